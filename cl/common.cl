@@ -1,55 +1,55 @@
-// common: the words every kernel shares. It is the first part of every program.
+// common: definitions that every kernel shares. It is the first part of every program.
 //
-// Nothing here or in any kernel file has a default. A kernel does not build if the host leaves a
-// define out.
+// No macro in any kernel file has a default. A kernel does not build if the host omits a define.
 #ifndef GROUP_SIZE
 #error "GROUP_SIZE: the host plans the work-group size, see src/tuning/numbers.rs"
 #endif
 
-// Each product is rounded before it is added, on every device. So the bits of a result do not
-// depend on the device that computed it.
+// Each product is rounded before it is added, on every device, so that the bits of a result do not
+// depend on the device.
 #pragma OPENCL FP_CONTRACT OFF
 
-// Stands before a loop that adds, and keeps its additions in the order written. Intel's CPU
-// compiler would add in vectors, which gives other bits.
+// Marks a loop whose additions must keep the written order. Intel's CPU compiler would otherwise
+// add in vectors, which gives other bits.
 #ifdef __clang__
 #define IN_ORDER _Pragma("clang loop vectorize(disable) interleave(disable)")
 #else
 #define IN_ORDER
 #endif
 
-// Stands before a loop of unknown length: copies of its body cost more than they save.
+// Marks a loop of unknown length, which is not to be unrolled: copies of its body cost more than
+// they save.
 #ifdef __clang__
 #define AS_WRITTEN _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)")
 #else
 #define AS_WRITTEN
 #endif
 
-// Stands before a loop of known length, whose arrays stay in registers if it is written out.
+// Marks a loop of known length that is to be unrolled, so that its arrays stay in registers.
 #ifdef __clang__
 #define WRITTEN_OUT _Pragma("clang loop unroll(full)")
 #else
 #define WRITTEN_OUT _Pragma("unroll")
 #endif
 
-// Asks for memory that is read soon. Only kernels of CPUs do. NVIDIA's compiler has no such
-// function of its clang for pointers to global memory.
+// Prefetches memory. Only kernels for CPUs use it. NVIDIA's compiler is clang, but its function
+// does not take pointers to global memory.
 #if defined(__clang__) && !defined(__NV_CL_C_VERSION)
 #define ASK(place) __builtin_prefetch((const void*)(size_t)(place))
 #else
 #define ASK(place) ((void)0)
 #endif
 
-// Makes what each item of the group wrote to local memory visible to all. A group of one item needs
-// no barrier: on PoCL a kernel without barriers compiles three times as fast.
+// Makes each item's writes to local memory visible to the whole group. A group of one item needs no
+// barrier: on PoCL a kernel without barriers compiles three times as fast.
 #if GROUP_SIZE == 1
 #define GROUP_BARRIER
 #else
 #define GROUP_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
-// Writes a vector past the caches, so that what it overwrites is not loaded. Only kernels of CPUs
-// do.
+// Writes a vector past the caches, so that the overwritten memory is not loaded. Only kernels for
+// CPUs use it.
 #if defined(__clang__) && !defined(__NV_CL_C_VERSION)
 #define STORE_PAST(vector, place) __builtin_nontemporal_store(vector, place)
 #else
@@ -58,8 +58,8 @@
 
 #define KERNEL kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void
 
-// Matrix elements are stored as ELEMENT, and ARITHMETIC is the type to compute in. Halves are
-// loaded and stored by core functions.
+// Matrix elements are stored as ELEMENT and computed as ARITHMETIC. Halves are loaded and stored by
+// core functions.
 #ifdef ELEMENT
 #if ELEMENT_IS_HALF
 #define LOAD(values, i) vload_half(i, values)
@@ -69,7 +69,7 @@
 #define STORE(value, values, i) ((values)[i] = (value))
 #endif
 
-// A matrix's values are stored as VALUE if vectors may have another type than they.
+// A matrix's values are stored as VALUE if vectors may have another element type.
 #ifdef VALUE
 #if VALUE_IS_HALF
 #define LOAD_VALUE(values, i) vload_half(i, values)
@@ -78,14 +78,14 @@
 #endif
 #endif
 
-// Sums in order are written with ADD(x, y), MULTIPLY(x, y), IDENTITY, the start of a sum, and
-// EMPTY, an entry without products. All are in ARITHMETIC, and the host defines their text. They
-// may evaluate x and y more than once; both are numbers, or vectors of one length.
+// Ordered sums use ADD(x, y), MULTIPLY(x, y), IDENTITY, which is the start of a sum, and EMPTY, an
+// entry without products. All are of type ARITHMETIC, and the host defines their text. They may
+// evaluate x and y more than once. x and y are numbers, or vectors of equal length.
 #if !defined(ADD) || !defined(MULTIPLY) || !defined(IDENTITY) || !defined(EMPTY)
 #error "ADD, MULTIPLY, IDENTITY, EMPTY: see src/element/algebra.rs"
 #endif
 
-// Writes alpha * sum + beta * old value. The old value is not read if beta is 0. For other algebras
+// Writes alpha * sum + beta * old value. The old value is not read if beta is 0. In algebras other
 // than plus-times alpha is 1, and beta is 0 or 1: the sum replaces the old value or is added to it.
 void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha, ARITHMETIC beta)
 {
@@ -96,9 +96,9 @@ void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha
 }
 #endif
 
-// Defines name(value, shared, &total): combines the values of all work-items before this one, 0 for
-// the first. The combination of the whole group's values goes to total. Every item of the group
-// must call it. shared holds GROUP_SIZE words and may be reused at once.
+// Defines name(value, shared, &total), which combines the values of all work-items before this one;
+// the result is 0 for the first item. The combination of the whole group's values goes to total.
+// Every item of the group must call it. shared holds GROUP_SIZE words and may be reused at once.
 #define GROUP_SCAN(name, WORD, COMBINE)                                                                               \
     WORD name(WORD value, local WORD* shared, WORD* total)                                                            \
     {                                                                                                                 \
@@ -116,8 +116,8 @@ void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha
         return item > 0 ? shared[item - 1] : 0;                                                                       \
     }
 
-// The column that has an entry: the last of the columns from `first` to `last` that begins at or
-// before it. The columns after it that begin there too are empty.
+// Finds the column of an entry: the last of the columns from `first` to `last` that begins at or
+// before the entry. Columns after it that begin at the same place are empty.
 uint column_between(global const uint* col_ptr, uint first, uint last, uint entry)
 {
     while (first < last) {
@@ -130,14 +130,14 @@ uint column_between(global const uint* col_ptr, uint first, uint last, uint entr
     return first;
 }
 
-// As column_between, of all `ncols` columns.
+// Finds the column of an entry among all `ncols` columns.
 uint column_of(global const uint* col_ptr, uint ncols, uint entry)
 {
     return column_between(col_ptr, 0, ncols - 1, entry);
 }
 
-// The place of the first of the ascending numbers first..last that is not below `number`; `last` if
-// all are below.
+// Finds the first of the ascending numbers first..last that is not below `number`; `last` if all
+// are below.
 uint lower_bound(global const uint* numbers, uint first, uint last, uint number)
 {
     while (first < last) {

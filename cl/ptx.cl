@@ -1,26 +1,26 @@
-// ptx: the only inline PTX of the kernels, for devices that take it (WARPS).
+// ptx: all inline PTX of the kernels, for devices that support it (WARPS).
 // Host: src/device/team.rs
 //
-//   DEVICE_FENCE           what the item, and its group before the last barrier, wrote to memory is
-//                          visible to the device before what it does next. Its twin is mem_fence,
-//                          which orders memory for the group alone
-//   CARRY_OUT(atomic)      calls an atomic function on global memory. Its twin waits for the
-//                          result. So the device has carried it out before the item's next barrier,
-//                          which no fence of OpenCL 1.2 promises to other groups
-//   LEAVE_IF(condition)    ends the items of a group, if the condition is true for all or none of
-//                          them. Its twin goes on: PoCL 3.1 builds barriers behind a branch wrong
-//   UNROLLED               stands before a loop whose bounds are constants
-//   WARP_BARRIER           what the warp's items wrote to memory is visible to the warp
+//   DEVICE_FENCE           makes writes to memory visible to the device before later accesses: those
+//                          of the item, and those of its group before the last barrier. The portable
+//                          twin is mem_fence, which orders memory for the group alone
+//   CARRY_OUT(atomic)      calls an atomic function on global memory. The twin waits for its result,
+//                          so that the device has carried it out before the item's next barrier. No
+//                          fence of OpenCL 1.2 promises this to other groups
+//   LEAVE_IF(condition)    ends the items of a group if the condition is true; it must be equal for
+//                          all. The twin does nothing: PoCL 3.1 compiles barriers after a branch wrong
+//   UNROLLED               marks a loop with constant bounds
+//   WARP_BARRIER           makes writes of the warp's items to memory visible to the warp
 //   warp_from(v, i)        v of item i of the warp. These have portable twins in team.cl
 //   warp_across(v, m)      v of the item whose number differs by the bits m
-//   warp_before(v, d)      v of the item d places before; of the first d items their own
+//   warp_before(v, d)      v of the item d places before; the first d items get their own
 //   warp_votes(b)          the items whose b is not 0, as bits
 //   load_once_2(from)      loads 2 bytes that no item writes and none reads again: they leave the
-//   load_once_4(from)      nearest cache first. If CACHE_HINTS; the twins, in once.cl, are plain
+//   load_once_4(from)      first-level cache first, if CACHE_HINTS. The twins, in once.cl, are plain
 //   load_once_8(from)      loads
 //   load_once_16(from)
 //   load_again_4(from)     loads 4 bytes that no item writes and others read soon: they leave that
-//   load_again_8(from)     cache last, likewise
+//   load_again_8(from)     cache last, if CACHE_HINTS
 //   put_aside_8(v, to)     writes 8 bytes that are not read soon: they leave the cache first. The
 //   put_aside_16(v, to)    twins, in words.cl, are plain assignments
 //   ADD_FLOAT(v, to)       adds to a sum in global memory that other items add to, in the order in
@@ -30,8 +30,8 @@
 #error "WARPS, UNROLLS, CACHE_HINTS: see src/device/team.rs"
 #endif
 
-// If UNROLLS, the arrays of such a loop stay in registers. Elsewhere the loop stays one: a compiler
-// that splits kernels at barriers takes minutes for hundreds of them.
+// With UNROLLS, the arrays of such a loop stay in registers. Without it the loop is not unrolled,
+// because a compiler that splits kernels at barriers takes minutes for hundreds of them.
 #if UNROLLS
 #define UNROLLED _Pragma("unroll")
 #else
@@ -76,7 +76,7 @@ uint warp_votes(uint vote)
     return votes;
 }
 
-// Compute capability 7.0.
+// These loads need compute capability 7.0.
 #if CACHE_HINTS
 ushort load_once_2(global const void* from)
 {

@@ -1,24 +1,24 @@
-// team: neighbouring work-items that exchange words: 32, or as many as TEAM_SIZE says, a power of
-// two from 32 on.
+// team: neighbouring work-items that exchange words. A team has 32 items, or TEAM_SIZE, a power of
+// two of at least 32.
 // Host: src/device/team.rs. It comes after ptx.cl.
 //
-// On devices that run 32 work-items in step (WARPS) a team of 32 is a warp, and a kernel for such
-// teams has as many in a group as it likes. Every other team is a whole work-group.
+// On devices that run 32 work-items in step (WARPS), a team of 32 is a warp, and a work-group may
+// have any number of such teams. Every other team is a whole work-group.
 //
-// All items of a team call each of these together. A kernel declares TEAM_MEMORY first. It
-// passes it on to functions by TEAM, which declare it by TEAM_OF.
+// All items of a team must call each of these functions together. A kernel declares TEAM_MEMORY
+// first. It passes the memory to functions by TEAM, and they declare it by TEAM_OF.
 //
-//   TEAM_BARRIER            what the team's items wrote to memory is visible to the team
+//   TEAM_BARRIER            makes writes of the team's items to memory visible to the team
 //   team_from(v, i, TEAM)   v of item i, a number below TEAM_SIZE for each item
 //   team_across(v, m, TEAM) v of the item whose number differs by the bits m
-//   team_across_all(other, v, n, m, TEAM)    that of n words, in a kernel with
-//                           TEAM_MEMORY_OF(n); m is the same for all items
-//   team_before(v, d, TEAM) v of the item d places before; of the first d items their own
+//   team_across_all(other, v, n, m, TEAM)    team_across for n words, in a kernel with
+//                           TEAM_MEMORY_OF(n); m is equal for all items
+//   team_before(v, d, TEAM) v of the item d places before; the first d items get their own
 //   team_votes(b, TEAM)     the items whose b is not 0, as bits; in teams of 32
-//   team_sum, team_max, team_min(v, TEAM)    over the team
-//   team_sum_before(v, &all, TEAM)           the sum of the items before, and of all
-//   team_part_sum_before(v, n, TEAM)         that among n neighbours, a power of two up to the
-//                           team's items, and the same for all of them
+//   team_sum, team_max, team_min(v, TEAM)    sum, maximum and minimum over the team
+//   team_sum_before(v, &all, TEAM)           the sum over the items before, and the sum of all
+//   team_part_sum_before(v, n, TEAM)         the sum over the items before, among n neighbours; n is
+//                           a power of two up to TEAM_SIZE, and equal for all items
 #define WARP_SIZE 32
 #ifndef TEAM_SIZE
 #define TEAM_SIZE WARP_SIZE
@@ -107,7 +107,7 @@ uint team_sum_before(uint value, uint* all, TEAM_OF)
 #define TEAM team_words
 #define TEAM_OF local uint* team
 #define TEAM_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-// What warps find by themselves takes no memory: then each writes one word for all of its items.
+// A warp combines its items' values without memory. Then it writes one word for all of them.
 #if WARPS
 #define TEAM_PART WARP_SIZE
 #else
@@ -168,9 +168,9 @@ uint team_votes(uint vote, TEAM_OF)
 }
 #endif
 
-// Each item reads the values of all: two barriers, in place of two for each round of exchanges. A
-// compiler that splits kernels at barriers has fewer parts to optimise, each of them a loop over
-// the items: PoCL takes 8.6 s for count_local of method hash, and took 11.6.
+// Each item reads the values of all, with two barriers instead of two for each round of exchanges.
+// A compiler that splits kernels at barriers then has fewer parts to optimise, each of them a loop
+// over the items: PoCL takes 8.6 s for count_local of method hash, and took 11.6.
 #if WARPS
 #define FOLD_WARP(value, COMBINE)                                                                                     \
     UNROLLED                                                                                                          \
@@ -197,8 +197,8 @@ DEFINE_TEAM_FOLD(team_sum, TEAM_PLUS)
 DEFINE_TEAM_FOLD(team_max, max)
 DEFINE_TEAM_FOLD(team_min, min)
 
-// The sum of the values of the parts before an item's own, among `items` neighbours, and of its
-// whole team; `value` is that of the item's part.
+// Among `items` neighbours, the sum of the values of the parts before an item's own. `all` gets the
+// sum of its whole team. `value` is the value of the item's part.
 uint sum_of_parts_before(uint value, uint items, uint* all, TEAM_OF)
 {
     uint before = 0, sum = 0;
@@ -215,7 +215,7 @@ uint sum_of_parts_before(uint value, uint items, uint* all, TEAM_OF)
     return before;
 }
 
-// That among the items of a part, up to the item itself.
+// The sum among the items of a part, up to and including the item itself.
 uint sum_in_part(uint value, uint items)
 {
 #if WARPS

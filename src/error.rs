@@ -1,5 +1,5 @@
-//! The one error type: faults of the caller's data, of the device or of this crate, each with its
-//! numbers.
+//! The error type of the library. Errors are faults of the caller's data, of the device or of this
+//! crate, and each has its numbers.
 mod mismatch;
 
 pub use mismatch::{PatternDifference, PatternMismatch, PatternSize};
@@ -8,7 +8,7 @@ use std::{fmt, path::PathBuf};
 /// `Result` with blockmul's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error. Every variant carries the numbers a reader needs to act on it.
+/// An error. Every variant has the numbers that a reader needs to act on it.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // the fields are named by the messages
 #[non_exhaustive]
@@ -19,35 +19,35 @@ pub enum Error {
     /// An array does not have the length that the pattern requires.
     #[error("{array} has {found} elements, {expected} expected ({why})")]
     Length { array: &'static str, found: usize, expected: usize, why: String },
-    /// Block sides outside 1..=32.
+    /// A side of a block is outside 1..=32.
     #[error("blocks of {rows}x{cols} are not supported: each side must be 1 to 32")]
     BlockShape { rows: usize, cols: usize },
     /// A side of a matrix is not a multiple of its block's side.
     #[error("{dimension} {what} cannot be cut into blocks of {block} {what}{}", fits_hint(fits))]
     BlockDoesNotDivide { what: &'static str, dimension: usize, block: usize, fits: Vec<usize> },
-    /// The inner sizes of a product do not meet.
+    /// The inner sizes of a product differ.
     #[error("cannot multiply: A is {a}, B is {b}")]
     Dimensions { a: Dimensions, b: Dimensions },
-    /// An argument outside its range.
+    /// An argument is outside its range.
     #[error("{0}")]
     Argument(String),
-    /// The matrix on the device is on another device or has another element type than required.
+    /// The operands are not on the same device.
     #[error("{}", different_devices(a, b))]
     DeviceMismatch { a: String, b: String },
     /// A matrix does not have the pattern for which the plan was made.
     #[error("{0}")]
     PlanPattern(Box<PatternMismatch>),
-    /// A Cholesky factorization failed at a block; it names the first such block, counted from 0.
+    /// A Cholesky factorization failed. The block is the first at which it fails, counted from 0.
     #[error("diagonal block {block} of {matrix} is not positive definite")]
     NotPositiveDefinite { matrix: &'static str, block: usize },
     /// The length of an edge is NaN; vertices are counted from 0.
     #[error("the length of the edge from vertex {from} to {to}, counted from 0, is NaN")]
     NoLength { from: usize, to: usize },
-    /// Distances fall without end along a cycle; it names a vertex of the cycle, counted from 0,
-    /// and the cycle's length. That is not negative if rounding alone makes them fall.
+    /// Distances fall without end along a cycle. The vertex is one of the cycle, counted from 0. If
+    /// the cycle's length is not negative, distances fall by rounding alone.
     #[error("a cycle of {} passes through vertex {vertex}, counted from 0", endless_fall(*length))]
     NegativeCycle { vertex: usize, length: f64 },
-    /// The square of the length of a mesh's edge is above the largest number; vertices are counted
+    /// The square of the length of a mesh's edge exceeds the largest number. Vertices are counted
     /// from 0.
     #[error(
         "the edge between vertices {from} and {to}, counted from 0, is too long: the square of its length is above \
@@ -58,7 +58,7 @@ pub enum Error {
     #[error("{}:{line}: {reason}", path.display())]
     Parse { path: PathBuf, line: u64, reason: String },
     /// A file without lines violates its format; `place` is a member of an archive, or an element
-    /// of one.
+    /// of a member.
     #[error("{}: {place}: {reason}", path.display())]
     Malformed { path: PathBuf, place: String, reason: String },
     /// The operating system refused a file.
@@ -80,7 +80,8 @@ pub enum Error {
     /// The device lacks a capability that the element type or a feature needs.
     #[error("{device} has no {feature}: {hint}")]
     Unsupported { device: String, feature: &'static str, hint: String },
-    /// More memory is needed than available: on the device, within the given limit, or on the host.
+    /// More memory is needed than is available on the device, within the given limit, or on the
+    /// host.
     #[error("not enough memory for {what}: {needed} bytes needed, {available} available ({place})")]
     Memory { what: String, needed: u64, available: u64, place: String },
 
@@ -104,23 +105,23 @@ pub enum Error {
     Signature { kernel: &'static str, detail: String },
 }
 
-/// Who can fix the problem: the caller, the machine or us. The command derives its exit status from
-/// this.
+/// The place where a problem can be fixed: with the caller, the machine or us. The command derives
+/// its exit status from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The caller's data or arguments (exit status 2).
     Input,
-    /// No matching device, or the device lacks a capability (3).
+    /// There is no matching device, or the device lacks a capability (3).
     Device,
-    /// Memory, on the device or the host (4).
+    /// Memory is missing, on the device or the host (4).
     Memory,
-    /// Anything else (5).
+    /// Any other error (5).
     Internal,
 }
 
 impl Error {
-    /// Who can fix the problem.
+    /// The place where the problem can be fixed.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NoOpenCl { .. } | Self::NoSuchDevice { .. } | Self::Unsupported { .. } => ErrorKind::Device,
@@ -140,7 +141,7 @@ impl Error {
 #[allow(missing_docs)]
 #[non_exhaustive]
 pub enum PatternError {
-    /// More rows or columns than `u32` indices reach.
+    /// There are more rows or columns than `u32` indices can number.
     #[error("{dimension} {what}, at most {limit} are supported")]
     TooManyLines { what: &'static str, dimension: usize, limit: u64 },
     /// `col_ptr` must have one more element than there are columns.
@@ -149,13 +150,13 @@ pub enum PatternError {
     /// `col_ptr[0]` must be 0.
     #[error("col_ptr[0] is {found}, not 0")]
     ColPtrStart { found: u64 },
-    /// `col_ptr` must not descend.
+    /// `col_ptr` must not decrease.
     #[error("column {column}: col_ptr falls from {start} to {end}")]
     ColPtrFalls { column: usize, start: u64, end: u64 },
     /// `col_ptr` must end at the number of entries.
     #[error("col_ptr ends at {found}, there are {nnz} row indices")]
     ColPtrEnd { found: u64, nnz: usize },
-    /// A row index outside the matrix.
+    /// A row index is outside the matrix.
     #[error("column {column}, entry {entry}: row {row} is outside 0..{nrows}")]
     RowOutOfRange { column: usize, entry: u64, row: u32, nrows: usize },
     /// A device found the arrays invalid, and they were valid when checked again.
@@ -179,7 +180,7 @@ pub struct Dimensions {
     pub block_cols: usize,
 }
 
-/// `4x6 blocks of 2x3`; of scalars `4x6`.
+/// Shows `4x6 blocks of 2x3`, or `4x6` for scalars.
 impl fmt::Display for Dimensions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { nrows, ncols, block_rows, block_cols } = self;

@@ -1,26 +1,27 @@
-// arrivals: the entries of compressed columns by rows. Each entry takes the next place of its row
-// from a counter, in whatever order they arrive; then each row puts its entries in order.
+// arrivals: sorts the entries of compressed columns by row. Each entry takes the next place of its
+// row from a counter, in any order; then each row sorts its entries.
 // Host: src/primitives/arrivals.rs
 //
 //   count_arrivals  one work-group per tile of GROUP_SIZE * ITEMS entries
-//   place_arrivals  the same
+//   place_arrivals  one work-group per tile of GROUP_SIZE * ITEMS entries
 //   order_rows      LANES work-items per row, in whole work-groups
 //   order_long      any number of work-groups
 //
 //   in      row_idx[n]  col_ptr[ncols + 1]
 //   in out  count[rows + 1]    zero before; entries of each row
-//   out     place[n]           how many entries of its row came before each
-//   in out  found[2]           zero before; entries of the longest row, rows of more than HELD
+//   out     place[n]           number of entries of the same row that came before
+//   in out  found[2]           zero before; entries of the longest row, and number of rows with more
+//                              than HELD entries
 //   in      row_ptr[rows + 1]  the counts, scanned
-//   out     pair[n]            by rows: the number of an entry, above its column
-//   out     column[n]  order[n]  the columns and the numbers of the entries by rows, in
-//                              ascending order in each
+//   out     pair[n]            by rows: the index of an entry, with its column in the lower bits
+//   out     column[n]  order[n]  the columns and the indices of the entries by rows, ascending in
+//                              each row
 //   out     longer[]           rows of more than HELD entries, at most LONGEST, in any order
 //
-// Every interleaving gives the same result: a counter gives each entry a place of its own, and
-// entries of a row are ordered by their numbers, which no two share. The entries of a row are in
-// local memory: of HELD at most the place of each is the number of those below it; more are sorted
-// by a work-group.
+// Every interleaving gives the same result. A counter gives each entry a place of its own, and the
+// entries of a row are sorted by their indices, which are all different. They are sorted in local
+// memory. In a row of at most HELD entries, the place of an entry is the number of those below it.
+// Longer rows are sorted by a work-group.
 #if !defined(ITEMS) || !defined(LANES) || !defined(HELD) || !defined(LONGEST)
 #error "ITEMS, LANES, HELD, LONGEST: see src/primitives/arrivals.rs"
 #endif
@@ -84,7 +85,7 @@ KERNEL order_rows(global const uint* restrict row_ptr, global const ulong* restr
     const uint begin = row_ptr[min(row, rows)], length = row_ptr[min(row + 1, rows)] - begin;
     const uint kept = length <= HELD ? length : 0;
     local uint* own = held + slot * HELD;
-    // Four are compared at once; behind the last come numbers that are not below any.
+    // Four are compared at once. After the last entry come numbers that are not below any.
     for (uint i = lane; i < (kept + 3) / 4 * 4; i += LANES)
         own[i] = i < kept ? (uint)(pair[begin + i] >> 32) : ~0u;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -115,7 +116,7 @@ KERNEL order_long(global const uint* restrict row_ptr, global const ulong* restr
             padded *= 2;
         for (uint i = get_local_id(0); i < padded; i += GROUP_SIZE)
             held[i] = i < length ? pair[begin + i] : ~(ulong)0;
-        // A bitonic sort.
+        // This is a bitonic sort.
         for (uint size = 2; size <= padded; size *= 2)
             for (uint distance = size / 2; distance > 0; distance /= 2) {
                 barrier(CLK_LOCAL_MEM_FENCE);

@@ -1,32 +1,32 @@
-// drop_entries: copies the entries (blocks) of a matrix that are not small, in their order.
+// drop_entries: removes the small entries (blocks) of a matrix. The others keep their order.
 // Host: src/primitives/drop_entries.rs
 //
 //   entry_sizes    LANES work-items per entry
 //   column_norms   one work-item per entry, launched if the limit is relative; for 64-bit numbers
-//                  twice, first for their upper words, then for the lower
+//                  twice, first for their upper words, then for their lower words
 //   keep_entries   one work-item per entry, and one more
 //   move_entries   LANES work-items per entry
 //   move_columns   one work-item per column, and one more
 //
 //   in      values[nnz * stride]  row_idx[nnz]  col_ptr[ncols + 1]
 //   out     size[nnz]             largest magnitude of each entry's elements, NaN if one is NaN
-//   in out  norm[2 * ncols]       largest size in each column except NaN: upper words (the only
-//                                 ones of 32-bit numbers), then lower words; zero before
+//   in out  norm[2 * ncols]       largest size in each column, ignoring NaN: upper words (32-bit
+//                                 numbers have only these), then lower words; zero before
 //   out     place[nnz + 1]        1 for an entry that stays; after an exclusive scan, the number of
-//                                 those before it
+//                                 entries before it that stay
 //   out     kept_values[kept * stride]  kept_row_idx[kept]  kept_col_ptr[ncols + 1]
 //
-// It serves plus-times alone: magnitudes are of real numbers.
+// It supports plus-times only, because magnitudes are defined for real numbers.
 #if !defined(LANES) || !defined(WIDE)
 #error "LANES, WIDE: see src/primitives/drop_entries.rs"
 #endif
-// Copies the bits: a conversion to float and back need not keep those of a NaN.
+// Copies bits, because a conversion to float and back may change those of a NaN.
 #if ELEMENT_IS_HALF
 #define MOVE(from, to, i) (((global ushort*)(to))[i] = ((global const ushort*)(from))[i])
 #else
 #define MOVE(from, to, i) ((to)[i] = (from)[i])
 #endif
-// The larger of two; NaN if one is NaN.
+// The larger of two numbers; NaN if one is NaN.
 #define LARGER(x, y) ((x) >= (y) || (x) != (x) ? (x) : (y))
 
 KERNEL entry_sizes(global const ELEMENT* values, global ARITHMETIC* size, uint nnz, uint area, uint stride)
@@ -50,7 +50,7 @@ KERNEL entry_sizes(global const ELEMENT* values, global ARITHMETIC* size, uint n
         size[entry] = shared[item];
 }
 
-// Magnitudes have the order of their bits, so that their maximum is one of integers.
+// Nonnegative numbers have the order of their bits, so their maximum is computed in integers.
 KERNEL column_norms(global const ARITHMETIC* size, global const uint* col_ptr, global uint* norm, uint nnz, uint ncols, uint lower)
 {
     const uint entry = get_global_id(0);

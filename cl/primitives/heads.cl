@@ -1,11 +1,11 @@
-// heads: where segments begin that are given by flags.
+// heads: the starts of segments that are given by flags.
 // Host: src/primitives/segments.rs
 //
-// One work-item per element. The first one begins a segment, as does each with a flag that is not
-// 0.
+// One work-item per element. The first element begins a segment, and so does each element whose
+// flag is not 0.
 //
 //   count_heads  rank[i] = 1 if element i begins a segment, else 0; a scan follows
-//   place_heads  head[rank[i]] = i for each that does
+//   place_heads  head[rank[i]] = i for each element that begins a segment
 //
 //   in      flags[n]
 //   in out  rank[n]

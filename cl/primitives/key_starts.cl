@@ -1,4 +1,4 @@
-// key_starts: where each key begins among sorted ones.
+// key_starts: the start of each key among sorted keys.
 // Host: src/primitives/radix_sort.rs
 //
 // One work-item per key, and one more.

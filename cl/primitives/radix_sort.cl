@@ -2,27 +2,28 @@
 // Host: src/primitives/radix_sort.rs; it comes after ptx.cl
 //
 //   count_digits  one work-group per tile of GROUP_SIZE * ITEMS elements
-//   deal_digits   the same
+//   deal_digits   one work-group per tile of GROUP_SIZE * ITEMS elements
 //
 //   in   key[n]              the digit is `shift` bits from the right and has `digits` values
 //   out  counts[digits * tiles]   elements of each tile with each digit, digit by digit
 //   in   starts[digits * tiles]   the counts, scanned; not read if there is one tile
-//   in   key_in[n]  order_in[n]  column_in[n]      keys and what they carry. If `fresh`, order is
-//                            an element's number, and column the one of col_ptr that has it
+//   in   key_in[n]  order_in[n]  column_in[n]      keys, and the words that they carry. If `fresh`,
+//                            order is the index of an element, and column is its column in col_ptr
 //   in   col_ptr[ncols + 1]
-//   out  key_out[n]  order_out[n]  column_out[n]   by digit. Columns only if COLUMNS
+//   out  key_out[n]  order_out[n]  column_out[n]   sorted by the digit. Columns only if COLUMNS
 //
-// A tile is put in order in local memory, and written from there: neighbours with one digit are
-// neighbours in the result. The 32 items of a team, a warp if there are some, take 32 neighbours at
-// a time. Each sets its bit in the masks of both halves of its digit. The bits common to both masks
-// are the team's elements with its digit; those of the items before it come before.
+// A tile is sorted in local memory and written from there: neighbours with equal digits are
+// neighbours in the result. The 32 items of a team, which is a warp if the device has warps, take
+// 32 neighbours at a time. Each sets its bit in the masks of the high and the low half of its
+// digit. The bits common to both masks are the team's elements with this digit; those of items
+// before it come before it.
 #if !defined(ITEMS) || !defined(DIGIT_BITS) || !defined(COLUMNS)
 #error "ITEMS, DIGIT_BITS, COLUMNS: see src/primitives/radix_sort.rs"
 #endif
 
 #define TEAM_SIZE 32
 #define TEAMS (GROUP_SIZE / TEAM_SIZE)
-// Makes visible to a team what its items wrote to local memory. All teams come here equally often.
+// Makes a team's writes to local memory visible to the team. All teams call it equally often.
 #if WARPS
 #define TEAM_BARRIER WARP_BARRIER
 #else
@@ -30,9 +31,9 @@
 #endif
 #define TILE (GROUP_SIZE * ITEMS)
 #define MOST_DIGITS (1 << DIGIT_BITS)
-// Values of half a digit.
+// Number of values of half a digit.
 #define HALF (1 << (DIGIT_BITS + 1) / 2)
-// Digits that an item scans.
+// Number of digits that an item scans.
 #define SHARE ((MOST_DIGITS + GROUP_SIZE - 1) / GROUP_SIZE)
 #define DIGIT(key) ((key) >> shift & (digits - 1))
 
@@ -47,7 +48,7 @@ KERNEL count_digits(global const uint* restrict key, global uint* restrict count
     for (uint digit = item; digit < MOST_DIGITS; digit += GROUP_SIZE)
         count[digit] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    // No branch: the elements behind the last one count as nothing.
+    // There is no branch: elements after the last one are not counted.
     UNROLLED
     for (uint i = 0; i < ITEMS; ++i) {
         const uint at = i * GROUP_SIZE + item;
@@ -64,12 +65,12 @@ KERNEL deal_digits(global const uint* restrict key_in, global const uint* restri
                    global uint* restrict order_out, global uint* restrict column_out, uint n, uint tile, uint ncols, uint shift,
                    uint digits, uint fresh)
 {
-    // Masks of the low and the high half of a digit, twice, so that one pair is cleared while the
-    // other is in use.
+    // Masks of the low and the high half of a digit. There are two pairs, so that one is cleared
+    // while the other is in use.
     local uint masks[TEAMS * 4 * HALF];
-    // Elements with a digit in the teams before, and of the team's own.
+    // The number of elements with each digit in the teams before, and in the team itself.
     local ushort before[TEAMS * MOST_DIGITS];
-    // From the place of an element in the sorted tile to its place in the result.
+    // The distance from an element's place in the sorted tile to its place in the result.
     local uint shift_to[MOST_DIGITS];
     local uint shared[GROUP_SIZE], held[TILE];
 #if COLUMNS
@@ -77,11 +78,11 @@ KERNEL deal_digits(global const uint* restrict key_in, global const uint* restri
 #endif
     const uint item = get_local_id(0), team = item / TEAM_SIZE, lane = item % TEAM_SIZE, tiles = get_num_groups(0);
     const uint start = get_group_id(0) * tile, length = min(tile, n - start);
-    // The first of this item's elements; the next is TEAM_SIZE behind it.
+    // The first of this item's elements. The next is TEAM_SIZE places later.
     const uint own = team * TEAM_SIZE * ITEMS + lane;
 
     uint key[ITEMS], place[ITEMS];
-    // Behind the last element there are keys that come last.
+    // Elements after the last have keys that sort last.
     UNROLLED
     for (uint i = 0; i < ITEMS; ++i) {
         const uint at = own + i * TEAM_SIZE;
@@ -141,7 +142,7 @@ KERNEL deal_digits(global const uint* restrict key_in, global const uint* restri
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    // Each array goes through local memory on its own, which so holds longer tiles.
+    // Each array goes through local memory by itself, so that it can hold longer tiles.
     UNROLLED
     for (uint i = 0; i < ITEMS; ++i) {
         place[i] += counts[DIGIT(key[i])];

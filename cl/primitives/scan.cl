@@ -4,8 +4,8 @@
 // Each tile of GROUP_SIZE * ITEMS values is read twice and written once.
 //
 //   scan_reduce   one work-group per tile: partials[tile] = sum of the tile
-//   scan_tiles    one work-group per tile: scans it, starting from the sum of the tiles before.
-//                 That is partials[tile] if the partials are scanned, otherwise they are added up
+//   scan_tiles    one work-group per tile: scans it, starting from the sum of the tiles before. This
+//                 is partials[tile] if the partials are scanned; otherwise the partials are added up
 //                 here
 //
 //   in out  data[n]
@@ -17,8 +17,8 @@
 #define PLUS(x, y) ((x) + (y))
 GROUP_SCAN(scan_group, SCAN_WORD, PLUS)
 
-// The values of an item lie together. It moves AT_ONCE of them at once, up to 16 bytes, so that
-// neighbours use most of each line of memory that they touch.
+// The values of an item are neighbours. It moves AT_ONCE of them at once, up to 16 bytes, so that
+// neighbouring items use most of each cache line that they touch.
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #if AT_ONCE == 1

@@ -1,12 +1,12 @@
 // segmented_reduce: the sum of each run of values, in a fixed order.
 // Host: src/primitives/segmented_reduce.rs
 //
-//   reduce_runs       one work-item per run of up to RUN_PIECE values: left to right
-//   reduce_long_runs  one work-group per piece of a longer run: each piece of RUN_PIECE values left
-//                     to right, then the sums of the pieces left to right
+//   reduce_runs       one work-item per run of up to RUN_PIECE values, added left to right
+//   reduce_long_runs  one work-group per piece of a longer run. Each piece of RUN_PIECE values is added
+//                     left to right, then the sums of the pieces left to right
 //
-//   in   run_end[runs]               last value of each run; a run begins behind the one before
-//   in   piece[pieces]               reduce_long_runs only: the run, the first value and the end of
+//   in   run_end[runs]               last value of each run; a run begins after the one before
+//   in   piece[pieces]               for reduce_long_runs: the run, the first value and the end of
 //                                    each piece; the group of a run's first piece adds up the run
 //   in   values[run_end[runs - 1] + 1]
 //   out  sums[runs]

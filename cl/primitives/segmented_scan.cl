@@ -1,27 +1,27 @@
 // segmented_scan: combines the values of each segment from left to right, by any operator.
 // Host: src/primitives/segmented_scan.rs
 //
-// Segments are cut into pieces; no piece is of two segments. The values of a piece are combined
-// from left to right, then the totals of a segment's pieces.
+// Segments are cut into pieces, each of one segment. The values of a piece are combined from left
+// to right, then the totals of a segment's pieces.
 //
 //   piece_totals   one work-item per piece: its total
-//   carry_totals   one work-group per segment of several pieces: to the place of each piece but the
-//                  first goes the total of the pieces before it, to that of the first the segment's
-//   scan_pieces    one work-item per piece: scans it, after what carry_totals left for it
+//   carry_totals   one work-group per segment of several pieces. The place of its first piece gets the
+//                  total of the segment, the place of each other piece that of the pieces before it
+//   scan_pieces    one work-item per piece: scans it, starting from the value of carry_totals
 //   segment_totals one work-item per segment: its total, or EMPTY
 //
-//   in      begin[pieces + 1]         where each piece begins; the last ends at begin[pieces]
+//   in      begin[pieces + 1]         the start of each piece; the last ends at begin[pieces]
 //   in      follows[pieces]           1 if the piece is not the first of its segment
 //   in      piece_ptr[segments + 1]   the first piece of each segment
-//   in      long_begin[long]  long_end[long]   the pieces of each segment of several
+//   in      long_begin[long]  long_end[long]   the pieces of each segment that has several
 //   in out  values[begin[pieces]]
-//   in out  totals[pieces]            scan_pieces reads those of pieces that follow
+//   in out  totals[pieces]            scan_pieces reads those of pieces that are not the first
 //   out     sums[segments]
 #if !defined(COMBINE) || !defined(EMPTY) || !defined(ARITHMETIC)
 #error "COMBINE(x, y), EMPTY, ARITHMETIC: see src/primitives/operator.rs"
 #endif
 
-// The operator's expression sees x and y alone, once evaluated.
+// The operator's expression sees only x and y, each evaluated once.
 ARITHMETIC combined(ARITHMETIC x, ARITHMETIC y)
 {
     return COMBINE(x, y);

@@ -4,20 +4,20 @@
 //   sort_tiles    one work-group per SHORT_MAX positions: sorts the short segments that begin
 //                 there, in local memory
 //   sort_chunks   one work-group per chunk of a long segment: sorts it
-//   merge_chunks  one work-group per chunk of output of one merge pass over the long segments
+//   merge_chunks  one work-group per chunk of output, in one merge pass over the long segments
 //
 //   in      segment_ptr[segments + 1]
 //   in      chunk_ptr[segments + 1]       chunks of long segments before each segment
 //   in out  row_in[n]   payload_in[n]     unsorted
 //   in out  row_out[n]  payload_out[n]    sorted
 //
-// Long segments are merged back and forth between the two pairs. Each starts in the pair from which
-// its number of passes leads to row_out. A short segment has at most SHORT_MAX elements. So those
-// that begin within SHORT_MAX positions fit CHUNK = 2 * SHORT_MAX, and a long one that begins there
-// is the last. A work-item has ITEMS consecutive positions and sorts them in registers. Then sorted
-// stretches of doubling width are merged. Only the one segment that lies across the border of two
-// stretches has anything to merge. An odd ITEMS spreads the items' positions over the banks of
-// local memory.
+// Long segments are merged back and forth between the two pairs of arrays. Each starts in the pair
+// from which its number of passes leads to row_out. A short segment has at most SHORT_MAX elements.
+// So the short segments that begin within SHORT_MAX positions fit CHUNK = 2 * SHORT_MAX, and a long
+// segment that begins there is the last. A work-item has ITEMS consecutive positions and sorts them
+// in registers. Then sorted stretches of doubling width are merged. Only a segment that lies across
+// the border of two stretches has anything to merge. An odd ITEMS spreads the items' positions over
+// the banks of local memory.
 #if !defined(PAYLOAD) || !defined(ITEMS) || !defined(SHORT_MAX) || !defined(CHUNK)
 #error "PAYLOAD, ITEMS, SHORT_MAX, CHUNK: see src/primitives/segmented_sort.rs"
 #endif
@@ -35,7 +35,7 @@ uint segment_at(global const uint* segment_ptr, uint first, uint last, uint posi
     return first;
 }
 
-// The first segment that begins at or behind a position; segments if there is none.
+// The first segment that begins at or after a position; `segments` if there is none.
 uint segment_from(global const uint* segment_ptr, uint segments, uint position)
 {
     uint first = 0, end = segments;
@@ -49,8 +49,8 @@ uint segment_from(global const uint* segment_ptr, uint segments, uint position)
     return first;
 }
 
-// Number of the first `count` elements of the merged sequence that come from the left one. Of equal
-// keys the left one's come first.
+// Number of the first `count` elements of the merged sequence that come from the left sequence. If
+// keys are equal, those of the left come first.
 uint local_path(local const uint* left, uint lefts, local const uint* right, uint rights, uint count)
 {
     uint low = count > rights ? count - rights : 0, high = min(count, lefts);
@@ -64,8 +64,8 @@ uint local_path(local const uint* left, uint lefts, local const uint* right, uin
     return low;
 }
 
-// As local_path, in global memory for two counts. Each half of the work-group searches for one, in
-// a few rounds instead of one load after another.
+// Does as local_path in global memory, for two counts. Each half of the work-group searches for one
+// count, in a few rounds instead of one load after another.
 uint2 group_paths(global const uint* left, uint lefts, global const uint* right, uint rights, uint2 count, local uint* edge)
 {
     const uint half_group = GROUP_SIZE / 2, item = get_local_id(0) % half_group, side = get_local_id(0) / half_group;
@@ -73,7 +73,7 @@ uint2 group_paths(global const uint* left, uint lefts, global const uint* right,
     while (low.x < high.x || low.y < high.y) {
         const uint2 step = (high - low) / half_group + 1;
         const uint own_step = side ? step.y : step.x, to = side ? high.y : high.x, own_count = side ? count.y : count.x;
-        // Below 2^32: positions are below 2^31.
+        // The sum fits 32 bits, because positions are below 2^31.
         const uint at = (side ? low.y : low.x) + item * own_step, next = at + own_step;
         const bool before = at < to && left[at] <= right[own_count - 1 - at];
         const bool next_before = next < to && left[next] <= right[own_count - 1 - next];
@@ -93,8 +93,8 @@ uint2 group_paths(global const uint* left, uint lefts, global const uint* right,
     return low;
 }
 
-// Merges the item's part of key[first..border) and key[border..end): positions begin..stop of the
-// result, counted from first.
+// Merges the item's part of key[first..border) and key[border..end): the positions begin..stop of
+// the result, counted from first.
 #define MERGE_PART(begin, stop, first, border, end)                                                                   \
     uint l = (first) + local_path(key + (first), (border) - (first), key + (border), (end) - (border), (begin) - (first)); \
     uint r = (border) + (begin) - (l);                                                                                \
@@ -106,8 +106,8 @@ uint2 group_paths(global const uint* left, uint lefts, global const uint* right,
             my_from[i] = from[at];                                                                                    \
         }
 
-// Sorts key[0..count): the positions base..base + count, which hold segments first..=last or a part
-// of one.
+// Sorts key[0..count), the positions base..base + count. They contain segments first..=last, or a
+// part of one segment.
 void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base, uint count, local uint* key,
                local ushort* from)
 {
@@ -127,7 +127,8 @@ void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base,
         my_key[i] = at < count ? key[at] : 0;
         my_from[i] = at;
     }
-    // Odd-even transposition: stable, since it swaps neighbours only, and only if greater.
+    // Odd-even transposition is stable, since it swaps neighbours only, and only if the first is
+    // greater.
     for (uint round = 0; round < ITEMS; ++round)
         for (uint i = round & 1; i + 1 < ITEMS; i += 2)
             if (!border[i] && my_key[i] > my_key[i + 1]) {
@@ -200,7 +201,7 @@ KERNEL sort_tiles(global const uint* segment_ptr, global const uint* row_in, glo
     }
 }
 
-// The segment of a chunk, and the merge passes it needs: the least p with chunks <= 2^p.
+// The segment of a chunk, and the number of merge passes it needs: the least p with chunks <= 2^p.
 uint segment_of_chunk(global const uint* chunk_ptr, uint segments, uint chunk, uint* passes)
 {
     const uint segment = segment_at(chunk_ptr, 0, segments - 1, chunk);
@@ -223,8 +224,8 @@ KERNEL sort_chunks(global const uint* segment_ptr, global const uint* chunk_ptr,
         key[i] = row_in[base + i];
     GROUP_BARRIER;
     sort_tile(segment_ptr, segment, segment, base, count, key, from);
-    // An odd number of passes starts from the arrays that are read here. All is read before any is
-    // written.
+    // With an odd number of passes, the input of the passes is in the arrays that are read here. So
+    // everything is read before anything is written.
     PAYLOAD payload[ITEMS];
     for (uint i = 0; i < ITEMS; ++i)
         if (item + i * GROUP_SIZE < count)
@@ -255,7 +256,7 @@ KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr
     global PAYLOAD* payload_from = back ? payload_out : payload_in;
     global PAYLOAD* payload_to = back ? payload_in : payload_out;
 
-    // The two sorted stretches that this chunk of output comes from, counted from the segment's
+    // The two sorted stretches from which this chunk of output comes, counted from the segment's
     // start.
     const uint position = (get_group_id(0) - chunk_ptr[segment]) * CHUNK;
     const ulong width = (ulong)CHUNK << pass;

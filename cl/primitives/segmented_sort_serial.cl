@@ -1,18 +1,19 @@
 // segmented_sort_serial: the kernels of segmented_sort.cl for CPUs, with the same names, arguments
-// and results. A work-group is one work-item there, and memory is cached.
+// and results. A work-group is one work-item, and memory is cached.
 // Host: src/primitives/segmented_sort.rs
 //
-// A natural merge sort. The products of one column of A are sorted already, so the number of passes
-// follows that of columns, not of products. No step depends on a branch that cannot be predicted:
-// such branches cost more than everything else. Many columns take many merge passes, one for every
-// doubling. Then the products are dealt out by the digits of their rows instead, the lowest first.
+// This is a natural merge sort. The products of one column of A are sorted already, so the number
+// of passes depends on the number of columns, not of products. No step contains an unpredictable
+// branch, which would cost more than everything else. With many columns there are many merge
+// passes, one for every doubling. Then the products are distributed by the digits of their rows
+// instead, the lowest digit first.
 #if !defined(PAYLOAD) || !defined(SHORT_MAX) || !defined(CHUNK) || !defined(RUNS_MAX)
 #error "PAYLOAD, SHORT_MAX, CHUNK, RUNS_MAX: see src/primitives/segmented_sort.rs"
 #endif
 
-// INSERTION_MAX: length up to which moving elements one by one is cheaper than looking for runs.
-// MERGE_COST, DEAL_COST, DIGIT_COST: costs of an element in a merge pass, of one that is dealt out,
-// and of four values of a digit. RUNS_MAX: most runs for which merging is chosen.
+// INSERTION_MAX: length up to which moving elements one by one is cheaper than searching for runs.
+// MERGE_COST, DEAL_COST, DIGIT_COST: costs of an element in a merge pass, of an element that is
+// distributed, and of four values of a digit. RUNS_MAX: most runs for which merging is chosen.
 
 // Merges left..left_end and right..right_end and writes `count` elements of the result.
 void merge(global const uint* row, global const PAYLOAD* payload, uint left, uint left_end, uint right, uint right_end,
@@ -47,7 +48,7 @@ void copy(global const uint* row, global const PAYLOAD* payload, global uint* ro
     }
 }
 
-// Sorts stably by a digit of the row, which has `mask` + 1 values and is `shift` bits from the
+// Sorts stably by a digit of the row. The digit has `mask` + 1 values and is `shift` bits from the
 // right.
 void deal_out(global const uint* row, global const PAYLOAD* payload, global uint* row_to, global PAYLOAD* payload_to, uint begin,
               uint end, uint shift, uint mask)
@@ -69,7 +70,7 @@ void deal_out(global const uint* row, global const PAYLOAD* payload, global uint
     }
 }
 
-// Sorts begin..end of the first pair of arrays into the second, or into the first if `stay`.
+// Sorts begin..end of the first pair of arrays into the second pair, or into the first if `stay`.
 void sort_range(global uint* row, global PAYLOAD* payload, global uint* row_to, global PAYLOAD* payload_to, uint begin, uint end,
                 bool stay)
 {
@@ -144,7 +145,7 @@ uint segment_from(global const uint* segment_ptr, uint segments, uint position)
     return first;
 }
 
-// row_in and payload_in are scratch of the passes.
+// The passes overwrite row_in and payload_in.
 KERNEL sort_tiles(global const uint* segment_ptr, global uint* row_in, global PAYLOAD* payload_in, global uint* row_out,
                   global PAYLOAD* payload_out, uint segments, uint n)
 {
@@ -153,7 +154,7 @@ KERNEL sort_tiles(global const uint* segment_ptr, global uint* row_in, global PA
     uint segment = segment_from(segment_ptr, segments, position);
     while (segment < segments && segment_ptr[segment] < stop) {
         const uint begin = segment_ptr[segment];
-        // The segment behind this one and the empty ones that follow it, by bisection.
+        // Finds the segment after this one, and the empty ones that follow it, by bisection.
         uint next = segment + 1;
         if (segment_ptr[next] == begin)
             next = segment_from(segment_ptr, segments, begin + 1) - 1;
@@ -200,7 +201,7 @@ KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr
     const uint end = (uint)min(left + 2 * width, (ulong)length);
     const uint count = min((uint)CHUNK, end - position);
 
-    // Number of outputs before this chunk's that come from the left stretch.
+    // Number of output elements before this chunk that come from the left stretch.
     const uint before = position - left;
     uint low = before > end - right ? before - (end - right) : 0, high = min(before, right - left);
     while (low < high) {

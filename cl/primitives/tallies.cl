@@ -1,19 +1,19 @@
-// tallies: the entries of compressed columns by rows, on CPUs. Each work-item has a share of the
-// entries, and a counter of its own for each row.
+// tallies: sorts the entries of compressed columns by row, on CPUs. Each work-item has a share of
+// the entries, and a counter of its own for each row.
 // Host: src/primitives/tallies.rs
 //
 //   count_share   one work-item per share of `share` entries
 //   sum_shares    one work-item per stretch of rows
-//   begin_shares  the same
-//   place_share   as count_share
+//   begin_shares  one work-item per stretch of rows
+//   place_share   one work-item per share of `share` entries
 //
 //   in      row_idx[n]  col_ptr[ncols + 1]
 //   in out  counts[shares * rows]  zero before; for each share the entries of each row, then those
 //                                  of the shares before it, then the place of its next entry
-//   out     row_ptr[rows + 1]      entries of each row, 0 behind the last
-//   in      row_ptr[rows + 1]      these, scanned
-//   out     column[n]  order[n]    the columns and the numbers of the entries by rows, in
-//                                  ascending order in each
+//   out     row_ptr[rows + 1]      entries of each row, 0 after the last
+//   in      row_ptr[rows + 1]      the entries of rows, scanned
+//   out     column[n]  order[n]    the columns and the indices of the entries by rows, ascending in
+//                                  each row
 #if !defined(STRETCH)
 #error "STRETCH: see src/primitives/tallies.rs"
 #endif
@@ -39,7 +39,7 @@ KERNEL sum_shares(global uint* restrict counts, global uint* restrict row_ptr, u
         }
         row_ptr[row] = before;
     }
-    // One stretch has the place behind the last row.
+    // One stretch has the place after the last row.
     if (begin <= rows && rows < begin + STRETCH)
         row_ptr[rows] = 0;
 }

@@ -1,7 +1,8 @@
-// fingerprint: two sums over an array's words, each mixed with its place, to compare patterns by.
+// fingerprint: two sums over an array's words, each mixed with its place. Patterns are compared by
+// them.
 // Host: src/resident/pattern.rs
 //
-//   Items in a stride over the words; two sums for each work-group.
+//   Work-items stride over the words; two sums for each work-group.
 //
 //   in      word[words]
 //   in out  sums[groups * 2]        the sums of this array are added

@@ -1,16 +1,16 @@
-// validate: checks that offsets and rows are those of a pattern.
+// validate: checks that offsets and rows are a valid pattern.
 // Host: src/resident/validate.rs
 //
 //   One work-group per GROUP_SIZE * ITEMS columns or entries, whichever are more, and at least one.
 //
 //   in      col_ptr[ncols + 1]  row_idx[nnz]
-//   in out  broken[2]               zeros before; zeros after if they are a pattern
+//   in out  broken[2]               zeros before; zeros after if the pattern is valid
 //
-// A fall is an entry whose row is not above the row of the entry before it. Falls are right only
-// where columns start. So they are counted over all entries and subtracted over the starts of
-// columns, and the difference (broken[1]) must be zero. Entries are shared out singly, so no column
+// A *fall* is an entry whose row is not above the row of the entry before it. Falls are allowed
+// only at the start of columns. So they are counted over all entries, and subtracted at the starts
+// of columns; the difference (broken[1]) must be zero. Entries are divided one by one, so no column
 // is too long for an item. The count is modulo 2^32, which the difference never reaches. No read is
-// outside the arrays, whatever they contain. Offsets and rows that are wrong by themselves set
+// outside the arrays, whatever they contain. Offsets and rows that are invalid by themselves set
 // broken[0].
 #ifndef ITEMS
 #error "ITEMS: see src/resident/validate.rs"

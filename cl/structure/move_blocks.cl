@@ -1,12 +1,12 @@
 // move_blocks: copies blocks to other places bit by bit, some of them transposed.
 // Host: src/structure/move_blocks.rs
 //
-//   One work-item per element of a moved block. On a CPU one per BLOCKS blocks; BLOCKS is 0
-//   elsewhere.
+//   One work-item per element of a moved block, or on a CPU per BLOCKS blocks. BLOCKS is 0 on other
+//   devices.
 //
-//   in   source[nnz]               the block that each is moved from
-//   in   turned[nnz]               TURN 2 only: whether it is transposed on the way; TURN 0 moves
-//                                  all as they are, TURN 1 transposes all
+//   in   source[nnz]               the block from which each is copied
+//   in   turned[nnz]               if TURN is 2: whether the block is transposed. If TURN is 0, no
+//                                  block is transposed; if it is 1, all are
 //   in   from[from_nnz * from_stride]      blocks of ROWS x COLS, column-major
 //   out  to[nnz * to_stride]               the moved blocks; gaps between them are not written
 #if !defined(ROWS) || !defined(COLS) || !defined(TURN) || !defined(BLOCKS)
@@ -14,14 +14,14 @@
 #endif
 #define AREA (ROWS * COLS)
 
-// The type of an element's bits. Few devices load a half as it is.
+// The type of an element's bits. Few devices can load a half as it is.
 #if ELEMENT_IS_HALF
 #define BITS ushort
 #else
 #define BITS ELEMENT
 #endif
 
-// The place in the block of an element of the transpose, COLS x ROWS.
+// The index in the block of an element of its transpose, COLS x ROWS.
 #define MIRRORED(element) ((element) % COLS * ROWS + (element) / COLS)
 
 #if TURN == 2

@@ -1,19 +1,19 @@
-// permute: places of a matrix's entries after its rows and columns are permuted.
+// permute: the places of a matrix's entries after its rows and columns are permuted.
 // Host: src/structure/permute.rs
 //
-//   permute_entries   one work-item per entry: its place once permuted
-//   permute_columns   one work-item per entry, by row: its column, by which entries are sorted next
+//   permute_entries   one work-item per entry: its new place
+//   permute_columns   one work-item per entry, in the order of rows: its column, the next sort key
 //   permute_pattern   one work-item per entry of the result
 //
 //   in      col_ptr[ncols + 1]  row_idx[nnz]
 //   in      row_to[nrows]  col_to[ncols]       new places of rows and columns
-//   in out  wrong[1]                number of entries outside of the stored triangle. TRIANGLE says
-//                                   which is stored: 0 all, 1 the lower, 2 the upper one
-//   out     row[nnz]  col[nnz]      of each entry once permuted, mirrored if it left the triangle
-//   out     turned[nnz]             whether it was mirrored
+//   in out  wrong[1]                number of entries outside the stored triangle. TRIANGLE says
+//                                   which is stored: 0 all, 1 the lower, 2 the upper triangle
+//   out     row[nnz]  col[nnz]      new place of each entry, mirrored if it left the triangle
+//   out     turned[nnz]             whether the entry was mirrored
 //   in      by_row[nnz]             entries by row; then source[nnz]: by column, then row
-//   out     col_by_row[nnz]         column of each entry by_row
-//   out     c_row_idx[nnz]  c_turned[nnz]     of the result
+//   out     col_by_row[nnz]         column of each entry of by_row
+//   out     c_row_idx[nnz]  c_turned[nnz]     row of each entry of the result; whether it is mirrored
 #ifndef TRIANGLE
 #error "TRIANGLE: see src/structure/permute.rs"
 #endif

@@ -1,11 +1,11 @@
 // scalars: copies the elements of a symmetric matrix's blocks to compressed columns of scalars.
 // Host: src/structure/scalars.rs
 //
-//   One work-item per element of a copied block. On a CPU one per BLOCKS blocks; BLOCKS is 0
-//   elsewhere. Neighbours read neighbours. They write pieces of ROWS elements, and the next block
-//   of the column continues each piece.
+//   One work-item per element of a copied block, or on a CPU per BLOCKS blocks. BLOCKS is 0 on other
+//   devices. Neighbours read neighbours. They write pieces of ROWS elements, and the next block of
+//   the column continues each piece.
 //
-//   in   source[nnz]                the block that each is read from
+//   in   source[nnz]                the block from which each is read
 //   in   first[nnz]                 place of its element (0, 0), and in the upper bits TURNED,
 //                                   FALLING, DIAGONAL: see src/structure/scalar_map.rs
 //   in   height[nnz]                scalars in the first column of its block column
@@ -17,7 +17,7 @@
 #define AREA (ROWS * COLS)
 #define FIRST (((ulong)1 << DIAGONAL) - 1)
 
-// The type of an element's bits. Few devices load a half as it is.
+// The type of an element's bits. Few devices can load a half as it is.
 #if ELEMENT_IS_HALF
 #define BITS ushort
 #else
@@ -31,7 +31,7 @@ void hand_over(uint row, uint col, ulong place, uint height, global const BITS* 
     if (above && falling)
         return; // the lower triangle only
     const uint from = turned != above ? row * ROWS + col : col * ROWS + row;
-    // Scalars above the diagonal in the columns up to this one.
+    // Number of scalars above the diagonal in the columns up to this one.
     const uint missing = falling ? col * (col + 1) / 2 : 0;
     out[(place & FIRST) + (ulong)col * height - missing + row] = block[from];
 }

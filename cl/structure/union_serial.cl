@@ -1,20 +1,20 @@
-// union_serial: the entries that one of two patterns has, or both, column after column: on CPUs,
-// where merging two columns takes less than looking each of their entries up. One work-item per
-// part: columns that have an equal share of the entries of both.
+// union_serial: the union of two patterns, column after column, on CPUs. Merging two columns takes
+// less time there than looking up each of their entries. One work-item per part. A part is some
+// columns, with an equal share of the entries of both patterns.
 // Host: src/structure/union.rs
 //
-//   union_both    the entries of each column that are in both
-//   union_merge   C
+//   union_both    counts the entries of each column that are in both
+//   union_merge   makes C
 //
 //   in   a_col_ptr[ncols + 1]  a_row_idx[a_nnz]  b_col_ptr[ncols + 1]  b_row_idx[b_nnz]
-//   i/o  both[ncols + 1]        entries of each column that are in both, 0 at the end; after a
-//                               scan, those before it
+//   i/o  both[ncols + 1]        number of entries of each column that are in both, 0 at the end; after
+//                               a scan, of all columns before
 //   out  c_col_ptr[ncols + 1]  c_row_idx[nnz]
-//   out  pair[nnz]              entries of A and of B that make each entry of C, NONE if there is
-//                               none
+//   out  pair[nnz]              the entries of A and of B for each entry of C; NONE for a missing
+//                               entry
 #define NONE 0xffffffffu
 
-// The first column of a part: before it there are so many entries of both.
+// The first column of a part. The columns before have the part's share of all entries.
 uint first_of(global const uint* a_col_ptr, global const uint* b_col_ptr, uint ncols, uint part, uint parts)
 {
     if (part == parts)

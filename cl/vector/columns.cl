@@ -3,22 +3,22 @@
 //
 //   column_dots    one work-group per piece of PIECE rows and chunk of WIDTH columns: for each
 //                  column the sum of the products of their elements
-//   column_sums    the same of sums of pieces, until one piece is left
+//   column_sums    one work-group per piece and chunk: adds up the sums of pieces, until one is left
 //   copy_elements  one work-item per element: y = x
-//   column_axpby   one work-item per element; on a CPU one per LINES rows or columns, as they are
-//                  stored
+//   column_axpby   one work-item per element; on a CPU one per LINES rows or columns, in the order in
+//                  which they are stored
 //
 // Element (i, j) of x is at i * x_row + j * x_col.
 //
 //   in      x[]  y[]
-//   in      terms[rows * cols]    by rows: sums of the round before
-//   in      factor[2 * cols]      alpha and beta of each column; `plain` says that the matrices are
-//                                 by rows, and no beta is 0 and no column left alone
+//   in      terms[rows * cols]    by rows: the sums of the round before
+//   in      factor[2 * cols]      alpha and beta of each column. `plain` says that the matrices are by
+//                                 rows, no beta is 0, and no column stays unchanged
 //   out     sums[pieces * cols]   by rows
-//   in out  y[]                   alpha * x + beta * y, as axpby; a column with both alpha 0 and
-//                                 beta 1 is left alone
+//   in out  y[]                   alpha * x + beta * y, see axpby; a column with alpha 0 and beta 1
+//                                 stays unchanged
 //
-// The terms of a piece are folded in halves as in dot.cl, so that a column has the bits of the dot
+// The terms of a piece are folded in halves, see dot.cl, so that a column has the bits of the dot
 // product of vectors.
 #if !defined(PIECE) || !defined(WIDTH) || !defined(LINES) || !defined(BY_ROWS)
 #error "PIECE, WIDTH, LINES, BY_ROWS: see src/vector/columns.rs"
@@ -36,7 +36,7 @@ void fold(local ARITHMETIC* sum)
     GROUP_BARRIER;
 }
 
-// BY_ROWS is 1 if both are by rows: then neighbouring columns are neighbours in memory.
+// BY_ROWS is 1 if both matrices are by rows: neighbouring columns are then neighbours in memory.
 #if BY_ROWS
 #define PRODUCT(row, col) (LOAD(x, (row)*x_row + (col)) * LOAD(y, (row)*y_row + (col)))
 #else
@@ -51,7 +51,7 @@ KERNEL column_dots(global const ELEMENT* restrict x, global const ELEMENT* restr
     const uint col = (uint)get_group_id(0) % chunks * WIDTH;
     const ulong begin = (ulong)piece * PIECE;
 #if GROUP_SIZE == 1
-    // Loops along a row, which compilers turn into vectors.
+    // These loops run along a row, so that compilers turn them into vectors.
     const uint width = min((uint)WIDTH, cols - col);
     for (uint i = 0; i < HALF; ++i) {
         local ARITHMETIC* own = sum + i * WIDTH;
@@ -95,7 +95,7 @@ KERNEL column_sums(global const ARITHMETIC* restrict terms, global ARITHMETIC* r
             sums[(ulong)piece * cols + col + i] = sum[i];
 }
 
-// y = alpha * x + beta * y for one element, whose factors are at `col`.
+// y = alpha * x + beta * y for one element. `col` is the index of its factors.
 #define AXPBY(col, from, to)                                                                                          \
     do {                                                                                                              \
         const ARITHMETIC alpha = factor[col], beta = factor[cols + (col)];                                            \

@@ -7,7 +7,7 @@
 //
 //   in   col_ptr[n + 1]  row_idx[nnz]
 //   in   values[nnz * stride]                            blocks of SIDE x SIDE
-//   out  entry_idx[n]                        entry on the diagonal of each column, or NONE
+//   out  entry_idx[n]                        the entry of each column on the diagonal, or NONE
 //   out  d_col_ptr[n + 1]  d_row_idx[n]      the pattern of the identity
 //   out  d_values[n * d_stride]  diagonal[n * SIDE]      0 if there is no entry
 #define NONE 0xffffffffu

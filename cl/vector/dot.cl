@@ -1,17 +1,18 @@
-// dot: the sum of the products of two vectors' elements, by a tree that only their length decides.
+// dot: the sum of the products of two vectors' elements, by a tree that depends only on their
+// length.
 // Host: src/vector/arithmetic.rs
 //
 //   dot_pieces  one work-group per PIECE elements: the sum of their products
-//   add_pieces  one work-group per PIECE sums: their sum; repeated until one is left
+//   add_pieces  one work-group per PIECE sums: their sum; repeated until one sum is left
 //
 //   in   x[n]  y[n]
-//   in   terms[n]                          sums of the round before
+//   in   terms[n]                          the sums of the round before
 //   out  sums[(n + PIECE - 1) / PIECE]
 //
 // Term i + PIECE / 2 is added to term i of a piece. Then the sum at i + PIECE / 4 is added to the
-// sum at i, and so on. Behind the last term stands IDENTITY, which changes no bit.
+// sum at i, and so on. After the last term comes IDENTITY, which changes no bit.
 //
-// It serves plus-times alone: a dot product is of real numbers.
+// It supports plus-times only, because a dot product is defined for real numbers.
 #ifndef PIECE
 #error "PIECE: see src/vector/arithmetic.rs"
 #endif

@@ -1,31 +1,32 @@
-// guesses: adds the terms of a long sum in ascending order, by all items of a group at once.
+// guesses: adds the terms of a long sum in ascending order, by all items of a group in parallel.
 // Host: src/vector/line_sums.rs. It comes after terms.cl.
 //
-// Additions that wait for each other take 8 cycles each on an H100 in f64. So the terms are cut
-// into STRETCHES, which teams of items add at the same time. The sum from which a stretch goes on
-// is not known then. But the terms before it, added in another order, give nearly that sum, and
-// each item of a team adds the stretch to another number close to it. Once the sum is known, the
-// result of the item that began with its very bits is the sum behind the stretch. If none began
-// with them, the stretches from this one on are added again. Its own sum is known now. Those of the
-// others are guessed from what the stretches added to their guesses, which nearly always suffices.
-// So the sum has the bits of terms that one item adds one after the other, whatever was guessed.
+// In f64, additions that wait for each other take 8 cycles each on an H100. So the terms are cut
+// into STRETCHES, which teams of items add at the same time. The exact sum at the start of a
+// stretch is not known at that time. But the terms before it, added in another order, give nearly
+// that sum. Each item of a team guesses a different number close to it, and adds the stretch to its
+// guess. When the exact sum is known, the item that guessed exactly its bits has the sum after the
+// stretch. If no item guessed it, the stretches from this one on are added again. The start of this
+// stretch is then known. The starts of the others are guessed from the differences that the
+// stretches made before, which nearly always succeeds. So the sum has the bits of terms that one
+// item adds one after another, whatever was guessed.
 //
-// Sums of fewer than GUESSED terms are one item's; if it is 0, all are. If not, STRETCHES divides
-// the items of a group, which are more than STRETCHES.
+// Sums of fewer than GUESSED terms are added by one item; if GUESSED is 0, all sums are. Otherwise
+// the number of items of a group is a multiple of STRETCHES, and larger.
 #if !defined(GUESSED) || !defined(STRETCHES)
 #error "GUESSED, STRETCHES: see src/vector/line_sums.rs"
 #endif
 
 #if GUESSED
-// Items of a team.
+// Number of items of a team.
 #define GUESSES (GROUP_SIZE / STRETCHES)
-// What a group keeps in local memory: the result of each item, and for each stretch the number in
-// the middle of its guesses and what it added to that one.
+// The words that a group keeps in local memory: the result of each item; and for each stretch the
+// middle of its guesses, and the difference that the stretch made to it.
 #define KEPT (GROUP_SIZE + 2 * STRETCHES)
-// No item began with a result.
+// Marks a result with which no item began.
 #define NONE 0xff
 
-// A sum as a whole number. Neighbours of one sign have numbers next to each other.
+// A sum as a whole number, such that neighbouring sums of one sign have consecutive numbers.
 #define NUMBERED                                                                                                      \
     union {                                                                                                           \
         ARITHMETIC sum;                                                                                               \
@@ -52,21 +53,21 @@ ARITHMETIC sum_of(ulong number)
     return bits.sum;
 }
 
-// Adds `count` terms to `start`, but those behind the first `cut` to a sum of their own, which is
-// then added to that of the others; there are at most as many. Every item of the group calls it and
-// has the result. follower[i] is the item of the next stretch that began with the result of item i.
+// Adds `count` terms to `start`. Terms after the first `cut` go to a second sum, which is then
+// added to the first; there are at most as many. Every item of the group must call it and gets the
+// result. follower[i] is the item of the next stretch that began with the result of item i.
 ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint count, uint cut, local ARITHMETIC* kept, local uchar* follower)
 {
     const uint item = get_local_id(0), lane = item % GUESSES, team = item / GUESSES;
     local ARITHMETIC *middle = kept + GROUP_SIZE, *added = middle + STRETCHES;
-    // The teams that have the first sum; the others have the second.
+    // Number of teams for the first sum. The others are for the second.
     const uint teams = count > cut ? min((STRETCHES * cut + count / 2) / count, STRETCHES - 1u) : STRETCHES;
     const uint behind[2] = {teams, STRETCHES};
     const bool second = team >= teams;
     const uint from = second ? cut : 0, to = second ? count : min(cut, count);
     const uint step = (second ? STRETCHES - teams : teams) * AT_ONCE, length = (to - from + step - 1) / step * AT_ONCE;
     const uint begin = min(from + (second ? team - teams : team) * length, to), end = min(begin + length, to);
-    // The terms before the stretch. Two sums do not wait for each other, nor do four.
+    // Adds the terms before the stretch. Two sums do not wait for each other, nor do four.
     ARITHMETIC even = IDENTITY, odd = IDENTITY, four[4] = {IDENTITY, IDENTITY, IDENTITY, IDENTITY};
     for (uint i = from + lane; i < begin; i += 2 * GUESSES) {
         even = ADD(even, term[i]);
@@ -86,7 +87,7 @@ ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint coun
     GROUP_BARRIER; // the reads, before results are written
     uint first[2] = {0, teams};
     do {
-        // The guess of the first stretch of either sum is right.
+        // The guess of the first stretch of each sum is exact.
         const bool adds = team >= (second ? first[1] : first[0]);
         if (adds) {
             kept[item] = add_apart(sum_of(bits_of(guess) + lane - GUESSES / 2), term + begin, end - begin, 1);
@@ -103,7 +104,7 @@ ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint coun
                 added[team] = result - guess;
         }
         GROUP_BARRIER;
-        // Those behind it, as long as one follows the other.
+        // Follows the stretches after it, as long as each result was guessed.
         WRITTEN_OUT
         for (uint i = 0; i < 2; ++i) {
             if (first[i] == behind[i])

@@ -1,11 +1,11 @@
-// line_pieces: the sums of a piece of a long line, in rounds. It comes behind line_terms.cl and
+// line_pieces: the sums of a piece of a long line, in rounds. It comes after line_terms.cl and
 // guesses.cl, and before line_sums.cl.
 // Host: src/vector/line_sums.rs
 #if !defined(SUMS)
 #error "SUMS: see cl/vector/line_terms.cl"
 #endif
 
-// Groups of a piece, and items of each that do not load while one of them adds.
+// Number of groups of a piece, and of items in each that do not load while one of them adds.
 #if SPLIT
 #define SPLITS SUMS
 #define ADDING (GROUP_SIZE < 64 ? GROUP_SIZE / 2 : 32)
@@ -15,7 +15,7 @@
 
 #if SPLIT && GUESSED
 #define ROUND (GROUP_SIZE * ROUND_ENTRIES)
-// Entry j of those that an item loads for the round behind `done` entries, or the last.
+// Entry j of those that an item loads for the round after `done` entries, or the last entry.
 #define ENTRY_BEHIND(done, j) (begin + min((done) + (uint)get_local_id(0) + (j) * GROUP_SIZE, count - 1))
 
 void load_places(uint* place, uint begin, uint count, uint done, global const uint* other)
@@ -40,8 +40,8 @@ void load_pairs(VALUE_PAIR* value, ELEMENT_PAIR* factor, const uint* place, uint
     }
 }
 
-// Adds the terms that `count` entries, at least one, have for a sum of a piece, those of a round
-// while the elements of the next and the places of the one behind it are loaded.
+// Adds the terms of `count` entries, at least one, for a sum of a piece. While the terms of a round
+// are added, the elements of the next round and the places of the one after it are loaded.
 ARITHMETIC add_piece(local ARITHMETIC* term, uint begin, uint count, uint number, global const uint* other, global const VALUE* values,
                      global const ELEMENT* x, uint stride, local ARITHMETIC* kept, local uchar* follower)
 {
@@ -74,8 +74,8 @@ ARITHMETIC add_piece(local ARITHMETIC* term, uint begin, uint count, uint number
     return sum;
 }
 #elif SPLIT
-// Adds the terms of a sum of a piece, those of a round while others are loaded. The result is that
-// of item 0.
+// Adds the terms of a sum of a piece. While the terms of a round are added, others are loaded. Item
+// 0 has the result.
 ARITHMETIC add_piece(local ARITHMETIC* term, uint begin, uint count, uint number, global const uint* other, global const uint* source,
                      global const VALUE* values, global const ELEMENT* x, uint stride)
 {

@@ -1,51 +1,52 @@
-// line_sums: sums over each line of a matrix: of its elements times a vector's, or of their
+// line_sums: sums over each line of a matrix: of its elements times those of a vector, or of their
 // squares.
 // Host: src/vector/line_sums.rs
 //
 //   sum_lines  one work-group per piece of a line of more than LONGEST entries, and per tile of
-//              shorter lines: neighbours load its products to local memory side by side, then one
-//              item adds each sum; pieces take longest and come first, in rounds of HELD entries.
-//              If GUESSED, all items of its group add a piece, see guesses.cl. If SPLIT, each sum
-//              of a piece has a group. While one item adds, others load the terms of the next
-//              round; if GUESSED, all items load ROUND_ENTRIES entries of it each before they add.
-//              Of the groups of a line that is cut the last to end adds the sums of all. If
-//              DIRECT, an item loads what a sum of a tile needs by itself, DIRECT entries at once:
-//              lines are columns, blocks have an even number of rows and are an even number of
-//              elements apart. VALUE_PAIR and ELEMENT_PAIR are two elements of values and of x
+//              shorter lines. Neighbouring items load its products to local memory, then one item adds
+//              each sum. Pieces take longest, so they come first. They are added in rounds of HELD
+//              entries. If GUESSED, all items of a group add a piece, see guesses.cl. If SPLIT, each
+//              sum of a piece has a group: while one item adds, others load the terms of the next
+//              round; with GUESSED, all items load ROUND_ENTRIES entries of it each before they add.
+//              The last group of a cut line to finish adds the sums of all its parts. If DIRECT, an
+//              item loads everything for a sum of a tile by itself, DIRECT entries at once. Lines are
+//              then columns, and blocks have an even number of rows and are an even number of elements
+//              apart. VALUE_PAIR and ELEMENT_PAIR are two elements of values and of x
 //
 //   in      line_ptr[lines + 1]  task[pieces + tiles]   as in lines.cl, pieces first
-//   in      other[nnz]         the column of each entry of a row, or the row of each of a column
-//   in      source[nnz]        number of each entry in the values, and if ACROSS is 2 whether the
-//                              line is a row of its block; not read if lines are columns
+//   in      other[nnz]         the column of each entry of a row, or the row of each entry of a column
+//   in      source[nnz]        index of each entry in the values; if ACROSS is 2, also whether the
+//                              line is a row of its block. Not read if lines are columns
 //   in      values[a_nnz * STRIDE]               blocks of ROWS x COLS, column-major. STRIDE is
-//                              `stride`, or its value, which saves a multiplication of 64 bits
+//                              `stride`, or its value as a constant, which saves a 64-bit
+//                              multiplication
 //   in      x[places across * sides]
-//   in out  arrived[parts]     0 for the first part of each line that is cut, before and after;
-//                              then the sums of all parts, SUMS of WORDS words for each
+//   in out  arrived[parts]     0 for the first part of each line that is cut, before and after; after
+//                              these the sums of all parts, SUMS of WORDS words for each
 //   in out  y[lines * SUMS]    alpha * sum + beta * old value, which is not read if beta is 0; for
 //                              NORMS the root of the sum
 //
-// A line is a block column, or a block row by way of the transposed pattern. Each scalar line in it
-// has a sum. The terms of a sum are added in the order of the line's entries, within a block in
-// ascending place across the line. Each product is rounded before it is added. After every PIECE
+// A line is a block column, or a block row in the transposed pattern. Each scalar line in it has a
+// sum. The terms of a sum are added in the order of the line's entries, and within a block in
+// ascending order across the line. Each product is rounded before it is added. After every PIECE
 // entries from the line's start a new sum begins, and the sums are added left to right. The sum of
 // an empty line is EMPTY.
 //
-// Norms serve plus-times alone: they take roots.
+// Norms support plus-times only, because they take roots.
 #if !defined(TERM_AT)
 #error "TERM_AT: see cl/vector/line_terms.cl"
 #endif
 #define WHOLE 0xffffffffu
 
-// Sums for each item of a group that has one line.
+// Number of sums of each item in a group that has one line.
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
 
 #if NORMS && ELEMENT_IS_DOUBLE
 #define FINISHED(sum) sqrt(sum)
 #elif NORMS
-// The root of a float, rounded to nearest on every device; OpenCL's may be off by 3 units in the
-// last place. x is m * 2^e, with m of 47 or 48 bits and e even. The root of m has 24 bits before
-// the point and is found in integers.
+// The root of a float, rounded to nearest on every device; OpenCL's may differ by 3 units in the
+// last place. x is m * 2^e, where m has 47 or 48 bits and e is even. The root of m has 24 bits
+// before the point, and is computed in integers.
 float root(float x)
 {
     if (!(x > 0) || isinf(x))
@@ -72,7 +73,7 @@ float root(float x)
 #define PLACE(sum, y, at, alpha, beta) place_sum(sum, y, at, alpha, beta)
 #endif
 
-// Adds the sums of the parts of a line that is cut: the `of_line` parts from `first_part` on.
+// Adds the sums of the parts of a line that is cut: `of_line` parts from `first_part` on.
 void add_parts(global uint* words, uint first_part, uint of_line, uint line, local ARITHMETIC* term, global ELEMENT* restrict y,
                ARITHMETIC alpha, ARITHMETIC beta)
 {
@@ -110,7 +111,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
     if (group < pieces * SPLITS) {
         const uint4 at = task[group / SPLITS];
         const uint line = at.x, begin = at.y, end = at.z, part = at.w;
-        // Read before the terms, which take longer.
+        // This is read before the terms, which take longer.
         const uint from = line_ptr[line], pieces_before = (begin - from) / PIECE, of_line = (line_ptr[line + 1] - from - 1) / PIECE + 1;
         const uint groups = of_line * SPLITS;
         ARITHMETIC sum[OWN];
@@ -125,7 +126,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
         const uint first = get_local_id(0), behind = SUMS;
         for (uint own = 0; own < OWN; ++own)
             sum[own] = begin < end ? IDENTITY : EMPTY;
-        // Counted from the first: the number of one behind the last may have no place in 32 bits.
+        // Counted from the first entry: the number of one after the last may not fit 32 bits.
         for (uint done = 0; done < end - begin; done += HELD) {
             const uint count = min((uint)HELD, end - begin - done);
             load_terms(term, begin + done, count, ALL_SUMS, get_local_id(0), GROUP_SIZE, other, source, values, x, stride);
@@ -177,7 +178,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
         }
 #else
         const uint first = at.x, sums = (at.y - at.x) * SUMS, begin = at.z;
-        // The item's first line, read before the terms.
+        // The item's first line is read before the terms.
         uint i = get_local_id(0), from = begin, end = begin;
         if (i < sums)
             from = line_ptr[first + i / SUMS], end = line_ptr[first + i / SUMS + 1];

@@ -1,5 +1,5 @@
-// line_terms: the terms of the sums of a line, which are loaded to local memory and added. It comes
-// before line_pieces.cl and line_sums.cl, which says what its numbers mean.
+// line_terms: loads the terms of a line's sums to local memory, and adds them. It comes before
+// line_pieces.cl, and before line_sums.cl, which explains its numbers.
 // Host: src/vector/line_sums.rs
 #if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(LEAST) || !defined(TOGETHER) ||      \
     !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(SPLIT) || !defined(DIRECT) || !defined(LONGEST) ||            \
@@ -8,7 +8,7 @@
 #endif
 #define AREA (ROWS * COLS)
 
-// SUMS is the number of sums of a line, TERM_AT the place in a block of term k of a sum.
+// SUMS is the number of sums of a line. TERM_AT is the place in a block of term k of a sum.
 #if WHOLE_BLOCKS
 #define SUMS 1
 #define TERM_AT(sum, k) (k)
@@ -20,14 +20,17 @@
 #define TERM_AT(sum, k) ((sum) * ROWS + (k))
 #endif
 #define TERMS (AREA / SUMS)
-// Element j of those that an item of `items` loads from element i on, or the last.
+// Element j of those that an item loads from element i on, among `items` items, or the last
+// element.
 #define ELEMENT_BEHIND(i, j) min((i) + (j) * items, elements - 1)
-// The place in its block of element i of those that are loaded, of all sums or of one.
+// The place in its block of loaded element i, if the elements of all sums are loaded or those of
+// one.
 #define ALL_SUMS 0xffffffffu
 #define PLACE_IN_BLOCK(i) (number == ALL_SUMS ? (i) % AREA : TERM_AT(number, (i) % TERMS))
 
-// The block of an entry, an element of it, and the place in x of that element's factor. If ACROSS
-// is 2, blocks are square, and those without the highest bit are read as if they were transposed.
+// The block of an entry, one of its elements, and the place in x of that element's factor. If
+// ACROSS is 2, blocks are square, and blocks whose highest bit is clear are read as their
+// transposes.
 #if ACROSS == 2
 #define MIRRORED 0x80000000u
 #define BLOCK_OF(entry) (source[entry] & ~MIRRORED)
@@ -55,10 +58,10 @@
 #define LOAD_FACTOR(x, i) LOAD(x, i)
 #endif
 
-// Loads the products of all elements of entries begin to begin + count, block after block, or those
-// for the sum `number` alone, by `items` items. An item loads what AHEAD elements need before it
-// multiplies, or LEAST, at most as many, if there are no more for any item; behind the last the
-// last is loaded again. If STREAMED, the nearest cache is left to x.
+// Loads the products of all elements of entries begin to begin + count, block after block, or only
+// those for the sum `number`, by `items` items. An item loads everything for AHEAD elements before
+// it multiplies, or for LEAST, if no item has more. After the last element the last is loaded
+// again. If STREAMED, the first-level cache is left to x.
 void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uint item, uint items, global const uint* other,
                 global const uint* source, global const VALUE* values, global const ELEMENT* x, uint stride)
 {
@@ -109,8 +112,8 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uin
 #endif
 }
 
-// Adds the terms that `count` blocks have for one sum. Those of neighbours are read as terms.cl
-// says; of others the terms of TOGETHER blocks are read before they are added.
+// Adds the terms of `count` blocks for one sum. Neighbouring terms are read as in terms.cl.
+// Otherwise the terms of TOGETHER blocks are read before they are added.
 ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
 #if SUMS == 1
@@ -140,9 +143,9 @@ ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
 }
 
 #if DIRECT
-// Adds the terms that the entries from `entry` to `end` have for a sum. An item loads those of
-// DIRECT entries, two elements in each load, before it adds them; behind the last the last are
-// loaded again.
+// Adds the terms of the entries from `entry` to `end` for a sum. An item loads the terms of DIRECT
+// entries, two elements in each load, before it adds them. After the last entry the last is loaded
+// again.
 ARITHMETIC add_entries(ARITHMETIC sum, uint entry, uint end, uint number, global const uint* other, global const VALUE* values,
                        global const ELEMENT* x, uint stride)
 {

@@ -7,23 +7,23 @@
 //   count_pieces  one work-item per line
 //   place_pieces  one work-item per line
 //
-// Lines are the columns of a pattern, or its rows by way of the transposed pattern. Line l stands
-// at place line_ptr[l] + l: there are as many places as entries and lines. A tile is `tile` places
-// and owns the lines that stand in it. So it has neither many entries nor many empty lines. A line
-// of `tile` entries or more is the last of its tile. Lines of more than `longest` entries, at most
-// `tile`, are in pieces; if it is 0, all are. A line of at most `whole` entries, PIECE or more, is
-// one piece. A longer one is cut as if `before` more entries, fewer than PIECE, came before its
-// first; if there are such entries, `whole` is PIECE.
+// Lines are the columns of a pattern, or its rows in the transposed pattern. Line l stands at place
+// line_ptr[l] + l, so there are as many places as entries and lines together. A tile is `tile`
+// places and owns the lines that stand in it. So it has neither many entries nor many empty lines.
+// A line of `tile` entries or more is the last of its tile. Lines of more than `longest` entries,
+// which is at most `tile`, are in pieces; if it is 0, all lines are. A line of at most `whole`
+// entries, which is at least PIECE, is one piece. A longer line is cut as if `before` more entries,
+// fewer than PIECE, came before its first; if there are such entries, `whole` is PIECE.
 //
-//   in   line_ptr[lines + 1]     entries of the lines before each
+//   in   line_ptr[lines + 1]     number of entries of all lines before each
 //   out  tile_line[tiles + 1]    first line of each tile
-//   in   order[tiles]            the tiles, in the order in which groups are to have them
-//   out  task[first + tiles]     from `first` on, of each tile in that order: its first line that
-//                                is not in pieces, the end of the last one, the first entry of
-//                                these and of those between them, the end of the entries
-//   in out  counts[4]            pieces of long lines, pieces that are parts of a cut line, cut
-//                                lines, entries of all of these lines; zero before count_pieces.
-//                                place_pieces counts down: its first line comes last
+//   in   order[tiles]            the tiles, in the order of the groups that take them
+//   out  task[first + tiles]     from `first` on, for each tile in that order: its first line that is
+//                                not in pieces, the end of the last such line, the first entry of
+//                                these and of the lines between them, the end of the entries
+//   in out  counts[4]            number of pieces of long lines, of pieces that are parts of a cut
+//                                line, of cut lines, and of entries of all these lines; zero before
+//                                count_pieces. place_pieces counts down: its first line comes last
 //   out  piece[counts[0]]        in any order: line, first entry, end, and number of its part, or
 //                                WHOLE if the piece is a whole line; the parts of a line follow one
 //                                another
@@ -58,7 +58,8 @@ KERNEL place_tiles(global const uint* line_ptr, global const uint* tile_line, gl
         return;
     const uint tile = is_ordered ? order[number] : number;
     uint begin = tile_line[tile], last = tile_line[tile + 1];
-    // The first and the last lines may be in pieces. Such lines between others are loaded in vain.
+    // The first and the last lines may be in pieces and are left out. Such lines between others are
+    // loaded, but not used.
     while (last > begin && line_ptr[last] - line_ptr[last - 1] > longest)
         --last;
     while (begin < last && line_ptr[begin + 1] - line_ptr[begin] > longest)
@@ -74,7 +75,7 @@ KERNEL weigh_tiles(global const uint* line_ptr, global uint* tile_weight, uint l
         atomic_max(&tile_weight[((ulong)line_ptr[line] + line) / tile], 31 - clz(entries));
 }
 
-// Number of pieces of a line, 0 if it stays in its tile. If there are no tiles, an empty line is
+// Number of pieces of a line; 0 if it stays in its tile. If there are no tiles, an empty line has
 // one piece.
 uint pieces_of(uint entries, uint longest, uint whole, uint before)
 {

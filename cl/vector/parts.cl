@@ -1,11 +1,11 @@
-// parts: sums that work-groups exchange: those of the parts of a line that is cut.
+// parts: exchange of sums between work-groups, for the parts of a line that is cut.
 // Host: src/vector/line_sums.rs, src/apply/spmv/csr_shared.rs. It comes after ptx.cl.
 
-// Words of a sum.
+// Number of words of a sum.
 #define WORDS ((sizeof(ARITHMETIC) + 3) / 4)
 
-// A sum as words that groups exchange by atomics, which the device carries out in one place,
-// whatever its caches: the group that arrives last finds the words of the others.
+// A sum as words that groups exchange by atomics. The device carries these out in one place,
+// whatever its caches, so the group that arrives last reads the words of the others.
 #define EXCHANGED                                                                                                     \
     union {                                                                                                           \
         ARITHMETIC sum;                                                                                               \

@@ -7,7 +7,7 @@
 //   in      factor[nrows * ROWS] or [ncols * COLS]
 //   in out  values[nnz * stride]        blocks of ROWS x COLS, column-major
 //
-// It serves plus-times alone: scalings have inverses.
+// It supports plus-times only, because scalings have inverses.
 #if !defined(ROWS) || !defined(COLS) || !defined(ENTRIES)
 #error "ROWS, COLS, ENTRIES: see src/vector/scaling.rs"
 #endif

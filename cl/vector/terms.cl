@@ -1,21 +1,22 @@
-// terms: adds terms that lie in local memory.
+// terms: adds terms that are in local memory.
 // Host: src/vector/line_sums.rs, src/apply/spmv/csr_shared.rs
 //
-// The reads of local memory do not wait for each other: AT_ONCE terms are read while as many are
-// added. Behind the last of neighbouring terms up to BEHIND places are read, whatever they hold.
+// Reads of local memory do not wait for each other: AT_ONCE terms are read while as many are added.
+// After the last of neighbouring terms up to BEHIND more places are read; their contents do not
+// matter.
 #if !defined(AT_ONCE)
 #error "AT_ONCE: see src/vector/line_sums.rs"
 #endif
 
 #define BEHIND (AT_ONCE - 1)
-// If items of the group write while others add, none is read behind the last.
+// If items of the group write while others add, no place after the last is read.
 #if defined(SPLIT) && SPLIT
 #define ALONE 0
 #else
 #define ALONE 1
 #endif
 
-// Adds `count` terms, `apart` places from each other, one after the other.
+// Adds `count` terms one after another. They are `apart` places from each other.
 #if AT_ONCE > 1
 #define READ_APART(to, begin)          \
     WRITTEN_OUT                        \
@@ -32,7 +33,7 @@ ARITHMETIC add_apart(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
     if (count >= AT_ONCE) {
         ARITHMETIC next[AT_ONCE];
         READ_APART(held, first);
-        // Two batches in turn, neither of which is copied: a copy waits for its read.
+        // Two batches take turns. Neither is copied, because a copy waits for its read.
         AS_WRITTEN
         for (; first + 3 * AT_ONCE <= count; first += 2 * AT_ONCE) {
             READ_APART(next, first + AT_ONCE);

@@ -1,14 +1,13 @@
-//! What a [`Semiring`] computes: functions for the host, text for kernels.
+//! The operations of a [`Semiring`]: functions for the host, text for kernels.
 use super::{Arithmetic, ElementType, Semiring};
 
-/// A sum or a product of two numbers.
+/// The sum or the product of two numbers.
 type Operation<V> = fn(V, V) -> V;
 
-/// A semiring in a type: how two numbers are added and multiplied, and where sums start.
+/// A semiring in a type: addition, multiplication, and the start of sums.
 #[derive(Clone, Copy)]
 pub(crate) struct Algebra<V> {
-    /// The start of a sum. It changes no bit of the first product that is added to it, and of no
-    /// sum of products that it is added to.
+    /// The start of a sum. Adding it to a product, or to a sum of products, changes no bit.
     pub identity: V,
     /// The value of an entry without products.
     pub empty: V,
@@ -35,7 +34,7 @@ impl<V: Arithmetic> Algebra<V> {
             Semiring::MinPlus => (V::HIGHEST, V::HIGHEST),
             Semiring::MaxPlus | Semiring::MaxMin => (V::LOWEST, V::LOWEST),
             Semiring::OrAnd => (V::ZERO, V::ZERO),
-            // From +0.0, the sum of a single -0.0 would be +0.0.
+            // If sums started at +0.0, the sum of a single -0.0 would be +0.0.
             _ => (V::NEUTRAL, V::ZERO),
         };
         Self { identity, empty, add, multiply }
@@ -47,12 +46,12 @@ impl<V: Arithmetic> Algebra<V> {
     }
 }
 
-/// The smaller number, the second of equal ones; NaN if one is.
+/// The smaller number, or the second if they are equal; NaN if one is NaN.
 fn smaller<V: Arithmetic>(x: V, y: V) -> V {
     if x < y || is_nan(x) { x } else { y }
 }
 
-/// The larger number, the second of equal ones; NaN if one is.
+/// The larger number, or the second if they are equal; NaN if one is NaN.
 fn larger<V: Arithmetic>(x: V, y: V) -> V {
     if x > y || is_nan(x) { x } else { y }
 }
@@ -61,8 +60,8 @@ fn is_nan<V: Arithmetic>(x: V) -> bool {
     x.partial_cmp(&x).is_none()
 }
 
-/// A semiring as expressions of type `ARITHMETIC` in OpenCL C. `x` and `y`, which may be vectors,
-/// may be evaluated more than once.
+/// A semiring as expressions of type `ARITHMETIC` in OpenCL C. The arguments `x` and `y` may be
+/// vectors, and may be evaluated more than once.
 pub(crate) struct Text {
     pub add: &'static str,
     pub multiply: String,
@@ -71,7 +70,7 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// That of sums of `element`.
+    /// The text for sums of `element`.
     pub fn of(element: ElementType, semiring: Semiring) -> Self {
         match element.arithmetic() {
             ElementType::F64 | ElementType::F32 | ElementType::F16 => Self::in_type::<f32>(semiring),
@@ -142,7 +141,7 @@ mod tests {
                 assert_eq!([(algebra.multiply)(i32::MIN, x), (algebra.multiply)(x, i32::MIN)], [i32::MIN; 2]);
             }
         }
-        // Where both meet there is no path.
+        // If +infinity and -infinity meet, there is no path.
         assert_eq!([(min.multiply)(i32::MAX, i32::MIN), (min.multiply)(i32::MIN, i32::MAX)], [i32::MAX; 2]);
         assert_eq!([(max.multiply)(i32::MAX, i32::MIN), (max.multiply)(i32::MIN, i32::MAX)], [i32::MIN; 2]);
         assert_eq!((min.multiply)(i32::MAX - 2, 5), i32::MAX);

@@ -1,14 +1,14 @@
-//! Types that sums are computed in.
+//! Types in which sums are computed.
 use super::{Element, Word, values::Listed};
 use num_traits::NumAssign;
 
 /// A type in which products and sums are computed: `f64`, `f32`, `u32`, `i32`. It has the
-/// operations of a ring, and an order. Code that needs roots, magnitudes or inverses asks for a
+/// operations of a ring, and an order. Code that needs roots, magnitudes or inverses requires a
 /// [`Field`](super::Field).
 pub trait Arithmetic: Word + Listed + nalgebra::Scalar + PartialOrd + NumAssign {
     /// Zero; +0.0 for floats.
     const ZERO: Self;
-    /// The zero that changes no bit of a number it is added to; -0.0 for floats.
+    /// The zero that changes no bit of a number when it is added; -0.0 for floats.
     const NEUTRAL: Self;
     /// The number below all others: -infinity for floats.
     const LOWEST: Self;
@@ -24,14 +24,15 @@ pub trait Arithmetic: Word + Listed + nalgebra::Scalar + PartialOrd + NumAssign 
     fn plus(self, other: Self) -> Self;
     /// The product, rounded; modulo 2^32 for integers.
     fn times(self, other: Self) -> Self;
-    /// The sum of two lengths. Infinite integers stay infinite, `none` before the other infinity.
+    /// The sum of two lengths. Infinite integers stay infinite. If both infinities meet, the sum is
+    /// `none`.
     fn length(self, other: Self, none: Self) -> Self;
     /// [`Arithmetic::length`] of `x` and `y` in OpenCL C.
     fn cl_length(none: &str) -> String;
 }
 
-/// An element type that the lengths of a graph's edges may have: `f64`, `f32`, `u32`, `i32`.
-/// Infinity is the length of no path; that of integers is their largest number, see
+/// An element type for the lengths of a graph's edges: `f64`, `f32`, `u32`, `i32`. Infinity is the
+/// length of a missing path. For integers it is their largest number, see
 /// [`Semiring`](super::Semiring).
 pub trait Length: Element<Arithmetic = Self> + Arithmetic {}
 

@@ -1,10 +1,10 @@
-//! Element types as a value.
+//! Element types known at run time.
 use super::Element;
 use crate::{Error, Result};
 use half::f16;
 
-/// The type of an [`Element`](crate::Element) as a value, for code that is compiled once for all
-/// elements.
+/// The type of an [`Element`](crate::Element), known at run time, for code that is compiled once
+/// for all element types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ElementType {
@@ -23,10 +23,10 @@ pub enum ElementType {
 }
 
 impl ElementType {
-    /// The types.
+    /// All element types.
     pub const ALL: &[Self] = &[Self::F64, Self::F32, Self::F16, Self::U32, Self::I32, Self::U8];
 
-    /// The name in the command and in reports.
+    /// The name that the command and reports use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::F64 => "f64",
@@ -48,8 +48,8 @@ impl ElementType {
         }
     }
 
-    /// Whether a matrix of such elements may be multiplied with vectors of `vector`, as
-    /// [`VectorElement`](super::VectorElement) says.
+    /// Whether a matrix of such elements may be multiplied with vectors of `vector`; see
+    /// [`VectorElement`](super::VectorElement).
     pub const fn takes_vectors_of(self, vector: Self) -> bool {
         match (self, vector) {
             (Self::F32 | Self::F16, Self::F64) | (Self::F16, Self::F32) => true,
@@ -65,12 +65,12 @@ impl ElementType {
         }
     }
 
-    /// Whether it is a real number, as a [`Field`](super::Field) is.
+    /// Whether elements are real numbers, see [`Field`](super::Field).
     pub const fn is_real(self) -> bool {
         matches!(self, Self::F64 | Self::F32 | Self::F16)
     }
 
-    /// Refuses integers, for `what` in the plural: "norms are of real numbers".
+    /// Refuses integers. `what` is a plural for the message: "norms are of real numbers".
     pub(crate) fn check_real(self, what: &str) -> Result<()> {
         match self.is_real() {
             true => Ok(()),
@@ -78,7 +78,7 @@ impl ElementType {
         }
     }
 
-    /// Refuses elements that are no lengths of a graph's edges, as [`Length`](super::Length) says.
+    /// Refuses types that cannot be lengths of a graph's edges; see [`Length`](super::Length).
     pub(crate) fn check_length(self) -> Result<()> {
         match self.arithmetic() == self {
             true => Ok(()),
@@ -88,7 +88,7 @@ impl ElementType {
         }
     }
 
-    /// [`Element::ARITHMETIC_ROUNDOFF`].
+    /// See [`Element::ARITHMETIC_ROUNDOFF`].
     pub const fn arithmetic_roundoff(self) -> f64 {
         match self {
             Self::F64 => f64::ARITHMETIC_ROUNDOFF,
@@ -98,7 +98,7 @@ impl ElementType {
         }
     }
 
-    /// [`Element::STORAGE_ROUNDOFF`].
+    /// See [`Element::STORAGE_ROUNDOFF`].
     pub const fn storage_roundoff(self) -> f64 {
         match self {
             Self::F16 => f16::STORAGE_ROUNDOFF,
@@ -106,13 +106,13 @@ impl ElementType {
         }
     }
 
-    /// Whether the type has a number: integers have whole numbers of their range, and stop at its
-    /// ends for infinities.
+    /// Whether the type can represent a number. Integer types have the whole numbers of their
+    /// range, and use its ends for infinities.
     pub fn has(self, number: f64) -> bool {
         !self.is_integer() || self.nearest(number) == number || number.is_infinite()
     }
 
-    /// [`Element::from_f64`] and then [`Element::to_f64`]: the nearest number of the type.
+    /// The nearest number of the type: [`Element::from_f64`] and then [`Element::to_f64`].
     pub fn nearest(self, number: f64) -> f64 {
         match self {
             Self::F64 => number,

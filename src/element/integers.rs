@@ -1,4 +1,4 @@
-//! Integers as elements, for semirings: `u32`, `i32`, and `u8` for truth.
+//! Integers as elements for semirings: `u32`, `i32`, and `u8` for truth values.
 use super::{Arithmetic, Element, ElementType};
 
 impl Arithmetic for u32 {

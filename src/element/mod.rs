@@ -1,10 +1,9 @@
 //! Element types: pairs of Rust and OpenCL types.
 //!
-//! [`Word`] is a type that crosses to a device, [`Element`] one that a matrix may hold, and
-//! [`Arithmetic`] one that sums are computed in. [`Field`] and [`Real`] are the elements that are
-//! real numbers. [`ElementType`] is an element as a value, and [`AnyValues`] are numbers of such a
-//! type. [`Semiring`] is the algebra of sums and
-//! products.
+//! [`Word`] is a type that can be sent to a device, [`Element`] one that a matrix may hold, and
+//! [`Arithmetic`] one in which sums are computed. [`Field`] and [`Real`] are the elements that are
+//! real numbers. [`ElementType`] is an element type known at run time, and [`AnyValues`] are
+//! numbers of such a type. [`Semiring`] is the algebra of sums and products.
 mod algebra;
 mod arithmetic;
 mod element_type;
@@ -76,8 +75,9 @@ unsafe impl Word for f16 {
     const CL_NAME: &'static str = "half";
 }
 
-/// The operands of one block product, as entry numbers of A and B. The expansion of a block product
-/// consists of these (Polok 2015, "Compression Stage": "store only the pointers to the operands").
+/// The operands of one block product, as indices of entries of A and B. The expansion of a block
+/// product consists of these (Polok 2015, "Compression Stage": "store only the pointers to the
+/// operands").
 #[repr(C, align(8))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct OperandPair {
@@ -91,13 +91,13 @@ unsafe impl Word for OperandPair {
     const CL_NAME: &'static str = "uint2";
 }
 
-/// Where a chunk of a long column of C begins in the order of rows.
+/// The start of a chunk of a long column of C, in the order of rows.
 #[repr(C, align(8))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Cut {
-    /// The row of its first product.
+    /// The row of the chunk's first product.
     pub row: u32,
-    /// Products of that row in the chunks before.
+    /// Number of products of that row in the chunks before.
     pub before: u32,
 }
 // SAFETY: two u32 aligned to 8 bytes are `uint2`.
@@ -112,7 +112,7 @@ pub(crate) struct Piece {
     pub run: u32,
     pub begin: u32,
     pub end: u32,
-    /// Where the piece's sum is kept until the pieces of its run are added; `u32::MAX` if the piece
+    /// The place of the piece's sum until the pieces of its run are added; `u32::MAX` if the piece
     /// is the whole run.
     pub part: u32,
 }
@@ -126,9 +126,9 @@ unsafe impl Word for Piece {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Stretch {
     pub first_run: u32,
-    /// Their first product.
+    /// The first product of the runs.
     pub begin: u32,
-    /// The end of their products.
+    /// The end of the products of the runs.
     pub end: u32,
     pub runs: u32,
 }
@@ -140,21 +140,21 @@ unsafe impl Word for Stretch {
 /// A type that a matrix may hold: `f64`, `f32`, `half::f16`, and for [semirings](Semiring) `u32`,
 /// `i32` and `u8`.
 ///
-/// A new element type is one impl of this trait and one of [`Word`], and a variant of
+/// A new element type needs an impl of this trait, one of [`Word`], and a variant of
 /// [`ElementType`]. If it is computed in a new type, that type implements [`Arithmetic`].
 pub trait Element: Word + values::Listed + PartialEq + PartialOrd + std::fmt::Debug + std::fmt::Display {
     /// The type in which sums and products are computed: `f32` for `f16`, `u32` for `u8`, else the
     /// type itself.
     type Arithmetic: Arithmetic;
-    /// The type as a value. No two types have the same.
+    /// The type as a run-time value, different for each type.
     const TYPE: ElementType;
-    /// The name in the command and in reports.
+    /// The name that the command and reports use.
     const NAME: &'static str = Self::TYPE.name();
     /// Unit round-off of [`Element::Arithmetic`]; 0 for integers.
     const ARITHMETIC_ROUNDOFF: f64;
     /// Unit round-off of storing a result; 0 if storage and arithmetic have the same type.
     const STORAGE_ROUNDOFF: f64;
-    /// Whether its elements are truth values, whose only algebra is [`Semiring::OrAnd`].
+    /// Whether elements are truth values. Their only algebra is [`Semiring::OrAnd`].
     const TRUTH: bool = false;
     /// Converts to the arithmetic type, exactly.
     fn widen(self) -> Self::Arithmetic;
@@ -162,7 +162,8 @@ pub trait Element: Word + values::Listed + PartialEq + PartialOrd + std::fmt::De
     fn narrow(value: Self::Arithmetic) -> Self;
     /// Converts to `f64`, exactly.
     fn to_f64(self) -> f64;
-    /// Converts from `f64`, rounded to nearest even. Integers stop at their extremes; 0 for NaN.
+    /// Converts from `f64`, rounded to nearest even. Integers saturate at their extremes; NaN
+    /// becomes 0.
     fn from_f64(value: f64) -> Self;
 }
 
@@ -172,15 +173,15 @@ pub trait Field: Element<Arithmetic: RealField> {}
 
 impl<T: Element<Arithmetic: RealField>> Field for T {}
 
-/// The elements of vectors that are added and multiplied: a [`Field`], or [`Any`], which stands for
-/// one at run time.
+/// The elements of vectors that can be added and multiplied: a [`Field`], or [`Any`] for a type
+/// known at run time only.
 pub trait FieldOrAny: 'static {}
 
 impl<T: Field> FieldOrAny for T {}
 
 impl FieldOrAny for Any {}
 
-/// A [`Field`] whose arithmetic type is the type itself: `f64`, `f32`. The solvers work on these.
+/// A [`Field`] whose arithmetic type is the type itself: `f64`, `f32`. The solvers require it.
 pub trait Real: Field<Arithmetic = Self> + RealField + Copy {}
 
 impl<T: Field<Arithmetic = T> + RealField + Copy> Real for T {}
@@ -250,9 +251,9 @@ impl Element for f16 {
     }
     #[inline]
     fn from_f64(value: f64) -> Self {
-        // By way of f32 rounded to odd, which keeps the information that the second rounding needs
-        // (Boldo and Melquiond 2008). The conversion of `half` rounds to nearest twice on some
-        // processors.
+        // The conversion goes through f32 rounded to odd, which keeps the information that the
+        // second rounding needs (Boldo and Melquiond 2008). On some processors the conversion of
+        // `half` rounds to nearest twice.
         let nearest = value as f32;
         let inexact = f64::from(nearest) != value && !value.is_nan();
         let toward_zero = nearest.to_bits() - u32::from(f64::from(nearest).abs() > value.abs());
@@ -283,13 +284,13 @@ mod tests {
     #[test]
     fn doubles_become_halves_by_one_rounding() {
         let half = |x: f64| <f16 as Element>::from_f64(x).to_bits();
-        // 1 + 2^-11 is a tie between 1 and 1 + 2^-10. The numbers just above and below it are the
-        // same in f32, but must round in different directions.
+        // 1 + 2^-11 is a tie between 1 and 1 + 2^-10. The numbers just above and just below it are
+        // equal in f32, but must round in different directions.
         let (one, tie) = (half(1.0), 1.0 + 2f64.powi(-11));
         assert_eq!([half(tie), half(tie + 2f64.powi(-40)), half(tie - 2f64.powi(-40))], [one, one + 1, one]);
         assert_eq!(half(-(tie + 2f64.powi(-40))), (one + 1) | 0x8000);
         assert_eq!([half(65519.9), half(65520.0), half(1e300), half(f64::INFINITY)], [0x7bff, 0x7c00, 0x7c00, 0x7c00]);
-        // Half of the least subnormal is a tie with 0; a number just above it is not.
+        // Half of the least subnormal is a tie with 0. A number just above it is not.
         assert_eq!([half(2f64.powi(-25)), half(2f64.powi(-25) + 2f64.powi(-60)), half(-0.0)], [0, 1, 0x8000]);
         assert!(f16::from_bits(half(f64::NAN)).is_nan());
         for bits in (0..0x7c00).step_by(7) {

@@ -1,8 +1,8 @@
 //! Scaling: the numbers alpha and beta of C = alpha·(...) + beta·C.
 use super::{ElementType, Number};
 
-/// Factors of C = alpha·A·B + beta·C. If beta is 0, C is not read. Both belong to plus-times; see
-/// [`Semiring`](crate::Semiring) for other algebras.
+/// The factors alpha and beta of C = alpha·A·B + beta·C. If beta is 0, C is not read. Both belong
+/// to plus-times; for other algebras see [`Semiring`](crate::Semiring).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scaling {
     pub alpha: Number,
@@ -10,7 +10,7 @@ pub(crate) struct Scaling {
 }
 
 impl Scaling {
-    /// Rounds the caller's numbers to the type in which sums of `element` are computed.
+    /// Rounds the caller's factors to the type in which sums of `element` are computed.
     pub fn of(element: ElementType, alpha: f64, beta: f64) -> Self {
         Self { alpha: Number::nearest(element, alpha), beta: Number::nearest(element, beta) }
     }

@@ -1,8 +1,8 @@
-//! Semirings: which algebra sums and products follow, by name.
+//! Semirings: the algebras of sums and products, by name.
 use super::{Element, ElementType};
 use crate::{Error, Result};
 
-/// An algebra of sums and products. C = A·B and y = A·x use it in place of + and ·.
+/// An algebra of sums and products. C = A·B and y = A·x use its operations in place of + and ·.
 ///
 /// | name | sum of x, y | product of x, y | an entry without products | serves |
 /// |---|---|---|---|---|
@@ -15,26 +15,26 @@ use crate::{Error, Result};
 /// | `plus-second` | x + y | y | 0 | sums of B's values, or of x's |
 /// | `plus-pair` | x + y | 1 | 0 | numbers of paths, triangles |
 ///
-/// x is the value of A, y that of B or of the vector. Element types are `f64`, `f32`, `f16`, `u32`
-/// and `i32`; `u8` has `or-and` alone.
+/// x is a value of A, y one of B or of the vector. Element types are `f64`, `f32`, `f16`, `u32` and
+/// `i32`; `u8` supports `or-and` only.
 ///
-/// **Integers.** Plus wraps around at 2^32, as does a product of plus-times. In min-plus and
-/// max-plus `u32::MAX` is +infinity; `i32::MAX` and `i32::MIN` are +infinity and -infinity. They
-/// stay infinite, whatever is added, and finite sums stop at them. Where both meet, the sum is the
-/// value of an entry without products. `u32` has no -infinity: an entry of max-plus or max-min
-/// without products is 0.
+/// **Integers.** Sums wrap around at 2^32, and so do products of plus-times. In min-plus and
+/// max-plus `u32::MAX` is +infinity; `i32::MAX` and `i32::MIN` are +infinity and -infinity.
+/// Infinite values stay infinite, whatever is added, and finite sums stop at them. If both
+/// infinities are added, the sum is the value of an entry without products. `u32` has no -infinity:
+/// an entry of max-plus or max-min without products is 0.
 ///
-/// **NaN and zeros.** A NaN is the smaller and the larger of any two numbers: it stays in a sum to
-/// the end. -0.0 and 0.0 are equal; of equal numbers a sum keeps the later one. NaN is not 0 in
-/// or-and. The device and the [reference](crate::reference) follow the same rules in the same
-/// order, so their bits are equal, but for the bits of a NaN.
+/// **NaN and zeros.** NaN counts as both the smaller and the larger of two numbers, so it stays in
+/// a sum to the end. -0.0 and 0.0 are equal; of equal numbers a sum keeps the later one. In or-and
+/// NaN is not 0. The device and the [reference](crate::reference) follow the same rules in the same
+/// order, so their bits are equal, except for the bits of a NaN.
 ///
-/// **Blocks.** Every place of a block is an entry, also one whose value is 0. So the blocks that a
-/// matrix of scalars was [cut](crate::Csc::to_blocks) into have its products in plus-times and
-/// or-and alone, unless they are full.
+/// **Blocks.** Every element of a block is an entry, even if its value is 0. So if a matrix of
+/// scalars was [cut](crate::Csc::to_blocks) into blocks that are not full, its products stay the
+/// same in plus-times and or-and only.
 ///
 /// The factors alpha and beta of an [`Accum`](crate::plan::Accum) belong to plus-times. In other
-/// algebras alpha is 1, and beta is 0 to replace the old contents or 1 to add to them.
+/// algebras alpha must be 1. beta is 0 to replace the old contents, or 1 to add to them.
 ///
 /// ```
 /// use blockmul::{Csc, Semiring, reference};
@@ -49,22 +49,22 @@ use crate::{Error, Result};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Semiring {
-    /// Sums of products.
+    /// The sum of products.
     #[default]
     PlusTimes,
-    /// The smallest of sums.
+    /// The minimum of sums.
     MinPlus,
-    /// The largest of sums.
+    /// The maximum of sums.
     MaxPlus,
-    /// The largest of minima.
+    /// The maximum of minima.
     MaxMin,
-    /// Whether two numbers that are not 0 meet.
+    /// Whether there is a product of two nonzero numbers.
     OrAnd,
-    /// Sums of the first factors.
+    /// The sum of the first factors.
     PlusFirst,
-    /// Sums of the second factors.
+    /// The sum of the second factors.
     PlusSecond,
-    /// Numbers of products.
+    /// The number of products.
     PlusPair,
 }
 
@@ -95,7 +95,7 @@ impl Semiring {
         }
     }
 
-    /// Whether its sums are sums of numbers.
+    /// Whether sums are ordinary sums of numbers.
     pub(crate) fn adds(self) -> bool {
         matches!(self, Self::PlusTimes | Self::PlusFirst | Self::PlusSecond | Self::PlusPair)
     }
@@ -109,18 +109,18 @@ impl Semiring {
         }
     }
 
-    /// Checks that it is an algebra of the element type.
+    /// Checks that the algebra supports the element type.
     ///
     /// # Errors
-    /// [`Error::Argument`] for `u8` and another algebra than or-and.
+    /// [`Error::Argument`] for `u8`, except with or-and.
     pub fn check<T: Element>(self) -> Result<()> {
         self.check_type(T::TYPE)
     }
 
-    /// As [`Semiring::check`], for a type that is a value.
+    /// Does as [`Semiring::check`] for a type known at run time only.
     ///
     /// # Errors
-    /// As [`Semiring::check`].
+    /// See [`Semiring::check`].
     pub fn check_type(self, element: ElementType) -> Result<()> {
         match self == Self::OrAnd || element != ElementType::U8 {
             true => Ok(()),
@@ -128,7 +128,7 @@ impl Semiring {
         }
     }
 
-    /// Refuses weights between two products over another algebra than plus-times.
+    /// Refuses weights between two products in another algebra than plus-times.
     pub(crate) fn check_weights(self) -> Result<()> {
         match self {
             Self::PlusTimes => Ok(()),

@@ -1,4 +1,4 @@
-//! Values whose element type is itself a value: code that takes them is compiled once.
+//! Values whose element type is known at run time, for code that is compiled once.
 use super::{Element, ElementType};
 use half::f16;
 
@@ -39,18 +39,18 @@ pub enum AnySlice<'a> {
     U8(&'a [u8]),
 }
 
-/// A type of elements, which has a variant in [`AnyValues`].
+/// An element type with a variant in [`AnyValues`].
 pub trait Listed: Sized {
     fn any(values: Vec<Self>) -> AnyValues;
     fn any_slice(values: &[Self]) -> AnySlice<'_>;
     fn any_slice_mut(values: &mut [Self]) -> AnySliceMut<'_>;
-    /// The values if they are of this type.
+    /// The values if they are of type `Self`; otherwise returns them.
     fn of_any(values: AnyValues) -> Result<Vec<Self>, AnyValues>;
     fn of_any_slice(values: AnySlice<'_>) -> Option<&[Self]>;
     fn of_any_slice_mut(values: AnySliceMut<'_>) -> Option<&mut [Self]>;
 }
 
-/// Numbers of one element type, borrowed to be written.
+/// Borrowed mutable numbers of one element type.
 #[derive(Debug)]
 pub enum AnySliceMut<'a> {
     F64(&'a mut [f64]),
@@ -61,7 +61,7 @@ pub enum AnySliceMut<'a> {
     U8(&'a mut [u8]),
 }
 
-/// Evaluates an expression with the values, of whichever type, under a name: one copy for a type.
+/// Evaluates an expression with the values under a name. It is compiled once for each type.
 macro_rules! with_values {
     ($kind:ident, $any:expr, $values:ident => $result:expr) => {
         match $any {
@@ -75,8 +75,8 @@ macro_rules! with_values {
     };
 }
 
-/// Values of the same type, made by a function that only moves numbers, and so has one copy for
-/// numbers of 1, 2, 4 and 8 bytes each.
+/// Applies a function that only moves numbers, and returns values of the same type. It is compiled
+/// once for each number size: 1, 2, 4 and 8 bytes.
 macro_rules! move_values {
     ($any:expr, $bits:ident => $moved:expr) => {
         match $any {
@@ -102,7 +102,7 @@ macro_rules! move_values {
     };
 }
 
-/// Evaluates an expression with a name for the type of elements: one copy for a type.
+/// Evaluates an expression with a name for the element type. It is compiled once for each type.
 macro_rules! with_type {
     ($element:expr, $name:ident => $result:expr) => {
         match $element {
@@ -182,25 +182,25 @@ impl AnyValues {
         self.borrow().element()
     }
 
-    /// How many numbers there are.
+    /// Number of values.
     pub fn len(&self) -> usize {
         with_values!(Self, self, values => values.len())
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The numbers if they are of type `T`.
+    /// The numbers if their type is `T`.
     pub fn get<T: Element>(&self) -> Option<&[T]> {
         T::of_any_slice(self.borrow())
     }
 
-    /// The number at a place, which no `f64` rounds.
+    /// The number at index `at`, exactly.
     ///
     /// # Panics
-    /// If there is no such place.
+    /// If `at` is out of range.
     pub fn number(&self, at: usize) -> f64 {
         self.borrow().number(at)
     }
@@ -210,7 +210,7 @@ impl AnyValues {
         self.borrow().numbers()
     }
 
-    /// The largest magnitude of the numbers; 0 if there are none.
+    /// The largest magnitude of the numbers; 0 if there are no numbers.
     pub fn magnitude(&self) -> f64 {
         self.numbers().into_iter().fold(0.0, |largest, value| value.abs().max(largest))
     }
@@ -220,17 +220,17 @@ impl AnyValues {
         self.borrow().bytes()
     }
 
-    /// The numbers in another type, each rounded to nearest as [`Element::from_f64`] does.
+    /// Converts the numbers to another type. Each is rounded to nearest, see [`Element::from_f64`].
     pub fn cast(&self, element: ElementType) -> Self {
         self.borrow().cast(element)
     }
 
-    /// Functions of the numbers, as `f64`, each rounded to their type.
+    /// Applies a function to each number as `f64`, and rounds the results to their type.
     pub fn map(&self, number: impl Fn(f64) -> f64) -> Self {
         Self::F64(self.numbers().into_iter().map(number).collect()).cast(self.element())
     }
 
-    /// So many numbers, all 0.
+    /// `len` numbers that are all 0.
     pub fn zeros(element: ElementType, len: usize) -> Self {
         match element {
             ElementType::F64 => Self::F64(vec![0.0; len]),
@@ -245,7 +245,7 @@ impl AnyValues {
     /// Appends numbers of the same type.
     ///
     /// # Panics
-    /// If they have another type.
+    /// If `values` has another type.
     pub fn append(&mut self, values: Self) {
         with_values!(Self, self, own => own.append(&mut values.of_same()));
     }
@@ -265,7 +265,7 @@ impl AnyValues {
         with_values!(Self, self, values => Listed::any_slice_mut(values))
     }
 
-    /// The numbers that a function made of numbers of type `T`.
+    /// The numbers, which must be of type `T`.
     pub(crate) fn of_same<T: Listed>(self) -> Vec<T> {
         T::of_any(self).unwrap_or_else(|_| unreachable!("values have the type of those they are made of"))
     }
@@ -296,7 +296,7 @@ impl<'a> AnySlice<'a> {
         with_values!(Self, self, values => element_of(values))
     }
 
-    /// The number at a place, which no `f64` rounds.
+    /// The number at index `at`, exactly.
     #[inline]
     pub(crate) fn number(&self, at: usize) -> f64 {
         match self {
@@ -309,7 +309,7 @@ impl<'a> AnySlice<'a> {
         }
     }
 
-    /// The bits of the number at a place.
+    /// The bits of the number at index `at`.
     pub(crate) fn bits(&self, at: usize) -> u64 {
         match self {
             Self::F64(values) => values[at].to_bits(),
@@ -326,7 +326,7 @@ impl<'a> AnySlice<'a> {
         with_values!(Self, self, values => bytemuck::cast_slice(values))
     }
 
-    /// The numbers in another type, each rounded to nearest as [`Element::from_f64`] does.
+    /// Converts the numbers to another type. Each is rounded to nearest, see [`Element::from_f64`].
     pub(crate) fn cast(self, to: ElementType) -> AnyValues {
         let numbers = (0..self.len()).map(|at| self.number(at));
         with_type!(to, T => T::any(numbers.map(<T as Element>::from_f64).collect()))

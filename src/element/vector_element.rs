@@ -1,14 +1,15 @@
-//! Vectors of another type than the matrix that they are multiplied with.
+//! Element types of vectors that a matrix of another type can be multiplied with.
 use super::Element;
 use half::f16;
 
-/// An element type of vectors that a matrix of `T` may be multiplied with: `T` itself, or one whose
-/// arithmetic holds every `T`. `f64` vectors fit matrices of `f32` and `f16`, `f32` vectors those
-/// of `f16`. Sums and products are computed in the vectors' arithmetic type.
+/// An element type of vectors with which a matrix of `T` may be multiplied. It is `T` itself, or a
+/// type whose arithmetic represents every `T` exactly: `f64` vectors fit matrices of `f32` and
+/// `f16`, and `f32` vectors those of `f16`. Sums and products are computed in the vectors'
+/// arithmetic type.
 ///
-/// The trait is implemented for these pairs alone.
+/// The trait is implemented for these pairs only.
 pub trait VectorElement<T: Element>: Element {
-    /// Converts a matrix's value to the type in which it is multiplied, exactly.
+    /// Converts a matrix's value, exactly, to the type in which it is multiplied.
     fn take(value: T) -> Self::Arithmetic;
 }
 

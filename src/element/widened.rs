@@ -1,14 +1,14 @@
-//! The types in which the host forms sums, and the elements that they hold.
+//! The types in which the host computes sums, and the elements that convert to them.
 use super::{AnySlice, AnyValues, Arithmetic, ElementType};
 use half::f16;
 use std::borrow::Cow;
 
-/// A type in which sums are formed, and the elements whose sums they are: `f32` also those of
-/// `f16`, `u32` those of `u8`, and `f64` those of vectors of `f64` with matrices of `f32` or `f16`.
+/// A type in which sums are computed for several element types. `f32` also serves `f16`, `u32` also
+/// serves `u8`, and `f64` also serves matrices of `f32` or `f16` with vectors of `f64`.
 pub(crate) trait Widened: Arithmetic {
-    /// `None` if the type does not hold all such numbers.
+    /// Converts values to this type; `None` if it cannot represent all of them.
     fn widened(values: AnySlice<'_>) -> Option<Cow<'_, [Self]>>;
-    /// Elements of a type whose sums these are, each rounded to nearest.
+    /// Converts sums to an element type. Each is rounded to nearest.
     fn narrowed(sums: Vec<Self>, element: ElementType) -> AnyValues;
 }
 

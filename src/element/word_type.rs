@@ -1,14 +1,15 @@
-//! Types and numbers of kernels as values, for code that is compiled once for all elements.
+//! Types and numbers of kernels, known at run time, for code that is compiled once for all
+//! elements.
 use super::{Arithmetic, ElementType, Word};
 use half::f16;
 
-/// Stands for an element that is known at run time, as in
-/// [`DeviceVector<Any>`](crate::DeviceVector): that of the vectors and dense matrices that an
-/// [`AnyMatrix`](crate::matrix::AnyMatrix) is multiplied with.
+/// Stands for an element type that is known at run time only, as in
+/// [`DeviceVector<Any>`](crate::DeviceVector). Vectors and dense matrices of this type are
+/// multiplied with an [`AnyMatrix`](crate::matrix::AnyMatrix).
 #[derive(Debug)]
 pub struct Any;
 
-/// A type of values in device memory that is known at run time: its name in OpenCL C and its size.
+/// A type of values in device memory, known at run time: its name in OpenCL C and its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct WordType {
     name: &'static str,
@@ -16,7 +17,7 @@ pub(crate) struct WordType {
 }
 
 impl WordType {
-    /// No type: what no memory holds.
+    /// No type. No memory holds values of it.
     pub const NONE: Self = Self { name: "", bytes: 0 };
 
     pub const fn of<T: Word>() -> Self {
@@ -28,13 +29,13 @@ impl WordType {
         self.name
     }
 
-    /// The bytes of a value, which are also its alignment.
+    /// The number of bytes of a value. It is also its alignment.
     pub const fn bytes(self) -> usize {
         self.bytes
     }
 }
 
-/// A number of at most eight bytes, with its type.
+/// A number of at most eight bytes with its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Number {
     bits: [u8; 8],
@@ -48,8 +49,7 @@ impl Number {
         Self { bits, word: WordType::of::<T>() }
     }
 
-    /// The nearest number to `number` of the type in which sums of `element` are computed, ties to
-    /// even.
+    /// Rounds `number` to the type in which sums of `element` are computed, ties to even.
     pub fn nearest(element: ElementType, number: f64) -> Self {
         match element.arithmetic() {
             ElementType::F64 => Self::of(f64::nearest(number)),
@@ -69,10 +69,10 @@ impl Number {
 }
 
 impl ElementType {
-    /// That of a matrix's values.
+    /// The element type of a matrix's values.
     ///
     /// # Panics
-    /// For a word that no matrix holds.
+    /// If no matrix holds values of this type.
     pub(crate) fn of(word: WordType) -> Self {
         let found = Self::ALL.iter().copied().find(|element| element.word() == word);
         found.expect("what matrices and vectors hold are elements")
@@ -90,7 +90,7 @@ impl ElementType {
         }
     }
 
-    /// The type in which sums and products are computed, as
+    /// The type in which sums and products are computed; see
     /// [`Element::Arithmetic`](crate::Element::Arithmetic).
     pub const fn arithmetic(self) -> Self {
         match self {
@@ -100,7 +100,7 @@ impl ElementType {
         }
     }
 
-    /// Whether numbers are integers.
+    /// Whether the type is an integer type.
     pub const fn is_integer(self) -> bool {
         matches!(self, Self::U32 | Self::I32 | Self::U8)
     }

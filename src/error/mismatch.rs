@@ -11,11 +11,11 @@ pub struct PatternMismatch {
     pub difference: PatternDifference,
 }
 
-/// The first difference found; the checks have this order.
+/// The first difference that was found. The variants are in the order of the checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatternDifference {
-    /// They are on different devices, with these names.
+    /// The matrix and the plan are on different devices, with these names.
     Device {
         /// Device of the matrix.
         found: String,
@@ -29,8 +29,8 @@ pub enum PatternDifference {
         /// Size of the plan's pattern.
         expected: PatternSize,
     },
-    /// Only one of them has an entry (block) at a place. It is the first such place column by
-    /// column (row by row for row-major matrices).
+    /// Only one of the patterns has an entry (block) at a place. It is the first such place, column
+    /// by column (row by row for row-major matrices).
     Entry {
         /// Size of both patterns.
         size: PatternSize,
@@ -78,7 +78,7 @@ impl PatternSize {
 impl fmt::Display for PatternMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { matrix, difference } = self;
-        write!(f, "{matrix} has not the pattern of the plan: ")?;
+        write!(f, "{matrix} does not have the pattern of the plan: ")?;
         match difference {
             PatternDifference::Device { found, expected } if found == expected => {
                 write!(f, "it lives on another handle of {found} than the plan, opened apart")
@@ -127,7 +127,7 @@ mod tests {
                 "both are 40x30 blocks of 2x3 with 9 of them stored; only the plan's has a block at row 4, column 7 (from 0)",
             ),
         ] {
-            assert_eq!(says(difference), format!("A has not the pattern of the plan: {want}"));
+            assert_eq!(says(difference), format!("A does not have the pattern of the plan: {want}"));
         }
     }
 }

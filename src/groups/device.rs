@@ -216,7 +216,7 @@ pub(crate) fn check_cells<'a>(
 ) -> Result<()> {
     if [&want.rows[..], &want.cols] != [rows, cols] {
         return Err(Error::Argument(format!(
-            "{name} has not the pattern of the plan: groups of {} by {} in place of {} by {}",
+            "{name} does not have the pattern of the plan: groups of {} by {} in place of {} by {}",
             describe_groups(rows),
             describe_groups(cols),
             describe_groups(&want.rows),

@@ -1,4 +1,4 @@
-//! The factors of a product, and its passes.
+//! The factors of a product, and the passes that compute it.
 use super::{
     Columns, Fits, Found,
     numbers::{Numbers, PlusTimes, Words},
@@ -13,12 +13,12 @@ use crate::{
     matrix::AnyView,
 };
 
-/// A factor: its pattern, and its blocks.
+/// A factor of a product: its pattern and its blocks.
 #[derive(Clone, Copy)]
 pub(crate) struct Factor<'a> {
     pub columns: Columns<'a>,
     pub shape: BlockShape,
-    /// Elements from one block to the next.
+    /// Number of elements from one block to the next.
     pub stride: usize,
     pub values: AnySlice<'a>,
 }
@@ -29,20 +29,20 @@ impl<'a> From<AnyView<'a>> for Factor<'a> {
     }
 }
 
-/// The factors of A·B over a semiring. The element is a value; sums are formed in one of the few
-/// types of [`Numbers`].
+/// The factors of A·B over a semiring. The element type is known at run time only; sums are
+/// computed in one of the few types of [`Numbers`].
 pub(crate) struct Factors<'a> {
     a: Columns<'a>,
     b: Columns<'a>,
-    /// Multiplications of a product of two blocks.
+    /// Number of multiplications in a product of two blocks.
     multiplications: u64,
     semiring: Semiring,
     element: ElementType,
     numbers: Numbers<'a>,
 }
 
-/// Evaluates `$call` with the factors in the type of their sums, and `$by`, the operations of the
-/// semiring. Those of plus-times are inlined: calls double the time.
+/// Evaluates `$call` with the factors in the type of their sums, and with `$by`, the operations of
+/// the semiring. The operations of plus-times are inlined; calls would double the time.
 macro_rules! with_numbers {
     ($of:expr, |$typed:ident, $by:ident| $call:expr) => {{
         let plus_times = $of.semiring == Semiring::PlusTimes;
@@ -73,7 +73,7 @@ macro_rules! with_numbers {
 
 impl<'a> Factors<'a> {
     /// # Errors
-    /// [`Error::Argument`] if the elements have two types.
+    /// [`Error::Argument`] if the element types differ.
     pub fn new(a: Factor<'a>, b: Factor<'a>, semiring: Semiring) -> Result<Self> {
         let Some(numbers) = Numbers::of(a, b, semiring) else {
             let (a, b) = (a.values.element(), b.values.element());
@@ -83,14 +83,14 @@ impl<'a> Factors<'a> {
         Ok(Self { a: a.columns, b: b.columns, multiplications, semiring, element: a.values.element(), numbers })
     }
 
-    /// Finds the rows of each column of A·B. `fits` is asked first, and from time to time, whether
-    /// so many entries of C, which it has at least, fit the memory.
+    /// Finds the rows of each column of A·B. At first, and from time to time, `fits` is called with
+    /// the least number of entries that C has. It fails if they do not fit the memory.
     pub fn find(&self, fits: Fits<'_>) -> Result<Found> {
         rows::find(self.a, self.b, self.multiplications, fits)
     }
 
-    /// Finds the rows of each column as [`Factors::find`]. Of scalars it also computes their sums,
-    /// if the memory has room for twice as many entries as there are products.
+    /// Does as [`Factors::find`]. For scalars it also computes the sums, if the memory has room for
+    /// twice as many entries as there are products.
     pub fn multiply(&self, fits: Fits<'_>) -> Result<Found> {
         match self.numbers.are_scalars() {
             true => with_numbers!(self, |typed, by| once::multiply(typed, by, fits)),
@@ -98,12 +98,12 @@ impl<'a> Factors<'a> {
         }
     }
 
-    /// The rows that were found and their sums, each of `stride` elements, in the type of the
-    /// factors' elements.
+    /// The rows that were found and their sums. Sums are `stride` elements apart, and have the
+    /// element type of the factors.
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory) if they, or a dense column for each thread, do not
-    /// fit.
+    /// [`Error::Memory`](crate::Error::Memory) if the arrays, or a dense column for each thread, do
+    /// not fit.
     pub fn arrays(&self, found: Found, stride: usize) -> Result<(Vec<u32>, AnyValues)> {
         let found = match found.into_arrays(self.element, stride) {
             Ok(arrays) => return Ok(arrays),

@@ -1,4 +1,4 @@
-//! Columns of C whose rows are not near one another.
+//! Columns of C whose rows are far from one another.
 use super::{
     Places,
     numbers::{List, Operations},
@@ -6,14 +6,15 @@ use super::{
 };
 use crate::{Arithmetic, Result, host::memory::check_large};
 
-/// A sum for each row, and the rows that were met. Between columns all sums are the identity.
+/// A sum for each row of C, and the set of rows that have products. Between columns all sums are
+/// the identity.
 pub(super) struct Far<N> {
     identity: N,
     sums: Vec<N>,
     met: RowSet,
 }
 
-/// Refuses a dense column of the product, of `bytes` bytes, that no memory has room for.
+/// Refuses a dense column of the product if its `bytes` bytes do not fit the memory.
 pub(super) fn check_column(nrows: usize, bytes: u64) -> Result<()> {
     check_large(|| format!("a column of the product, {nrows} rows"), bytes)
 }
@@ -24,7 +25,7 @@ impl<N: Arithmetic> Far<N> {
         Ok(Self { identity, sums: vec![identity; nrows], met: RowSet::new(nrows) })
     }
 
-    /// Adds the products of columns of A; writes rows and sums.
+    /// Adds the products of columns of A, and writes rows and sums.
     pub fn add(&mut self, by: impl Operations<N>, lists: &[List<'_, N>], extent: &Extent, places: &mut Places<'_, N>) {
         for list in lists {
             self.met.insert(list.entries(), extent, |(&row, &x)| {

@@ -1,15 +1,15 @@
-//! Arrays of C whose length is not known before they are computed.
+//! Arrays of C that grow while they are computed.
 use crate::{Arithmetic, Result, host::memory::prefer_large};
 use std::mem::MaybeUninit;
 
-/// Whether so many more entries fit.
+/// A function that fails if so many further entries do not fit the memory.
 pub(super) type More<'f> = &'f dyn Fn(usize) -> Result<()>;
 
 /// The entries that a thread has computed.
 pub(super) struct Growing<N> {
     pub rows: Vec<u32>,
     pub sums: Vec<N>,
-    /// Entries that the memory has been asked for.
+    /// Number of entries for which `fits` has been called.
     asked: usize,
 }
 
@@ -24,14 +24,14 @@ impl<N: Arithmetic> Growing<N> {
         self.rows.len()
     }
 
-    /// Removes all entries. The arrays stay.
+    /// Removes all entries, and keeps the arrays' memory.
     pub fn clear(&mut self) {
         self.rows.clear();
         self.sums.clear();
         self.asked = 0;
     }
 
-    /// Makes room for so many more entries.
+    /// Makes room for `more` further entries.
     pub fn expect(&mut self, more: usize) {
         self.rows.reserve_exact(more);
         self.sums.reserve_exact(more);
@@ -39,7 +39,7 @@ impl<N: Arithmetic> Growing<N> {
         prefer_large(self.sums.spare_capacity_mut());
     }
 
-    /// Appends the entries that `add` pushes: at most as many as there are products.
+    /// Appends the entries that `add` pushes, at most `products` of them.
     #[inline(always)]
     pub fn append(&mut self, products: usize, fits: More<'_>, add: impl FnOnce(&mut Places<'_, N>)) -> Result<()> {
         let (len, capacity) = (self.rows.len(), self.rows.capacity().min(self.sums.capacity()));
@@ -65,7 +65,7 @@ impl<N: Arithmetic> Growing<N> {
         Ok(())
     }
 
-    /// Asks for the entries since the last time.
+    /// Calls `fits` with the number of entries added since the last call.
     pub fn ask(&mut self, fits: More<'_>) -> Result<()> {
         fits(self.len() - self.asked)?;
         self.asked = self.len();
@@ -73,7 +73,7 @@ impl<N: Arithmetic> Growing<N> {
     }
 }
 
-/// Places behind the entries that are computed.
+/// The free places after the entries that have been computed.
 pub(super) struct Places<'a, N> {
     rows: &'a mut [MaybeUninit<u32>],
     sums: &'a mut [MaybeUninit<N>],
@@ -81,8 +81,8 @@ pub(super) struct Places<'a, N> {
 }
 
 impl<N> Places<'_, N> {
-    /// Writes the next entry. A vector's `push` looks whether it must grow: with it, the product of
-    /// a 5-point stencil takes 16 % longer.
+    /// Writes the next entry. A vector's `push` checks whether it must grow; with it, the product
+    /// of a 5-point stencil takes 16 % longer.
     ///
     /// # Panics
     /// If there are more entries than products.
@@ -103,7 +103,7 @@ mod tests {
         let (mut made, mut want) = (Growing::default(), (Vec::new(), Vec::new()));
         made.expect(5);
         for col in 0..200 {
-            // Fewer entries than products, none, and as many.
+            // Columns with fewer entries than products, with none, and with as many.
             let (entries, products) = (col % 7, col % 7 + col % 2);
             made.append(products, &|_| Ok(()), |places| {
                 (0..entries).for_each(|row| places.push(row as u32, (col * row) as f64));

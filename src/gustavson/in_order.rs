@@ -1,7 +1,7 @@
-//! Parts of C that threads compute side by side, put into the same arrays one behind the other.
+//! Joins the parts of C that threads compute in parallel to one array of rows and one of sums.
 //!
-//! Where a part begins is known once all parts before it have been computed. Until then it waits;
-//! but threads take parts in order, all but long ones, so that it rarely waits for long.
+//! The place of a part is known when all parts before it have been computed. Until then it waits.
+//! Threads take parts in order, except for long ones, so a part rarely waits for long.
 use super::Growing;
 use crate::{Arithmetic, Result};
 use std::{
@@ -9,25 +9,26 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Takes parts in any order.
+/// Collects parts that arrive in any order.
 pub(super) struct InOrder<'w, N>(Mutex<State<'w, N>>);
 
 struct State<'w, N> {
-    /// The room that is left.
+    /// The unused rest of the rows' array.
     rows: &'w mut [MaybeUninit<u32>],
     sums: &'w mut [MaybeUninit<N>],
-    /// The first part that is not there yet, and those behind it that are, each by its number.
+    /// The number of the first part that is missing. Later parts that have arrived are in
+    /// `waiting`.
     next: usize,
     waiting: Vec<Option<Growing<N>>>,
-    /// Entries that have a place, and those that have been copied to theirs.
+    /// The number of entries that have a place, and of those that have been copied to it.
     placed: usize,
     copied: usize,
-    /// Arrays of parts that have been copied.
+    /// The arrays of parts that have been copied, for reuse.
     free: Vec<Growing<N>>,
 }
 
 impl<N: Arithmetic> InOrder<'_, N> {
-    /// The entries of the parts that `compute` puts there, about as many as expected.
+    /// Returns the entries of all parts that `compute` puts. About `expected` entries are expected.
     pub fn fill(expected: usize, compute: impl FnOnce(&InOrder<'_, N>) -> Result<()>) -> Result<Growing<N>> {
         let mut whole = Growing::default();
         whole.expect(expected);
@@ -51,8 +52,8 @@ impl<N: Arithmetic> InOrder<'_, N> {
         Ok(whole)
     }
 
-    /// Takes the part with this number, and copies all parts whose places are known now. Returns
-    /// empty arrays for another one.
+    /// Takes part `number`, and copies all parts whose places are known now. Returns empty arrays
+    /// for another part.
     pub fn put(&self, number: usize, part: Growing<N>) -> Growing<N> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut ready = Vec::new();
@@ -66,7 +67,8 @@ impl<N: Arithmetic> InOrder<'_, N> {
             let Some(part) = state.waiting.get_mut(next).and_then(Option::take) else { break };
             let rows_and_sums = (state.rows.split_off_mut(..part.len()), state.sums.split_off_mut(..part.len()));
             let (Some(rows), Some(sums)) = rows_and_sums else {
-                // More than expected: this part and all behind it wait until the end.
+                // There are more entries than expected: this part and all later ones wait until the
+                // end.
                 state.waiting[next] = Some(part);
                 break;
             };
@@ -107,7 +109,7 @@ mod tests {
         part
     }
 
-    /// 60 parts of 0 to 3 entries, 90 in all.
+    /// Checks 60 parts of 0 to 3 entries, 90 in all.
     fn check(order: &[usize], expected: usize) -> Result<()> {
         let made = InOrder::fill(expected, |in_order| {
             order.iter().for_each(|&number| assert_eq!(in_order.put(number, part(number)).len(), 0));
@@ -124,7 +126,7 @@ mod tests {
         let orders = [1, 7, 59].map(|step| (0..60).map(|i| i * step % 60).collect::<Vec<_>>());
         let last_first: Vec<_> = (0..60).rev().collect();
         for order in orders.iter().chain([&last_first]) {
-            // Too few places, as many as entries, too many.
+            // Too few places, as many as entries, and too many.
             for expected in [0, 1, 45, 89, 90, 91, 500] {
                 check(order, expected)?;
             }

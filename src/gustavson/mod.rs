@@ -1,20 +1,22 @@
-//! Products on the host, by columns and without a device: Gustavson's algorithm (ACM TOMS 4, 1978).
+//! Products on the host, column by column, without a device: Gustavson's algorithm (ACM TOMS 4,
+//! 1978).
 //!
-//! [`Factors::multiply`] computes scalars in one pass: it adds each product to the sum of its row
-//! and sets the row's bit, and the bits give the rows in order. A column whose rows are those of
-//! the column before, each one further, needs no bits (`shifted`). Blocks take two passes, and so
-//! do products in bands, whose sizes must be known before their memory: [`Factors::find`] finds the
-//! rows of each column by bits alone, then the sums of these rows are computed in a dense column.
-//! Columns are shared out by their products, among the threads of the ambient rayon pool; what
-//! threads compute in one pass is put together as it is made (`in_order`).
+//! [`Factors::multiply`] computes products of scalars in one pass. It adds each product to the sum
+//! of its row and sets the row's bit; the bits then give the rows in order. If the rows of a column
+//! are those of the column before, each increased by one, no bits are needed (`shifted`). Blocks
+//! take two passes. So do products in bands, whose sizes must be known before their memory is
+//! allocated. First [`Factors::find`] finds the rows of each column by bits alone, then the sums of
+//! these rows are computed in a dense column. Columns are divided by their products among the
+//! threads of the current rayon pool. In one pass, the results of threads are joined as they are
+//! made (`in_order`).
 //!
-//! Sums are formed in the kernels' order, so that results are equal to the bit: the terms of an
-//! entry in ascending k, within a block product over the inner index, each multiplication rounded
-//! before the addition, and cut into pieces of 1024 products. The model in the tests has the same
-//! in a few lines, on one thread.
+//! Sums have the order of the kernels, so that results are equal to the bit. The terms of an entry
+//! are added in ascending k, and within a block product over the inner index. Each multiplication
+//! is rounded before the addition, and sums are cut into pieces of 1024 products. The model in the
+//! tests does this in a few lines, on one thread.
 //!
-//! The element of the factors is a value. Their sums are formed in three types (`numbers`), for
-//! which the code is compiled, with operations that are inlined for plus-times.
+//! The element type of the factors is known at run time only. Sums are computed in three types
+//! (`numbers`), for which the code is compiled. The operations of plus-times are inlined.
 mod factors;
 mod far;
 mod growing;
@@ -42,24 +44,26 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Multiplications for each thread that takes part in a product. To wake another one up takes as
-/// long as a thousand, but the calling one does not wait for it. On a CPU device products of the
-/// host take half the time from here on, probably because the device's threads, which copy C,
-/// start sooner if a core is awake.
+/// Multiplications for each thread that takes part in a product. Waking up another thread takes as
+/// long as a thousand, but the calling thread does not wait for it. On a CPU device products of the
+/// host take half the time from here on, probably because the device's threads, which copy C, start
+/// sooner if a core is awake.
 const OF_THREAD: u64 = 500;
 
-/// The same of weighing columns, for which the calling thread waits.
+/// If all columns take fewer multiplications to weigh than this, the calling thread weighs them
+/// alone, because it waits for the result.
 const WEIGHED_ALONE: u64 = 20_000;
 
-/// Parts of a product for each thread, or more, so that no thread waits long for the last one.
+/// Least number of parts of a product for each thread, so that no thread waits long for the last
+/// one.
 const PARTS: usize = 8;
 
-/// Products and columns of a part at most, if columns can be divided so. Parts are copied to C:
-/// from the caches, but not so small that several threads first write to the same large page of it,
-/// which the system would then clear for each.
+/// Most products and columns of a part, if columns can be divided so. Parts are copied to C from
+/// the caches. They must not be so small that several threads first write to the same large page of
+/// C, which the system would then clear for each.
 const PART: u64 = 1 << 20;
 
-/// Offsets of columns: those of the host, or of the arrays of a device.
+/// Offsets of columns, as 64-bit numbers of the host or 32-bit numbers of a device.
 #[derive(Clone, Copy)]
 pub(crate) enum Offsets<'a> {
     Host(&'a [u64]),
@@ -67,7 +71,7 @@ pub(crate) enum Offsets<'a> {
 }
 
 impl<'a> Offsets<'a> {
-    /// The offsets of some columns.
+    /// The offsets of the columns `cols`.
     pub fn of_columns(self, cols: Range<usize>) -> Self {
         match self {
             Self::Host(offsets) => Self::Host(&offsets[cols.start..=cols.end]),
@@ -82,7 +86,7 @@ impl<'a> Offsets<'a> {
         }
     }
 
-    /// The entries from the first of these columns to the last.
+    /// The range of entries from column `first` to before column `end`.
     #[inline(always)]
     fn range(self, first: usize, end: usize) -> Range<usize> {
         match self {
@@ -100,17 +104,17 @@ pub(crate) struct Columns<'a> {
     pub row_idx: &'a [u32],
 }
 
-/// Whether so many entries of C fit the memory.
+/// A function that fails if so many entries of C do not fit the memory.
 pub(crate) type Fits<'f> = &'f (dyn Fn(u64) -> Result<()> + Sync);
 
-/// In what the products of a column of scalars are added.
+/// The way in which the products of a column of scalars are added.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Addition {
-    /// Rows near each other: in a window of sums.
+    /// Rows that are near each other are added in a window of sums.
     Window,
-    /// In sums of all rows.
+    /// Products are added in an array of sums for all rows.
     AllRows,
-    /// Few, whose rows are far apart: sorted by row.
+    /// A few products whose rows are far apart are sorted by row.
     Sorted,
 }
 
@@ -145,19 +149,20 @@ impl<'a> Columns<'a> {
         &self.row_idx[self.entries(col)]
     }
 
-    /// Products of the column of A·B, of which this is A.
+    /// Number of products of column `col` of A·B. `self` is A.
     pub fn products(&self, b: Columns<'_>, col: usize) -> u64 {
         b.column(col).iter().map(|&k| self.entries(k as usize).len() as u64).sum()
     }
 
-    /// Entries of some columns of A·B, of which this is A.
+    /// Number of entries of some columns of A·B. `self` is A.
     pub fn entries_of(self, b: Columns<'_>, cols: impl IntoIterator<Item = usize>) -> u64 {
         let (mut set, mut rows) = (RowSet::new(self.nrows), Vec::new());
         cols.into_iter().for_each(|col| set.find(self, b.column(col), &mut rows));
         rows.len() as u64
     }
 
-    /// The rows from the first to the last of the column, and in what scalars are added.
+    /// The number of rows from the first to the last of the column, and the way in which scalars
+    /// are added.
     pub fn range_of(&self, b: Columns<'_>, col: usize) -> (u64, Addition) {
         let of_a = b.column(col).iter().map(|&k| self.column(k as usize));
         let of = |extent: Extent| (u64::from(extent.last - extent.first) + 1, Addition::of(&extent));
@@ -165,9 +170,9 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Gives the items to as many threads as there are, of which this one is the first: it need not
-/// wait until another wakes up. Each thread that has an item gets a state of its own, made for its
-/// number. Returns these states, or the first error.
+/// Divides the items among threads. The calling thread begins at once, without waiting for others
+/// to wake up. Each thread that has an item gets a state of its own, made for its number. Returns
+/// these states, or the first error.
 fn share_out<I: Send, S: Send>(
     items: impl ExactSizeIterator<Item = I> + Send,
     state: impl Fn(usize) -> S + Sync,
@@ -179,7 +184,7 @@ fn share_out<I: Send, S: Send>(
     let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
     let states: Vec<Mutex<Option<S>>> = (0..threads).map(|_| Mutex::new(None)).collect();
     on_threads(threads, &|number| {
-        // Of no other thread.
+        // No other thread locks this state.
         let mut own = states[number].lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(item) = next() {
             work(own.get_or_insert_with(|| state(number)), item)?;
@@ -189,7 +194,7 @@ fn share_out<I: Send, S: Send>(
     Ok(states.into_iter().map(|own| own.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
 }
 
-/// Calls `work` with the number of each thread on that thread. Returns the first error.
+/// Calls `work` on each thread with the thread's number. Returns the first error.
 fn on_threads(threads: usize, work: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
     let failed = Mutex::new(None::<Error>);
     let run = |number: usize| {

@@ -1,4 +1,4 @@
-//! Columns of C whose rows are near one another, as those of meshes are.
+//! Columns of C whose rows are near one another, as in meshes.
 use super::{
     Places,
     numbers::{List, Operations},
@@ -6,12 +6,13 @@ use super::{
 };
 use crate::Arithmetic;
 
-/// Rows from the first word to the last: 64 words, so that a register has a bit for each.
+/// Most rows from the first word to the last: those of 64 words, so that a register has a bit for
+/// each word.
 const ROWS: usize = 64 << WORD;
 
-/// A sum for each row behind the first of a column, and a bit for each that was met. They stay in
-/// the fastest cache, whichever rows the column has. Between columns all sums are the identity, and
-/// all bits are 0.
+/// A sum for each row after the first row of a column, and a bit for each row that has products.
+/// They stay in the fastest cache, whichever rows the column has. Between columns all sums are the
+/// identity, and all bits are 0.
 pub(super) struct Near<N> {
     identity: N,
     sums: Box<[N; ROWS]>,
@@ -20,21 +21,21 @@ pub(super) struct Near<N> {
 
 impl<N: Arithmetic> Near<N> {
     pub fn new(identity: N) -> Self {
-        // An array would be made on the stack, and moved.
+        // An array would be made on the stack and then moved.
         let sums = vec![identity; ROWS].into_boxed_slice().try_into().expect("as many as rows");
         Self { identity, sums, words: [0; ROWS >> WORD] }
     }
 
-    /// Adds the products of columns of A; writes rows and sums.
+    /// Adds the products of columns of A, and writes rows and sums.
     #[inline(always)]
     pub fn add(&mut self, by: impl Operations<N>, lists: &[List<'_, N>], extent: &Extent, places: &mut Places<'_, N>) {
         let base = extent.first >> WORD << WORD;
-        // Masks spare the checks of bounds.
+        // The modulus makes checks of bounds unnecessary.
         let place = |row: u32| row.wrapping_sub(base) as usize % ROWS;
         let mut met = 0u64;
         for list in lists {
             if has_many_in_a_word(list.rows) {
-                // A word is kept as long as rows are in it.
+                // A word is kept in a register as long as rows belong to it.
                 let (mut at_word, mut word) = (place(list.rows[0]) >> WORD, 0);
                 for (&row, &x) in list.entries() {
                     let at = place(row);
@@ -66,7 +67,7 @@ impl<N: Arithmetic> Near<N> {
     }
 }
 
-/// Whether words have more than four of these rows, on average.
+/// Whether a word has more than four of these rows, on average.
 fn has_many_in_a_word(rows: &[u32]) -> bool {
     match rows {
         [first, .., last] => rows.len() > 4 * ((last >> WORD) - (first >> WORD) + 1) as usize,

@@ -1,8 +1,10 @@
-//! The types in which sums are formed, and their operations in forms that the compiler can inline.
+//! The types in which sums are computed, and their operations in forms that the compiler can
+//! inline.
 //!
-//! There are three types for six elements. `f16` is computed as `f32`, and `u8` as `u32`. Except in
-//! plus-times, `f32` is carried as its bits in `u32`. So is `i32`, whose sums and products modulo
-//! 2^32 have the same bits with a sign and without; if a semiring orders, its operations tell.
+//! There are three types for six element types. `f16` is computed as `f32`, and `u8` as `u32`.
+//! `u32` also carries the bits of `i32`, whose sums and products modulo 2^32 have the same bits
+//! with and without a sign. Except in plus-times, it also carries the bits of `f32`. The operations
+//! of the semiring convert these bits.
 use super::{Columns, Factor, sums};
 use crate::{
     Arithmetic, BlockShape, Semiring,
@@ -10,7 +12,7 @@ use crate::{
 };
 use std::{borrow::Cow, iter::Zip, slice::Iter};
 
-/// A factor with its blocks in the type in which sums are formed.
+/// A factor whose blocks are in the type in which sums are computed.
 pub(super) struct Operand<'a, N: Clone> {
     pub columns: Columns<'a>,
     pub shape: BlockShape,
@@ -24,7 +26,7 @@ impl<N: Arithmetic> Operand<'_, N> {
     }
 }
 
-/// The factors of A·B in the type in which sums are formed.
+/// The factors of A·B in the type in which sums are computed.
 pub(super) struct Typed<'a, N: Clone> {
     pub a: Operand<'a, N>,
     pub b: Operand<'a, N>,
@@ -43,16 +45,16 @@ impl<'a, N: Arithmetic> Typed<'a, N> {
     }
 }
 
-/// The factors in one of these types.
+/// The factors in one of the three types.
 pub(super) enum Numbers<'a> {
     F64(Typed<'a, f64>),
-    /// In plus-times alone.
+    /// For plus-times only.
     F32(Typed<'a, f32>),
     U32(Typed<'a, u32>),
 }
 
 impl<'a> Numbers<'a> {
-    /// `None` if the factors' elements have two types.
+    /// Converts the factors; `None` if their element types differ.
     pub fn of(a: Factor<'a>, b: Factor<'a>, semiring: Semiring) -> Option<Self> {
         if a.values.element() != b.values.element() {
             return None;
@@ -90,7 +92,7 @@ fn bits_of_integers(values: AnySlice<'_>) -> Option<Cow<'_, [u32]>> {
 
 /// The operations of a semiring on numbers.
 pub(super) trait Operations<N: Arithmetic>: Copy + Sync {
-    /// The start of a sum.
+    /// The start value of a sum.
     fn identity(self) -> N;
     fn add(self, x: N, y: N) -> N;
     fn multiply(self, x: N, y: N) -> N;
@@ -101,7 +103,7 @@ pub(super) trait Operations<N: Arithmetic>: Copy + Sync {
     }
 }
 
-/// The operations of a semiring on numbers of which `u32` carries the bits.
+/// The operations of a semiring on numbers whose bits `u32` carries.
 #[derive(Clone, Copy)]
 pub(super) enum Words {
     F32(Algebra<f32>),
@@ -147,7 +149,7 @@ impl Operations<u32> for Words {
     }
 }
 
-/// Plus-times, inlined.
+/// The operations of plus-times, inlined.
 #[derive(Clone, Copy)]
 pub(super) struct PlusTimes;
 
@@ -167,7 +169,7 @@ impl Operations<f64> for Algebra<f64> {
     }
 }
 
-/// Of `i32`, too: the bits are the same.
+/// These serve `i32`, too: the bits are the same.
 impl Operations<u32> for PlusTimes {
     fn identity(self) -> u32 {
         u32::NEUTRAL
@@ -201,7 +203,7 @@ macro_rules! floats {
                 x.times(y)
             }
 
-            /// The blocks of solvers have their number of rows fixed.
+            /// For the block sizes of solvers the number of rows is a constant.
             fn add_blocks(self, column: &mut sums::Column<$float>, of: &Typed<'_, $float>, col: usize) {
                 sums::add_few_rows(self, column, of, col);
             }
@@ -210,7 +212,7 @@ macro_rules! floats {
 }
 floats!(f64, f32);
 
-/// A column of A that a column of B meets: its rows, its values, and the factor of these from B.
+/// A column of A that an entry of B multiplies: its rows, its values, and the entry's value.
 #[derive(Clone, Copy)]
 pub(super) struct List<'l, N> {
     pub rows: &'l [u32],

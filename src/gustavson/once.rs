@@ -1,5 +1,5 @@
-//! One pass for scalars: each product is added to the sum of its row as it is met, and the bits of
-//! these rows give them in order.
+//! The single pass for scalars. Each product is added to the sum of its row at once, and the bits
+//! of these rows then give them in order.
 use super::{
     Fits, Found, Growing, Places,
     far::{Far, check_column},
@@ -24,17 +24,17 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// Entries of B ahead of the current column's whose columns of A are asked for, unless the last
-/// column was near: as in the kernels for CPUs.
+/// Number of entries of B ahead of the current column whose columns of A are prefetched, unless the
+/// last column was near. The kernels for CPUs do the same.
 const AHEAD: usize = 8;
 
-/// Of so many columns, or more, one is computed twice, so that the memory for all is known.
+/// One of so many columns, or of more, is computed twice, to estimate the memory for all.
 const SAMPLED: usize = 128;
 
-/// Columns that are computed twice, at most.
+/// Most columns that are computed twice.
 const SAMPLES: usize = 256;
 
-/// Entries for which there is memory without a sample.
+/// For so many entries memory is allocated without a sample.
 const FEW: u64 = 1 << 15;
 
 /// See [`Factors::multiply`](super::Factors::multiply); the sums are of type `N`.
@@ -65,7 +65,7 @@ pub(super) fn multiply<N: Arithmetic>(factors: &Typed<'_, N>, by: impl Operation
     }
 }
 
-/// Computes the parts on all threads.
+/// Computes the parts on all threads in parallel.
 fn side_by_side<N: Arithmetic>(
     factors: &Typed<'_, N>,
     by: impl Operations<N>,
@@ -98,19 +98,19 @@ fn side_by_side<N: Arithmetic>(
     Ok(Found { parts, stores: vec![Store { rows: made.rows, sums: Some(N::any(made.sums)) }] })
 }
 
-/// What a thread computes columns of C in.
+/// The state in which a thread computes columns of C.
 struct OnePass<'a, N: Clone> {
     factors: &'a Typed<'a, N>,
     identity: N,
     shifted: Shifted<N>,
     near: Near<N>,
-    /// For columns that are not near.
+    /// Used for columns that are not near.
     far: Option<Far<N>>,
-    /// For columns whose runs may be cut.
+    /// Used for columns whose runs may be cut.
     cut: Option<(RowSet, Column<N>)>,
-    /// For columns whose rows are far apart.
+    /// Used for columns whose rows are far apart.
     sorted: Sorted<N>,
-    /// The columns of A that a column of B meets.
+    /// The columns of A that the current column of B multiplies.
     lists: Vec<List<'a, N>>,
     was_near: bool,
 }
@@ -123,8 +123,9 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
         Self { factors, identity, shifted, near, far: None, cut: None, sorted, lists: Vec::new(), was_near: true }
     }
 
-    /// About how many entries columns of C have: by each [`SAMPLED`]th, as many for an entry of B.
-    /// Without an entry of B in the sample there is no such number, and this is the greatest.
+    /// Estimates the number of entries in columns `cols` of C. It computes every [`SAMPLED`]th
+    /// column, and assumes the same number of entries for each entry of B. Returns the greatest
+    /// number if the sample has no entry of B.
     fn expect(&mut self, by: impl Operations<N>, cols: Range<usize>) -> Result<u64> {
         let b = self.factors.b.columns;
         let (mut made, mut of_b) = (Growing::default(), 0);
@@ -193,7 +194,7 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
         Ok(())
     }
 
-    /// Appends a column of C in two passes, as those of blocks.
+    /// Appends a column of C that is computed in two passes, like columns of blocks.
     #[cold]
     fn cut_column(&mut self, by: impl Operations<N>, col: usize, made: &mut Growing<N>, fits: More<'_>) -> Result<()> {
         let Typed { a, b } = self.factors;
@@ -214,7 +215,7 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
     }
 }
 
-/// Asks the processor for the columns of A that the entries of B behind these meet.
+/// Prefetches the columns of A that the following entries of B multiply.
 fn ask_ahead<N: Arithmetic>(Typed { a, b }: &Typed<'_, N>, of_b: Range<usize>) {
     for &k in b.columns.row_idx.iter().skip(of_b.start + AHEAD).take(of_b.len()) {
         let first = a.columns.entries(k as usize).start;
@@ -223,14 +224,15 @@ fn ask_ahead<N: Arithmetic>(Typed { a, b }: &Typed<'_, N>, of_b: Range<usize>) {
     }
 }
 
-/// Products of a column whose rows are far apart, and the row and the number of each.
+/// The products of a column whose rows are far apart, with the row and the index of each.
 struct Sorted<N> {
     products: Vec<N>,
     keys: Vec<u64>,
 }
 
 impl<N: Arithmetic> Sorted<N> {
-    /// Sums the products of each row after a sort, which is faster if few rows are far apart.
+    /// Sorts the products by row and adds those of each row. This is faster if there are few rows,
+    /// far apart.
     fn add(&mut self, by: impl Operations<N>, lists: &[List<'_, N>], places: &mut Places<'_, N>) {
         let Self { products, keys } = self;
         products.clear();
@@ -240,7 +242,8 @@ impl<N: Arithmetic> Sorted<N> {
             keys.extend(list.rows.iter().enumerate().map(|(i, &row)| u64::from(row) << 32 | (first + i as u64)));
             products.extend(list.values.iter().map(|&x| by.multiply(x, list.factor)));
         }
-        // By rows, and within one in the order of the products, which are fewer than rows.
+        // Keys are sorted by row, then by the index of the product. There are fewer products than
+        // rows.
         keys.sort_unstable();
         let mut entries = keys.iter().map(|&key| ((key >> 32) as u32, products[key as u32 as usize]));
         let Some(mut run) = entries.next() else { return };

@@ -1,4 +1,4 @@
-//! The parts of a product, which threads compute one after another, and what is found of C.
+//! The parts of a product, which threads compute one after another, and the results of a pass.
 use super::{Columns, Fits, OF_THREAD, PART, PARTS, WEIGHED_ALONE};
 use crate::{
     Result,
@@ -7,45 +7,47 @@ use crate::{
 use rayon::prelude::*;
 use std::{borrow::Borrow, cmp::Reverse, ops::Range, vec};
 
-/// The products of so many parts make one long.
+/// A part with the products of so many parts counts as long.
 const SEVERAL: u64 = 2;
 
 /// The rows of every column of C = A·B, ascending, and perhaps their sums.
 pub(crate) struct Found {
     pub(super) parts: Vec<Part>,
-    /// The entries that each thread has found.
+    /// The entries that each thread has computed.
     pub(super) stores: Vec<Store>,
 }
 
-/// The entries of the parts that a thread has computed, one part after the other: large arrays,
-/// which the system backs by large pages.
+/// The entries of the parts that a thread has computed, one part after another. The arrays are
+/// large, so that the system can place them in large pages.
 pub(super) struct Store {
     pub rows: Vec<u32>,
-    /// The sum of each entry, in the type in which they are formed, if one pass computes both.
+    /// The sum of each entry in the type in which sums are computed; `None` if only rows were
+    /// found.
     pub sums: Option<AnyValues>,
 }
 
 /// Neighbouring columns of C, which one thread computes.
 pub(super) struct Part {
     pub cols: Range<usize>,
-    /// Products, if they are those of several parts: of a column that has so many.
+    /// The number of products if it is that of several parts, because one column has so many;
+    /// otherwise 0.
     long: u64,
-    /// Entries that these columns have at most.
+    /// Most entries that these columns can have.
     pub most: u64,
     /// Entries of each column.
     pub counts: Vec<u32>,
-    /// The number of the store that has them, and their places there.
+    /// The number of the store that holds the entries, and their places there.
     pub store: usize,
     pub places: Range<usize>,
 }
 
 impl Found {
-    /// Entries of C.
+    /// Number of entries of C.
     pub fn nnz(&self) -> usize {
         self.parts.iter().map(|part| part.places.len()).sum()
     }
 
-    /// Where each column of C begins, and the last ends.
+    /// The start of each column of C, and the end of the last.
     pub fn col_ptr(&self) -> Vec<u64> {
         let columns: usize = self.parts.iter().map(|part| part.counts.len()).sum();
         let mut col_ptr = Vec::with_capacity(columns + 1);
@@ -62,7 +64,8 @@ impl Found {
 }
 
 impl Found {
-    /// Rows and sums, if one store has them, as C's elements, which are to be `stride` apart.
+    /// Converts rows and sums, if one store has all of them, to C's arrays. Elements are to be
+    /// `stride` apart.
     pub(super) fn into_arrays(
         mut self,
         element: ElementType,
@@ -71,7 +74,7 @@ impl Found {
         let whole = self.stores.len() == 1 && stride == 1;
         match (self.stores.pop(), element) {
             (Some(Store { rows, sums: Some(sums) }), _) if whole && sums.element() == element => Ok((rows, sums)),
-            // The bits of the elements.
+            // The sums are the bits of the elements.
             (Some(Store { rows, sums: Some(AnyValues::U32(sums)) }), ElementType::I32) if whole => {
                 Ok((rows, AnyValues::I32(bytemuck::cast_vec(sums))))
             }
@@ -86,8 +89,8 @@ impl Found {
     }
 }
 
-/// Parts, and what belongs to each, in the order in which threads take them: those that take as
-/// long as several first, so that no thread begins one when the others have nothing left.
+/// Parts, each with its own data, in the order in which threads take them. Long parts come first,
+/// so that no thread begins one when the others have nothing left.
 pub(super) fn in_turn<W, P: Borrow<Part>>(parts: impl Iterator<Item = (W, P)>) -> vec::IntoIter<(W, P)> {
     let mut parts: Vec<_> = parts.map(Some).collect();
     let long = |part: &Option<(W, P)>| part.as_ref().map_or(0, |(_, part)| part.borrow().long);
@@ -95,22 +98,22 @@ pub(super) fn in_turn<W, P: Borrow<Part>>(parts: impl Iterator<Item = (W, P)>) -
     turns.into_iter().filter_map(|number| parts[number].take()).collect::<Vec<_>>().into_iter()
 }
 
-/// The numbers of parts, the longest first.
+/// The indices of parts, the longest first.
 fn turns(long: Vec<u64>) -> Vec<usize> {
     let mut turns: Vec<usize> = (0..long.len()).collect();
     turns.sort_by_key(|&number| Reverse(long[number]));
     turns
 }
 
-/// Columns that are shared out.
+/// Columns that are divided into parts.
 pub(super) struct Shares {
     pub parts: Vec<Part>,
     /// Whether the memory has room for twice as many entries as there are products.
     pub roomy: bool,
 }
 
-/// Products of some columns, and the entries that these have at least: each column those of the
-/// longest column of A that it is made of.
+/// The number of products of some columns, and the least number of their entries. A column has at
+/// least as many entries as the longest column of A that contributes to it.
 #[derive(Clone, Copy, Default)]
 struct Load {
     products: u64,
@@ -134,8 +137,8 @@ impl Load {
     }
 }
 
-/// Parts with about the same number of products, each of `work` multiplications. Fails if the
-/// entries that C has at least do not fit.
+/// Divides columns into parts with about the same number of products, each of `work`
+/// multiplications. Fails if not even the least number of C's entries fits.
 pub(super) fn parts(a: Columns<'_>, b: Columns<'_>, work: u64, fits: Fits<'_>) -> Result<Shares> {
     let (ncols, threads) = (b.ncols(), rayon::current_num_threads());
     let part = |cols: Range<usize>, products: u64, long: u64| {
@@ -144,17 +147,17 @@ pub(super) fn parts(a: Columns<'_>, b: Columns<'_>, work: u64, fits: Fits<'_>) -
         Part { cols, long, most, counts, store: 0, places: 0..0 }
     };
     if threads == 1 && a.ncols() <= b.row_idx.len() + ncols {
-        // If all columns of A were as long as the longest, products need not be counted.
+        // If this bound is small enough, products need not be counted.
         let longest = (0..a.ncols()).map(|k| a.entries(k).len() as u64).max().unwrap_or(0);
         let most = longest.saturating_mul(b.row_idx.len() as u64);
         if fits(most.saturating_mul(2)).is_ok() {
             return Ok(Shares { parts: vec![part(0..ncols, most, 0)], roomy: true });
         }
     }
-    // Columns are weighed in groups, of which a part has 64 or fewer.
+    // Columns are weighed in groups. A part has at most 64 groups.
     let group = (ncols / (64 * PARTS * threads)).max(1);
     let weigh = |i: usize| Load::of(a, b, i * group..ncols.min((i + 1) * group));
-    // To weigh an entry of B takes an eighth of a product's time.
+    // Weighing an entry of B takes an eighth of a product's time.
     let alone = threads == 1 || ((b.row_idx.len() + ncols) as u64 / 8).saturating_mul(work) < WEIGHED_ALONE;
     let groups: Vec<Load> = match alone {
         true => (0..ncols.div_ceil(group)).map(weigh).collect(),
@@ -162,7 +165,7 @@ pub(super) fn parts(a: Columns<'_>, b: Columns<'_>, work: u64, fits: Fits<'_>) -
     };
     let all = groups.iter().fold(Load::default(), |all, &load| all.plus(load));
     fits(all.least)?;
-    // Every column takes some time without a product, too.
+    // A column takes some time even without products.
     let load = all.products + ncols as u64;
     let threads = (load.saturating_mul(work) / OF_THREAD).clamp(1, threads as u64);
     let share = if threads == 1 { load } else { load.div_ceil(PARTS as u64 * threads).min(PART) }.max(1);

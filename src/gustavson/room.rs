@@ -1,21 +1,21 @@
-//! Where C is written.
+//! The memory into which C is written.
 use crate::{
     Arithmetic,
     element::{AnyValues, Element},
 };
 use half::f16;
 
-/// A row for each entry, and `stride` elements.
+/// Memory for a row and `stride` elements of each entry.
 pub(super) struct Room<'a, N> {
     pub rows: &'a mut [u32],
     pub stride: usize,
     values: Values<'a, N>,
 }
 
-/// The elements of C, which sums of type `N` become.
+/// The elements of C, made from sums of type `N`.
 pub(super) enum Values<'a, N> {
     Sums(&'a mut [N]),
-    /// Elements of fewer bytes than sums have, and what writes them.
+    /// Elements that have fewer bytes than sums, and the function that writes them.
     Narrow {
         bytes: &'a mut [u8],
         of_element: usize,
@@ -23,9 +23,9 @@ pub(super) enum Values<'a, N> {
     },
 }
 
-/// A type in which sums are formed.
+/// A type in which sums are computed.
 pub(super) trait Summed: Arithmetic {
-    /// The elements that are made of sums of this type.
+    /// The elements that can be made from sums of this type.
     fn of_elements(values: &mut AnyValues) -> Option<Values<'_, Self>>;
 }
 
@@ -52,7 +52,7 @@ impl Summed for u32 {
     fn of_elements(values: &mut AnyValues) -> Option<Values<'_, Self>> {
         match values {
             AnyValues::U32(values) => Some(Values::Sums(values)),
-            // The bits of the elements.
+            // The sums are the bits of the elements.
             AnyValues::I32(values) => Some(Values::Sums(bytemuck::cast_slice_mut(values))),
             AnyValues::F32(values) => Some(Values::Sums(bytemuck::cast_slice_mut(values))),
             AnyValues::F16(values) => {
@@ -76,13 +76,13 @@ fn write<N: Copy, T: Element>(sums: &[N], bytes: &mut [u8], of_sum: impl Fn(N) -
 
 impl<'a, N: Summed> Room<'a, N> {
     /// # Panics
-    /// If sums of type `N` are not those of such elements.
+    /// If elements of this type are not made from sums of type `N`.
     pub fn new(rows: &'a mut [u32], values: &'a mut AnyValues, stride: usize) -> Self {
         let values = N::of_elements(values).unwrap_or_else(|| unreachable!("the sums of another element"));
         Self { rows, stride, values }
     }
 
-    /// Splits off the room of the first entries.
+    /// Splits off the memory of the first `entries` entries.
     pub fn take(&mut self, entries: usize) -> Self {
         let (rows, len) = (self.rows.split_off_mut(..entries).unwrap_or_default(), entries * self.stride);
         let values = match &mut self.values {
@@ -95,7 +95,8 @@ impl<'a, N: Summed> Room<'a, N> {
         Self { rows, stride: self.stride, values }
     }
 
-    /// Writes the sums that `put` puts into an array. It is `scratch` if elements have fewer bytes.
+    /// Lets `put` write sums into an array. This is `scratch` if elements have fewer bytes than
+    /// sums.
     pub fn write(&mut self, scratch: &mut Vec<N>, put: impl FnOnce(&mut [N])) {
         match &mut self.values {
             Values::Sums(sums) => put(sums),

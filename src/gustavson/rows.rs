@@ -1,4 +1,4 @@
-//! The first of two passes: which rows each column of C has.
+//! The first of two passes: finds the rows of each column of C.
 use super::{
     Columns, Fits, Found,
     parts::{Store, in_turn, parts},
@@ -10,7 +10,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// See [`Factors::find`](super::Factors::find); a product takes `work` multiplications.
+/// See [`Factors::find`](super::Factors::find). A product takes `work` multiplications.
 pub(super) fn find(a: Columns<'_>, b: Columns<'_>, work: u64, fits: Fits<'_>) -> Result<Found> {
     let mut parts = parts(a, b, work, fits)?.parts;
     let entries = AtomicU64::new(0);
@@ -34,7 +34,7 @@ pub(super) fn find(a: Columns<'_>, b: Columns<'_>, work: u64, fits: Fits<'_>) ->
     Ok(Found { parts, stores })
 }
 
-/// The rows of a column of C, before they are known.
+/// The range of a column's rows, known before the rows themselves.
 pub(super) struct Extent {
     pub first: u32,
     pub last: u32,
@@ -42,7 +42,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Of columns of A; `None` if they have no entries.
+    /// The range over some columns of A; `None` if they have no entries.
     #[inline(always)]
     pub fn of<'a>(columns: impl Iterator<Item = &'a [u32]>) -> Option<Self> {
         let mut extent = Self { first: u32::MAX, last: 0, products: 0 };
@@ -56,7 +56,7 @@ impl Extent {
         (extent.products > 0).then_some(extent)
     }
 
-    /// Whether a register has a bit for each word of rows.
+    /// Whether a register has enough bits, one for each word of rows.
     pub fn is_near(&self) -> bool {
         (self.last >> WORD) - (self.first >> WORD) < 64
     }
@@ -69,25 +69,26 @@ impl Extent {
         (self.first >> TOP) as usize..=(self.last >> TOP) as usize
     }
 
-    /// Few rows far apart: the bits between them would take longer than a sort.
+    /// Whether there are few rows far apart, so that visiting the bits between them would take
+    /// longer than a sort.
     pub fn is_sparse(&self) -> bool {
         self.tops().count() > self.products
     }
 
-    /// So many rows that every word of bits may be looked at.
+    /// Whether there are so many rows that every word of bits may be visited.
     fn is_dense(&self) -> bool {
         self.words().count() <= self.products
     }
 }
 
-/// A set of rows: a bit for each row, and above it a bit for each word that is not 0, unless the
-/// column is dense. It is empty between columns.
+/// A set of rows: a bit for each row, and above it a bit for each word that is not 0. Dense columns
+/// do not use the upper bits. The set is empty between columns.
 pub(super) struct RowSet {
     words: Vec<u64>,
     tops: Vec<u64>,
 }
 
-/// Rows of a bit of `tops`, as a shift; and of a word of it.
+/// The base-2 logarithm of the number of rows in a word, and of words for a word of `tops`.
 pub(super) const WORD: u32 = 6;
 const TOP: u32 = 12;
 
@@ -97,7 +98,7 @@ impl RowSet {
         Self { words: vec![0; words], tops: vec![0; words.div_ceil(1 << WORD)] }
     }
 
-    /// Adds the rows of a column of C to `found`, ascending.
+    /// Appends the rows of a column of C to `found`, ascending.
     pub fn find(&mut self, a: Columns<'_>, of_b: &[u32], found: &mut Vec<u32>) {
         let columns = of_b.iter().map(|&k| a.column(k as usize));
         if let [k] = of_b {
@@ -121,7 +122,7 @@ impl RowSet {
         self.take(&extent, |row| found.push(row));
     }
 
-    /// Adds rows of a column of C, ascending: those that `row` returns for the items.
+    /// Adds rows of a column of C: those that `row` returns for the items, which ascend.
     #[inline(always)]
     pub fn insert<I>(&mut self, items: impl Iterator<Item = I>, extent: &Extent, mut row: impl FnMut(I) -> u32) {
         if !extent.is_dense() {
@@ -134,7 +135,7 @@ impl RowSet {
                 *word |= 1 << (row & 63);
             });
         }
-        // Rows of meshes are neighbours: a word is kept as long as rows are in it.
+        // In meshes, rows are neighbours: a word is kept as long as rows belong to it.
         let (mut at, mut word) = (extent.first >> WORD, 0);
         for item in items {
             let row = row(item);
@@ -147,7 +148,7 @@ impl RowSet {
         self.words[at as usize] |= word;
     }
 
-    /// Calls `each` for the rows of a column of C, ascending, and takes them out.
+    /// Calls `each` for the rows of a column of C in ascending order, and removes them.
     #[inline]
     pub fn take(&mut self, extent: &Extent, mut each: impl FnMut(u32)) {
         let mut of_word = |at: usize, word: &mut u64| {
@@ -167,7 +168,7 @@ impl RowSet {
     }
 }
 
-/// The numbers of the bits of a word, ascending.
+/// The positions of the bits that are set in a word, ascending.
 pub(super) fn bits(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then_some(word.trailing_zeros())?;

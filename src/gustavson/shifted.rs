@@ -1,11 +1,10 @@
-//! Columns of C that have the rows of the column before, each one further, as most columns of
-//! meshes and bands have.
+//! Columns of C whose rows are those of the column before, each increased by one. Most columns of
+//! meshes and bands are like this.
 //!
-//! A column is *shifted* if its rows are those of the column before, each one further. If a column
-//! of B is, and so is every column of A that it meets, then the column of C is, too, and each of
-//! its products has the place of its counterpart in the column before. So places are found once,
-//! and are good for all shifted columns that follow: these look at no row, neither to add nor to
-//! sort.
+//! Such a column is called *shifted*. If a column of B is shifted, and every column of A that it
+//! multiplies is shifted, too, then the column of C is shifted, and each of its products is added
+//! at the place of its counterpart in the column before. So places are found once, and serve all
+//! shifted columns that follow. These read no rows, neither to add nor to sort.
 use super::{
     Columns, Places,
     numbers::{List, Operations},
@@ -13,14 +12,14 @@ use super::{
 };
 use crate::Arithmetic;
 
-/// Rows from the first to the last of a column whose places are found: those of a stencil of 27
-/// points in a grid of 120 x 120 x 120.
+/// Most rows from the first to the last of a column whose places are found. This suffices for a
+/// stencil of 27 points in a grid of 120 x 120 x 120.
 const REACH: u32 = 1 << 16;
 
-/// Columns of a stretch of shifted columns from which the time to find places is regained.
+/// Finding places pays for stretches of at least so many shifted columns.
 const LONG: usize = 8;
 
-/// What is known of a column of A.
+/// What is known about a column of A.
 #[derive(Clone, Copy, PartialEq)]
 enum Known {
     Nothing,
@@ -31,21 +30,22 @@ enum Known {
 /// The places of the products of a column of C.
 pub(super) struct Shifted<N> {
     identity: N,
-    /// Of each column of A, once a column of C has asked.
+    /// For each column of A whether it is shifted, once this was needed.
     known: Vec<Known>,
-    /// Columns of the stretch of shifted columns that ends with the last column, and of the one
-    /// before.
+    /// Lengths of two stretches of shifted columns: of the one that ends with the last column, and
+    /// of the one before.
     stretch: usize,
     stretch_before: usize,
-    /// The column of C that had the rows, and the one behind the last that had the places.
+    /// The column of C whose rows were kept. `next` is the column after the last that used the
+    /// places.
     col: usize,
     next: usize,
     rows: Vec<u32>,
-    /// For each product, which of the rows it is added to.
+    /// For each product, the index of its row among the rows.
     places: Vec<u32>,
-    /// A sum for each row; between columns the identity.
+    /// A sum for each row. Between columns they are the identity.
     sums: Vec<N>,
-    /// For each row from the first to the last, which of the rows it is.
+    /// For each row number from the first to the last, its index among the rows.
     numbers: Vec<u32>,
 }
 
@@ -55,7 +55,7 @@ impl<N: Arithmetic> Shifted<N> {
         Self { identity, known, stretch: 0, stretch_before: 0, col: 0, next: 0, rows, places, sums, numbers }
     }
 
-    /// Whether column `col` of C is shifted, as the patterns of A and B show it.
+    /// Whether the patterns of A and B show that column `col` of C is shifted.
     #[inline(always)]
     pub fn is_shifted(&mut self, a: Columns<'_>, b: Columns<'_>, col: usize) -> bool {
         let is_shifted = is_shifted(b, col) && self.are_shifted(a, b.column(col));
@@ -67,8 +67,8 @@ impl<N: Arithmetic> Shifted<N> {
         is_shifted
     }
 
-    /// Whether it pays to keep the places of the last column, which is shifted: a stretch is often
-    /// as long as the one before.
+    /// Whether it pays to keep the places of the last column, which is shifted. The length of the
+    /// stretch before is taken as an estimate.
     pub fn pays(&self) -> bool {
         self.stretch.max(self.stretch_before) >= LONG
     }
@@ -84,7 +84,7 @@ impl<N: Arithmetic> Shifted<N> {
         })
     }
 
-    /// Whether the places are those of column `col`, which is shifted.
+    /// Whether the places serve column `col`, which is shifted.
     pub fn has(&self, col: usize) -> bool {
         self.next == col && !self.rows.is_empty()
     }
@@ -114,7 +114,7 @@ impl<N: Arithmetic> Shifted<N> {
         self.rows.len()
     }
 
-    /// Adds the products of columns of A, which have the places; writes the rows and sums of column
+    /// Adds the products of columns of A at the places, and writes the rows and sums of column
     /// `col`.
     #[inline(always)]
     pub fn add(&mut self, by: impl Operations<N>, lists: &[List<'_, N>], col: usize, places: &mut Places<'_, N>) {
@@ -135,7 +135,7 @@ impl<N: Arithmetic> Shifted<N> {
     }
 }
 
-/// Whether the rows of a column are those of the column before, each one further.
+/// Whether the rows of a column are those of the column before, each increased by one.
 #[inline(always)]
 fn is_shifted(of: Columns<'_>, col: usize) -> bool {
     let Some(before) = col.checked_sub(1) else { return false };
@@ -151,7 +151,7 @@ mod tests {
         gustavson::{Growing, numbers::PlusTimes},
     };
 
-    /// Columns that begin at these rows, and have rows 0, 1 and `last` from there.
+    /// A pattern of columns that begin at these rows and have rows 0, 1 and `last` from there.
     fn columns(begins: &[u32], last: u32) -> Result<Pattern> {
         let rows = begins.iter().flat_map(|&begin| [begin, begin + 1, begin + last]).collect();
         Pattern::new(100_000, begins.len(), (0..=begins.len() as u64).map(|i| 3 * i).collect(), rows)
@@ -162,7 +162,7 @@ mod tests {
         let (a, b) = (columns(&[4, 5, 6, 7, 9, 10, 11, 12, 13], 2)?, columns(&[0, 1, 2, 3, 4, 5, 5, 6], 2)?);
         let (a, b) = (Columns::from(&a), Columns::from(&b));
         let mut shifted = Shifted::<f64>::new(0.0);
-        // Column 4 of A is not, and columns 0 and 6 of B.
+        // Column 4 of A is not shifted, and neither are columns 0 and 6 of B.
         let found: Vec<_> = (0..8).filter(|&col| shifted.is_shifted(a, b, col)).collect();
         assert_eq!(found, [1, 5, 7]);
         Ok(())
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn places_are_kept_in_long_stretches_and_after_them() -> Result<()> {
-        // Nine columns in a row, of which eight are shifted, then two, then one.
+        // Nine columns in a row, of which eight are shifted; then two, then one.
         let begins: Vec<u32> = (0..9).chain(20..22).chain([30]).collect();
         let (a, b) = (columns(&(0..40).collect::<Vec<_>>(), 2)?, columns(&begins, 2)?);
         let mut shifted = Shifted::<f64>::new(0.0);

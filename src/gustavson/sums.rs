@@ -1,4 +1,4 @@
-//! The second pass: the sums of the rows that were found.
+//! The second pass: computes the sums of the rows that were found.
 use super::{
     Found,
     numbers::{Operand, Operations, Typed},
@@ -42,17 +42,19 @@ impl<N: Summed> Typed<'_, N> {
     }
 }
 
-/// A dense column of C. Only the elements of rows that are summed have a meaning.
+/// A dense column of C. Only the elements of rows that are summed are valid.
 pub(super) struct Column<N> {
     identity: N,
     shape: BlockShape,
     nrows: usize,
     sum: Vec<N>,
-    /// For columns of B with more entries than a piece has products: the longest that a run can be.
+    /// Used for columns of B with more entries than a piece has products, since a run can be as
+    /// long.
     cut: Cut<N>,
 }
 
-/// Runs that are cut: of each row the products in its current piece, and the sum of those before.
+/// Runs that are cut. For each row: the number of products in its current piece, and the sum of the
+/// pieces before.
 struct Cut<N> {
     in_use: bool,
     terms: Vec<u16>,
@@ -70,7 +72,7 @@ impl<N: Arithmetic> Column<N> {
         Self { identity, shape, nrows, sum: vec![N::ZERO; nrows * shape.area()], cut }
     }
 
-    /// Sums column `col` of C, which has these rows.
+    /// Sums column `col` of C, whose rows are `rows`.
     pub fn sum(&mut self, by: impl Operations<N>, of: &Typed<'_, N>, col: usize, rows: &[u32]) {
         self.cut.in_use = of.b.columns.entries(col).len() > RUN_PIECE;
         self.clear(rows);
@@ -81,7 +83,7 @@ impl<N: Arithmetic> Column<N> {
         }
     }
 
-    /// Begins the sums of these rows.
+    /// Starts the sums of these rows.
     fn clear(&mut self, rows: &[u32]) {
         let (area, identity) = (self.shape.area(), self.identity);
         if area == 1 && !self.cut.in_use {
@@ -110,7 +112,7 @@ impl<N: Arithmetic> Column<N> {
         }
     }
 
-    /// Adds products of blocks by `add(sum, of_a, of_b, inner)`.
+    /// Adds products of blocks. `add(sum, of_a, of_b, inner)` adds one of them.
     pub fn add_blocks(
         &mut self,
         by: impl Operations<N>,
@@ -134,7 +136,7 @@ impl<N: Arithmetic> Column<N> {
         }
     }
 
-    /// Adds the current piece of a row to those before, and begins a new one.
+    /// Adds the current piece of a row to the pieces before, and begins a new one.
     fn end_piece(&mut self, by: impl Operations<N>, row: usize) {
         let identity = self.identity;
         for i in row * self.shape.area()..(row + 1) * self.shape.area() {
@@ -143,7 +145,7 @@ impl<N: Arithmetic> Column<N> {
         self.cut.terms[row] = 0;
     }
 
-    /// Calls `each` with the number and the sums of each of these rows.
+    /// Calls `each` with the index and the sums of each of these rows.
     pub fn take(&mut self, by: impl Operations<N>, rows: &[u32], mut each: impl FnMut(usize, &[N])) {
         let area = self.shape.area();
         for (i, &row) in rows.iter().enumerate() {
@@ -177,7 +179,7 @@ impl<N: Arithmetic> Column<N> {
     }
 }
 
-/// Adds products of blocks with few rows, whose number is fixed for each.
+/// Adds products of blocks that have few rows. Their number is a constant in each variant.
 pub(super) fn add_few_rows<N: Arithmetic>(
     by: impl Operations<N>,
     column: &mut Column<N>,
@@ -198,8 +200,8 @@ pub(super) fn add_few_rows<N: Arithmetic>(
     }
 }
 
-/// Computes sum += a·b of blocks with `R` rows, over the inner index in ascending order, with every
-/// product rounded before it is added. A column of the sum stays in registers.
+/// Computes sum += a·b of blocks with `R` rows, over the inner index in ascending order. Every
+/// product is rounded before it is added. A column of the sum stays in registers.
 fn add_rows<N: Arithmetic, const R: usize>(by: impl Operations<N>) -> impl Fn(&mut [N], &[N], &[N], usize) {
     move |sum, a, b, inner| {
         for (sum, b) in sum.as_chunks_mut::<R>().0.iter_mut().zip(b.chunks_exact(inner)) {
@@ -214,7 +216,7 @@ fn add_rows<N: Arithmetic, const R: usize>(by: impl Operations<N>) -> impl Fn(&m
     }
 }
 
-/// The same of blocks with any number of rows.
+/// Computes sum += a·b of blocks with any number of rows.
 pub(super) fn add_any<N: Arithmetic>(
     by: impl Operations<N>,
     rows: usize,

@@ -10,7 +10,7 @@ use half::f16;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A·B on one thread: the products of each entry in ascending k, summed in pieces.
+/// A·B on one thread: the products of each entry are added in ascending k, in pieces.
 fn model<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, semiring: Semiring) -> Result<Cbc<T>> {
     let (shape, inner, algebra) = (a.shape.product(b.shape), a.shape.cols(), Algebra::<T::Arithmetic>::of(semiring));
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -40,8 +40,8 @@ fn model<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, semiring: Semiring) -
     Cbc::new(Pattern::new(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx)?, shape, values)
 }
 
-/// A·B with `padding` elements after each block of C, its rows found before its sums or, of
-/// scalars, together. Offsets are those of the host, or with padding those of a device.
+/// A·B with `padding` elements after each block of C. Rows are found before sums, or for scalars
+/// together with them. Offsets are those of the host, or with padding those of a device.
 fn fast<T: Element>(
     a: CbcView<'_, T>,
     b: CbcView<'_, T>,
@@ -76,7 +76,7 @@ fn fast<T: Element>(
     Cbc::new(Pattern::new(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx)?, shape, blocks.copied().collect())
 }
 
-/// Compares both ways, on one thread and on several. NaN equals NaN.
+/// Compares both ways, on one thread and on several. Any NaN equals any other.
 fn check<T: Element>(a: &Cbc<T>, b: &Cbc<T>, semiring: Semiring, what: &str) {
     use crate::Matrix;
     let (a, b) = (a.as_cbc(), b.as_cbc());
@@ -93,7 +93,7 @@ fn check<T: Element>(a: &Cbc<T>, b: &Cbc<T>, semiring: Semiring, what: &str) {
     }
 }
 
-/// Values that show the order of sums, and now and then a special one.
+/// Values that show the order of addition, with occasional special values.
 fn special(matrix: &Cbc<f64>, seed: u64, specials: bool) -> Cbc<f64> {
     let numbers = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 0.0, 5e-324, f64::MAX, 1e-300];
     let mut state = seed | 1;
@@ -158,8 +158,8 @@ proptest! {
 
 #[test]
 fn runs_in_long_columns_are_cut_as_in_the_model() {
-    // Columns of B of 0 to 2600 entries; few rows of A, so that runs of more than 2048 products
-    // occur beside short ones.
+    // Columns of B with 0 to 2600 entries, and few rows of A, so that runs of more than 2048
+    // products occur beside short ones.
     for (shape, inner) in [(1, 1), (3, 2), (5, 1)] {
         let of_a = BlockShape::new(shape, inner).unwrap();
         let a = matrix(3, 2600, 3, of_a, 5, false);
@@ -177,7 +177,7 @@ fn runs_in_long_columns_are_cut_as_in_the_model() {
 
 #[test]
 fn rows_far_apart_are_found_by_sorting_and_many_by_the_bitmap() {
-    // Two rows at the ends of 2^20, in several columns of A; then so many that the bits pay.
+    // First two rows at the ends of 2^20, in several columns of A; then so many that bits pay.
     for many in [2, 400] {
         let a = generate::uniform(1 << 20, 60, many, BlockShape::SCALAR, Values::Real, 3).unwrap();
         let b = generate::uniform(60, 50, 7, BlockShape::SCALAR, Values::Real, 4).unwrap();
@@ -187,8 +187,8 @@ fn rows_far_apart_are_found_by_sorting_and_many_by_the_bitmap() {
 
 #[test]
 fn columns_are_near_or_dense_or_neither_and_one_in_many_is_sampled() {
-    // Of 20,000 rows: those of a band, few of which are in the first word that it touches; so many
-    // that each word has some; and so few that many words have none.
+    // Of 20,000 rows: the rows of a band, with few in the first word that it touches; so many that
+    // each word has some; and so few that many words have none.
     let (nrows, cols) = (20_000, 60);
     let band = generate::uniform(3000, cols, 9, BlockShape::SCALAR, Values::Real, 3).unwrap();
     let rows = band.pattern().row_idx().iter().map(|row| row + 10_037).collect();
@@ -202,7 +202,7 @@ fn columns_are_near_or_dense_or_neither_and_one_in_many_is_sampled() {
     }
 }
 
-/// The diagonals of a matrix that are so far below the main one, but for one entry.
+/// The diagonals of a matrix at these distances below the main one, without one entry.
 fn diagonals(nrows: usize, ncols: usize, below: &[i64], without: (usize, i64)) -> Cbc<f64> {
     let (mut col_ptr, mut row_idx) = (vec![0], Vec::new());
     for col in 0..ncols {
@@ -221,8 +221,8 @@ fn diagonals(nrows: usize, ncols: usize, below: &[i64], without: (usize, i64)) -
 #[test]
 fn columns_whose_rows_go_on_as_those_before_have_the_bits_of_the_model() {
     let whole = (usize::MAX, 0);
-    // A band, the 5 points of a grid with lines of 9, diagonals with words or 65,536 rows between
-    // them; each whole, and with an entry less in A or in B.
+    // A band; the 5 points of a grid with lines of 9; diagonals with words or 65,536 rows between
+    // them. Each is tested whole, and with an entry missing in A or in B.
     for below in [&[-1, 0, 1][..], &[-9, -1, 0, 1, 9], &[0, 5, 200], &[0, 5000], &[0, 1, 65_536], &[0, 70_000]] {
         let nrows = if below[0] < 0 { 81 } else { 70_200 };
         let factors = |without| diagonals(nrows, 81, below, without);
@@ -232,14 +232,14 @@ fn columns_whose_rows_go_on_as_those_before_have_the_bits_of_the_model() {
             check(&factors(a), &b, Semiring::MinPlus, "min-plus");
         }
     }
-    // So many products that threads share them.
+    // There are so many products that threads share them.
     let grid = |without| diagonals(1600, 1600, &[-40, -1, 0, 1, 40], without);
     check(&grid(whole), &grid((300, 40)), Semiring::PlusTimes, "both of a grid");
 }
 
 #[test]
 fn a_part_that_takes_as_long_as_several_is_taken_first() {
-    // Of 401 columns of B the one in the middle has as many entries as all others together.
+    // Of 401 columns of B, the one in the middle has as many entries as all others together.
     let entries = |col: u64| if col == 200 { 400 } else { 1 };
     let col_ptr = (0..=401).map(|end| (0..end).map(entries).sum()).collect();
     let row_idx = (0..401).flat_map(|col| (0..entries(col) as u32).map(move |row| (row + col as u32) % 401));
@@ -266,7 +266,7 @@ fn products_that_the_memory_has_no_room_for_twice_are_found_first() {
     let a = generate::uniform(300, 300, 60, BlockShape::SCALAR, Values::Real, 3).unwrap();
     let factor = Factor::from(AnyView::from(&a));
     let factors = Factors::new(factor, factor, Semiring::PlusTimes).unwrap();
-    // C is nearly full: 90,000 entries of a million products.
+    // C is nearly full: 90,000 entries with a million products.
     for (limit, together) in [(10_000_000, true), (1_000_000, false)] {
         let fits = |nnz| if nnz <= limit { Ok(()) } else { Err(crate::Error::Argument(format!("{nnz} entries"))) };
         let found = factors.multiply(&fits).unwrap();

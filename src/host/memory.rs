@@ -1,4 +1,4 @@
-//! Host memory: requests that do not fit are refused before the system kills the process for them.
+//! Host memory. Requests that do not fit are refused before the system kills the process for them.
 mod control_groups;
 mod pages;
 mod prefetch;
@@ -9,8 +9,9 @@ pub(crate) use prefetch::prefetch;
 use crate::{Error, Result};
 use std::path::Path;
 
-/// Bytes of host memory still available; `None` if the system does not say. It is the least of free
-/// memory and of the rest that the process's control groups allow, as in a container.
+/// Bytes of host memory still available; `None` if the system does not report them. It is the
+/// smaller of the free memory and of what the limits of the process's control groups leave, for
+/// example in a container.
 pub(crate) fn available() -> Option<u64> {
     #[cfg(test)]
     if let Some(limit) = tests::LIMIT.get() {
@@ -31,8 +32,8 @@ fn free(meminfo: &str) -> Option<u64> {
 
 /// Refuses `bytes` for `what` with [`Error::Memory`] if the host has less available.
 ///
-/// An array counts as soon as it is written, not when it is allocated: of arrays that are filled
-/// together, ask for the sum.
+/// Memory counts as used when it is first written, not when it is allocated. So ask for the sum of
+/// arrays that are filled together.
 pub fn check(what: &str, bytes: u64) -> Result<()> {
     match available() {
         Some(available) if available < bytes => {
@@ -42,7 +43,7 @@ pub fn check(what: &str, bytes: u64) -> Result<()> {
     }
 }
 
-/// As [`check`], but only for large requests: asking the system takes some microseconds.
+/// Does as [`check`] for large requests only: asking the system takes some microseconds.
 pub(crate) fn check_large(what: impl FnOnce() -> String, bytes: u64) -> Result<()> {
     const LARGE: u64 = 1 << 26;
     if bytes > LARGE { check(&what(), bytes) } else { Ok(()) }
@@ -57,7 +58,7 @@ pub(crate) mod tests {
         pub(super) static LIMIT: Cell<Option<u64>> = const { Cell::new(None) };
     }
 
-    /// Runs `work` as on a host that has `bytes` available at any time.
+    /// Simulates for `work` a host that always has `bytes` available.
     pub(crate) fn with_available<R>(bytes: u64, work: impl FnOnce() -> R) -> R {
         LIMIT.set(Some(bytes));
         let done = work();

@@ -1,4 +1,4 @@
-//! The host: its memory and threads, and progress reports to the caller.
+//! The host: its memory, its threads, and progress reports for the caller.
 pub(crate) mod memory;
 mod progress;
 pub(crate) mod threads;

@@ -1,8 +1,8 @@
 //! Progress reporting for long-running operations.
 use std::sync::Arc;
 
-/// A callback for progress: how much of a total is done, in bytes of a file read or entries
-/// written. It is called from time to time, from any thread.
+/// A callback for progress. It gets the part that is done and the total, in bytes of a file read or
+/// entries written. It is called from time to time, from any thread.
 ///
 /// ```
 /// use blockmul::host::Progress;
@@ -15,12 +15,13 @@ use std::sync::Arc;
 pub struct Progress(Arc<dyn Fn(u64, u64) + Send + Sync>);
 
 impl Progress {
-    /// Calls `tell(done, total)`, which must return quickly; `total` is 0 if it is not known.
+    /// Makes `tell(done, total)` the callback. It must return quickly; `total` is 0 if it is not
+    /// known.
     pub fn new(tell: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }
 
-    /// Reports progress to the callback.
+    /// Calls the callback.
     pub fn tell(&self, done: u64, total: u64) {
         (self.0)(done, total);
     }

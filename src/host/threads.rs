@@ -1,4 +1,5 @@
-//! Work on all threads of the ambient rayon pool, in one copy for all kinds of items.
+//! Parallel loops on all threads of the current rayon pool. They are compiled once for all kinds of
+//! items.
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 

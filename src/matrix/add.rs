@@ -12,10 +12,11 @@ type Scalar<M> = <<M as Matrix>::Element as Element>::Arithmetic;
 
 /// C = alpha·A + beta·B, with an entry (block) wherever A or B has one.
 ///
-/// The pattern does not depend on values, and resulting zeros are kept. Products and sums are
-/// formed in the arithmetic type and rounded once. An entry that only one matrix has is its product
-/// alone. If alpha is 0, the values of A are not read, as in BLAS: an entry of A alone is 0, even
-/// if it is NaN, and one of both is beta·B. So it is with beta and B.
+/// The pattern does not depend on values: resulting zeros are kept. Products and sums are computed
+/// in the arithmetic type and rounded once. If only one matrix has an entry, the entry of C is its
+/// product alone. If alpha is 0, the values of A are not read, as in BLAS: an entry that only A has
+/// becomes 0, even if it is NaN, and an entry of both becomes beta·B. The same is true for beta and
+/// B.
 ///
 /// # Errors
 /// [`Error::Argument`] if the matrices or their blocks differ in size; [`Error::Memory`] if C does
@@ -35,8 +36,8 @@ pub fn add<M: Matrix>(alpha: Scalar<M>, a: &M, beta: Scalar<M>, b: &M) -> Result
     sum(a.into(), b.into(), factors.borrow())?.typed()
 }
 
-/// As [`add`], for matrices whose element and format are values. The factors are rounded to the
-/// element's arithmetic type.
+/// Does as [`add`] for matrices whose element type and format are known at run time only. The
+/// factors are rounded to the element's arithmetic type.
 ///
 /// ```
 /// use blockmul::{Csc, element::AnyValues, matrix::{AnyMatrix, add_any}};
@@ -46,15 +47,15 @@ pub fn add<M: Matrix>(alpha: Scalar<M>, a: &M, beta: Scalar<M>, b: &M) -> Result
 /// ```
 ///
 /// # Errors
-/// As [`add`]; [`Error::Argument`] if the elements differ, or if one matrix is stored by rows, the
-/// other by columns.
+/// See [`add`]; [`Error::Argument`] if the element types differ, or if one matrix is stored by rows
+/// and the other by columns.
 pub fn add_any(alpha: f64, a: &AnyMatrix, beta: f64, b: &AnyMatrix) -> Result<AnyMatrix> {
     let of = MatrixType::<AnyMatrix>::of(a.view()).times(MatrixType::of(b.view()))?;
     let factors = AnySlice::F64(&[alpha, beta]).cast(of.element.arithmetic());
     Ok(sum(a.view(), b.view(), factors.borrow())?.of_kind(of.kind))
 }
 
-/// The factors are of the arithmetic type.
+/// Computes the sum. The factors must be of the arithmetic type.
 fn sum(a: AnyView<'_>, b: AnyView<'_>, factors: AnySlice<'_>) -> Result<AnyMatrix> {
     check_sizes(a, b)?;
     with_type!(a.element(), T => match (a.cbc::<T>(), b.cbc::<T>(), Factor::<T>::of_any_slice(factors)) {
@@ -117,7 +118,7 @@ fn add_columns<T: Element>(
         for (row, in_a, in_b) in union(a.pattern.column(col), b.pattern.column(col)) {
             let Some((place, sum)) = places.next() else { return };
             *place = row;
-            // Places of C are zeros until a term comes.
+            // Entries of C stay zero unless a term is added.
             let of_a = in_a.filter(|_| alpha != T::Arithmetic::ZERO).map(|entry| a.block(a_start + entry));
             let of_b = in_b.filter(|_| beta != T::Arithmetic::ZERO).map(|entry| b.block(b_start + entry));
             for (i, sum) in sum.iter_mut().enumerate() {
@@ -140,7 +141,8 @@ fn check_sizes(a: AnyView<'_>, b: AnyView<'_>) -> Result<()> {
     }
 }
 
-/// The rows of two columns, ascending, each once, with the number of its entry in each column.
+/// The union of the rows of two columns, ascending. Each row comes with the index of its entry in
+/// each column.
 pub(crate) fn union<'a>(
     a: &'a [u32],
     b: &'a [u32],

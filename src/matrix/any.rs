@@ -1,15 +1,15 @@
-//! [`AnyMatrix`]: a matrix whose element and format are values.
+//! [`AnyMatrix`]: a matrix whose element type and format are known at run time only.
 use super::{AnyView, BlockShape, Bsr, Cbc, CbcView, Csc, Csr, Matrix, MatrixKind, Part, Pattern};
 use crate::{
     Element, Error, Result,
     element::{AnyValues, ElementType, Listed},
 };
 
-/// A matrix whose element type and format are known at run time: what a file names, or what another
-/// language hands over.
+/// A matrix whose element type and format are known at run time only, for example from a file or
+/// from another language.
 ///
-/// It is made of a matrix of any type, and gives it back by `try_into` or [`AnyMatrix::typed`].
-/// Both move the arrays.
+/// A matrix of any type converts to it, and back by `try_into` or [`AnyMatrix::typed`]. Both move
+/// the arrays.
 ///
 /// ```
 /// use blockmul::{Csc, Csr, element::ElementType, matrix::{AnyMatrix, MatrixKind}};
@@ -26,15 +26,15 @@ use crate::{
 pub struct AnyMatrix {
     pub(super) kind: MatrixKind,
     pub(super) pattern: Pattern,
-    /// Of the blocks as the arrays have them: transposed if the matrix is row-major.
+    /// The shape of the blocks in the arrays, which are transposed if the matrix is row-major.
     pub(super) shape: BlockShape,
     pub(super) stride: usize,
     pub(super) values: AnyValues,
 }
 
 impl AnyMatrix {
-    /// Arrays of compressed block columns (of the transpose for a row-major kind), whose lengths
-    /// fit.
+    /// Makes a matrix from arrays of compressed block columns, or of its transpose for a row-major
+    /// kind. The lengths of the arrays must fit.
     pub(crate) fn of_arrays(
         kind: MatrixKind,
         pattern: Pattern,
@@ -45,14 +45,14 @@ impl AnyMatrix {
         Self { kind, pattern, shape, stride, values }
     }
 
-    /// A matrix of a type, without a copy.
+    /// Converts a matrix of a known type, without a copy.
     pub(crate) fn of_typed<M: Matrix>(matrix: M) -> Self {
         let Cbc { pattern, shape, stride, values } = matrix.into_cbc();
         Self { kind: MatrixKind::of::<M>(), pattern, shape, stride, values: <M::Element as Listed>::any(values) }
     }
 
-    /// The same arrays as those of another format, which has blocks if this one does and is stored
-    /// in the same order.
+    /// Changes the format and keeps the arrays. The new format must have the same order, and must
+    /// support blocks if this one does.
     pub(crate) fn of_kind(self, kind: MatrixKind) -> Self {
         debug_assert!(
             self.kind.is_row_major() == kind.is_row_major() && (kind.has_blocks() || !self.kind.has_blocks())
@@ -60,18 +60,18 @@ impl AnyMatrix {
         Self { kind, ..self }
     }
 
-    /// The matrix as a type, without a copy.
+    /// The matrix with its type `M` known at compile time, without a copy.
     ///
     /// # Errors
-    /// [`Error::Argument`] if its element or its format is another one.
+    /// [`Error::Argument`] if the matrix has another element type or format.
     pub fn typed<M: Matrix>(self) -> Result<M> {
         MatrixKind::check_type((self.kind, self.element()), (MatrixKind::of::<M>(), M::Element::TYPE))?;
         let Self { pattern, shape, stride, values, .. } = self;
         M::from_cbc(Cbc { pattern, shape, stride, values: values.of_same() })
     }
 
-    /// The arrays as compressed block columns (of the transpose if the matrix is row-major) of
-    /// elements of type `T`, borrowed.
+    /// Borrows the arrays as compressed block columns of elements `T`. They are those of the
+    /// transpose if the matrix is row-major.
     ///
     /// # Errors
     /// [`Error::Argument`] if the elements have another type.
@@ -80,18 +80,18 @@ impl AnyMatrix {
         self.view().cbc().ok_or_else(other)
     }
 
-    /// The matrix with elements of another type, each rounded to nearest as
-    /// [`Element::from_f64`] does.
+    /// Converts the elements to another type. Each is rounded to nearest, see
+    /// [`Element::from_f64`].
     pub fn cast(&self, element: ElementType) -> Self {
         let Self { kind, shape, stride, .. } = *self;
         Self { kind, pattern: self.pattern.clone(), shape, stride, values: self.values.borrow().cast(element) }
     }
 
-    /// Cuts the matrix into blocks, which are [`Cbc`] or, of a row-major matrix, [`Bsr`]. A block
-    /// is stored if it has an entry, explicit zeros included; those of blocks of another shape too.
+    /// Cuts the matrix into blocks: [`Cbc`], or [`Bsr`] for a row-major matrix. A block is stored
+    /// if it contains an entry, explicit zeros included. Blocks can be cut again to another shape.
     ///
     /// # Errors
-    /// [`Error::BlockDoesNotDivide`], naming the block sides that would.
+    /// [`Error::BlockDoesNotDivide`] with the block sides that would divide the matrix.
     pub fn to_blocks(&self, shape: BlockShape) -> Result<Self> {
         let (rows, cols) = self.view().scalar_sides();
         shape.check_divides(rows, cols)?;
@@ -106,30 +106,32 @@ impl AnyMatrix {
         Ok(Self { kind, pattern, shape, stride: shape.area(), values })
     }
 
-    /// The transpose in the same format, without padding. See
-    /// [`AnyMatrix::into_transpose`] for one that copies nothing.
+    /// The transpose in the same format, without padding. [`AnyMatrix::into_transpose`] copies
+    /// nothing.
     ///
     /// # Errors
-    /// [`Error::Memory`] if it does not fit the host.
+    /// [`Error::Memory`] if the result does not fit the host.
     pub fn transpose(&self) -> Result<Self> {
         self.pattern.check_transpose(self.shape.area() * self.element().bytes())?;
         Ok(self.view().transposed())
     }
 
-    /// The transpose over the same arrays: rows of a matrix of columns, and columns of one of rows.
+    /// The transpose over the same arrays. A matrix by columns becomes one by rows, and the
+    /// reverse.
     pub fn into_transpose(self) -> Self {
         Self { kind: self.kind.transposed(), ..self }
     }
 
-    /// The matrix with elements that are functions of its own, as `f64`, rounded to its type.
+    /// Applies a function to every element as `f64`, and rounds the results to the element type.
     pub fn map(&self, number: impl Fn(f64) -> f64) -> Self {
         let Self { kind, shape, stride, .. } = *self;
         Self { kind, pattern: self.pattern.clone(), shape, stride, values: self.values.map(number) }
     }
 
-    /// The entries (blocks) of a part of a square matrix. Blocks on the diagonal are kept whole.
+    /// Keeps the entries (blocks) in a part of a square matrix. Blocks on the diagonal are kept
+    /// whole.
     pub fn triangle(&self, part: Part) -> Self {
-        // The arrays of row-major matrices are those of the transpose.
+        // The arrays of a row-major matrix are those of its transpose.
         let below = (part == Part::Lower) != self.kind.is_row_major();
         match part {
             Part::Full => self.clone(),
@@ -137,8 +139,8 @@ impl AnyMatrix {
         }
     }
 
-    /// The symmetric matrix of which one triangle is stored: each entry (block) off the diagonal,
-    /// and its mirror image.
+    /// The whole symmetric matrix of which one triangle is stored: all entries (blocks), and the
+    /// mirror image of each entry off the diagonal.
     ///
     /// ```
     /// use blockmul::{Csc, Part, matrix::AnyMatrix};
@@ -151,13 +153,13 @@ impl AnyMatrix {
     ///
     /// # Errors
     /// [`Error::Argument`] if the matrix or its blocks are not square; [`Error::Memory`] if the
-    /// whole does not fit the host.
+    /// whole matrix does not fit the host.
     pub fn mirrored(&self) -> Result<Self> {
         let image = self.transpose()?.with_places(|row, col| row != col);
         super::add_any(1.0, self, 1.0, &image)
     }
 
-    /// The entries of these places in the arrays.
+    /// Keeps the entries at places for which `keep` is true.
     fn with_places(&self, keep: impl Fn(usize, usize) -> bool) -> Self {
         let pattern = &self.pattern;
         let keep = &keep;
@@ -165,15 +167,15 @@ impl AnyMatrix {
         self.view().with_entries(&(0..pattern.ncols()).flat_map(kept).collect::<Vec<_>>())
     }
 
-    /// The matrix of scalars, [`Csc`] or, of a row-major matrix, [`Csr`]; every element of a stored
-    /// block becomes an entry, zeros too.
+    /// Converts to a matrix of scalars: [`Csc`], or [`Csr`] for a row-major matrix. Every element
+    /// of a stored block becomes an entry, even if it is zero.
     pub fn to_scalars(&self) -> Self {
         let kind = if self.kind.is_row_major() { MatrixKind::Csr } else { MatrixKind::Csc };
         let (pattern, values) = self.view().scalars();
         Self { kind, pattern, shape: BlockShape::SCALAR, stride: 1, values }
     }
 
-    /// The arrays, borrowed.
+    /// Borrows the arrays.
     pub fn view(&self) -> AnyView<'_> {
         let Self { kind, pattern, shape, stride, values } = self;
         AnyView { kind: *kind, pattern, shape: *shape, stride: *stride, values: values.borrow() }
@@ -214,17 +216,17 @@ impl AnyMatrix {
         if self.kind.is_row_major() { self.shape.transpose() } else { self.shape }
     }
 
-    /// The places of the entries: those of the transpose if the matrix is row-major.
+    /// The pattern of the entries, or of the transpose's entries if the matrix is row-major.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }
 
-    /// The elements, block after block, [`AnyMatrix::stride`] apart.
+    /// The elements, block after block. Consecutive blocks are [`AnyMatrix::stride`] apart.
     pub fn values(&self) -> &AnyValues {
         &self.values
     }
 
-    /// Elements from the start of one block to the start of the next.
+    /// Number of elements from the start of one block to the start of the next.
     pub fn stride(&self) -> usize {
         self.stride
     }
@@ -236,7 +238,7 @@ impl<'a> From<&'a AnyMatrix> for AnyView<'a> {
     }
 }
 
-/// Compares type, format, pattern, shape and blocks, without the padding.
+/// Compares element type, format, pattern, shape and blocks, but not the padding.
 impl PartialEq for AnyMatrix {
     fn eq(&self, other: &Self) -> bool {
         let (a, b) = (self.view(), other.view());
@@ -271,7 +273,7 @@ mod tests {
     use crate::io::{ReadOptions, WriteOptions, read_any, write};
     use half::f16;
 
-    /// Small integers, which every type holds.
+    /// Small integers, which every element type can represent.
     fn scalars<T: Element>() -> Csc<T> {
         let entries = [(0, 0, 2.0), (5, 0, 3.0), (2, 1, 7.0), (3, 3, 0.0), (1, 3, 1.0)];
         Csc::from_triplets(6, 4, entries.map(|(row, col, x)| (row, col, T::from_f64(x)))).unwrap()
@@ -300,7 +302,7 @@ mod tests {
         let any = there_and_back(rows)?;
         assert_eq!(there_and_back(Bsr::from_transpose(blocks.transpose()))?, any.to_blocks(shape)?);
         assert!(matches!(any.to_blocks(BlockShape::new(4, 4)?), Err(Error::BlockDoesNotDivide { what: "rows", .. })));
-        // Blocks with padding, and of another shape.
+        // Blocks with padding, and blocks of another shape.
         let padded = there_and_back(blocks.with_alignment(64)?)?;
         assert_eq!(padded, blocks.clone().into());
         let (other, scalars) = (BlockShape::new(3, 2)?, blocks.to_scalars());
@@ -376,11 +378,11 @@ mod tests {
             let blocks = scalars.to_blocks(shape)?;
             assert_eq!(read("a.npz", &scalars)?, scalars);
             assert_eq!(read("b.npz", &blocks)?, blocks);
-            // Texts name no type, and the plain binary form has one.
+            // Text files contain no element type, and the plain binary form has a fixed one.
             assert_eq!(read("a.mtx", &blocks)?, blocks.cast(ElementType::F64));
             assert_eq!(read("a.bin", &blocks)?, blocks.cast(ElementType::F64));
         }
-        // SciPy computes with nothing narrower.
+        // SciPy has no narrower type for arithmetic.
         let halves = AnyMatrix::from(scalars::<f16>());
         assert_eq!(read("a.npz", &halves)?, halves.cast(ElementType::F32));
         Ok(())

@@ -1,4 +1,4 @@
-//! Dense matrices whose element is a value.
+//! Dense matrices whose element type is known at run time only.
 use super::{DenseShape, DenseView, DenseViewMut, Layout, try_dense_zeros};
 use crate::{
     Element, Error, Result,
@@ -6,7 +6,7 @@ use crate::{
 };
 use nalgebra::DMatrix;
 
-/// A dense matrix on the host whose element is known at run time, in any layout.
+/// A dense matrix on the host, in any layout, whose element type is known at run time only.
 ///
 /// ```
 /// use blockmul::{dense::AnyDense, element::ElementType};
@@ -24,33 +24,33 @@ pub struct AnyDense {
     values: AnyValues,
 }
 
-/// A dense matrix over a slice whose element is a value. It is made of a [`DenseView`], or of a
-/// reference to [`AnyValues`], to a [`DMatrix`] or to an [`AnyDense`].
+/// A dense matrix over a slice, whose element type is known at run time only. A [`DenseView`]
+/// converts to it, and so do references to [`AnyValues`], to a [`DMatrix`] and to an [`AnyDense`].
 #[derive(Debug, Clone, Copy)]
 pub struct AnyDenseView<'a> {
     pub(crate) shape: DenseShape,
     pub(crate) values: AnySlice<'a>,
 }
 
-/// The same over a slice that is written.
+/// A mutable dense matrix over a slice, whose element type is known at run time only.
 pub(crate) struct AnyDenseViewMut<'a> {
     pub shape: DenseShape,
     pub values: AnySliceMut<'a>,
 }
 
 impl AnyDense {
-    /// A matrix of these elements. Those after its last one are dropped.
+    /// Makes a matrix of these elements. Elements after its last one are dropped.
     ///
     /// # Errors
-    /// [`Error::Length`] if there are too few; [`Error::Argument`] for a leading dimension with
-    /// which lines overlap; [`Error::TooLarge`].
+    /// [`Error::Length`] if there are too few elements; [`Error::Argument`] if the leading
+    /// dimension is so small that lines overlap; [`Error::TooLarge`].
     pub fn new(shape: DenseShape, mut values: AnyValues) -> Result<Self> {
         shape.check_array(values.len())?;
         with_values!(AnyValues, &mut values, values => values.truncate(shape.len()));
         Ok(Self { shape, values })
     }
 
-    /// Zeros without gaps, if the host has the memory.
+    /// A matrix of zeros without gaps. Fails if the host lacks the memory.
     pub(crate) fn zeros(element: ElementType, (rows, cols): (usize, usize), layout: Layout) -> Result<Self> {
         let Self { values, .. } = with_type!(element, T => Self::from(try_dense_zeros::<T>(rows, cols)?));
         Ok(Self { shape: DenseShape::new(rows, cols, layout), values })
@@ -66,7 +66,7 @@ impl AnyDense {
         self.values.element()
     }
 
-    /// The elements with the gaps between lines.
+    /// The elements, including the gaps between lines.
     pub fn values(&self) -> &AnyValues {
         &self.values
     }
@@ -81,23 +81,23 @@ impl AnyDense {
         Self { shape: self.shape.transposed(), ..self }
     }
 
-    /// The matrix with elements of another type, each rounded to nearest as
-    /// [`Element::from_f64`] does.
+    /// Converts the elements to another type. Each is rounded to nearest, see
+    /// [`Element::from_f64`].
     pub fn cast(&self, element: ElementType) -> Self {
         Self { shape: self.shape, values: self.values.borrow().cast(element) }
     }
 
-    /// The same matrix in a layout, without gaps.
+    /// A copy in another layout, without gaps.
     ///
     /// # Errors
-    /// [`Error::Memory`] if it does not fit the host.
+    /// [`Error::Memory`] if the copy does not fit the host.
     pub fn to_layout(&self, layout: Layout) -> Result<Self> {
         let mut copy = Self::zeros(self.element(), (self.shape.rows, self.shape.cols), layout)?;
         copy.view_mut().copy_from(self.view())?;
         Ok(copy)
     }
 
-    /// The matrix as one of a type, borrowed.
+    /// Borrows the matrix with its element type `T` known at compile time.
     ///
     /// # Errors
     /// [`Error::Argument`] if the elements have another type.
@@ -105,7 +105,7 @@ impl AnyDense {
         self.view().typed()
     }
 
-    /// The elements, borrowed.
+    /// Borrows the matrix.
     pub fn view(&self) -> AnyDenseView<'_> {
         AnyDenseView { shape: self.shape, values: self.values.borrow() }
     }
@@ -115,7 +115,7 @@ impl AnyDense {
     }
 }
 
-/// Compares sides and elements, in whatever layout.
+/// Compares sides and elements, whatever the layouts.
 impl PartialEq for AnyDense {
     fn eq(&self, other: &Self) -> bool {
         let ([a, b], DenseShape { rows, cols, .. }) = ([self.view(), other.view()], self.shape);
@@ -125,7 +125,7 @@ impl PartialEq for AnyDense {
     }
 }
 
-/// Column after column, without a copy.
+/// The matrix is stored by columns, and nothing is copied.
 impl<T: Element> From<DMatrix<T>> for AnyDense {
     fn from(matrix: DMatrix<T>) -> Self {
         let shape = DenseShape::new(matrix.nrows(), matrix.ncols(), Layout::ByColumns);
@@ -134,10 +134,10 @@ impl<T: Element> From<DMatrix<T>> for AnyDense {
 }
 
 impl<'a> AnyDenseView<'a> {
-    /// A matrix over these elements, which may be more than it has.
+    /// A matrix over these elements, of which there may be more than it has.
     ///
     /// # Errors
-    /// As [`AnyDense::new`].
+    /// See [`AnyDense::new`].
     pub fn new(shape: DenseShape, values: &'a AnyValues) -> Result<Self> {
         with_values!(AnyValues, values, values => Ok(DenseView::new(shape, values)?.into()))
     }
@@ -152,7 +152,7 @@ impl<'a> AnyDenseView<'a> {
         self.values.element()
     }
 
-    /// The matrix as one of a type.
+    /// The matrix with its element type `T` known at compile time.
     ///
     /// # Errors
     /// [`Error::Argument`] if the elements have another type.
@@ -202,7 +202,7 @@ impl AnyDenseViewMut<'_> {
         Self { shape: self.shape.transposed(), ..self }
     }
 
-    /// Replaces the elements by those of a matrix with the same element and sides.
+    /// Replaces the elements by those of a matrix with the same element type and sides.
     pub fn copy_from(self, from: AnyDenseView<'_>) -> Result<()> {
         with_type!(from.element(), T => {
             let to = T::of_any_slice_mut(self.values).unwrap_or_else(|| unreachable!("elements of one type"));

@@ -1,17 +1,18 @@
-//! Scalars to blocks and back: one copy for numbers of 1, 2, 4 and 8 bytes each.
+//! Conversions between scalars and blocks. They are compiled once for each number size: 1, 2, 4 and
+//! 8 bytes.
 use super::{AnyView, BlockShape, Pattern};
 use crate::element::{AnySlice, AnyValues, move_values};
 
 impl AnyView<'_> {
-    /// The arrays of scalars cut into blocks of a shape that divides them. A block is stored if it
-    /// has an entry.
+    /// Cuts the arrays of scalars into blocks of a shape that divides the matrix. A block is stored
+    /// if it contains an entry.
     pub(super) fn cut(&self, shape: BlockShape) -> (Pattern, AnyValues) {
         let pattern = cut_pattern(self.pattern, shape);
         let values = move_values!(self.values, values => cut_values(self.pattern, values, &pattern, shape));
         (pattern, values)
     }
 
-    /// The arrays of the scalars of the blocks, zeros too.
+    /// The arrays of the blocks' scalars, zeros included.
     pub(super) fn scalars(&self) -> (Pattern, AnyValues) {
         let (rows, cols) = (self.shape.rows(), self.shape.cols());
         let nnz = self.nnz() * self.shape.area();
@@ -31,7 +32,7 @@ impl AnyView<'_> {
         (Pattern::trusted(nrows, ncols, col_ptr, row_idx), values)
     }
 
-    /// The blocks so many elements apart, with zeros between them.
+    /// Copies the blocks `stride` elements apart, with zeros between them.
     pub(super) fn with_stride(&self, stride: usize) -> AnyValues {
         let (area, before) = (self.shape.area(), self.stride);
         move_values!(self.values, values => spread(values, (area, before), stride))

@@ -1,5 +1,5 @@
-//! [`Bsr`]: compressed rows of dense blocks of one shape, whose arrays are the columns of the
-//! transpose.
+//! [`Bsr`]: compressed rows of dense blocks of one shape. Its arrays are the compressed columns of
+//! the transpose.
 use super::{
     AnyView, BlockShape, Cbc, CbcView, Csr, Matrix, Pattern,
     cbc::{self, Placed},
@@ -9,20 +9,20 @@ use crate::{Element, Result};
 use nalgebra::{Const, DMatrix, DMatrixView, Dim, Dyn, RawStorage};
 use std::ops::Range;
 
-/// A block-sparse matrix in compressed-row form (BSR), each block row-major, as in SciPy, MKL and
-/// cuSPARSE.
+/// A block-sparse matrix in compressed-row form (BSR). Each block is row-major, as in SciPy, MKL
+/// and cuSPARSE.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bsr<T: Element> {
     transposed: Cbc<T>,
 }
 
 impl<T: Element> Bsr<T> {
-    /// Makes a matrix from `row_ptr` (offsets of the block rows), the block column of each block,
-    /// ascending within a row, and the blocks. Each block is row-major: `nnz * shape.area()`
-    /// elements in total.
+    /// Makes a matrix from three arrays: `row_ptr` (offsets of the block rows), the block column of
+    /// each block, ascending within a row, and the blocks. Each block is row-major, so there are
+    /// `nnz * shape.area()` elements.
     ///
     /// # Errors
-    /// As [`Csr::new`].
+    /// See [`Csr::new`].
     pub fn new(
         nrows: usize,
         ncols: usize,
@@ -34,8 +34,8 @@ impl<T: Element> Bsr<T> {
         Ok(Self { transposed: Cbc::new(Pattern::new(ncols, nrows, row_ptr, col_idx)?, shape.transpose(), values)? })
     }
 
-    /// Makes a matrix from `(block row, block column, block)` in any order; blocks at the same
-    /// place are added in the order given.
+    /// Makes a matrix from `(block row, block column, block)` in any order. Blocks at the same
+    /// place are added in the given order.
     ///
     /// ```
     /// use blockmul::{BlockShape, Bsr};
@@ -49,7 +49,7 @@ impl<T: Element> Bsr<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`Cbc::from_triplets`].
+    /// See [`Cbc::from_triplets`].
     pub fn from_triplets<R: Dim, C: Dim, S: RawStorage<T, R, C>>(
         nrows: usize,
         ncols: usize,
@@ -64,7 +64,7 @@ impl<T: Element> Bsr<T> {
         Ok(Self { transposed: Cbc::new(pattern, shape.transpose(), values)? })
     }
 
-    /// Makes a matrix of the blocks of a dense matrix that have a nonzero element.
+    /// Makes a matrix from a dense matrix. A block is stored if it has a nonzero element.
     ///
     /// # Errors
     /// [`Error::BlockDoesNotDivide`](crate::Error::BlockDoesNotDivide).
@@ -80,21 +80,22 @@ impl<T: Element> Bsr<T> {
         self.transposed.to_dense().transpose()
     }
 
-    /// The scalar matrix; every element of a stored block becomes an entry, zeros too.
+    /// Converts to a scalar matrix. Every element of a stored block becomes an entry, even if it is
+    /// zero.
     pub fn to_scalars(&self) -> Csr<T> {
         Csr { transposed: self.transposed.to_scalars() }
     }
 
-    /// The transpose, by rows too; its blocks are transposed. [`Bsr::into_transpose`] has it by
-    /// columns and copies nothing.
+    /// The transpose in the same format; its blocks are transposed. [`Bsr::into_transpose`] gives
+    /// it by columns and copies nothing.
     pub fn transpose(&self) -> Self {
         Self { transposed: self.transposed.transpose() }
     }
 
-    /// The same matrix by columns, without padding.
+    /// Converts to the same matrix by columns, without padding.
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory) if it does not fit the host.
+    /// [`Error::Memory`](crate::Error::Memory) if the result does not fit the host.
     pub fn to_cbc(&self) -> Result<Cbc<T>> {
         self.transposed.try_transpose()
     }
@@ -111,23 +112,23 @@ impl<T: Element> Bsr<T> {
         DMatrixView::from_slice_with_strides_generic(self.as_cbc().block(entry), rows, cols, strides.0, strides.1)
     }
 
-    /// `(block row, block column, block)` of every stored block, row by row.
+    /// Iterates over the stored blocks row by row: `(block row, block column, block)`.
     pub fn blocks(&self) -> impl Iterator<Item = (usize, usize, DMatrixView<'_, T, Dyn, Const<1>>)> {
         (0..self.nrows()).flat_map(move |row| self.row(row).map(move |(col, block)| (row, col, block)))
     }
 
-    /// The blocks of a row of blocks: block column and block.
+    /// Iterates over the blocks of a row of blocks: block column and block.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row is out of range.
     pub fn row(&self, row: usize) -> impl ExactSizeIterator<Item = (usize, DMatrixView<'_, T, Dyn, Const<1>>)> {
         self.transposed.pattern().entries(row).map(|entry| (self.col_idx()[entry] as usize, self.block(entry)))
     }
 
-    /// The matrix of some neighbouring rows of blocks, without padding.
+    /// The matrix of some consecutive rows of blocks, without padding.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for rows that are not there.
+    /// [`Error::Argument`](crate::Error::Argument) if the rows are out of range.
     pub fn rows(&self, rows: Range<usize>) -> Result<Self> {
         AnyView::from(self).lines(rows)?.typed()
     }
@@ -177,12 +178,12 @@ impl<T: Element> Bsr<T> {
         self.transposed.values()
     }
 
-    /// The transpose as compressed block columns: the same arrays.
+    /// The transpose as compressed block columns, over the same arrays.
     pub fn into_transpose(self) -> Cbc<T> {
         self.transposed
     }
 
-    /// The matrix whose transpose is `transposed`: the same arrays.
+    /// The matrix whose transpose is `transposed`, over the same arrays.
     pub fn from_transpose(transposed: Cbc<T>) -> Self {
         Self { transposed }
     }

@@ -9,7 +9,7 @@ use crate::{Element, Error, Result};
 use nalgebra::{DMatrix, DMatrixView, Dim, RawStorage, SMatrixView};
 
 /// A block-sparse matrix in compressed-column form: a [`Pattern`] of the block grid, and dense
-/// blocks of one shape, each contiguous and column-major, as in nalgebra.
+/// blocks of one shape. Each block is contiguous and column-major, as in nalgebra.
 ///
 /// ```
 /// use blockmul::{BlockShape, Cbc};
@@ -41,13 +41,13 @@ impl<T: Element> Cbc<T> {
         Self::with_stride(pattern, shape, shape.area(), values)
     }
 
-    /// Makes a matrix from a pattern and blocks `stride` elements apart (`nnz * stride` elements in
-    /// total).
+    /// Makes a matrix from a pattern and blocks that begin `stride` elements apart, so there are
+    /// `nnz * stride` elements.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of elements; [`Error::Argument`] if the stride is below
-    /// the block's area; [`Error::TooLarge`] if it exceeds 32 bits, or if a side has more than
-    /// [`Pattern::MAX_LINES`] scalars.
+    /// [`Error::Length`] if the number of elements is wrong; [`Error::Argument`] if the stride is
+    /// below the block's area; [`Error::TooLarge`] if the stride exceeds 32 bits, or if a side has
+    /// more than [`Pattern::MAX_LINES`] scalars.
     pub fn with_stride(pattern: Pattern, shape: BlockShape, stride: usize, values: Vec<T>) -> Result<Self> {
         if stride < shape.area() {
             return Err(Error::Argument(format!("a stride of {stride} elements is less than a {shape} block")));
@@ -65,12 +65,12 @@ impl<T: Element> Cbc<T> {
         Ok(Self { pattern, shape, stride, values })
     }
 
-    /// Makes a matrix from `(block row, block column, block)` in any order; blocks at the same
-    /// place are added in the order given.
+    /// Makes a matrix from `(block row, block column, block)` in any order. Blocks at the same
+    /// place are added in the given order.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a place outside the grid or a block of another shape,
-    /// [`Error::TooLarge`] for a side of more than [`Pattern::MAX_LINES`] scalars.
+    /// [`Error::Argument`] if a place is outside the grid or a block has another shape,
+    /// [`Error::TooLarge`] if a side has more than [`Pattern::MAX_LINES`] scalars.
     pub fn from_triplets<R: Dim, C: Dim, S: RawStorage<T, R, C>>(
         nrows: usize,
         ncols: usize,
@@ -84,7 +84,7 @@ impl<T: Element> Cbc<T> {
         Self::new(pattern, shape, values)
     }
 
-    /// Makes a matrix of the blocks of a dense matrix that have a nonzero element.
+    /// Makes a matrix from a dense matrix. A block is stored if it has a nonzero element.
     ///
     /// # Errors
     /// [`Error::BlockDoesNotDivide`].
@@ -100,13 +100,14 @@ impl<T: Element> Cbc<T> {
         self.as_cbc().to_dense()
     }
 
-    /// The scalar matrix; every element of a stored block becomes an entry, zeros too.
+    /// Converts to a scalar matrix. Every element of a stored block becomes an entry, even if it is
+    /// zero.
     pub fn to_scalars(&self) -> super::Csc<T> {
         let (pattern, values) = AnyView::from(self).scalars();
         super::Csc::new(pattern, values.of_same()).unwrap_or_else(|_| unreachable!("a value for each element"))
     }
 
-    /// As [`Cbc::transpose`], but refuses a transpose that does not fit the host.
+    /// Does as [`Cbc::transpose`], but returns an error if the transpose does not fit the host.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -121,11 +122,11 @@ impl<T: Element> Cbc<T> {
         Self { pattern, shape, stride, values: values.of_same() }
     }
 
-    /// The same matrix with each block at a multiple of `bytes` (16, 32 or 64) from the first,
-    /// padded with zeros.
+    /// A copy in which each block begins at a multiple of `bytes` (16, 32 or 64) from the first
+    /// block. The gaps are zeros.
     ///
     /// # Errors
-    /// [`Error::Argument`] for another number of bytes.
+    /// [`Error::Argument`] if `bytes` is another number.
     pub fn with_alignment(&self, bytes: usize) -> Result<Self> {
         let stride = aligned_stride(T::TYPE, self.shape, bytes)?;
         let values = AnyView::from(self).with_stride(stride).of_same();
@@ -143,7 +144,7 @@ impl<T: Element> Cbc<T> {
         DMatrixView::from_slice(self.as_cbc().block(entry), self.shape.rows(), self.shape.cols())
     }
 
-    /// Block `entry` as a nalgebra matrix whose size is known at compile time.
+    /// Block `entry` as a nalgebra matrix of constant size.
     ///
     /// ```
     /// use blockmul::generate::{Values, pose_graph};
@@ -163,7 +164,7 @@ impl<T: Element> Cbc<T> {
         }
     }
 
-    /// `(block row, block column, block)` of every stored block, column by column.
+    /// Iterates over the stored blocks column by column: `(block row, block column, block)`.
     pub fn blocks(&self) -> impl Iterator<Item = (usize, usize, DMatrixView<'_, T>)> {
         let of_column = move |col| {
             self.pattern.entries(col).map(move |entry| (self.pattern.row_idx()[entry] as usize, col, self.block(entry)))
@@ -171,26 +172,26 @@ impl<T: Element> Cbc<T> {
         (0..self.ncols()).flat_map(of_column)
     }
 
-    /// The blocks of a column of blocks: block row and block.
+    /// Iterates over the blocks of a column of blocks: block row and block.
     ///
     /// # Panics
-    /// If there is no such column.
+    /// If the column is out of range.
     pub fn column(&self, column: usize) -> impl ExactSizeIterator<Item = (usize, DMatrixView<'_, T>)> {
         self.pattern.entries(column).map(|entry| (self.pattern.row_idx()[entry] as usize, self.block(entry)))
     }
 
-    /// The matrix of some neighbouring columns of blocks, without padding.
+    /// The matrix of some consecutive columns of blocks, without padding.
     ///
     /// # Errors
-    /// [`Error::Argument`] for columns that are not there.
+    /// [`Error::Argument`] if the columns are out of range.
     pub fn columns(&self, columns: std::ops::Range<usize>) -> Result<Self> {
         AnyView::from(self).lines(columns)?.typed()
     }
 
-    /// The same matrix by rows, without padding.
+    /// Converts to the same matrix by rows, without padding.
     ///
     /// # Errors
-    /// [`Error::Memory`] if it does not fit the host.
+    /// [`Error::Memory`] if the result does not fit the host.
     pub fn to_bsr(&self) -> Result<super::Bsr<T>> {
         Ok(super::Bsr::from_transpose(self.try_transpose()?))
     }
@@ -230,7 +231,7 @@ impl<T: Element> Cbc<T> {
         self.shape
     }
 
-    /// Elements from the start of one block to the start of the next.
+    /// Number of elements from the start of one block to the start of the next.
     pub fn stride(&self) -> usize {
         self.stride
     }
@@ -246,10 +247,12 @@ impl<T: Element> Cbc<T> {
     }
 }
 
-/// A block: row, column, shape and elements, in the order in which they are stored.
+/// A block with its row, its column, its shape, and its elements in the order in which they are
+/// stored.
 pub(super) type Placed<T> = (usize, usize, (usize, usize), Vec<T>);
 
-/// The arrays of blocks in any order, by columns or by rows: one copy for all iterators.
+/// Makes the arrays of blocks given in any order, by columns or by rows. It is compiled once for
+/// all iterators.
 pub(super) fn collect<T: Element>(
     (nrows, ncols, shape): (usize, usize, BlockShape),
     by_rows: bool,
@@ -268,7 +271,7 @@ pub(super) fn collect<T: Element>(
     Ok((pattern, values.of_same()))
 }
 
-/// Compares pattern, shape and blocks, without the padding.
+/// Compares pattern, shape and blocks, but not the padding.
 impl<T: Element> PartialEq for Cbc<T> {
     fn eq(&self, other: &Self) -> bool {
         let blocks = || (0..self.nnz()).all(|e| self.as_cbc().block(e) == other.as_cbc().block(e));
@@ -303,7 +306,8 @@ mod tests {
     #[test]
     fn sides_whose_scalars_have_no_number_are_refused() -> Result<()> {
         let (most, tall) = (Pattern::MAX_LINES as usize / 32, BlockShape::new(32, 1)?);
-        // The last block row of the largest grid; with one row more its scalar rows wrap to 0.
+        // The last block row of the largest grid. With one row more, the number of its scalar rows
+        // would wrap to 0.
         let last = |nrows: usize| Pattern::new(nrows, 1, vec![0, 2], vec![0, nrows as u32 - 1]);
         let scalars = Cbc::new(last(most)?, tall, vec![1.0; 64])?.to_scalars();
         let (col_ptr, row_idx) = scalars.pattern().clone().into_parts();
@@ -326,7 +330,7 @@ mod tests {
     #[test]
     fn strides_that_wrap_or_pass_32_bits_are_refused() -> Result<()> {
         let pattern = Pattern::new(3, 1, vec![0, 3], vec![0, 1, 2])?;
-        // Three of this stride make 11 elements if the multiplication wraps.
+        // With wrapping multiplication, three blocks of this stride would have 11 elements.
         let wrapping = ((1u128 << 64) + 11) / 3;
         for stride in [wrapping as usize, 1 << 32, usize::MAX] {
             let refused = Cbc::with_stride(pattern.clone(), BlockShape::SCALAR, stride, vec![1.0; 11]);

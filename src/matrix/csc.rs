@@ -3,7 +3,7 @@ use super::{AnyMatrix, AnyView, BlockShape, Cbc, CbcView, Matrix, Pattern, seale
 use crate::{Element, Error, Result};
 use nalgebra::DMatrix;
 
-/// A sparse matrix in compressed-column form: a [`Pattern`] and one value per entry.
+/// A sparse matrix in compressed-column form: a [`Pattern`] and one value for each entry.
 ///
 /// ```
 /// use blockmul::{BlockShape, Csc};
@@ -21,7 +21,7 @@ pub struct Csc<T> {
 }
 
 impl<T: Element> Csc<T> {
-    /// Makes a matrix from a pattern and one value per entry.
+    /// Makes a matrix from a pattern and one value for each entry.
     ///
     /// # Errors
     /// [`Error::Length`] if there are more or fewer values than entries.
@@ -37,12 +37,12 @@ impl<T: Element> Csc<T> {
         Ok(Self { pattern, values })
     }
 
-    /// Makes a matrix from `(row, column, value)` in any order; values at the same place are added
-    /// in the order given.
+    /// Makes a matrix from `(row, column, value)` in any order. Values at the same place are added
+    /// in the given order.
     ///
     /// # Errors
-    /// [`Error::Pattern`] if rows or columns exceed `u32`, [`Error::Argument`] for a place outside
-    /// the matrix.
+    /// [`Error::Pattern`] if rows or columns exceed `u32`, [`Error::Argument`] if a place is
+    /// outside the matrix.
     pub fn from_triplets(
         nrows: usize,
         ncols: usize,
@@ -51,7 +51,8 @@ impl<T: Element> Csc<T> {
         Self::collect(Places::new(nrows, ncols, false)?, &mut triplets.into_iter())
     }
 
-    /// One copy for all iterators. The places say whether the arrays are those of rows.
+    /// Makes the matrix; compiled once for all iterators. `places` says whether the arrays are by
+    /// rows.
     pub(super) fn collect(mut places: Places, triplets: &mut dyn Iterator<Item = (usize, usize, T)>) -> Result<Self> {
         let mut values = Vec::new();
         for (row, col, value) in triplets {
@@ -62,10 +63,10 @@ impl<T: Element> Csc<T> {
         Self::new(pattern, values.of_same())
     }
 
-    /// Makes a matrix of the nonzero elements of a dense matrix.
+    /// Makes a matrix from the nonzero elements of a dense matrix.
     ///
     /// # Errors
-    /// As [`Csc::from_triplets`].
+    /// See [`Csc::from_triplets`].
     pub fn from_dense(dense: &DMatrix<T>) -> Result<Self> {
         Self::from_triplets(dense.nrows(), dense.ncols(), nonzeros(dense))
     }
@@ -78,17 +79,18 @@ impl<T: Element> Csc<T> {
         self.as_cbc().to_dense()
     }
 
-    /// Cuts the matrix into blocks. A block is stored if it has an entry, explicit zeros included.
+    /// Cuts the matrix into blocks. A block is stored if it contains an entry, explicit zeros
+    /// included.
     ///
     /// # Errors
-    /// [`Error::BlockDoesNotDivide`], naming the block sides that would.
+    /// [`Error::BlockDoesNotDivide`] with the block sides that would divide the matrix.
     pub fn to_blocks(&self, shape: BlockShape) -> Result<Cbc<T>> {
         shape.check_divides(self.nrows(), self.ncols())?;
         let (pattern, values) = AnyView::from(self).cut(shape);
         Cbc::new(pattern, shape, values.of_same())
     }
 
-    /// As [`Csc::transpose`], but refuses a transpose that does not fit the host.
+    /// Does as [`Csc::transpose`], but returns an error if the transpose does not fit the host.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -103,44 +105,44 @@ impl<T: Element> Csc<T> {
         Self { pattern, values: values.of_same() }
     }
 
-    /// The matrix without the entries that are 0.
+    /// The matrix without the entries whose value is 0.
     pub fn without_zeros(&self) -> Self {
         self.with_entries(|_, _, value| value.to_f64() != 0.0)
     }
 
-    /// The entries, column by column: row, column, value.
+    /// Iterates over the entries column by column: row, column, value.
     pub fn entries(&self) -> impl Iterator<Item = (usize, usize, T)> {
         let Self { pattern, values } = self;
         let place = move |col| move |entry| (pattern.row_idx()[entry] as usize, col, values[entry]);
         (0..self.ncols()).flat_map(move |col| pattern.entries(col).map(place(col)))
     }
 
-    /// The entries of a column: row and value.
+    /// Iterates over the entries of a column: row and value.
     ///
     /// # Panics
-    /// If there is no such column.
+    /// If the column is out of range.
     pub fn column(&self, column: usize) -> impl ExactSizeIterator<Item = (usize, T)> {
         let of = |entry: usize| (self.pattern.row_idx()[entry] as usize, self.values[entry]);
         self.pattern.entries(column).map(of)
     }
 
-    /// The matrix of some neighbouring columns.
+    /// The matrix of some consecutive columns.
     ///
     /// # Errors
-    /// [`Error::Argument`] for columns that are not there.
+    /// [`Error::Argument`] if the columns are out of range.
     pub fn columns(&self, columns: std::ops::Range<usize>) -> Result<Self> {
         AnyView::from(self).lines(columns)?.typed()
     }
 
-    /// The same matrix by rows.
+    /// Converts to the same matrix by rows.
     ///
     /// # Errors
-    /// [`Error::Memory`] if it does not fit the host.
+    /// [`Error::Memory`] if the result does not fit the host.
     pub fn to_csr(&self) -> Result<super::Csr<T>> {
         Ok(super::Csr::from_transpose(self.try_transpose()?))
     }
 
-    /// The matrix with the entries for which `keep` is true of row, column and value.
+    /// Keeps the entries for whose row, column and value `keep` is true.
     pub(crate) fn with_entries(&self, keep: impl Fn(u32, usize, T) -> bool) -> Self {
         let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
         for col in 0..self.ncols() {
@@ -193,7 +195,7 @@ impl<T: Element> Csc<T> {
     }
 }
 
-/// The elements that are not 0: row, column, value.
+/// Iterates over the nonzero elements: row, column, value.
 pub(super) fn nonzeros<T: Element>(dense: &DMatrix<T>) -> impl Iterator<Item = (usize, usize, T)> {
     let rows = dense.nrows();
     let place = move |(i, &value): (usize, &T)| (i % rows, i / rows, value);

@@ -1,6 +1,7 @@
-//! [`Csr`]: scalar compressed sparse rows, whose arrays are the columns of the transpose.
+//! [`Csr`]: scalar compressed sparse rows. Its arrays are the compressed columns of the transpose.
 //!
-//! Making one copies nothing, and a product of two swaps the operands (Cᵀ = BᵀAᵀ).
+//! So a conversion from the transpose copies nothing, and a product of two such matrices swaps the
+//! operands (Cᵀ = BᵀAᵀ).
 use super::{
     AnyView, BlockShape, Bsr, Cbc, CbcView, Csc, Matrix, Pattern, csc::nonzeros, sealed::Sealed, triplets::Places,
 };
@@ -31,17 +32,17 @@ impl<T: Element> Csr<T> {
     /// within a row, and the values.
     ///
     /// # Errors
-    /// As [`Pattern::new`] and [`Csc::new`]; messages describe the transpose, whose columns are the
-    /// rows here.
+    /// See [`Pattern::new`] and [`Csc::new`]. Their messages describe the transpose, whose columns
+    /// are the rows here.
     pub fn new(nrows: usize, ncols: usize, row_ptr: Vec<u64>, col_idx: Vec<u32>, values: Vec<T>) -> Result<Self> {
         Ok(Self { transposed: Csc::new(Pattern::new(ncols, nrows, row_ptr, col_idx)?, values)? })
     }
 
-    /// Makes a matrix from `(row, column, value)` in any order; values at the same place are added
-    /// in the order given.
+    /// Makes a matrix from `(row, column, value)` in any order. Values at the same place are added
+    /// in the given order.
     ///
     /// # Errors
-    /// As [`Csc::from_triplets`].
+    /// See [`Csc::from_triplets`].
     pub fn from_triplets(
         nrows: usize,
         ncols: usize,
@@ -50,10 +51,10 @@ impl<T: Element> Csr<T> {
         Ok(Self { transposed: Csc::collect(Places::new(nrows, ncols, true)?, &mut triplets.into_iter())? })
     }
 
-    /// Makes a matrix of the nonzero elements of a dense matrix.
+    /// Makes a matrix from the nonzero elements of a dense matrix.
     ///
     /// # Errors
-    /// As [`Csr::from_triplets`].
+    /// See [`Csr::from_triplets`].
     pub fn from_dense(dense: &DMatrix<T>) -> Result<Self> {
         Self::from_triplets(dense.nrows(), dense.ncols(), nonzeros(dense))
     }
@@ -66,25 +67,26 @@ impl<T: Element> Csr<T> {
         self.transposed.to_dense().transpose()
     }
 
-    /// Cuts the matrix into blocks, as [`Csc::to_blocks`].
+    /// Cuts the matrix into blocks, see [`Csc::to_blocks`].
     ///
     /// # Errors
-    /// [`Error::BlockDoesNotDivide`](crate::Error::BlockDoesNotDivide), naming the block sides that
-    /// would.
+    /// [`Error::BlockDoesNotDivide`](crate::Error::BlockDoesNotDivide) with the block sides that
+    /// would divide the matrix.
     pub fn to_blocks(&self, shape: BlockShape) -> Result<Bsr<T>> {
         shape.check_divides(self.nrows(), self.ncols())?;
         self.transposed.to_blocks(shape.transpose()).map(Bsr::from_transpose)
     }
 
-    /// The transpose, by rows too. [`Csr::into_transpose`] has it by columns and copies nothing.
+    /// The transpose in the same format. [`Csr::into_transpose`] gives it by columns and copies
+    /// nothing.
     pub fn transpose(&self) -> Self {
         Self { transposed: self.transposed.transpose() }
     }
 
-    /// The same matrix by columns.
+    /// Converts to the same matrix by columns.
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory) if it does not fit the host.
+    /// [`Error::Memory`](crate::Error::Memory) if the result does not fit the host.
     pub fn to_csc(&self) -> Result<Csc<T>> {
         self.transposed.try_transpose()
     }
@@ -94,28 +96,28 @@ impl<T: Element> Csr<T> {
         Csr { transposed: self.transposed.cast() }
     }
 
-    /// The matrix without the entries that are 0.
+    /// The matrix without the entries whose value is 0.
     pub fn without_zeros(&self) -> Self {
         Self { transposed: self.transposed.without_zeros() }
     }
 
-    /// The entries, row by row: row, column, value.
+    /// Iterates over the entries row by row: row, column, value.
     pub fn entries(&self) -> impl Iterator<Item = (usize, usize, T)> {
         self.transposed.entries().map(|(col, row, value)| (row, col, value))
     }
 
-    /// The entries of a row: column and value.
+    /// Iterates over the entries of a row: column and value.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row is out of range.
     pub fn row(&self, row: usize) -> impl ExactSizeIterator<Item = (usize, T)> {
         self.transposed.column(row)
     }
 
-    /// The matrix of some neighbouring rows.
+    /// The matrix of some consecutive rows.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for rows that are not there.
+    /// [`Error::Argument`](crate::Error::Argument) if the rows are out of range.
     pub fn rows(&self, rows: Range<usize>) -> Result<Self> {
         AnyView::from(self).lines(rows)?.typed()
     }
@@ -150,12 +152,12 @@ impl<T: Element> Csr<T> {
         self.transposed.values()
     }
 
-    /// The transpose as compressed columns: the same arrays.
+    /// The transpose as compressed columns, over the same arrays.
     pub fn into_transpose(self) -> Csc<T> {
         self.transposed
     }
 
-    /// The matrix whose transpose is `transposed`: the same arrays.
+    /// The matrix whose transpose is `transposed`, over the same arrays.
     pub fn from_transpose(transposed: Csc<T>) -> Self {
         Self { transposed }
     }

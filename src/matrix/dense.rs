@@ -1,4 +1,4 @@
-//! Dense matrices: where their elements are, and borrowed arrays of them.
+//! Dense matrices: the layout of their elements, and borrowed arrays.
 use crate::{Element, Error, Pattern, Result};
 use nalgebra::DMatrix;
 
@@ -23,7 +23,7 @@ impl Layout {
         }
     }
 
-    /// The layout of the transpose over the same elements.
+    /// The layout of the transpose, over the same elements.
     pub fn transposed(self) -> Self {
         match self {
             Self::ByRows => Self::ByColumns,
@@ -47,16 +47,16 @@ impl std::str::FromStr for Layout {
     }
 }
 
-/// The side of a product on which the sparse matrix A stands; D is the dense one.
+/// The side of a product on which the sparse matrix A stands; D is the dense matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// A·D.
+    /// The product A·D.
     Left,
-    /// D·A.
+    /// The product D·A.
     Right,
 }
 
-/// The sides of a dense matrix, and where its elements are in an array.
+/// The sides of a dense matrix, and the layout of its elements in an array.
 ///
 /// ```
 /// use blockmul::dense::{DenseShape, Layout};
@@ -71,35 +71,35 @@ pub struct DenseShape {
     pub cols: usize,
     /// The order of the elements.
     pub layout: Layout,
-    /// Elements from the start of a row to that of the next, or of a column if the matrix is stored
-    /// by columns: at least as many as a row or a column has.
+    /// Number of elements from the start of a row to that of the next, or of a column if the matrix
+    /// is stored by columns. It is at least the length of a row or column.
     pub leading: usize,
 }
 
 impl DenseShape {
-    /// A matrix without gaps.
+    /// The shape of a matrix without gaps.
     pub fn new(rows: usize, cols: usize, layout: Layout) -> Self {
         let leading = if layout == Layout::ByRows { cols } else { rows };
         Self { rows, cols, layout, leading }
     }
 
-    /// The same with another leading dimension.
+    /// The shape with another leading dimension.
     pub fn with_leading(self, leading: usize) -> Self {
         Self { leading, ..self }
     }
 
-    /// The transpose over the same elements.
+    /// The shape of the transpose, over the same elements.
     pub fn transposed(self) -> Self {
         Self { rows: self.cols, cols: self.rows, layout: self.layout.transposed(), leading: self.leading }
     }
 
-    /// Lines that are stored one after another, and the elements of each.
+    /// The number of lines, which are stored one after another, and the elements of each.
     pub(crate) fn lines(&self) -> (usize, usize) {
         if self.layout == Layout::ByRows { (self.rows, self.cols) } else { (self.cols, self.rows) }
     }
 
-    /// Elements from the first to the last, gaps between lines included. If they are more than the
-    /// largest number, it is that number.
+    /// Number of elements from the first to the last, gaps between lines included. It saturates at
+    /// the largest number.
     #[allow(clippy::len_without_is_empty)] // of an array, not of a collection
     pub fn len(&self) -> usize {
         match self.lines() {
@@ -108,13 +108,13 @@ impl DenseShape {
         }
     }
 
-    /// The place of an element in the array. It is the largest number if the place is no number.
+    /// The place of an element in the array. It saturates at the largest number.
     pub fn at(&self, row: usize, col: usize) -> usize {
         let (line, place) = if self.layout == Layout::ByRows { (row, col) } else { (col, row) };
         line.saturating_mul(self.leading).saturating_add(place)
     }
 
-    /// Refuses lines that overlap, and numbers that kernels cannot count.
+    /// Refuses lines that overlap, and sizes that kernels cannot count.
     pub(crate) fn check(&self) -> Result<()> {
         let (lines, width) = self.lines();
         if self.leading < width {
@@ -135,7 +135,7 @@ impl DenseShape {
         }
     }
 
-    /// Refuses an array that is too short, or a shape that cannot be.
+    /// Refuses an array that is too short, or an impossible shape.
     pub(super) fn check_array(&self, found: usize) -> Result<()> {
         self.check()?;
         match found >= self.len() {
@@ -159,8 +159,8 @@ impl<'a, T: Element> DenseView<'a, T> {
     /// A matrix over the elements of a slice, which may be longer.
     ///
     /// # Errors
-    /// [`Error::Length`] if the slice is too short; [`Error::Argument`] for a leading dimension
-    /// with which lines overlap; [`Error::TooLarge`].
+    /// [`Error::Length`] if the slice is too short; [`Error::Argument`] if the leading dimension is
+    /// so small that lines overlap; [`Error::TooLarge`].
     pub fn new(shape: DenseShape, values: &'a [T]) -> Result<Self> {
         shape.check_array(values.len())?;
         Ok(Self { shape, values: &values[..shape.len()] })
@@ -171,7 +171,7 @@ impl<'a, T: Element> DenseView<'a, T> {
         self.shape
     }
 
-    /// The elements with the gaps between lines.
+    /// The elements, including the gaps between lines.
     pub fn values(&self) -> &'a [T] {
         self.values
     }
@@ -186,7 +186,7 @@ impl<'a, T: Element> DenseView<'a, T> {
         Self { shape: self.shape.transposed(), ..self }
     }
 
-    /// A copy as nalgebra has it.
+    /// Copies the matrix to one of nalgebra.
     pub fn to_matrix(&self) -> DMatrix<T> {
         DMatrix::from_fn(self.shape.rows, self.shape.cols, |row, col| self.get(row, col))
     }
@@ -199,7 +199,7 @@ impl<'a, T: Element> From<&'a DMatrix<T>> for DenseView<'a, T> {
     }
 }
 
-/// A dense matrix over a slice that is written.
+/// A dense matrix over a mutable slice.
 #[derive(Debug)]
 pub struct DenseViewMut<'a, T> {
     pub(crate) shape: DenseShape,
@@ -207,10 +207,10 @@ pub struct DenseViewMut<'a, T> {
 }
 
 impl<'a, T: Element> DenseViewMut<'a, T> {
-    /// As [`DenseView::new`].
+    /// Does as [`DenseView::new`] for a mutable slice.
     ///
     /// # Errors
-    /// As [`DenseView::new`].
+    /// See [`DenseView::new`].
     pub fn new(shape: DenseShape, values: &'a mut [T]) -> Result<Self> {
         shape.check_array(values.len())?;
         Ok(Self { shape, values })

@@ -1,4 +1,4 @@
-//! [`HostMatrix`]: what the host knows of the type of a matrix on a device.
+//! [`HostMatrix`]: the host's type of a matrix on a device.
 use super::{AnyMatrix, AnyView, Matrix, MatrixKind, sealed::Sealed};
 use crate::{
     Error, Result,
@@ -6,41 +6,41 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// The host type of a matrix on a device, [`DeviceMatrix`](crate::DeviceMatrix) of it: a
-/// [`Matrix`], whose type says element and format, or [`AnyMatrix`], of which both are values.
-/// Implemented in this module only.
+/// The host type of a matrix on a device, the parameter of [`DeviceMatrix`](crate::DeviceMatrix).
+/// It is a [`Matrix`], whose type defines element type and format, or [`AnyMatrix`], for which both
+/// are known at run time only. The trait is implemented in this module only.
 pub trait HostMatrix: Sealed + Clone + Send + Sync + Sized + 'static {
-    /// What vectors that belong to the matrix are of: its elements, or [`Any`].
+    /// The element type of vectors that belong to the matrix: that of its elements, or [`Any`].
     type Word: std::fmt::Debug + 'static;
-    /// The format, if the type does not say it.
+    /// The format, if the type does not define it.
     #[doc(hidden)]
     type Kind: Kind;
-    /// Element and format, if the type says them.
+    /// Element type and format, if the type defines them.
     #[doc(hidden)]
     const TYPE: Option<MatrixType<Self>>;
 
-    /// The arrays, borrowed.
+    /// Borrows the arrays.
     fn view(&self) -> AnyView<'_>;
 
-    /// Makes a matrix of one whose type is a value, without a copy.
+    /// Converts an [`AnyMatrix`], without a copy.
     ///
     /// # Errors
-    /// [`Error::Argument`] if its element or its format is another one.
+    /// [`Error::Argument`] if the matrix has another element type or format.
     fn from_any(matrix: AnyMatrix) -> Result<Self>;
 }
 
-/// The format of a matrix on a device, in its type or as a value.
+/// The format of a matrix on a device, defined by a type or known at run time.
 #[doc(hidden)]
 pub trait Kind: Copy + Send + Sync + 'static {
     fn get(self) -> MatrixKind;
-    /// Of a matrix of the type.
+    /// The format of a matrix of kind `kind`.
     fn of(kind: MatrixKind) -> Self;
-    /// The format of the product of two such matrices. None if one is stored by rows, the other by
-    /// columns.
+    /// The format of the product of two such matrices. `None` if one is stored by rows and the
+    /// other by columns.
     fn times(self, b: Self) -> Option<Self>;
 }
 
-/// The format of a matrix type.
+/// The format that is defined by a matrix type.
 #[doc(hidden)]
 pub struct InType<M>(PhantomData<fn() -> M>);
 
@@ -110,7 +110,7 @@ impl HostMatrix for AnyMatrix {
     }
 }
 
-/// Element and format of matrices on a device.
+/// Element type and format of matrices on a device.
 #[doc(hidden)]
 pub struct MatrixType<M: HostMatrix> {
     pub(crate) kind: M::Kind,
@@ -137,7 +137,7 @@ impl<M: HostMatrix> std::fmt::Debug for MatrixType<M> {
     }
 }
 
-/// Element and format as values.
+/// Element type and format known at run time only.
 pub(crate) type AnyType = MatrixType<AnyMatrix>;
 
 impl<M: Matrix> MatrixType<M> {
@@ -145,12 +145,12 @@ impl<M: Matrix> MatrixType<M> {
 }
 
 impl<M: HostMatrix> MatrixType<M> {
-    /// The element and the format as values.
+    /// The same element type and format, known at run time only.
     pub(crate) fn any(self) -> AnyType {
         MatrixType { kind: self.kind.get(), element: self.element }
     }
 
-    /// Of matrices of the type.
+    /// Converts an element type and format that must be those of `M`.
     pub(crate) fn of_any(of: AnyType) -> Self {
         Self { kind: M::Kind::of(of.kind), element: of.element }
     }
@@ -162,7 +162,8 @@ impl<M: HostMatrix> MatrixType<M> {
     /// The type of the product of matrices of these types.
     ///
     /// # Errors
-    /// [`Error::Argument`] if they have two elements, or rows and columns.
+    /// [`Error::Argument`] if the element types differ, or if one is by rows and the other by
+    /// columns.
     pub(crate) fn times(self, b: Self) -> Result<Self> {
         match self.kind.times(b.kind).filter(|_| self.element == b.element) {
             Some(kind) => Ok(Self { kind, ..self }),
@@ -173,8 +174,8 @@ impl<M: HostMatrix> MatrixType<M> {
         }
     }
 
-    /// Refuses a matrix, called `name`, with other elements than these, or by rows and not by
-    /// columns. Blocks are compared with patterns.
+    /// Refuses a matrix, called `name`, of another element type or order (by rows or by columns).
+    /// Blocks are checked together with patterns.
     pub(crate) fn check(self, name: &str, found: Self) -> Result<()> {
         let of = |of: Self| (of.element, of.kind.get().is_row_major());
         match of(found) == of(self) {

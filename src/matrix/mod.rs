@@ -48,22 +48,23 @@ pub use view::{AnyView, MatrixKind};
 
 use crate::{Element, host::memory};
 
-/// The arrays of any matrix here, borrowed, as compressed block columns (of its transpose for a
-/// row-major matrix).
+/// The borrowed arrays of any matrix of this room, as compressed block columns. For a row-major
+/// matrix they are those of its transpose.
 #[derive(Debug, Clone, Copy)]
 pub struct CbcView<'a, T> {
     /// Pattern of the block grid.
     pub pattern: &'a Pattern,
     /// Shape of each block; 1x1 for scalar matrices.
     pub shape: BlockShape,
-    /// Elements from the start of one block to the start of the next, at least `shape.area()`.
+    /// Number of elements from the start of one block to the start of the next, at least
+    /// `shape.area()`.
     pub stride: usize,
-    /// `pattern.nnz() * stride` elements.
+    /// The `pattern.nnz() * stride` elements.
     pub values: &'a [T],
 }
 
 impl<'a, T: Element> CbcView<'a, T> {
-    /// The elements of entry `entry`, column-major.
+    /// The elements of entry number `entry`, column-major.
     pub fn block(&self, entry: usize) -> &'a [T] {
         &self.values[entry * self.stride..][..self.shape.area()]
     }
@@ -97,7 +98,7 @@ impl<'a, T: Element> CbcView<'a, T> {
     }
 }
 
-/// A dense matrix of zeros. It checks the size, because nalgebra multiplies the sides unchecked.
+/// A dense matrix of zeros. Checks the size, because nalgebra multiplies the sides unchecked.
 pub(crate) fn dense_zeros<T: Element>(rows: usize, cols: usize) -> nalgebra::DMatrix<T> {
     let most = isize::MAX as usize / size_of::<T>();
     let fits = rows.checked_mul(cols).is_some_and(|elements| elements <= most);
@@ -105,7 +106,7 @@ pub(crate) fn dense_zeros<T: Element>(rows: usize, cols: usize) -> nalgebra::DMa
     nalgebra::DMatrix::from_element(rows, cols, T::from_f64(0.0))
 }
 
-/// As [`dense_zeros`]; if the host has not so much memory, an error.
+/// Does as [`dense_zeros`], but returns an error if the host lacks the memory.
 pub(crate) fn try_dense_zeros<T: Element>(rows: usize, cols: usize) -> crate::Result<nalgebra::DMatrix<T>> {
     let what = || format!("a dense matrix of {rows}x{cols}");
     let needed = (rows as u64).saturating_mul(cols as u64).saturating_mul(size_of::<T>() as u64);
@@ -120,8 +121,8 @@ pub(crate) fn try_dense_zeros<T: Element>(rows: usize, cols: usize) -> crate::Re
     Ok(nalgebra::DMatrix::from_vec(rows, cols, values))
 }
 
-/// A matrix that can be multiplied: [`Csc`], [`Cbc`] and the row-major [`Csr`], [`Bsr`] over the
-/// same arrays.
+/// A matrix that can be multiplied: [`Csc`], [`Cbc`], and the row-major [`Csr`] and [`Bsr`], which
+/// have the arrays of their transposes.
 ///
 /// The trait is sealed because the kernels rely on the guarantees of [`Pattern`].
 pub trait Matrix: sealed::Sealed + Clone + Send + Sync + Sized + 'static {
@@ -132,7 +133,7 @@ pub trait Matrix: sealed::Sealed + Clone + Send + Sync + Sized + 'static {
     const ROW_MAJOR: bool;
     /// Whether the entries may be blocks other than 1x1.
     const BLOCKS: bool;
-    /// The arrays as compressed block columns (of the transpose if [`Matrix::ROW_MAJOR`]).
+    /// Borrows the arrays as compressed block columns (of the transpose if [`Matrix::ROW_MAJOR`]).
     fn as_cbc(&self) -> CbcView<'_, Self::Element>;
     /// Makes a matrix from compressed block columns (of the transpose if [`Matrix::ROW_MAJOR`]).
     ///
@@ -140,12 +141,12 @@ pub trait Matrix: sealed::Sealed + Clone + Send + Sync + Sized + 'static {
     /// [`Error::BlockShape`](crate::Error::BlockShape) if the type is scalar and the blocks are not
     /// 1x1.
     fn from_cbc(cbc: Cbc<Self::Element>) -> crate::Result<Self>;
-    /// The arrays as compressed block columns, as [`Matrix::as_cbc`], without a copy.
+    /// The arrays as compressed block columns, without a copy; see [`Matrix::as_cbc`].
     fn into_cbc(self) -> Cbc<Self::Element>;
 }
 
 pub(crate) mod sealed {
-    /// Implemented in this module only.
+    /// This trait is implemented in this module only.
     pub trait Sealed {}
 }
 

@@ -1,4 +1,5 @@
-//! Conversions that only move elements: one copy for numbers of 1, 2, 4 and 8 bytes each.
+//! Conversions that only move elements. They are compiled once for each number size: 1, 2, 4 and 8
+//! bytes.
 
 use super::{AnyMatrix, AnyView, BlockShape, Pattern, pattern_of};
 use crate::{
@@ -8,20 +9,21 @@ use crate::{
 use std::ops::Range;
 
 impl AnyView<'_> {
-    /// The blocks of some entries, without padding; zeros where there is no entry.
+    /// The blocks of some entries, without padding. For `None` they are zeros.
     pub(crate) fn blocks_or_zeros(&self, entries: &[Option<usize>]) -> AnyValues {
         let sizes = (self.stride, self.shape.area());
         move_values!(self.values, values => gather_or_zeros(values, sizes, entries))
     }
 
-    /// The matrix of some of the entries, which ascend, without padding.
+    /// The matrix of some entries, given in ascending order, without padding.
     pub(crate) fn with_entries(&self, entries: &[usize]) -> AnyMatrix {
         let (stride, area) = (self.stride, self.shape.area());
         let values = move_values!(self.values, values => gather(values, (stride, area), entries));
         AnyMatrix::of_arrays(self.kind, pattern_of(self.pattern, entries), (self.shape, area), values)
     }
 
-    /// Neighbouring columns of the arrays, without padding: rows if the matrix is row-major.
+    /// Some consecutive columns of the arrays, without padding. They are rows if the matrix is
+    /// row-major.
     pub(crate) fn lines(&self, lines: Range<usize>) -> Result<AnyMatrix> {
         let all = self.pattern.ncols();
         if lines.start > lines.end || lines.end > all {
@@ -39,7 +41,7 @@ impl AnyView<'_> {
         Ok(AnyMatrix::of_arrays(self.kind, pattern, (self.shape, area), values))
     }
 
-    /// The transpose, of the same kind; its blocks are transposed and have no padding.
+    /// The transpose in the same format; its blocks are transposed and have no padding.
     pub(crate) fn transposed(&self) -> AnyMatrix {
         let (pattern, source) = self.pattern.transpose();
         let (shape, stride) = (self.shape, self.stride);
@@ -48,7 +50,7 @@ impl AnyView<'_> {
     }
 }
 
-/// Some blocks, each transposed.
+/// Copies some blocks and transposes each.
 fn transposed_blocks<B: Copy>(values: &[B], (shape, stride): (BlockShape, usize), entries: &[usize]) -> Vec<B> {
     let (rows, area) = (shape.rows(), shape.area());
     if area == 1 {
@@ -62,14 +64,14 @@ fn transposed_blocks<B: Copy>(values: &[B], (shape, stride): (BlockShape, usize)
     transposed
 }
 
-/// The blocks of some entries, one after another.
+/// Copies the blocks of some entries, one after another.
 pub(super) fn gather<B: Copy>(values: &[B], (stride, area): (usize, usize), entries: &[usize]) -> Vec<B> {
     let mut gathered = Vec::with_capacity(entries.len() * area);
     entries.iter().for_each(|&entry| gathered.extend_from_slice(&values[entry * stride..][..area]));
     gathered
 }
 
-/// The same with zeros in place of entries that are not there, without padding.
+/// Copies the blocks of some entries without padding, with zeros for `None`.
 fn gather_or_zeros<B: Copy + bytemuck::Zeroable>(
     values: &[B],
     (stride, area): (usize, usize),

@@ -1,4 +1,4 @@
-//! Approximate comparison with the crate `approx`: equal patterns, near elements.
+//! Approximate comparison by the crate `approx`: patterns must be equal, and elements near.
 use super::{Cbc, Csc, Matrix};
 use crate::Element;
 use approx::{AbsDiffEq, RelativeEq};

@@ -1,10 +1,10 @@
-//! The parts of a matrix that can be asked for.
+//! Parts of a matrix.
 
-/// The entries of a matrix that are made.
+/// The part of a matrix whose entries are computed or stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Part {
-    /// All of them.
+    /// All entries.
     #[default]
     Full,
     /// Entries on and below the diagonal.

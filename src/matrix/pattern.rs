@@ -2,11 +2,12 @@
 use crate::error::{PatternError, Result};
 use crate::host::memory;
 
-/// The structure of a compressed-column matrix: `col_ptr` and `row_idx` of its (block) grid.
+/// The structure of a compressed-column matrix: `col_ptr` and `row_idx` of the grid of entries
+/// (blocks).
 ///
-/// Construction validates it: `col_ptr` starts at 0, never descends and ends at `nnz`; rows ascend
-/// strictly within a column and stay below `nrows`. Kernels index memory with these numbers, so
-/// only validated ones reach a device.
+/// The constructor validates it: `col_ptr` starts at 0, never decreases and ends at `nnz`; rows
+/// ascend strictly within a column and are below `nrows`. Kernels index memory with these numbers,
+/// so only validated ones reach a device.
 ///
 /// ```
 /// use blockmul::matrix::Pattern;
@@ -28,7 +29,8 @@ impl Pattern {
     /// Most rows or columns: a device counts the `columns + 1` offsets in 32 bits.
     pub const MAX_LINES: u64 = u32::MAX as u64 - 1;
 
-    /// Validates and takes `col_ptr` (`ncols + 1` offsets) and `row_idx` (one row per entry).
+    /// Validates `col_ptr` (`ncols + 1` offsets) and `row_idx` (one row for each entry), and takes
+    /// them.
     ///
     /// # Errors
     /// [`Error::Pattern`](crate::Error::Pattern) with the column and the entry.
@@ -44,7 +46,7 @@ impl Pattern {
         if col_ptr[0] != 0 {
             return Err(PatternError::ColPtrStart { found: col_ptr[0] }.into());
         }
-        // All offsets are checked first; only then may they index row_idx.
+        // All offsets are checked before they are used to index row_idx.
         if let Some(column) = col_ptr.windows(2).position(|ends| ends[0] > ends[1]) {
             return Err(PatternError::ColPtrFalls { column, start: col_ptr[column], end: col_ptr[column + 1] }.into());
         }
@@ -62,18 +64,18 @@ impl Pattern {
         Ok(Self { nrows, ncols, col_ptr, row_idx })
     }
 
-    /// Makes a pattern from arrays of this crate's own algorithms; checked in debug builds.
+    /// Makes a pattern from arrays that this crate has computed. They are checked in debug builds.
     pub(crate) fn trusted(nrows: usize, ncols: usize, col_ptr: Vec<u64>, row_idx: Vec<u32>) -> Self {
         debug_assert!(Self::new(nrows, ncols, col_ptr.clone(), row_idx.clone()).is_ok());
         Self { nrows, ncols, col_ptr, row_idx }
     }
 
-    /// Rows of the (block) grid.
+    /// Rows of the grid of entries (blocks).
     pub fn nrows(&self) -> usize {
         self.nrows
     }
 
-    /// Columns of the (block) grid.
+    /// Columns of the grid of entries (blocks).
     pub fn ncols(&self) -> usize {
         self.ncols
     }
@@ -83,7 +85,7 @@ impl Pattern {
         self.row_idx.len()
     }
 
-    /// Offsets of the columns in [`Pattern::row_idx`]: `ncols + 1` of them.
+    /// The `ncols + 1` offsets of the columns in [`Pattern::row_idx`].
     pub fn col_ptr(&self) -> &[u64] {
         &self.col_ptr
     }
@@ -93,13 +95,13 @@ impl Pattern {
         &self.row_idx
     }
 
-    /// Numbers of the entries of column `column`.
+    /// The indices of the entries of column `column`.
     pub fn entries(&self, column: usize) -> std::ops::Range<usize> {
         self.col_ptr[column] as usize..self.col_ptr[column + 1] as usize
     }
 
-    /// Entries that the product with `b` has at least: each column has those of the longest column
-    /// of `self` that it is made of.
+    /// The least number of entries that the product with `b` has. Each column has at least those of
+    /// the longest column of `self` that contributes to it.
     pub(crate) fn least_entries_of_product(&self, b: &Self) -> u64 {
         let longest = |col| b.column(col).iter().map(|&k| self.column(k as usize).len() as u64).max().unwrap_or(0);
         (0..b.ncols()).map(longest).fold(0u64, u64::saturating_add)
@@ -115,8 +117,8 @@ impl Pattern {
         (self.col_ptr, self.row_idx)
     }
 
-    /// As [`Pattern::transpose`], but refuses a transpose that does not fit the host: it has an
-    /// offset for each row of this pattern, however few the entries.
+    /// Does as [`Pattern::transpose`], but returns an error if the transpose does not fit the host:
+    /// it has an offset for each row of this pattern, however few the entries.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
@@ -125,7 +127,7 @@ impl Pattern {
         Ok(self.transpose())
     }
 
-    /// Refuses a transpose that the host's memory cannot hold; `entry` is the bytes of each entry's
+    /// Refuses a transpose that does not fit the host's memory. Each entry has `entry` bytes of
     /// values.
     pub(super) fn check_transpose(&self, entry: usize) -> Result<()> {
         let (offsets, entries) = (self.nrows as u64 + 1, self.nnz() as u64);
@@ -134,8 +136,8 @@ impl Pattern {
         memory::check_large(|| format!("the transpose of a matrix of {} rows", self.nrows), needed)
     }
 
-    /// The pattern of the transpose, and for each of its entries the number of the entry in this
-    /// pattern.
+    /// The pattern of the transpose, and for each of its entries the index of the same entry in
+    /// this pattern.
     pub fn transpose(&self) -> (Self, Vec<usize>) {
         let mut next = vec![0u64; self.nrows + 1];
         self.row_idx.iter().for_each(|&row| next[row as usize + 1] += 1);

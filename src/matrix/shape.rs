@@ -1,8 +1,8 @@
-//! [`BlockShape`], and the sizes that grids and strides of blocks may have.
+//! [`BlockShape`], and the limits on grids and strides of blocks.
 use super::Pattern;
 use crate::{Error, Result, element::ElementType};
 
-/// Rows and columns of a block, each 1 to 32.
+/// Rows and columns of a block. Each is 1 to 32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BlockShape {
     rows: u8,
@@ -42,7 +42,7 @@ impl BlockShape {
         self.rows() * self.cols()
     }
 
-    /// Refuses a matrix of scalars that blocks of this shape do not cut.
+    /// Refuses a matrix of scalars that cannot be cut into blocks of this shape.
     pub(super) fn check_divides(self, nrows: usize, ncols: usize) -> Result<()> {
         for (what, dimension, block) in [("rows", nrows, self.rows()), ("columns", ncols, self.cols())] {
             if dimension % block != 0 {
@@ -87,7 +87,7 @@ impl std::str::FromStr for BlockShape {
     }
 }
 
-/// Refuses a grid of blocks if its scalar rows or columns exceed the numbers of a [`Pattern`].
+/// Refuses a grid of blocks with more scalar rows or columns than a [`Pattern`] may have.
 pub(crate) fn check_sides(nrows: usize, ncols: usize, shape: BlockShape) -> Result<()> {
     let sides = [
         ("number of rows, counted in scalars", nrows, shape.rows()),
@@ -102,7 +102,7 @@ pub(crate) fn check_sides(nrows: usize, ncols: usize, shape: BlockShape) -> Resu
     Ok(())
 }
 
-/// Number of elements in `nnz` blocks `stride` apart; kernels take the stride as a 32-bit argument.
+/// Number of elements in `nnz` blocks `stride` apart. Kernels take the stride as a 32-bit argument.
 pub(crate) fn check_stride(nnz: usize, stride: usize) -> Result<usize> {
     let limit = u64::from(u32::MAX);
     if stride as u64 > limit {
@@ -115,7 +115,7 @@ pub(crate) fn check_stride(nnz: usize, stride: usize) -> Result<usize> {
     })
 }
 
-/// Elements from one block to the next if each starts at a multiple of `bytes`.
+/// Number of elements from one block to the next if each starts at a multiple of `bytes`.
 pub(crate) fn aligned_stride(element: ElementType, shape: BlockShape, bytes: usize) -> Result<usize> {
     match bytes {
         16 | 32 | 64 => Ok((shape.area() * element.bytes()).next_multiple_of(bytes) / element.bytes()),

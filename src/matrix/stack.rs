@@ -1,4 +1,4 @@
-//! Matrices beside and below each other.
+//! Matrices placed beside or below each other.
 use super::{AnyMatrix, AnyView, HostMatrix, Pattern, check_sides};
 use crate::{
     Element, Error, Result,
@@ -21,17 +21,17 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// [`Error::Argument`] for no matrix, and for matrices that differ in rows, in blocks or, if they
-/// are [`AnyMatrix`], in type; [`Error::Memory`] if the result does not fit the host;
+/// [`Error::Argument`] if there is no matrix, or if matrices differ in rows, in block shape or, for
+/// [`AnyMatrix`], in type; [`Error::Memory`] if the result does not fit the host;
 /// [`Error::TooLarge`] and [`Error::Pattern`] if it has too many columns.
 pub fn hstack<M: HostMatrix>(matrices: &[&M]) -> Result<M> {
     M::from_any(stack(&views(matrices), true)?)
 }
 
-/// Matrices of one type below each other, the first on top: see [`hstack`].
+/// Matrices of one type below each other, the first on top; see [`hstack`].
 ///
 /// # Errors
-/// As [`hstack`], for columns in place of rows.
+/// See [`hstack`], with columns in place of rows.
 pub fn vstack<M: HostMatrix>(matrices: &[&M]) -> Result<M> {
     M::from_any(stack(&views(matrices), false)?)
 }
@@ -44,7 +44,7 @@ fn stack(matrices: &[AnyView<'_>], beside: bool) -> Result<AnyMatrix> {
     let Some(&first) = matrices.first() else {
         return Err(Error::Argument("there is no matrix to stack".into()));
     };
-    // The arrays of a matrix of rows are the columns of its transpose.
+    // The arrays of a matrix by rows are the columns of its transpose.
     let along = beside != first.kind.is_row_major();
     let across = |one: &AnyView<'_>| if along { one.pattern.nrows() } else { one.pattern.ncols() };
     for one in matrices {
@@ -63,7 +63,7 @@ fn stack(matrices: &[AnyView<'_>], beside: bool) -> Result<AnyMatrix> {
         true => (first.pattern.nrows(), sum(|one| one.pattern.ncols())),
         false => (sum(|one| one.pattern.nrows()), first.pattern.ncols()),
     };
-    // Numbers of rows are 32 bits wide from here on.
+    // From here on, row indices have 32 bits.
     check_sides(rows, columns, first.shape)?;
     let entries = match along {
         true => along_columns(matrices),
@@ -74,12 +74,13 @@ fn stack(matrices: &[AnyView<'_>], beside: bool) -> Result<AnyMatrix> {
     Ok(AnyMatrix::of_arrays(first.kind, pattern, (first.shape, first.shape.area()), values))
 }
 
-/// The entries of the result.
+/// The entries of the result, before their values are copied.
 #[derive(Default)]
 struct Entries {
     col_ptr: Vec<u64>,
     row_idx: Vec<u32>,
-    /// The matrix and the entries of it that follow each other.
+    /// Ranges of entries that are copied one after another: the number of the matrix, and its
+    /// entries.
     from: Vec<(usize, std::ops::Range<usize>)>,
 }
 
@@ -108,7 +109,7 @@ fn across_columns(matrices: &[AnyView<'_>]) -> Entries {
     all
 }
 
-/// The blocks of these entries, without padding.
+/// Copies the blocks of these entries, without padding.
 fn gathered<T: Element>(matrices: &[AnyView<'_>], from: &[(usize, std::ops::Range<usize>)]) -> AnyValues {
     let typed: Vec<_> = matrices.iter().filter_map(|one| one.cbc::<T>()).collect();
     let mut values = Vec::new();

@@ -1,17 +1,17 @@
-//! Dropping of small entries on the host, by the rule that devices follow.
+//! Dropping of small entries on the host. Devices follow the same rule.
 use super::{AnyMatrix, AnyView, Matrix, Pattern, moves::gather};
 use crate::{
     Error, Field, Result,
     element::{AnySlice, AnyValues, ElementType, Number, move_values},
 };
 
-/// A rule for the entries (blocks) of a matrix that are too small to keep.
+/// A rule that defines which entries (blocks) of a matrix are too small to keep.
 ///
 /// The size of an entry is the largest magnitude of its elements, which is exact in every element
 /// type and on every device. An entry is dropped if all its elements are below the limit. The
-/// Frobenius norm of a dropped r x c block is then below √(r·c) times the limit. An entry equal to
-/// the limit is kept, and so is one with a NaN. Numbers are rounded to the element's arithmetic
-/// type.
+/// Frobenius norm of a dropped r x c block is then below √(r·c) times the limit. Entries equal to
+/// the limit are kept, and so are entries with a NaN. Numbers are rounded to the element's
+/// arithmetic type.
 ///
 /// ```
 /// use blockmul::matrix::{Threshold, drop_below};
@@ -32,14 +32,15 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// The limit is `tolerance`, 0 or more. 0 drops nothing; the least positive number drops zeros.
+    /// The limit is `tolerance`, which is 0 or more. 0 drops nothing; the least positive number
+    /// drops only zeros.
     pub fn absolute(tolerance: f64) -> Self {
         Self { tolerance, relative: false, diagonal: false }
     }
 
-    /// The limit is `tolerance` times the largest magnitude in the entry's (block) column; for
-    /// row-major matrices in its (block) row. NaN is ignored. If the largest is infinite, nothing
-    /// is dropped.
+    /// The limit is `tolerance` times the largest magnitude in the entry's column of entries
+    /// (blocks), or in its row for row-major matrices. NaN is ignored. If the largest magnitude is
+    /// infinite, nothing is dropped.
     pub fn relative(tolerance: f64) -> Self {
         Self { relative: true, ..Self::absolute(tolerance) }
     }
@@ -66,13 +67,13 @@ impl Threshold {
 }
 
 impl From<f64> for Threshold {
-    /// An absolute threshold.
+    /// A number is taken as an absolute threshold.
     fn from(tolerance: f64) -> Self {
         Self::absolute(tolerance)
     }
 }
 
-/// The matrix without its entries (blocks) below a [`Threshold`]; a number is an absolute one.
+/// Removes the entries (blocks) below a [`Threshold`]. A number is taken as an absolute threshold.
 ///
 /// # Errors
 /// [`Error::Argument`] if the tolerance is negative or not finite.
@@ -88,17 +89,17 @@ impl AnyMatrix {
         of_entries(view, &(0..view.nnz()).filter(|&entry| !is_zero(entry)).collect::<Vec<_>>())
     }
 
-    /// The matrix without its entries (blocks) below a [`Threshold`], as [`drop_below`].
+    /// Removes the entries (blocks) below a [`Threshold`]; see [`drop_below`].
     ///
     /// # Errors
-    /// As [`drop_below`]; [`Error::Argument`] for integers.
+    /// See [`drop_below`]; [`Error::Argument`] for integers.
     pub fn drop_below(&self, threshold: impl Into<Threshold>) -> Result<Self> {
         check_droppable(self.element())?;
         drop_any_below(self.view(), threshold.into())
     }
 }
 
-/// Refuses integers, whose entries have no threshold.
+/// Refuses integers, for which thresholds are not defined.
 pub(crate) fn check_droppable(element: ElementType) -> Result<()> {
     match element.is_real() {
         true => Ok(()),
@@ -111,22 +112,22 @@ fn drop_any_below(view: AnyView<'_>, threshold: Threshold) -> Result<AnyMatrix> 
     Ok(of_entries(view, &kept_entries(view, threshold)))
 }
 
-/// The matrix of the entries `kept`, which ascend.
+/// The matrix of the entries `kept`, which are in ascending order.
 fn of_entries(view: AnyView<'_>, kept: &[usize]) -> AnyMatrix {
     let stride = view.stride;
     let values = move_values!(view.values, values => gather(values, (stride, stride), kept));
     AnyMatrix::of_arrays(view.kind, pattern_of(view.pattern, kept), (view.shape, stride), values)
 }
 
-/// The pattern of the entries `kept`, which ascend.
+/// The pattern of the entries `kept`, which are in ascending order.
 pub(crate) fn pattern_of(pattern: &Pattern, kept: &[usize]) -> Pattern {
     let before = |&offset: &u64| kept.partition_point(|&entry| (entry as u64) < offset) as u64;
     let rows = kept.iter().map(|&entry| pattern.row_idx()[entry]).collect();
     Pattern::trusted(pattern.nrows(), pattern.ncols(), pattern.col_ptr().iter().map(before).collect(), rows)
 }
 
-/// The entries to keep, in ascending order, of a matrix of real numbers. Magnitudes are exact in
-/// `f64`; limits are rounded to the arithmetic type of the elements.
+/// The entries of a matrix of real numbers to keep, in ascending order. Magnitudes are exact in
+/// `f64`. Limits are rounded to the arithmetic type of the elements.
 pub(crate) fn kept_entries(view: AnyView<'_>, threshold: Threshold) -> Vec<usize> {
     let rounded = |x: f64| if view.element() == ElementType::F64 { x } else { f64::from(x as f32) };
     // The larger magnitude; NaN if one is NaN.
@@ -139,7 +140,7 @@ pub(crate) fn kept_entries(view: AnyView<'_>, threshold: Threshold) -> Vec<usize
         let limit = match threshold.relative {
             true => {
                 let norm = view.pattern.entries(col).map(size).filter(|x| !x.is_nan()).fold(0.0, larger);
-                // A product of two `f32` is exact in `f64`, so it is rounded once.
+                // A product of two `f32` is exact in `f64`, so it is rounded only once.
                 if norm.is_finite() { rounded(tolerance * norm) } else { 0.0 }
             }
             false => tolerance,

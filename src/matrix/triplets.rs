@@ -1,4 +1,4 @@
-//! Compresses triplets into columns or rows.
+//! Compression of triplets into columns or rows.
 use super::Pattern;
 use crate::{
     Arithmetic, Element, Error, Result,
@@ -7,13 +7,13 @@ use crate::{
     host::memory,
 };
 
-/// The places of triplets, in the order given.
+/// The places of triplets, in the given order.
 pub(super) struct Places {
     nrows: usize,
     ncols: usize,
-    /// Whether the arrays are those of rows.
+    /// Whether the arrays to make are by rows.
     by_rows: bool,
-    /// Column, row and number of each entry; row, column and number by rows.
+    /// Column, row and index of each triplet; or row, column and index if by rows.
     places: Vec<(u32, u32, usize)>,
 }
 
@@ -33,7 +33,7 @@ impl Places {
     }
 
     /// # Errors
-    /// [`Error::Argument`] for a place outside the matrix.
+    /// [`Error::Argument`] if the place is outside the matrix.
     pub fn push(&mut self, row: usize, col: usize) -> Result<()> {
         let Self { nrows, ncols, by_rows, ref places } = *self;
         if row >= nrows || col >= ncols {
@@ -48,7 +48,7 @@ impl Places {
     }
 
     /// Compresses the entries at these places, of `area` elements each, into columns (of the
-    /// transpose by rows). Entries at the same place are added in the order given.
+    /// transpose if by rows). Entries at the same place are added in the given order.
     pub fn compress(mut self, area: usize, elements: AnyValues) -> Result<(Pattern, AnyValues)> {
         self.places.sort_unstable(); // the entry's number is the last key, so duplicates keep their order
         let Self { nrows, ncols, by_rows, places } = self;
@@ -62,14 +62,14 @@ impl Places {
             }
             col_ptr[col as usize + 1] = row_idx.len() as u64;
         }
-        // Columns without entries end where the column before ends.
+        // A column without entries ends where the column before it ends.
         (0..ncols).for_each(|col| col_ptr[col + 1] = col_ptr[col + 1].max(col_ptr[col]));
         let values = with_values!(AnyValues, &elements, elements => sums(&places, area, elements));
         Ok((Pattern::new(nrows, ncols, col_ptr, row_idx)?, values))
     }
 }
 
-/// The elements of the entries at each place, added up.
+/// Adds up the elements of the entries at each place.
 fn sums<T: Element>(places: &[(u32, u32, usize)], area: usize, elements: &[T]) -> AnyValues {
     let mut values = Vec::with_capacity(elements.len());
     let mut previous = None;

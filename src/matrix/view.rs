@@ -1,4 +1,4 @@
-//! [`AnyView`]: the arrays of a matrix whose element and format are values.
+//! [`AnyView`]: the arrays of a matrix whose element type and format are known at run time only.
 use super::{BlockShape, CbcView, Matrix, Pattern};
 use crate::{
     Element, Error, Result,
@@ -6,7 +6,7 @@ use crate::{
     error::Dimensions,
 };
 
-/// The format of a matrix as a value.
+/// The format of a matrix, known at run time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MatrixKind {
@@ -41,12 +41,12 @@ impl MatrixKind {
         }
     }
 
-    /// Whether the arrays are those of the transpose, as [`Matrix::ROW_MAJOR`].
+    /// Whether the arrays are those of the transpose; see [`Matrix::ROW_MAJOR`].
     pub const fn is_row_major(self) -> bool {
         matches!(self, Self::Csr | Self::Bsr)
     }
 
-    /// Whether entries may be blocks other than 1x1, as [`Matrix::BLOCKS`].
+    /// Whether entries may be blocks other than 1x1; see [`Matrix::BLOCKS`].
     pub const fn has_blocks(self) -> bool {
         matches!(self, Self::Cbc | Self::Bsr)
     }
@@ -70,14 +70,14 @@ impl MatrixKind {
         }
     }
 
-    /// Two numbers of the arrays, of rows and of columns, as those of the matrix.
+    /// Converts two numbers from the rows and columns of the arrays to those of the matrix.
     pub(crate) fn oriented<N>(self, rows: N, cols: N) -> (N, N) {
         if self.is_row_major() { (cols, rows) } else { (rows, cols) }
     }
 }
 
-/// The arrays of a matrix, borrowed, with element and format as values. It is made of a reference
-/// to a matrix of any type, or to an [`AnyMatrix`](super::AnyMatrix).
+/// The borrowed arrays of a matrix, with element type and format known at run time only. A
+/// reference to a matrix of any type, or to an [`AnyMatrix`](super::AnyMatrix), converts to it.
 ///
 /// ```
 /// use blockmul::{Csc, element::ElementType, matrix::AnyView};
@@ -90,7 +90,7 @@ impl MatrixKind {
 pub struct AnyView<'a> {
     pub(crate) kind: MatrixKind,
     pub(crate) pattern: &'a Pattern,
-    /// Of the blocks as the arrays have them: transposed if the matrix is row-major.
+    /// The shape of the blocks in the arrays, which are transposed if the matrix is row-major.
     pub(crate) shape: BlockShape,
     pub(crate) stride: usize,
     pub(crate) values: AnySlice<'a>,
@@ -102,7 +102,7 @@ impl<'a, M: Matrix> From<&'a M> for AnyView<'a> {
     }
 }
 
-/// Compressed block columns, as they are.
+/// The arrays are taken as compressed block columns.
 impl<'a, T: Element> From<CbcView<'a, T>> for AnyView<'a> {
     fn from(cbc: CbcView<'a, T>) -> Self {
         Self::of_cbc(MatrixKind::Cbc, cbc)
@@ -115,7 +115,7 @@ impl<'a> AnyView<'a> {
         Self { kind, pattern, shape, stride, values: T::any_slice(values) }
     }
 
-    /// The arrays as those of elements of type `T`, if they are.
+    /// The arrays with elements of type `T`, if that is their type.
     pub(crate) fn cbc<T: Element>(self) -> Option<CbcView<'a, T>> {
         let Self { pattern, shape, stride, .. } = self;
         Some(CbcView { pattern, shape, stride, values: T::of_any_slice(self.values)? })
@@ -151,12 +151,12 @@ impl<'a> AnyView<'a> {
         if self.kind.is_row_major() { self.shape.transpose() } else { self.shape }
     }
 
-    /// The places of the entries: those of the transpose if the matrix is row-major.
+    /// The pattern of the entries, or of the transpose's entries if the matrix is row-major.
     pub fn pattern(&self) -> &'a Pattern {
         self.pattern
     }
 
-    /// Number of the arrays' element `i` of a block.
+    /// Element `i` of entry `entry`, in the order of the arrays.
     pub(crate) fn number(&self, entry: usize, i: usize) -> f64 {
         self.values.number(entry * self.stride + i)
     }
@@ -167,7 +167,8 @@ impl<'a> AnyView<'a> {
         self.kind.oriented(rows, self.pattern.ncols() * self.shape.cols())
     }
 
-    /// Block grid and block shape of the matrix, as it is read by rows and columns.
+    /// Block grid and block shape of the matrix as seen by rows and columns, whatever its storage
+    /// order.
     pub(crate) fn dimensions(&self) -> Dimensions {
         let of_arrays = self.of_arrays();
         if self.kind.is_row_major() { of_arrays.transposed() } else { of_arrays }

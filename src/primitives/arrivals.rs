@@ -1,9 +1,9 @@
-//! The entries of compressed columns by rows: each takes the next place of its row from a counter,
-//! then each row puts its entries in order. Kernels: `cl/primitives/arrivals.cl`.
+//! Sorts the entries of compressed columns by row, on GPUs. Each entry takes the next place of its
+//! row from a counter; then each row sorts its entries. Kernels: `cl/primitives/arrivals.cl`.
 //!
-//! Entries are read twice and written twice, whatever the number of rows, where a radix sort takes
-//! a pass for every few bits of it. The order in which entries arrive is any, but no two have the
-//! same number, so that the result is that of a stable sort.
+//! Entries are read twice and written twice, whatever the number of rows, while a radix sort takes
+//! a pass for every few bits of that number. Entries arrive in any order, but they are then sorted
+//! by number, so the result is that of a stable sort.
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
@@ -56,25 +56,27 @@ kernel! {
     }
 }
 
-/// Parameters that the kernels are compiled with.
+/// Parameters with which the kernels are compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ArrivalTuning {
     pub group_size: usize,
-    /// Entries that a work-item counts or places.
+    /// Number of entries that a work-item counts or places.
     pub items: usize,
-    /// Work-items of a row.
+    /// Number of work-items that sort a row.
     pub lanes: usize,
-    /// Most entries of a row that its items keep in local memory: a multiple of 4.
+    /// Most entries of a row that its work-items keep in local memory: a multiple of 4.
     pub held: usize,
-    /// Most entries of a row, which a work-group sorts: a power of two.
+    /// Most entries of a row that a work-group can sort: a power of two.
     pub longest: usize,
 }
 
 impl ArrivalTuning {
-    /// For so many rows and entries; `None` if the device sorts entries by row instead.
+    /// Parameters for `rows` rows and `entries` entries; `None` if the device uses a radix sort
+    /// instead.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
         let (average, numbers) = (entries / rows.max(1), device.info().numbers());
-        // Few lanes, so that short rows fill them; many, so that the memory of a group holds rows.
+        // Few lanes if rows are short, to keep them busy; else many, so that the rows of a group
+        // fit its local memory.
         let lanes = if average <= 8 { 8 } else { 32 };
         let (group_size, items) = (numbers.arrival_group, numbers.arrival_items);
         let counts = group_size >= 32 && average <= numbers.arrival_average;
@@ -90,20 +92,20 @@ impl ArrivalTuning {
     }
 }
 
-/// The entries by rows.
+/// The entries sorted by row.
 pub(crate) struct Arrived {
     pub row_ptr: Buffer<u32>,
     pub column: Buffer<u32>,
-    /// The number of each entry.
+    /// The index of each entry in the columns.
     pub order: Buffer<u32>,
     /// Entries of the longest row.
     pub longest: usize,
 }
 
-/// What came of the counts.
+/// The result of counting the entries of rows.
 pub(crate) enum Counted {
     Ordered(Box<Arrived>),
-    /// A row is too long: the longest has so many entries.
+    /// A row is too long to be sorted here; the longest has this many entries.
     TooLong(usize),
 }
 
@@ -131,7 +133,8 @@ impl Arrivals {
         })
     }
 
-    /// The entries by rows, unless a row is too long. Reads back the length of the longest.
+    /// Sorts the entries by row, unless a row is too long. Reads back the length of the longest
+    /// row.
     pub fn run(&self, work: &Work, pattern: &PatternArrays) -> Result<Counted> {
         let PatternArrays { nrows: rows, ncols, row_idx, col_ptr, .. } = pattern;
         let (n, tuning) = (row_idx.len(), &self.tuning);

@@ -1,6 +1,6 @@
 //! The primitives on plain arrays, run in timed rounds for `lab bench`.
 //!
-//! Public only for the laboratory, which is a crate of its own. It is no part of the interface.
+//! Public only for the laboratory, which is another crate. It is not part of the interface.
 use super::{
     Operator, Scanner, Segments,
     scan::{Scan, ScanTuning},
@@ -16,8 +16,8 @@ use crate::{
 };
 use std::time::Instant;
 
-/// A result, and the milliseconds of each round after the first. Wall-clock time, from an idle
-/// device to an idle device.
+/// A result, and the wall-clock milliseconds of each round after the first. A round begins and ends
+/// with an idle device.
 pub type Timed<T> = (T, Vec<f64>);
 
 /// Exclusive sums.
@@ -43,8 +43,8 @@ pub fn segmented_scan(device: &Device, ptr: &[u32], values: &[f64], rounds: usiz
     Ok((sums.download()?, times))
 }
 
-/// Sorts rows and payloads of segments by row. `ptr` says where each segment begins, and ends with
-/// the number of all elements.
+/// Sorts the rows and payloads of segments by row. `ptr` contains the start of each segment, and
+/// then the number of all elements.
 pub fn sort(
     device: &Device,
     ptr: &[u32],
@@ -80,7 +80,7 @@ pub fn sort(
     Ok(((rows.download(&work)?, payload.download(&work)?), times))
 }
 
-/// Sums of runs; `ends` gives the last value of each.
+/// Sums of runs; `ends` contains the position of each run's last value.
 pub fn reduce(device: &Device, ends: &[u32], values: &[f64], rounds: usize) -> Result<Timed<Vec<f64>>> {
     let work = Work::new(device, None);
     let mut pieces = Vec::new();
@@ -105,8 +105,8 @@ pub fn reduce(device: &Device, ends: &[u32], values: &[f64], rounds: usize) -> R
     Ok((sums.download(&work)?, times))
 }
 
-/// The transpose of a pattern, and for each of its entries the entry of `pattern` that it comes
-/// from.
+/// The transpose of a pattern, and for each of its entries the index of the same entry in
+/// `pattern`.
 pub fn transpose(device: &Device, pattern: &Pattern, rounds: usize) -> Result<Timed<(Pattern, Vec<u32>)>> {
     let work = Work::new(device, None);
     let (transpose, pattern) = (Transpose::new(device)?, PatternArrays::upload(&work, pattern)?);
@@ -114,7 +114,8 @@ pub fn transpose(device: &Device, pattern: &Pattern, rounds: usize) -> Result<Ti
     Ok(((found.pattern.download(&work)?, found.source.download(&work)?), times))
 }
 
-/// The result of the first round, and the times of the others. The time of `fresh` does not count.
+/// Returns the result of the first round, and the times of the others. The time of `fresh` does not
+/// count.
 fn timed<I, O>(
     device: &Device,
     rounds: usize,

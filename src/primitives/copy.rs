@@ -1,5 +1,5 @@
-//! Measures how fast a device streams memory, the measure for the times of kernels. Kernel:
-//! `cl/primitives/copy.cl`.
+//! Measures the bandwidth of the device's memory, with which the times of kernels are compared.
+//! Kernel: `cl/primitives/copy.cl`.
 use crate::{
     Device, DeviceKind, Result,
     device::{Grid, In, Kernel, Options, Out, Work, kernel},
@@ -10,17 +10,17 @@ kernel! {
     struct CopyPairs = "copy" in "primitives/copy.cl" { from: In<u64>, to: Out<u64>, n: u32 }
 }
 
-/// Bytes of a copy, on GPUs and on CPUs: far more than caches keep, and long enough that the launch
-/// does not count.
+/// Bytes of a copy, on GPUs and on CPUs. This is far more than caches hold, and the launch takes no
+/// noticeable part of the time.
 const BYTES: [u64; 2] = [1 << 30, 256 << 20];
-/// Most copies timed after a first one that touches the memory. The median counts.
+/// Most copies that are timed after a first one that touches the memory. Their median counts.
 const ROUNDS: usize = 5;
-/// Seconds after which no further copy begins once one is timed: slow copies need no median.
+/// If this many seconds have passed and one copy is timed, no further copy begins.
 const ENOUGH: f64 = 0.2;
 
 impl Device {
-    /// Bytes read and written per second by the faster of two copies within device memory: a
-    /// kernel's and the driver's.
+    /// Bytes read and written per second by a copy within device memory. A kernel's copy and the
+    /// driver's are timed; the faster counts.
     ///
     /// Takes some tenths of a second and two buffers of 1 GiB (256 MiB on CPUs), or smaller ones if
     /// the device has less memory.
@@ -45,13 +45,13 @@ fn copy_bandwidth(device: &Device, words: usize) -> Result<f64> {
     let by_kernel =
         median(device, || kernel.launch(&work, grid, CopyPairs { from: &from, to: &mut to, n: (words / 2) as u32 }))?;
     let by_driver = median(device, || work.copy(&from, 0, &mut to, 0, words))?;
-    // Buffers this large must not stay in the pool.
+    // Buffers of this size must not stay in the pool.
     drop((from, to));
     device.trim();
     Ok(2.0 * 8.0 * words as f64 / by_kernel.min(by_driver))
 }
 
-/// Median seconds of `copy`. Wall-clock time, since not every queue keeps times.
+/// The median wall-clock seconds of `copy`. Not every queue records times.
 fn median(device: &Device, mut copy: impl FnMut() -> Result<()>) -> Result<f64> {
     let (begin, mut times) = (Instant::now(), Vec::new());
     while times.len() < 2 || times.len() <= ROUNDS && begin.elapsed().as_secs_f64() < ENOUGH {
@@ -75,7 +75,7 @@ mod tests {
         let device = test_device();
         let work = Work::new(&device, None);
         let kernel: Kernel<CopyPairs<'_>> = Kernel::new(&device, &Options::group_size(16))?;
-        // Pairs of words: none, one, and sizes around a work-group.
+        // Pairs of words: none, one, and numbers around a work-group.
         for pairs in [0usize, 1, 15, 16, 17, 40] {
             let words: Vec<u64> = (0..2 * pairs as u64).map(|word| word << 33 | 5).collect();
             let (from, mut to) = (work.upload(&words)?, work.buffer(words.len())?);
@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn bandwidth_is_that_of_some_memory() -> Result<()> {
-        // Between the speed of a tape and that of a few hundred stacks of HBM.
+        // A plausible bandwidth lies between that of a tape and that of a few hundred stacks of
+        // HBM.
         let bandwidth = copy_bandwidth(&test_device(), 1 << 16)?;
         assert!((1e6..1e15).contains(&bandwidth), "{bandwidth}");
         Ok(())

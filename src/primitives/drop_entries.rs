@@ -1,7 +1,7 @@
-//! Removes small entries (blocks) of a matrix on the device; the others keep their order. Steps:
-//! flags, a scan, one copy, and one small read of how many entries stay. Kernels:
-//! `cl/primitives/drop_entries.cl`. [`Threshold`] has the rule, [`crate::matrix::drop_below`] is
-//! the model.
+//! Removes small entries (blocks) of a matrix on the device. The others keep their order. The steps
+//! are flags, a scan, one copy, and one small read of the number of entries that stay. Kernels:
+//! `cl/primitives/drop_entries.cl`. [`Threshold`] describes the rule, and
+//! [`crate::matrix::drop_below`] is the model.
 use super::scan::{Scan, ScanTuning};
 use crate::{
     DeviceInfo, DeviceKind, DeviceMatrix, Field, Matrix, Result, Threshold,
@@ -70,8 +70,9 @@ kernel! {
     }
 }
 
-/// The kernels that remove small entries. Magnitudes are of real numbers: functions that take a
-/// threshold require a [`Field`]. A product is the exception, because its threshold is an option.
+/// The kernels that remove small entries. Magnitudes are defined for real numbers, so functions
+/// that take a threshold require a [`Field`]. A product does not require it, because its threshold
+/// is an option.
 pub(crate) struct DropEntries {
     sizes: Kernel<EntrySizes<'static>>,
     norms: Kernel<ColumnNorms<'static>>,
@@ -82,12 +83,12 @@ pub(crate) struct DropEntries {
     threshold: Threshold,
     element: ElementType,
     group_size: usize,
-    /// Work-items of a group that share an entry: as many as it has elements, so that neighbours
-    /// load neighbours. One on a CPU.
+    /// Work-items of a group that share an entry: as many as the entry has elements, so that
+    /// neighbouring items load neighbouring elements; one on a CPU.
     lanes: usize,
 }
 
-/// The device memory that [`DropEntries`] allocates, for the planner of bands.
+/// The device memory that [`DropEntries`] allocates, for the computation of bands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DropMemory {
     /// Bytes of an entry with its padding and its magnitude.
@@ -108,8 +109,8 @@ impl DropMemory {
         }
     }
 
-    /// Most bytes at once for `nnz` entries in `columns` columns, in size classes. The bound is
-    /// reached if all entries stay.
+    /// The most bytes allocated at once for `nnz` entries in `columns` columns, in size classes. It
+    /// is reached if all entries stay.
     pub fn peak(&self, nnz: u64, columns: u64) -> u64 {
         let places = pool_bytes(4 * (nnz + 1));
         let norms = pool_bytes(if self.relative { 8 * columns } else { 0 });
@@ -158,8 +159,8 @@ impl DropEntries {
         })
     }
 
-    /// The entries of `matrix` that stay; `None` if all do. `matrix` has the columns from
-    /// `first_col` on of a larger one.
+    /// The entries of `matrix` that stay; `None` if all stay. `matrix` holds the columns of a
+    /// larger matrix from `first_col` on.
     pub fn run(&self, work: &Work, matrix: &DeviceCbc, first_col: usize) -> Result<Option<DeviceCbc>> {
         work.stage("drop");
         let (nnz, cols) = (matrix.nnz(), matrix.ncols);
@@ -188,8 +189,8 @@ impl DropEntries {
         Ok(Some(DeviceCbc { pattern, shape: matrix.shape, stride: matrix.stride, values: kept_values }))
     }
 
-    /// The place of each entry: the number of entries before it that stay. The last element is the
-    /// number of all that stay.
+    /// The new place of each entry: the number of entries before it that stay. The last element is
+    /// the number of all entries that stay.
     fn places(&self, work: &Work, matrix: &DeviceCbc, first_col: usize) -> Result<Buffer<u32>> {
         let (entries, threshold, pattern) = (matrix.nnz(), self.threshold, &matrix.pattern);
         let (nnz, ncols) = (entries as u32, matrix.ncols as u32);
@@ -228,8 +229,8 @@ impl DropEntries {
 }
 
 impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
-    /// Returns a new matrix without the entries (blocks) below a [`Threshold`]; a number is an
-    /// absolute one. The pattern is new too, the same as that of
+    /// Returns a new matrix without the entries (blocks) below a [`Threshold`]. A number is taken
+    /// as an absolute threshold. The pattern is new, too, and equal to that of
     /// [`matrix::drop_below`](crate::matrix::drop_below) on the host. Reads one number back.
     ///
     /// # Errors
@@ -251,7 +252,7 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
 }
 
 impl DeviceMatrix<AnyMatrix> {
-    /// Returns a new matrix without the entries (blocks) below a [`Threshold`], as
+    /// Returns a new matrix without the entries (blocks) below a [`Threshold`], like
     /// [`AnyMatrix::drop_below`] on the host. Reads one number back.
     ///
     /// # Errors
@@ -281,8 +282,8 @@ mod tests {
     use crate::{BlockShape, Cbc, device::test_device, generate, matrix::drop_below};
     use half::f16;
 
-    /// Whether the device's entries are the host's to the bit, for every number of lanes that share
-    /// an entry.
+    /// Whether the device and the host keep the same entries with the same bits, for every number
+    /// of lanes that share an entry.
     fn agrees<T: Field>(matrix: &Cbc<T>, threshold: Threshold) -> Result<bool> {
         let (device, work) = (test_device(), Work::new(&test_device(), None));
         let want = drop_below(matrix, threshold)?;
@@ -297,7 +298,7 @@ mod tests {
         Ok(want.nnz() < matrix.nnz())
     }
 
-    /// Magnitudes from 2^-20 to 2^20, zeros of both signs, infinities, NaN.
+    /// Replaces elements by magnitudes from 2^-20 to 2^20, zeros of both signs, infinities and NaN.
     fn odd(matrix: &Cbc<f64>) -> Result<Cbc<f64>> {
         let area = matrix.shape().area();
         let value = |(i, x): (usize, &f64)| match (i / area % 11, i % area) {

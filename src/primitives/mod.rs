@@ -22,21 +22,21 @@
 //! # Ok(())
 //! # }
 //! ```
-// Inside of the crate there are more primitives, of stages and plans:
+// Further primitives are for stages and plans of the crate only:
 //
-// | primitive | promise |
+// | primitive | result |
 // |---|---|
-// | `arrivals` | the entries of compressed columns by rows on GPUs, and how many the longest has |
-// | `copy` | how fast the device streams memory |
+// | `arrivals` | the entries of compressed columns by row on GPUs, and the length of the longest row |
+// | `copy` | the bandwidth of the device's memory |
 // | `drop_entries` | the entries of a matrix that are not small, in their order |
-// | `radix_sort` | elements by 32-bit keys, stably, and where each key begins |
+// | `radix_sort` | elements sorted stably by 32-bit keys, and where each key begins |
 // | `scan` | exclusive sums of any number of `u32` or `u64`, in place |
-// | `segmented_sort` | rows and payloads by row inside each segment, stably |
+// | `segmented_sort` | rows and payloads sorted stably by row inside each segment |
 // | `segmented_reduce` | one sum per run, its terms added left to right, cut every 1024 terms |
-// | `tallies` | the entries of compressed columns by rows on CPUs |
-// | `transpose` | the pattern of a transpose, and the entry each of its entries comes from |
+// | `tallies` | the entries of compressed columns by row on CPUs |
+// | `transpose` | the pattern of a transpose, and the original index of each of its entries |
 pub(crate) mod arrivals;
-// Public for `lab bench`, which is outside of the crate.
+// Public for `lab bench`, which is another crate.
 #[doc(hidden)]
 pub mod bench;
 mod copy;

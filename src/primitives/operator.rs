@@ -1,4 +1,4 @@
-//! Operators of scans and reductions, as text in OpenCL C.
+//! Operators of scans and reductions, given as text in OpenCL C.
 use crate::{
     Arithmetic, Element, Error, Result, Semiring,
     device::Options,
@@ -7,21 +7,21 @@ use crate::{
 
 /// An associative operator of two elements, for a [`Scanner`](super::Scanner).
 ///
-/// | constructor | of x and y | of no elements |
+/// | constructor | result for x and y | result for no elements |
 /// |---|---|---|
 /// | [`sum`](Self::sum) | x + y; integers wrap around at 2^32 | 0 |
-/// | [`product`](Self::product) | x · y, likewise | 1 |
-/// | [`min`](Self::min) | the smaller; NaN if one is | +infinity, or the largest integer |
-/// | [`max`](Self::max) | the larger; NaN if one is | -infinity, or the least integer |
-/// | [`or`](Self::or), [`and`](Self::and) | 1 if one is not 0; if both are not 0; else 0 | 0, 1 |
+/// | [`product`](Self::product) | x · y; integers wrap around at 2^32 | 1 |
+/// | [`min`](Self::min) | the smaller; NaN if one is NaN | +infinity, or the largest integer |
+/// | [`max`](Self::max) | the larger; NaN if one is NaN | -infinity, or the least integer |
+/// | [`or`](Self::or), [`and`](Self::and) | 1 if one is not 0, or both are not 0; else 0 | 0, 1 |
 /// | [`lengths`](Self::lengths) | x + y as in min-plus: integers saturate | 0 |
 /// | [`new`](Self::new) | any expression | any value |
 ///
-/// An expression is OpenCL C of type `T` (`double`, `float`, `uint` or `int`) in the names `x` and
-/// `y`: x stands to the left of y. The operator must be associative, but need not be commutative:
-/// no two elements are swapped. Results have the same bits on every device if the expression's do:
-/// sums, products and comparisons are the same everywhere, functions such as `exp` and the bits of
-/// a NaN are not.
+/// An expression is OpenCL C of type `T` (`double`, `float`, `uint` or `int`) in `x` and `y`, where
+/// x stands to the left of y. The operator must be associative. It need not be commutative, because
+/// elements are never swapped. Results have the same bits on every device if those of the
+/// expression have. This is true for sums, products and comparisons, but not for functions such as
+/// `exp` or for the bits of a NaN.
 ///
 /// ```
 /// use blockmul::{Device, primitives::{Operator, Scanner}};
@@ -39,23 +39,24 @@ use crate::{
 pub struct Operator<T> {
     /// An expression of `x` and `y`.
     text: String,
-    /// The combination of no elements.
+    /// The result for no elements.
     empty: T,
-    /// Whether it is computed in unsigned integers: OpenCL C leaves it open what a signed sum is
-    /// that overflows.
+    /// Whether the operator is computed in unsigned integers. OpenCL C does not define signed sums
+    /// that overflow.
     unsigned: bool,
 }
 
 impl<T: Element<Arithmetic = T> + Arithmetic> Operator<T> {
-    /// The operator of an expression in OpenCL C, and the value of no elements: that of the first
-    /// element of an exclusive scan, and of an empty segment. It is not combined with any element.
+    /// Makes an operator from an expression in OpenCL C. `empty` is the value of no elements: that
+    /// of the first element in an exclusive scan, and of an empty segment. It is not combined with
+    /// any element.
     ///
     /// A sum of `int` that overflows is undefined in OpenCL C; [`Operator::sum`] wraps around.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the text is no single expression: if it is empty, has a character
-    /// that no expression needs, a comment, or parentheses that do not match. What the compiler
-    /// refuses is reported by [`Scanner::new`](super::Scanner::new).
+    /// [`Error::Argument`] if the text is not a single expression: if it is empty, contains a
+    /// comment or a character that no expression needs, or if its parentheses do not match.
+    /// [`Scanner::new`](super::Scanner::new) reports errors of the compiler.
     pub fn new(expression: &str, empty: T) -> Result<Self> {
         check(expression)
             .map_err(|why| Error::Argument(format!("the operator `{}` {why}", expression.escape_default())))?;
@@ -83,18 +84,18 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Operator<T> {
         Self::added(Semiring::MaxPlus)
     }
 
-    /// Whether one element is not 0, as 1 or 0.
+    /// 1 if at least one element is not 0, else 0.
     pub fn or() -> Self {
         Self::added(Semiring::OrAnd)
     }
 
-    /// Whether all elements are not 0, as 1 or 0.
+    /// 1 if all elements are not 0, else 0.
     pub fn and() -> Self {
         Self { text: Text::of(T::TYPE, Semiring::OrAnd).multiply, empty: T::one(), unsigned: false }
     }
 
-    /// The sum of lengths: infinite integers stay infinite, and finite sums stop at them; see
-    /// min-plus of [`Semiring`].
+    /// The sum of lengths. Infinite integers stay infinite, and finite sums stop before infinity;
+    /// see min-plus of [`Semiring`].
     pub fn lengths() -> Self {
         Self { text: Text::of(T::TYPE, Semiring::MinPlus).multiply, empty: T::ZERO, unsigned: false }
     }
@@ -115,7 +116,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Operator<T> {
         options.arithmetic(T::TYPE, self.unsigned).define("COMBINE(x, y)", &self.text).define("EMPTY", empty)
     }
 
-    /// The compiler's refusal in the caller's words.
+    /// The compiler's error, rewritten for the caller's expression.
     pub(super) fn refused(&self, error: Error) -> Error {
         refused(&self.text, T::TYPE, error)
     }
@@ -137,7 +138,8 @@ fn refused(text: &str, element: ElementType, error: Error) -> Error {
     }
 }
 
-/// Why a text is not one expression. It becomes a macro in a program that other kernels share.
+/// Checks that a text is one expression, because it becomes a macro in a program that other kernels
+/// share. The error is the reason.
 fn check(expression: &str) -> std::result::Result<(), String> {
     let of_expressions = |c: char| c.is_ascii_alphanumeric() || "_ +-*/%<>=!&|^~?:,.()".contains(c);
     if let Some(strange) = expression.chars().find(|&c| !of_expressions(c)) {
@@ -191,7 +193,7 @@ mod tests {
         assert_eq!(empty(Operator::<f64>::min().options(none())), "as_double(0x7ff0000000000000ul)");
         assert_eq!(empty(Operator::new("x", -0.0f32).unwrap().options(none())), "as_float(0x80000000u)");
         assert_eq!(empty(Operator::<i32>::max().options(none())), "as_int(0x80000000u)");
-        // Sums of i32 are those of uint, which wrap around.
+        // Sums of i32 are computed as uint, which wraps around.
         assert_eq!(empty(Operator::<i32>::sum().options(none())), "as_uint(0x0u)");
     }
 }

@@ -1,27 +1,27 @@
-//! Radix sort: the order of elements by 32-bit keys, stably, digit by digit, the lowest first.
+//! Radix sort: the stable order of elements by 32-bit keys, digit by digit from the lowest.
 //! Kernels: `cl/primitives/radix_sort.cl`, for CPUs `cl/primitives/radix_sort_serial.cl`, and
 //! `cl/primitives/key_starts.cl`.
 //!
-//! Passes are as few as the bits of the largest key allow, and have equally many bits. A pass
-//! counts the digits of each tile of elements, scans the counts digit by digit, and writes the
-//! elements of each tile in order: four launches. A single tile needs one. The first pass reads the
-//! keys where they are, and numbers the elements itself.
+//! There are as few passes as the bits of the largest key allow, with about equally many bits each.
+//! A pass counts the digits of each tile of elements, scans the counts digit by digit, and writes
+//! the elements of each tile in order: four launches. A single tile needs one launch. The first
+//! pass reads the keys in place, and numbers the elements itself.
 use crate::{
     DeviceInfo, Error, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Teams, Work, kernel, source},
     primitives::scan::{Scan, ScanTuning},
 };
 
-/// Parameters that the sort is compiled with.
+/// Parameters with which the sort is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RadixTuning {
-    /// Work-items of a group: whole teams of 32, or 1.
+    /// Work-items of a group: a multiple of 32, or 1.
     pub group_size: usize,
-    /// Elements of a work-item, at least.
+    /// Least number of elements of a work-item.
     pub items: usize,
     /// Most bits of a digit.
     pub digit_bits: usize,
-    /// Most tiles, if one work-item takes a tile.
+    /// Most tiles, if one work-item sorts a tile.
     pub most_tiles: usize,
 }
 
@@ -43,7 +43,7 @@ impl RadixTuning {
         Self { group_size: 1, items, digit_bits, most_tiles }
     }
 
-    /// Fewer bits, and then shorter tiles, if the arrays of a group do not fit local memory.
+    /// Reduces the bits, and then the tiles, until the arrays of a group fit local memory.
     fn within(mut self, local_bytes: u64) -> Self {
         while self.local_bytes() as u64 > local_bytes {
             match self {
@@ -62,25 +62,25 @@ impl RadixTuning {
         4 * (masks + digits + self.group_size * (1 + self.items) + 2) + 2 * teams * digits
     }
 
-    /// Elements of a tile, of `n` in all.
+    /// Elements of a tile, if there are `n` in all.
     fn tile(&self, n: usize) -> usize {
         (self.group_size * self.items).max(n.div_ceil(self.most_tiles))
     }
 
-    /// The shift and the number of values of each digit of keys below `keys`.
+    /// For each digit of keys below `keys`: its shift, and the number of its values.
     fn digits(&self, keys: usize) -> impl Iterator<Item = [u32; 2]> + use<> {
         let bits = keys.max(1).next_power_of_two().ilog2() as usize;
         let passes = bits.div_ceil(self.digit_bits).max(1);
-        // The first passes have a bit more if they are not equal.
+        // If the bits cannot be divided equally, the first passes have one bit more.
         let first = move |pass: usize| (pass * bits).div_ceil(passes) as u32;
         (0..passes).map(move |pass| [first(pass), 1 << (first(pass + 1) - first(pass))])
     }
 }
 
-/// Most elements. Kernels add two positions in 32 bits.
+/// Most elements. Kernels add two positions in 32 bits without overflow.
 const MAX_ELEMENTS: usize = i32::MAX as usize;
 
-/// Refuses more than [`MAX_ELEMENTS`].
+/// Refuses more than [`MAX_ELEMENTS`] elements.
 fn refuse_more(n: usize) -> Result<()> {
     let what = "number of entries to sort at once";
     match n > MAX_ELEMENTS {
@@ -128,13 +128,13 @@ kernel! {
     }
 }
 
-/// What is sorted.
+/// The elements to sort.
 #[derive(Clone, Copy)]
 pub(crate) struct Elements<'a> {
     pub key: &'a Buffer<u32>,
-    /// All keys are less. `u32::MAX` may stand for the largest.
+    /// Bound on the keys: all are less. `u32::MAX` may stand for the largest key.
     pub keys: usize,
-    /// The word that each element carries; otherwise its number.
+    /// The word that each element carries. If `None`, it carries its index.
     pub order: Option<&'a Buffer<u32>>,
 }
 
@@ -142,7 +142,7 @@ pub(crate) struct Elements<'a> {
 pub(crate) struct Sorted {
     pub key: Buffer<u32>,
     pub order: Buffer<u32>,
-    /// The column of each element, of a sort [with columns](RadixSort::with_columns).
+    /// The column of each element, if the sort was made [with columns](RadixSort::with_columns).
     pub column: Buffer<u32>,
 }
 
@@ -158,18 +158,19 @@ pub(crate) struct RadixSort {
 }
 
 impl RadixSort {
-    /// A sort of keys and the order of their elements.
+    /// Prepares a sort of keys that returns the order of their elements.
     pub fn new(device: &Device, tuning: RadixTuning) -> Result<Self> {
         Self::carrying(device, tuning, false)
     }
 
-    /// A sort of the entries of compressed columns, which also finds the column of each.
+    /// Prepares a sort of the entries of compressed columns that also finds the column of each
+    /// entry.
     pub fn with_columns(device: &Device, tuning: RadixTuning) -> Result<Self> {
         Self::carrying(device, tuning, true)
     }
 
     fn carrying(device: &Device, tuning: RadixTuning, columns: bool) -> Result<Self> {
-        // Both files have kernels of the same names and arguments.
+        // The kernels of both files have equal names and arguments.
         let (source, options) = match tuning.group_size {
             1 => (source!("primitives/radix_sort_serial.cl"), Options::group_size(1)),
             group_size => (
@@ -190,8 +191,8 @@ impl RadixSort {
         })
     }
 
-    /// Requests the kernels that a sort of `n` elements takes if they are more than a tile. A sort
-    /// requests them itself: this is for kernels that are compiled together long before it.
+    /// Starts to compile the kernels for a sort of `n` elements, if they are more than a tile. The
+    /// sort does so itself; this is for kernels that are compiled together long before it.
     pub fn ask(&self, device: &Device, n: usize) {
         if n > self.tuning.tile(n) {
             self.count.ask(device);
@@ -207,10 +208,10 @@ impl RadixSort {
         self.sort(work, elements, None)
     }
 
-    /// Sorts the entries of the compressed columns that `col_ptr` gives.
+    /// Sorts the entries of compressed columns with offsets `col_ptr`.
     ///
     /// # Errors
-    /// As [`RadixSort::run`].
+    /// See [`RadixSort::run`].
     pub fn run_columns(
         &self,
         work: &Work,
@@ -249,7 +250,7 @@ impl RadixSort {
             }
             let args = DealDigits {
                 key_in,
-                // Any array where none is read.
+                // Any buffer may stand here if it is not read.
                 order_in: order_in.unwrap_or(key_in),
                 column_in,
                 col_ptr: col_ptr.unwrap_or(key_in),
@@ -270,8 +271,8 @@ impl RadixSort {
         from.map_or_else(fresh, Ok)
     }
 
-    /// Where each of `keys` keys begins in sorted ones, and the number of all that are less than
-    /// `keys`.
+    /// Finds where each of `keys` keys begins in sorted keys. The last element is the number of
+    /// elements whose keys are less than `keys`.
     pub fn starts(&self, work: &Work, key: &Buffer<u32>, keys: usize) -> Result<Buffer<u32>> {
         let mut key_ptr = work.buffer(keys + 1)?;
         let args = KeyStarts { key, key_ptr: &mut key_ptr, keys: keys as u32, n: key.len() as u32 };

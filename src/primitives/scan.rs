@@ -1,23 +1,23 @@
 //! Scan: replaces each value by the sum of all before it, for any length, in place. Kernel:
 //! `cl/primitives/scan.cl`.
 //!
-//! Up to a tile of values takes one launch. Up to some million take two, one that sums the tiles
-//! and one that scans them. In the second each tile adds up the sums of the tiles before it. For
-//! more values those sums are scanned first, in the same way.
+//! Up to a tile of values takes one launch. Up to some million values take two launches: one sums
+//! the tiles, the other scans them, and in it each tile adds up the sums of the tiles before it.
+//! For more values, the tiles' sums are first scanned in the same way.
 use crate::{
     DeviceInfo, Result, Word,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel, pool_bytes},
     tuning::Numbers,
 };
 
-/// Parameters that the scan is compiled with.
+/// Parameters with which the scan is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ScanTuning {
     pub group_size: usize,
-    /// Consecutive values an item takes.
+    /// Number of consecutive values of a work-item.
     pub items: usize,
-    /// Most tiles for which each tile adds up the sums of those before it. These reads grow with
-    /// the square of their number, but save a launch or two.
+    /// Most tiles for which each tile adds up the sums of those before it. The number of these
+    /// reads is quadratic in the number of tiles, but a launch or two are saved.
     pub direct_tiles: usize,
 }
 
@@ -28,7 +28,7 @@ impl ScanTuning {
         Self { group_size, items, direct_tiles }
     }
 
-    /// Values of a tile.
+    /// Number of values in a tile.
     pub fn tile(&self) -> usize {
         self.group_size * self.items
     }
@@ -67,14 +67,14 @@ impl<W: Word> Scan<W> {
         Ok(scan)
     }
 
-    /// As [`Scan::new`], for sums that rarely take more than one tile: the kernel that adds up
-    /// tiles is requested at its launch.
+    /// Does as [`Scan::new`] for scans that rarely have more than one tile. The kernel that adds up
+    /// tiles is compiled when it is first launched.
     pub fn finishing(device: &Device, tuning: ScanTuning) -> Result<Self> {
         let options = Self::options(tuning);
         Ok(Self { reduce: Kernel::rare(device, &options)?, tiles: Kernel::new(device, &options)?, tuning })
     }
 
-    /// Requests the kernel that adds up tiles.
+    /// Starts to compile the kernel that adds up tiles.
     pub fn ask(&self, device: &Device) {
         self.reduce.ask(device);
     }
@@ -101,7 +101,7 @@ impl<W: Word> Scan<W> {
         self.finish(work, data, count, partials)
     }
 
-    /// As [`Scan::run_first`], if the sum of each [`ScanTuning::tile`] is known already.
+    /// Does as [`Scan::run_first`] if the sum of each [`ScanTuning::tile`] is known already.
     pub fn finish(&self, work: &Work, data: &mut Buffer<W>, count: usize, mut partials: Buffer<W>) -> Result<()> {
         let scanned = partials.len() > self.tuning.direct_tiles;
         if scanned {
@@ -127,11 +127,11 @@ mod tests {
         data.iter().map(before).collect()
     }
 
-    /// Lengths around the tile (64 * 4), around the tiles that are added up directly (3), around
-    /// the square of the tile, and zero.
+    /// Lengths around a tile (64 * 4), around the number of tiles that are added up directly (3),
+    /// around the square of a tile, and zero.
     const LENGTHS: [usize; 14] = [0, 1, 63, 64, 65, 255, 256, 257, 768, 769, 1000, 65_536, 65_537, 300_001];
     const TUNING: ScanTuning = ScanTuning { group_size: 64, items: 4, direct_tiles: 3 };
-    /// Items that move two values at once, or one.
+    /// Items that move two values at once, or one value.
     const ITEMS: [usize; 3] = [4, 2, 3];
 
     #[test]

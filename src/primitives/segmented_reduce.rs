@@ -1,18 +1,18 @@
-//! Segmented reduction: one sum per run of values, in an order that depends on the run alone.
+//! Segmented reduction: one sum for each run of values. Its order depends on the run alone.
 //! Kernel: `cl/primitives/segmented_reduce.cl`.
 //!
 //! A run's values are added left to right. A run longer than [`RUN_PIECE`] is cut every
-//! [`RUN_PIECE`] values from its own start, and the sums of the pieces are added left to right. The
-//! order does not depend on work-groups or tiles, so the bits are the same on every device. The
-//! algebra defines how two values are added.
+//! [`RUN_PIECE`] values, counted from its own start, and the sums of the pieces are added left to
+//! right. The order does not depend on work-groups or tiles, so the bits are equal on every device.
+//! The algebra defines how two values are added.
 use crate::{
     Result, Semiring,
     device::{Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Sum, Work, kernel},
     element::{ElementType, Piece},
 };
 
-/// Values of a run that one work-item adds. This is part of the order of a sum, the same on every
-/// device.
+/// Values of a run that one work-item adds. This number is part of the order of a sum, and equal on
+/// every device.
 pub(crate) const RUN_PIECE: usize = 1024;
 
 kernel! {
@@ -80,8 +80,8 @@ mod tests {
         ends.iter().map(run).collect()
     }
 
-    /// One value; both sides of a work-group (64); both sides of one and of two pieces; more pieces
-    /// than a work-group has items.
+    /// Lengths: one value; around a work-group (64); around one and two pieces; more pieces than a
+    /// work-group has items.
     const LENGTHS: [usize; 13] = [1, 2, 63, 64, 65, 1023, 1024, 1025, 2047, 2048, 2049, 64 * 1024, 64 * 1024 + 1];
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
             total += length;
             ends.push(total as u32 - 1);
         }
-        // Magnitudes from 2^-20 to 2^20: another order of summation gives other bits.
+        // Magnitudes from 2^-20 to 2^20, so that another order of addition gives other bits.
         let values: Vec<f64> = (0..total as u64)
             .map(|i| ((i * 2_654_435_761) % 1_000_003) as f64 * 2f64.powi((i % 41) as i32 - 20))
             .collect();
@@ -119,8 +119,8 @@ mod tests {
     fn runs_are_summed_in_any_algebra() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        // A run of one value, a short one, and one in three pieces, of which the last has the least
-        // value.
+        // A run of one value, a short run, and one in three pieces. Its last piece contains the
+        // least value.
         let (ends, cuts) = ([0, 7, 7 + 2 * RUN_PIECE as u32 + 3], [8, 1032, 2056, 2059]);
         let values: Vec<f64> = (0..=ends[2]).map(|i| f64::from(5000 - i)).collect();
         let piece = |cut: &[u32]| Piece { run: 2, begin: cut[0], end: cut[1], part: 0 };
@@ -129,7 +129,7 @@ mod tests {
         let mut sums = work.buffer::<f64>(ends.len())?;
         let reduce = SegmentedReduce::new(&device, 2, ElementType::F64, Semiring::MinPlus)?;
         reduce.run(&work, Runs { end: &end, pieces: &pieces }, &value, &mut sums)?;
-        // The values descend: the least of a run is its last.
+        // The values descend, so the least of a run is its last.
         assert_eq!(sums.download(&work)?, ends.map(|end| values[end as usize]));
         Ok(())
     }

@@ -1,10 +1,11 @@
-//! Scans and reductions of segments by any operator, in an order that depends on the segment alone.
+//! Scans and reductions of segments by any operator. The order depends on the segment alone.
 //! Kernel: `cl/primitives/segmented_scan.cl`.
 //!
-//! The order is that of products: from left to right, cut every [`RUN_PIECE`] elements. A
-//! work-item scans a piece. Segments of several pieces take two launches more, so that the pieces
-//! of a long one are scanned side by side. [`Scan`](super::scan::Scan) is for whole numbers, whose
-//! sums need no order: it reads memory in turns, and takes one launch or two.
+//! The order is that of products: from left to right, cut every [`RUN_PIECE`] elements. A work-item
+//! scans a piece. Segments of several pieces take two more launches, so that the pieces of a long
+//! segment are scanned in parallel. [`Scan`](super::scan::Scan) is for whole numbers, whose sums do
+//! not depend on the order. Its work-items read neighbouring values, and it takes one or two
+//! launches.
 //!
 //! [`RUN_PIECE`]: super::segmented_reduce::RUN_PIECE
 use super::{Operator, Segments};
@@ -57,10 +58,10 @@ kernel! {
 /// section 3.2).
 ///
 /// * Inclusive: element i becomes a₀ ⊕ a₁ ⊕ ... ⊕ aᵢ.
-/// * Exclusive: it becomes a₀ ⊕ ... ⊕ aᵢ₋₁, and the first one the operator's value of no
+/// * Exclusive: element i becomes a₀ ⊕ ... ⊕ aᵢ₋₁, and element 0 the operator's value of no
 ///   elements.
-/// * Reduced: a segment gives the last element of its inclusive scan; an empty one the value of no
-///   elements.
+/// * Reduced: a segment becomes the last element of its inclusive scan; an empty segment becomes the
+///   value of no elements.
 ///
 /// A segment is scanned as if it were alone. Scans are in place.
 ///
@@ -86,12 +87,12 @@ kernel! {
 ///
 /// # Order
 ///
-/// The order of combination is that of all sums of this crate, and depends on the segment alone:
-/// its elements are combined from left to right, but a segment of more than 1024 is cut every 1024
-/// from its own start. Each piece is combined by itself, then the total of the pieces before it
-/// with that. So results have the same bits on every device, and equal
-/// [`reference::scan`](crate::reference::scan) of each segment. Up to 1024 elements that is the
-/// plain serial loop. Totals of A's values times x's are A·x, to the bit:
+/// The order of combination is that of all sums of this crate, and depends on the segment alone.
+/// Elements are combined from left to right, but a segment of more than 1024 elements is cut every
+/// 1024 from its own start. First each piece is combined by itself. Then it is combined with the
+/// total of the pieces before it. So results have equal bits on every device, and equal
+/// [`reference::scan`](crate::reference::scan) of each segment. For up to 1024 elements this is the
+/// plain serial loop. For example, the totals of products of A's values and x are A·x, to the bit:
 ///
 /// ```
 /// use blockmul::{Csr, Device, primitives::{Operator, Scanner, Segments}, reference};
@@ -115,14 +116,14 @@ kernel! {
 /// # }
 /// ```
 ///
-/// An expression that is not associative has a result too, the same everywhere, but it is the one
-/// of this order.
+/// An expression that is not associative is combined in this order, too, so its result is equal on
+/// every device.
 pub struct Scanner<T: Element> {
     core: Core,
     element: PhantomData<fn() -> T>,
 }
 
-/// Kernels that scan elements which the host does not name.
+/// Kernels that scan elements whose type is known at run time only.
 struct Core {
     element: ElementType,
     totals: Kernel<PieceTotals<'static>>,
@@ -173,7 +174,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`Scanner::inclusive`].
+    /// See [`Scanner::inclusive`].
     pub fn exclusive(&self, values: &mut DeviceVector<T>) -> Result<()> {
         self.exclusive_within(&Segments::whole(&self.core.device, values.len())?, values)
     }
@@ -191,7 +192,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// The exclusive scan of each segment, in place. Returns when it is enqueued.
     ///
     /// # Errors
-    /// As [`Scanner::inclusive_within`].
+    /// See [`Scanner::inclusive_within`].
     pub fn exclusive_within(&self, segments: &Segments, values: &mut DeviceVector<T>) -> Result<()> {
         self.core.check(segments, values.device(), values.len())?;
         self.core.run(segments, &mut values.values, false)
@@ -200,7 +201,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// The combination of the elements of each segment. Returns when it is enqueued.
     ///
     /// # Errors
-    /// As [`Scanner::inclusive_within`].
+    /// See [`Scanner::inclusive_within`].
     pub fn reduce(&self, segments: &Segments, values: &DeviceVector<T>) -> Result<DeviceVector<T>> {
         self.core.check(segments, values.device(), values.len())?;
         let sums = self.core.reduce(segments, &values.values)?.into_typed();
@@ -221,7 +222,7 @@ impl Core {
         })
     }
 
-    /// Refuses a vector of `found` elements on a device, unless the segments have as many there.
+    /// Refuses a vector on another device than the segments', or with another number of elements.
     fn check(&self, segments: &Segments, device: &Device, found: usize) -> Result<()> {
         same_device(&self.device, device)?;
         same_device(&self.device, &segments.device)?;
@@ -255,8 +256,8 @@ impl Core {
         self.scan.launch(&work, Grid::items(segments.pieces(), self.group_size), args)
     }
 
-    /// The total of each segment's pieces at its first piece, and at each other piece the total of
-    /// those before it.
+    /// For each segment of several pieces, the total of all pieces at its first piece, and at each
+    /// other piece the total of the pieces before it.
     fn carried(&self, work: &Work, segments: &Segments, values: &Buffer) -> Result<Buffer> {
         let Segments { begin, long_begin, long_end, .. } = segments;
         let (pieces, word) = (segments.pieces(), self.element.word());

@@ -1,12 +1,12 @@
-//! Segmented sort: sorts rows inside each segment, stably, together with their payloads, for any
+//! Segmented sort: sorts the rows inside each segment stably, together with their payloads, for any
 //! mix of segment lengths. Kernels: `cl/primitives/segmented_sort.cl`, for CPUs
 //! `cl/primitives/segmented_sort_serial.cl`.
 //!
-//! A merge sort (Polok 2015, "Sorting Stage"). Segments are split by length, so that none straddles
-//! two work-groups of the first kernels. Short ones are sorted many to a group, in local memory
-//! only. Long ones are cut into chunks from their own start. Sorted chunks are merged in passes of
-//! doubling width, and merge path balances every pass. Launches: one for the short segments; for
-//! the long ones one, and one per doubling.
+//! It is a merge sort (Polok 2015, "Sorting Stage"). Short segments are sorted in local memory,
+//! many by one work-group. Long segments are cut into chunks, counted from their own start. So no
+//! segment or chunk is divided between two work-groups of the first kernels. Sorted chunks are
+//! merged in passes of doubling width, and merge path balances every pass. Short segments take one
+//! launch. Long segments take one launch, and one more for each doubling.
 use crate::{
     DeviceInfo, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Payload, Work, kernel, source},
@@ -14,14 +14,14 @@ use crate::{
     tuning::Numbers,
 };
 
-/// Parameters that the sort is compiled with.
+/// Parameters with which the sort is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SortTuning {
     pub group_size: usize,
-    /// Most elements of a segment that is sorted whole.
+    /// Most elements of a segment that is sorted as a whole.
     pub short_max: usize,
-    /// Elements of a chunk of a longer segment: twice `short_max`. Segments that begin within
-    /// `short_max` positions have no more.
+    /// Elements of a chunk of a longer segment: twice `short_max`. Short segments that begin within
+    /// `short_max` positions have no more elements together.
     pub chunk: usize,
     /// Whether a work-group is one work-item that merges runs in cached memory: for CPUs.
     pub serial: bool,
@@ -36,8 +36,8 @@ impl SortTuning {
         }
     }
 
-    /// Tuning for the products of an expansion, which are sorted by chunks before they are written.
-    /// Short segments are sorted separately, by smaller work-groups.
+    /// Parameters for the products of an expansion, which are sorted in chunks before they are
+    /// written. Short segments are sorted separately, by smaller work-groups.
     pub fn for_expansion(info: &DeviceInfo) -> Self {
         let numbers = info.numbers();
         if numbers.sorts_serially() {
@@ -60,7 +60,7 @@ impl SortTuning {
         Self { group_size, short_max: chunk / 2, chunk, serial: false }
     }
 
-    /// Merge passes that a segment of `longest` elements takes.
+    /// Number of merge passes for a segment of `longest` elements.
     pub(crate) fn passes(&self, longest: u32) -> u32 {
         match longest as usize > self.short_max {
             true => (longest as usize).div_ceil(self.chunk).next_power_of_two().ilog2(),
@@ -71,16 +71,16 @@ impl SortTuning {
 
 /// The segments to sort.
 pub(crate) struct Segments<'a> {
-    /// Start of each segment, and at the end the number of elements (below 2^31).
+    /// The start of each segment, and then the number of all elements (below 2^31).
     pub ptr: &'a Buffer<u32>,
-    /// Number of chunks in all segments before. A segment longer than `short_max` has length /
-    /// `chunk` chunks, rounded up; others have none.
+    /// The number of chunks in all segments before. A segment longer than `short_max` has length /
+    /// `chunk` chunks, rounded up; other segments have none.
     pub chunk_ptr: &'a Buffer<u32>,
     /// Elements of the longest segment.
     pub longest: u32,
     /// Chunks of all segments.
     pub chunks: u32,
-    /// Whether a segment has from 1 to `short_max` elements.
+    /// Whether any segment has from 1 to `short_max` elements.
     pub has_short: bool,
 }
 
@@ -129,7 +129,7 @@ pub(crate) struct SegmentedSort {
 }
 
 impl SegmentedSort {
-    /// For rows with payloads of this type.
+    /// Prepares a sort of rows with payloads of type `payload`.
     pub fn new(device: &Device, tuning: SortTuning, payload: WordType) -> Result<Self> {
         let numbers = device.info().numbers();
         let options = Options::group_size(tuning.group_size)
@@ -143,7 +143,7 @@ impl SegmentedSort {
             .define("DEAL_COST", numbers.serial_deal_cost)
             .define("DIGIT_COST", numbers.serial_digit_cost)
             .define("RUNS_MAX", numbers.serial_runs_max());
-        // Both files have kernels of the same names and arguments.
+        // The kernels of both files have equal names and arguments.
         let source = match tuning.serial {
             true => source!("primitives/segmented_sort_serial.cl"),
             false => source!("primitives/segmented_sort.cl"),
@@ -156,7 +156,7 @@ impl SegmentedSort {
         })
     }
 
-    /// Sorts rows and payloads. The arrays given become scratch.
+    /// Sorts rows and payloads. The input arrays are overwritten.
     pub fn run(
         &self,
         work: &Work,

@@ -22,10 +22,10 @@ kernel! {
     }
 }
 
-/// Consecutive segments of a vector, any of which may be empty: prepared once on a device, for any
+/// Consecutive segments of a vector, which may be empty. They are prepared once on a device for any
 /// number of scans and reductions by a [`Scanner`](super::Scanner).
 ///
-/// Garland's example has one segmented sequence in both descriptions:
+/// Garland's example describes one segmented sequence in both ways:
 ///
 /// ```
 /// use blockmul::{Device, primitives::Segments};
@@ -41,21 +41,21 @@ kernel! {
 /// # }
 /// ```
 pub struct Segments {
-    /// Where each piece begins; the end of the last.
+    /// The start of each piece, and the end of the last one.
     pub(super) begin: Buffer<u32>,
     /// 1 for a piece that is not the first of its segment.
     pub(super) follows: Buffer<u8>,
-    /// The first piece of each segment; the number of pieces.
+    /// The first piece of each segment, and the number of all pieces.
     pub(super) piece_ptr: Buffer<u32>,
-    /// Of each segment with several pieces the first, and the end.
+    /// The first piece of each segment with several pieces; `long_end` has the end.
     pub(super) long_begin: Buffer<u32>,
     pub(super) long_end: Buffer<u32>,
     elements: usize,
     pub(super) device: Device,
 }
 
-/// The arrays of [`Segments`] on the host. Pieces have [`RUN_PIECE`] elements, counted from the
-/// start of their segment; the last may have fewer, none has 0.
+/// The arrays of [`Segments`] on the host. A piece has [`RUN_PIECE`] elements, counted from the
+/// start of its segment. The last piece of a segment may have fewer, but not 0.
 #[derive(Default)]
 struct Pieces {
     begin: Vec<u32>,
@@ -66,8 +66,8 @@ struct Pieces {
 }
 
 impl Pieces {
-    /// The pieces of segments that begin and end at the ascending `offsets`, of which there is at
-    /// least one.
+    /// Cuts segments into pieces. Segments begin and end at the ascending `offsets`, and there is
+    /// at least one offset.
     fn of(offsets: &[u32]) -> Self {
         let mut pieces = Self::default();
         for segment in offsets.windows(2) {
@@ -89,11 +89,12 @@ impl Pieces {
 
 impl Segments {
     /// Segments that begin and end at `offsets`: segment s has the elements from `offsets[s]` to
-    /// before `offsets[s + 1]`, as the columns of a compressed matrix have their entries. Offsets
-    /// begin at 0, ascend, and end at the number of elements. Equal ones make empty segments.
+    /// before `offsets[s + 1]`, like a column of a compressed matrix. Offsets begin at 0, ascend,
+    /// and end at the number of elements. Two equal offsets make an empty segment.
     ///
     /// # Errors
-    /// [`Error::Argument`] for other offsets, [`Error::TooLarge`] if the last is above 2^32 - 4097,
+    /// [`Error::Argument`] if the offsets are not like this, [`Error::TooLarge`] if the last is
+    /// above 2^32 - 4097,
     /// [`Error::Memory`].
     pub fn from_offsets(device: &Device, offsets: &[u32]) -> Result<Self> {
         let refuse = |why: String| Err(Error::Argument(why));
@@ -110,8 +111,8 @@ impl Segments {
         Self::upload(device, offsets)
     }
 
-    /// Segments that begin at element 0 and at each element whose flag is not 0. None is empty.
-    /// Finds them on the device, and waits for them.
+    /// Segments that begin at element 0 and at each element whose flag is not 0. No segment is
+    /// empty. Finds them on the device, and waits for them.
     ///
     /// # Errors
     /// [`Error::TooLarge`] for more than 2^32 - 4097 elements, [`Error::Memory`],
@@ -130,7 +131,7 @@ impl Segments {
         let mut rank = work.buffer(len)?;
         count.launch(&work, grid, CountHeads { flags, rank: &mut rank, n })?;
         scan.run(&work, &mut rank)?;
-        // The last element is in the last segment, which begins there or before it.
+        // The last element belongs to the last segment, which begins there or before.
         let (before, last) = (work.read(&rank, len - 1, 1)?[0], work.read(flags, len - 1, 1)?[0]);
         let heads = before as usize + usize::from(last != 0 || n == 1);
         let mut head = work.buffer(heads)?;
@@ -168,7 +169,7 @@ impl Segments {
         self.elements
     }
 
-    /// The device that they are on.
+    /// The device that holds the segments.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -184,10 +185,10 @@ impl std::fmt::Debug for Segments {
     }
 }
 
-/// The most elements: the items of whole work-groups for them are counted in 32 bits.
+/// Most elements. The items of all work-groups for them must be countable in 32 bits.
 const MOST: u32 = u32::MAX - 4096;
 
-/// A number of elements as kernels take it.
+/// The number of elements as kernels take it.
 fn index(elements: usize) -> Result<u32> {
     let (value, limit) = (elements as u64, MOST.into());
     u32::try_from(elements).ok().filter(|&n| n <= MOST).ok_or(Error::TooLarge { what: "elements", value, limit })
@@ -212,7 +213,7 @@ mod tests {
     fn flags_give_the_offsets_of_their_heads() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        // Around a tile of the scan of a GPU (2048); a flag at the last element, and none at all.
+        // Numbers around a tile of a GPU's scan (2048); a flag at the last element, and no flag.
         for n in [0, 1, 2, 63, 64, 65, 2047, 2048, 2049, 5000] {
             for every in [1, 3, 64, n.max(2) - 1, n + 1] {
                 let flags: Vec<u8> = (0..n).map(|i| if i % every == every - 1 { 7 } else { 0 }).collect();

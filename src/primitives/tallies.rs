@@ -1,9 +1,9 @@
-//! The entries of compressed columns by rows on CPUs: each work-item counts the rows of its share
-//! of the entries in counters of its own, then puts each entry in its place. Kernels:
+//! Sorts the entries of compressed columns by row, on CPUs. Each work-item counts the rows of its
+//! share of the entries in counters of its own, and then puts each entry in its place. Kernels:
 //! `cl/primitives/tallies.cl`.
 //!
-//! Entries are read twice and written once. If neighbouring columns meet neighbouring rows,
-//! counters and places are in the caches; a radix sort passes over all entries for every few bits
+//! Entries are read twice and written once. If neighbouring columns have neighbouring rows,
+//! counters and places stay in the caches. A radix sort passes over all entries for every few bits
 //! of a row.
 use crate::{
     Result,
@@ -54,32 +54,33 @@ kernel! {
     }
 }
 
-/// Parameters of the kernels.
+/// Parameters with which the kernels are compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TallyTuning {
-    /// Work-items that have a part of the entries and their own counters.
+    /// Number of work-items. Each has a share of the entries and counters of its own.
     pub shares: usize,
-    /// Rows whose counters a work-item adds up.
+    /// Number of rows whose counters a work-item adds up.
     pub stretch: usize,
 }
 
 impl TallyTuning {
-    /// For so many rows and entries; `None` if the device sorts entries by row instead: a GPU, or a
-    /// CPU for more rows than entries, most of whose counters would stay zero.
+    /// Parameters for `rows` rows and `entries` entries; `None` if the device uses another sort: a
+    /// GPU, or a CPU if there are so many more rows than entries that most counters would stay
+    /// zero.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
         let (info, numbers) = (device.info(), device.info().numbers());
-        // The counters take no more memory than the sort would.
+        // The counters take no more memory than a radix sort would.
         let most = numbers.tally_counters * entries / rows.max(1);
         let shares = (numbers.tally_shares * info.compute_units as usize).min(most);
         (numbers.radix_group < Teams::SIZE && shares > 0).then_some(Self { shares, stretch: numbers.tally_stretch })
     }
 }
 
-/// The entries by rows.
+/// The entries sorted by row.
 pub(crate) struct Tallied {
     pub row_ptr: Buffer<u32>,
     pub column: Buffer<u32>,
-    /// The number of each entry.
+    /// The index of each entry in the columns.
     pub order: Buffer<u32>,
 }
 
@@ -105,7 +106,7 @@ impl Tallies {
         })
     }
 
-    /// The entries by rows.
+    /// Sorts the entries by row.
     pub fn run(&self, work: &Work, pattern: &PatternArrays) -> Result<Tallied> {
         let PatternArrays { nrows, ncols, row_idx, col_ptr, .. } = pattern;
         let (nnz, TallyTuning { shares, stretch }) = (row_idx.len(), self.tuning);

@@ -1,8 +1,9 @@
-//! The pattern of a transpose on the device, and the entry that each of its entries comes from: the
-//! order of the entries by row.
+//! The pattern of a transpose on the device, and for each of its entries the original index: this
+//! is the order of the entries by row.
 //!
-//! On GPUs entries take places of their rows from counters, on CPUs each work-item counts its own.
-//! If a row is long for a GPU, or a CPU has more rows than entries, they are sorted by row.
+//! On GPUs entries take places in their rows from counters. On CPUs each work-item counts rows in
+//! counters of its own. If a row is too long for a GPU, or a CPU has too many more rows than
+//! entries, a radix sort is used.
 use crate::{
     Result,
     device::{Buffer, Device, Work},
@@ -18,16 +19,17 @@ use std::sync::Arc;
 /// A pattern's transpose.
 pub(crate) struct Transposed {
     pub pattern: Arc<PatternArrays>,
-    /// For each entry, its number in the pattern that was transposed.
+    /// For each entry, its index in the original pattern.
     pub source: Buffer<u32>,
-    /// Entries of the longest column, if they have been counted.
+    /// Entries of the transpose's longest column, if they were counted.
     pub longest: Option<usize>,
 }
 
-/// How entries are counted, for a number of rows and of entries; `None` if they are not.
+/// Gives the parameters of counting for numbers of rows and entries; `None` if counting is not
+/// used.
 type Counting<T> = fn(&Device, usize, usize) -> Option<T>;
 
-/// A transposition.
+/// The kernels that transpose patterns.
 pub(crate) struct Transpose {
     device: Device,
     sort: RadixTuning,
@@ -45,7 +47,7 @@ impl Transpose {
         })
     }
 
-    /// Requests the kernels that transpose a pattern of so many rows and entries.
+    /// Starts to compile the kernels that transpose a pattern of so many rows and entries.
     pub fn ask(device: &Device, rows: usize, entries: usize) -> Result<()> {
         if let Some(tuning) = ArrivalTuning::new(device, rows, entries) {
             return Arrivals::new(device, tuning).map(drop);
@@ -87,8 +89,8 @@ mod tests {
     use super::*;
     use crate::{BlockShape, Pattern, device::test_device, generate};
 
-    /// Transposes patterns with tiles of `items` elements for each work-item, by groups and by
-    /// single items, and compares with the host.
+    /// Transposes patterns with tiles of `items` elements for each work-item, both in work-groups
+    /// and in single items, and compares with the host.
     fn check(items: usize, digit_bits: usize, patterns: &[Pattern]) -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
@@ -123,18 +125,18 @@ mod tests {
         Ok(())
     }
 
-    /// Rows of 5 to 32 entries are sorted by a group; if one is longer, all entries are.
+    /// Rows of 5 to 32 entries are sorted by a group. If a row is longer, the radix sort is used.
     const SMALL: Option<ArrivalTuning> =
         Some(ArrivalTuning { group_size: 64, items: 2, lanes: 4, held: 4, longest: 32 });
-    /// An item for each row.
+    /// One work-item for each row.
     const LONE: Option<ArrivalTuning> =
         Some(ArrivalTuning { group_size: 32, items: 3, lanes: 1, held: 8, longest: 1024 });
-    /// Many lanes.
+    /// Many work-items for each row.
     const WIDE: Option<ArrivalTuning> =
         Some(ArrivalTuning { group_size: 64, items: 8, lanes: 32, held: 64, longest: 128 });
 
     const ALONE: Option<TallyTuning> = Some(TallyTuning { shares: 1, stretch: 1 << 12 });
-    /// More shares than some patterns have entries, and rows of several stretches.
+    /// More shares than some patterns have entries, and several stretches of rows.
     const SHARED: Option<TallyTuning> = Some(TallyTuning { shares: 7, stretch: 10 });
 
     fn random(nodes: usize, edges: usize) -> Result<Pattern> {
@@ -142,7 +144,7 @@ mod tests {
         Ok(a.pattern().clone())
     }
 
-    /// Columns of which every `step`th has all rows, and the others none.
+    /// A pattern in which every `step`th column has all rows, and the others none.
     fn dense_columns(nrows: usize, ncols: usize, step: usize) -> Result<Pattern> {
         let full = |col: usize| col.div_ceil(step) * nrows;
         let col_ptr = (0..=ncols).map(|col| full(col) as u64).collect();
@@ -151,7 +153,7 @@ mod tests {
 
     #[test]
     fn small_patterns_agree_with_the_host() -> Result<()> {
-        // No lines at all; no entry; one; several tiles and empty columns around their ends.
+        // No lines; no entry; one entry; several tiles with empty columns around their ends.
         let empty = |nrows, ncols| Pattern::new(nrows, ncols, vec![0; ncols + 1], vec![]);
         let patterns =
             [empty(0, 0)?, empty(3, 0)?, empty(0, 3)?, empty(2, 3)?, random(1, 1)?, dense_columns(9, 80, 5)?];
@@ -160,8 +162,8 @@ mod tests {
 
     #[test]
     fn agrees_with_the_host() -> Result<()> {
-        // One row, one column, two rows; a size around a team and around its tile; rows around a
-        // power of two; all rows in one column of a thousand; empty rows and columns.
+        // One row, one column, two rows; sizes around a team and around its tile; numbers of rows
+        // around a power of two; all rows in one column of a thousand; empty rows and columns.
         let mut patterns = vec![dense_columns(1, 700, 1)?, dense_columns(700, 1, 1)?, dense_columns(2, 300, 7)?];
         for (nodes, edges) in
             [(9, 31), (9, 32), (9, 33), (30, 127), (30, 128), (30, 129), (255, 900), (256, 900), (257, 900)]

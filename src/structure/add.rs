@@ -14,8 +14,8 @@ use crate::{
 };
 
 /// The planned sum C = alpha·A + beta·B of two matrices whose patterns do not change. C has an
-/// entry (block) wherever A or B has one. If alpha is 0, the values of A are not read, and so with
-/// beta and B.
+/// entry (block) wherever A or B has one. If alpha is 0, the values of A are not read; if beta is
+/// 0, those of B.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -38,7 +38,7 @@ pub struct Add<M: HostMatrix> {
     of: MatrixType<M>,
 }
 
-/// A sum of matrices whose elements the host does not name.
+/// A sum of matrices whose element type is known at run time only.
 struct Core {
     element: ElementType,
     a: DevicePattern,
@@ -68,16 +68,17 @@ impl<M: Matrix> Add<M> {
     /// Prepares alpha·A + beta·B.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the matrices or their blocks differ in size, or for patterns of
-    /// another kind of matrix; [`Error::DeviceMismatch`]; [`Error::Memory`]; [`Error::TooLarge`] if
-    /// C has more entries than a matrix on a device may have.
+    /// [`Error::Argument`] if the matrices or their blocks differ in size, or if the patterns
+    /// belong to another kind of matrix; [`Error::DeviceMismatch`]; [`Error::Memory`];
+    /// [`Error::TooLarge`] if C has more entries than a matrix on a device may have.
     pub fn new(a: &DevicePattern, b: &DevicePattern) -> Result<Self> {
         Self::tuned([a, b], MatrixType::OF, Elementwise::new(a.device().info(), a.array_shape))
     }
 }
 
 impl<M: HostMatrix> Add<M> {
-    /// As [`Add::new`], for matrices like these: also for those whose type is a value.
+    /// Does as [`Add::new`] for the types and patterns of `a` and `b`, whose type may be known at
+    /// run time only.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -93,8 +94,8 @@ impl<M: HostMatrix> Add<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`Add::new`]; [`Error::Argument`] if the elements of A and B differ, or if one is stored
-    /// by rows, the other by columns.
+    /// See [`Add::new`]; [`Error::Argument`] if A and B differ in element type or in order (by rows
+    /// or by columns).
     pub fn of(a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> Result<Self> {
         let (of, grid) = (a.type_of().times(b.type_of())?, Elementwise::new(a.device().info(), a.cbc.shape));
         Self::tuned([&a.pattern(), &b.pattern()], of, grid)
@@ -156,7 +157,8 @@ impl Core {
 }
 
 impl<M: HostMatrix> Planned for Add<M> {
-    /// (alpha, A) and (beta, B). The numbers are rounded to the element's arithmetic type.
+    /// The pairs (alpha, A) and (beta, B). The factors are rounded to the element's arithmetic
+    /// type.
     type Inputs<'a> = [(f64, &'a DeviceMatrix<M>); 2];
     type Output = DeviceMatrix<M>;
 

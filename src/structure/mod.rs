@@ -1,8 +1,8 @@
-//! Changes of structure: transposition, permutation, sum, and the scalars that a sparse
-//! factorization reads.
+//! Changes of structure: transposition, permutation, sum, and the conversion to scalars for sparse
+//! factorizations.
 //!
-//! Each is planned once from patterns, as a product is ([`Plan`](crate::Plan)), and executed any
-//! number of times with new values. An execution is one kernel over the elements of the result; it
+//! Each is planned once from patterns, like a product ([`Plan`](crate::Plan)), and executed any
+//! number of times with new values. An execution is one kernel over the elements of the result. It
 //! allocates nothing and reads nothing back.
 mod add;
 mod move_blocks;
@@ -27,13 +27,13 @@ use crate::{
     element::ElementType,
 };
 
-/// Compile and launch parameters of kernels that visit every element of many blocks once.
+/// Parameters of kernels that visit every element of many blocks once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Elementwise {
     shape: BlockShape,
     group_size: usize,
-    /// Blocks that a work-item processes one after another, for CPUs; 0 if a work-item processes
-    /// one element.
+    /// Number of blocks that a work-item processes one after another, on CPUs; 0 if a work-item
+    /// processes one element.
     blocks: usize,
 }
 
@@ -42,7 +42,7 @@ impl Elementwise {
     pub fn new(info: &DeviceInfo, shape: BlockShape) -> Self {
         let numbers = info.numbers();
         match info.kind {
-            // An inner loop of known length over a whole block.
+            // The inner loop over a whole block then has a constant length.
             DeviceKind::Cpu => Self { shape, group_size: 1, blocks: (numbers.serial_elements / shape.area()).max(1) },
             _ => Self { shape, group_size: numbers.value_group, blocks: 0 },
         }
@@ -54,7 +54,7 @@ impl Elementwise {
         Self { shape, group_size, blocks }
     }
 
-    /// The macros GROUP_SIZE, ROWS, COLS and BLOCKS, and those of the element.
+    /// Options with the macros GROUP_SIZE, ROWS, COLS and BLOCKS, and those of the element.
     pub fn options(&self, element: ElementType) -> Options {
         Options::group_size(self.group_size)
             .element(element)

@@ -1,5 +1,5 @@
-//! Blocks moved to other places, optionally transposed: the execution of a planned transposition or
-//! permutation. Kernel: `cl/structure/move_blocks.cl`.
+//! Moves blocks to other places, and transposes them if requested: the execution of a planned
+//! transposition or permutation. Kernel: `cl/structure/move_blocks.cl`.
 use super::Elementwise;
 use crate::{
     DevicePattern, Result,
@@ -10,7 +10,7 @@ use crate::{
 };
 
 kernel! {
-    /// The kernel compiled to transpose no block, or every block.
+    /// Arguments of the kernel that transposes no block, or every block.
     struct MoveAlike = "move_blocks" in "structure/move_blocks.cl" {
         source: In<u32>,
         from: In<Elem>,
@@ -22,7 +22,7 @@ kernel! {
 }
 
 kernel! {
-    /// The kernel compiled to transpose some blocks.
+    /// Arguments of the kernel that transposes some blocks.
     struct MoveTurning = "move_blocks" in "structure/move_blocks.cl" {
         source: In<u32>,
         turned: In<u32>,
@@ -34,7 +34,7 @@ kernel! {
     }
 }
 
-/// The source of each block, and the blocks that are transposed.
+/// The source of each block, and which blocks are transposed.
 pub(crate) struct Moves {
     pub source: Buffer<u32>,
     pub turn: Turn,
@@ -43,7 +43,7 @@ pub(crate) struct Moves {
 pub(crate) enum Turn {
     None,
     All,
-    /// The blocks with a 1 in this array.
+    /// Transposes the blocks that have a 1 in this array.
     Some(Buffer<u32>),
 }
 
@@ -59,7 +59,7 @@ enum Moving {
 }
 
 impl MoveBlocks {
-    /// Prepares moves of blocks with the shape of `grid`, which is that before transposing.
+    /// Prepares moves of blocks. `grid` is their shape before they are transposed.
     pub fn new(
         device: &Device,
         element: ElementType,
@@ -75,7 +75,7 @@ impl MoveBlocks {
         Ok(Self { kernel, source, grid })
     }
 
-    /// Moves the blocks of `from`; writes every block of `to`.
+    /// Moves the blocks of `from`, and so writes every block of `to`.
     pub fn run(&self, work: &Work, from: &DeviceCbc, to: &mut DeviceCbc) -> Result<()> {
         let source = &self.source;
         let (grid, nnz) = (self.grid.over(source.len()), source.len() as u32);
@@ -129,7 +129,7 @@ impl MovePlan {
     }
 
     /// Checks the matrices, and moves the blocks in a stage called `stage`. `what` names the
-    /// operation in a refusal.
+    /// operation in error messages.
     pub fn enqueue(
         &self,
         work: &Work,

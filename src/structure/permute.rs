@@ -1,6 +1,6 @@
 //! Permutations of block rows and columns on the device. Kernels: `cl/structure/permute.cl`.
 //!
-//! The entries are given their new places and sorted by row, then stably by column.
+//! Entries get their new places, and are sorted by row and then stably by column.
 use super::{
     Elementwise,
     move_blocks::{MovePlan, Moves, Turn},
@@ -19,8 +19,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The planned permutation P·A·Qᵀ of a matrix whose pattern does not change: its block rows and
-/// block columns in another order, for example a fill-reducing one.
+/// The planned permutation P·A·Qᵀ of a matrix whose pattern does not change. It reorders block rows
+/// and block columns, for example to reduce fill.
 ///
 /// A permutation is the list of old indices in their new order, as orderings (AMD, nested
 /// dissection) return it. With rows `p` and columns `q`, entry (i, j) of C is entry (`p[i]`,
@@ -57,17 +57,18 @@ pub struct Permute<M: HostMatrix> {
 }
 
 impl<M: Matrix> Permute<M> {
-    /// Prepares C = P·A·Qᵀ: block row i of C is block row `rows[i]` of A, and block column j is
-    /// block column `cols[j]`.
+    /// Prepares C = P·A·Qᵀ: block row i of C is block row `rows[i]` of A, and block column j of C
+    /// is block column `cols[j]` of A.
     ///
     /// # Errors
-    /// [`Error::Argument`] if a permutation does not have every index once, or for a pattern of
-    /// another kind of matrix; [`Error::Memory`]; [`Error::TooLarge`] from 2^31 entries on.
+    /// [`Error::Argument`] if a permutation does not contain every index once, or if the pattern
+    /// belongs to another kind of matrix; [`Error::Memory`]; [`Error::TooLarge`] from 2^31 entries
+    /// on.
     pub fn new(a: &DevicePattern, rows: &[usize], cols: &[usize]) -> Result<Self> {
         Self::of_type(a, MatrixType::OF, [rows, cols])
     }
 
-    /// Prepares C = P·S·Pᵀ of a symmetric S that is stored as its part `stored`. C has the same
+    /// Prepares C = P·S·Pᵀ of a symmetric S of which the part `stored` is stored. C has the same
     /// part: a block that would cross the diagonal is transposed and stays on its side.
     ///
     /// # Errors
@@ -79,7 +80,8 @@ impl<M: Matrix> Permute<M> {
 }
 
 impl<M: HostMatrix> Permute<M> {
-    /// As [`Permute::new`], for matrices like this one: also for those whose type is a value.
+    /// Does as [`Permute::new`] for the type and pattern of `a`, whose type may be known at run
+    /// time only.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -95,15 +97,16 @@ impl<M: HostMatrix> Permute<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`Permute::new`].
+    /// See [`Permute::new`].
     pub fn of(a: &DeviceMatrix<M>, rows: &[usize], cols: &[usize]) -> Result<Self> {
         Self::of_type(&a.pattern(), a.type_of(), [rows, cols])
     }
 
-    /// As [`Permute::symmetric`], for matrices like this one: also for those whose type is a value.
+    /// Does as [`Permute::symmetric`] for the type and pattern of `s`, whose type may be known at
+    /// run time only.
     ///
     /// # Errors
-    /// As [`Permute::symmetric`].
+    /// See [`Permute::symmetric`].
     pub fn symmetric_of(s: &DeviceMatrix<M>, order: &[usize], stored: Part) -> Result<Self> {
         let grid = Elementwise::new(s.device().info(), s.cbc.shape);
         Self::symmetric_tuned((&s.pattern(), s.type_of()), order, stored, grid)
@@ -147,7 +150,7 @@ fn permutation(
 ) -> Result<MovePlan> {
     let device = a.device();
     let work = Work::new(device, None);
-    // The arrays of row-major matrices are those of the transposes.
+    // The arrays of a row-major matrix are those of its transpose.
     let (row_to, col_to, triangle) = match (a.row_major, stored) {
         (false, part) => (row_to, col_to, part),
         (true, Part::Full) => (col_to, row_to, Part::Full),
@@ -266,7 +269,8 @@ struct Permuted {
     pattern: Arc<PatternArrays>,
     source: Buffer<u32>,
     turned: Buffer<u32>,
-    /// Entries outside the stored triangle; if there are any, the other fields are meaningless.
+    /// Number of entries outside the stored triangle. If it is not 0, the other fields are
+    /// meaningless.
     wrong: u32,
 }
 

@@ -1,4 +1,4 @@
-//! [`ScalarMap`]: from the blocks of a symmetric matrix to the compressed columns of scalars that
+//! [`ScalarMap`]: maps the blocks of a symmetric matrix to compressed columns of scalars, which
 //! sparse factorizations read.
 use crate::{
     BlockShape, Error, Matrix, Part, Pattern, Result,
@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// The places of a symmetric block matrix's elements in compressed columns of scalars with
-/// ascending rows, as sparse Cholesky factorizations read them. It is made once from a pattern;
-/// afterwards values are only copied.
+/// ascending rows, which sparse Cholesky factorizations read. It is made once from a pattern.
+/// Afterwards only values are copied.
 ///
 /// The matrix may be stored whole, or as one triangle of blocks. If it is stored whole, the lower
-/// triangle is read. Of a block on the diagonal, the triangle on the side that is read counts.
+/// triangle is read. In blocks on the diagonal, only the triangle on the same side is read.
 ///
 /// ```
 /// use blockmul::plan::ScalarMap;
@@ -42,47 +42,48 @@ pub struct ScalarMap {
 }
 
 /// The place of a block among the scalars. Element (a, b) goes to `first + b * height - missing +
-/// a`, where `missing` is the number of elements above the diagonal that the columns up to b lack.
+/// a`. `missing` is the number of elements above the diagonal that are not stored in the columns up
+/// to b.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
-    /// Entry of the matrix with the block.
+    /// The matrix entry that contains the block.
     pub source: u32,
     /// Scalars in the first column of the block column.
     pub height: u32,
     /// Place of element (0, 0).
     pub first: u64,
-    /// Whether the stored entry is the transpose of the block.
+    /// Whether the matrix stores the transpose of the block.
     pub turned: bool,
     /// Whether the block column begins on the diagonal: each of its columns begins one scalar below
     /// the one before.
     pub falling: bool,
-    /// Whether the block is on the diagonal: its elements above the diagonal are left out (falling
-    /// columns) or mirrored.
+    /// Whether the block is on the diagonal. Its elements above the diagonal are then left out (if
+    /// columns are falling) or mirrored.
     pub diagonal: bool,
 }
 
-/// The blocks to copy: the source of each, and whether it is stored as its transpose.
+/// The blocks to copy: the source of each block, and whether it is stored transposed.
 struct Blocks {
     pattern: Pattern,
     from: Vec<(u32, bool)>,
 }
 
 impl ScalarMap {
-    /// Maps to the lower triangle, for `faer` and other factorizations that read only this.
+    /// Maps to the lower triangle. `faer` and other factorizations read only this.
     ///
     /// # Errors
     /// [`Error::Argument`] if the matrix or its blocks are not square, or if it has blocks on both
-    /// sides of the diagonal but not each with its mirror image; [`Error::TooLarge`] above
+    /// sides of the diagonal and one of them has no mirror image; [`Error::TooLarge`] above
     /// [`Pattern::MAX_LINES`] scalar rows or `u32::MAX` entries.
     pub fn lower<M: HostMatrix>(h: &M) -> Result<Self> {
         Self::of(h.view(), Part::Lower)
     }
 
-    /// Maps to both triangles, the upper one mirrored. `nalgebra-sparse` needs both: it finds the
-    /// pattern of its factor in the upper triangle, and the values in the lower one.
+    /// Maps to both triangles; the upper one is mirrored. `nalgebra-sparse` needs both, because it
+    /// finds the pattern of its factor in the upper triangle, and the values in the lower one.
     ///
     /// # Errors
-    /// As [`ScalarMap::lower`].
+    /// See [`ScalarMap::lower`].
     pub fn full<M: HostMatrix>(h: &M) -> Result<Self> {
         Self::of(h.view(), Part::Full)
     }
@@ -134,7 +135,7 @@ impl ScalarMap {
         self.copy(view.values, view.stride, values)
     }
 
-    /// The values of `h` in the order of [`ScalarMap::pattern`], whatever their type.
+    /// The values of `h` in the order of [`ScalarMap::pattern`], in the element type of `h`.
     ///
     /// ```
     /// use blockmul::{Csc, element::AnyValues, matrix::AnyMatrix, plan::ScalarMap};
@@ -144,7 +145,7 @@ impl ScalarMap {
     /// ```
     ///
     /// # Errors
-    /// As [`ScalarMap::copy_values`].
+    /// See [`ScalarMap::copy_values`].
     pub fn any_values(&self, h: &AnyMatrix) -> Result<AnyValues> {
         let view = h.view();
         self.check(view.pattern, view.shape, view.kind.is_row_major())?;
@@ -155,12 +156,12 @@ impl ScalarMap {
         }))
     }
 
-    /// Refuses a matrix that has not the pattern of the map.
+    /// Refuses a matrix that does not have the pattern of the map.
     fn check(&self, pattern: &Pattern, shape: BlockShape, row_major: bool) -> Result<()> {
         match row_major == self.row_major && shape == self.shape && *pattern == self.arrays {
             true => Ok(()),
             false => Err(Error::Argument(format!(
-                "H has not the pattern of the map: {} entries of {} in place of {} of {}",
+                "H does not have the pattern of the map: {} entries of {} in place of {} of {}",
                 pattern.nnz(),
                 shape,
                 self.arrays.nnz(),
@@ -169,7 +170,7 @@ impl ScalarMap {
         }
     }
 
-    /// Copies elements of blocks, from one to the next of which there are `stride`.
+    /// Copies elements of blocks. Consecutive blocks are `stride` elements apart.
     fn copy<T: Copy + Send + Sync>(&self, blocks: &[T], stride: usize, values: &mut [T]) -> Result<()> {
         if values.len() != self.nnz() {
             let why = "the scalars of the map".into();
@@ -184,8 +185,8 @@ impl ScalarMap {
         Ok(())
     }
 
-    /// Divides `values` among threads. Each share is some block columns: their blocks, the number
-    /// of their first scalar, and their values.
+    /// Divides `values` among threads. A share consists of some block columns: their blocks, the
+    /// index of their first scalar, and their values.
     fn shares<'a, T: Send>(&'a self, values: &'a mut [T]) -> Vec<(&'a [Place], u64, &'a mut [T])> {
         let (ncols, side) = (self.arrays.ncols(), self.shape.rows());
         let step = ncols.div_ceil(4 * rayon::current_num_threads()).max(1);
@@ -202,12 +203,12 @@ impl ScalarMap {
 }
 
 impl Place {
-    /// Copies the elements of a block into `values`, which begin with scalar number `start`.
+    /// Copies the elements of a block into `values`, whose first element is scalar number `start`.
     fn copy<T: Copy>(&self, side: usize, start: u64, block: &[T], values: &mut [T]) {
         let mut column = (self.first - start) as usize;
         for col in 0..side {
-            // The first row of this column to copy, and the first that is stored in place; rows
-            // before that are mirrored.
+            // The first row of this column to copy, and the first row that is stored unmirrored.
+            // Rows before that are mirrored.
             let from = if self.diagonal && self.falling { col } else { 0 };
             let lower = if self.diagonal { col } else { 0 };
             for row in from..side {
@@ -247,7 +248,7 @@ impl Blocks {
         }))
     }
 
-    /// These blocks, and their mirror images above the diagonal.
+    /// Adds the mirror images above the diagonal to these blocks.
     fn mirrored(&self) -> Self {
         let (transpose, source) = self.pattern.transpose();
         Self::collect(self.pattern.ncols(), |col| {
@@ -270,7 +271,7 @@ impl Blocks {
         Self { pattern: Pattern::trusted(n, n, col_ptr, row_idx), from }
     }
 
-    /// The pattern of the scalars, and the place of each block.
+    /// Makes the pattern of the scalars, and the place of each block.
     fn to_scalars(&self, side: usize, part: Part) -> (Pattern, Vec<Place>) {
         let (n, rows) = (self.pattern.ncols(), self.pattern.row_idx());
         let (mut col_ptr, mut row_idx, mut places) = (vec![0], Vec::new(), Vec::with_capacity(rows.len()));
@@ -309,8 +310,8 @@ impl ScalarMap {
 #[cfg(feature = "nalgebra-sparse")]
 impl ScalarMap {
     /// The pattern for `nalgebra-sparse`, for example for
-    /// [`CscSymbolicCholesky`](nalgebra_sparse::factorization::CscSymbolicCholesky), which needs
-    /// that of [`ScalarMap::full`].
+    /// [`CscSymbolicCholesky`](nalgebra_sparse::factorization::CscSymbolicCholesky), which needs a
+    /// map made by [`ScalarMap::full`].
     pub fn sparsity_pattern(&self) -> nalgebra_sparse::pattern::SparsityPattern {
         let (n, [offsets, rows]) = (self.pattern.nrows(), self.wide());
         nalgebra_sparse::pattern::SparsityPattern::try_from_offsets_and_indices(n, n, offsets, rows)

@@ -25,14 +25,14 @@ kernel! {
     }
 }
 
-/// Flags of a block in the upper bits of the word with its place; places stay below 2^61, since
-/// more elements fit no memory.
+/// Flags of a block in the upper bits of the word that contains its place. Places stay below 2^61,
+/// since no memory holds more elements.
 const TURNED: u32 = 63;
 const FALLING: u32 = 62;
 const DIAGONAL: u32 = 61;
 
-/// A planned [`ScalarMap`] whose values are copied on the device. One download of exactly the
-/// scalars then brings a matrix to a sparse factorization on the host.
+/// A planned [`ScalarMap`] that copies values on the device. One download of exactly the scalars
+/// then brings a matrix to a sparse factorization on the host.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -59,7 +59,7 @@ pub struct Scalars<M: HostMatrix> {
     of: MatrixType<M>,
 }
 
-/// Scalars of matrices whose elements the host does not name.
+/// The map for matrices whose element type is known at run time only.
 struct Core {
     h: DevicePattern,
     map: ScalarMap,
@@ -71,27 +71,28 @@ struct Core {
 }
 
 impl<M: Matrix> Scalars<M> {
-    /// Maps to the lower triangle: [`ScalarMap::lower`]. Reads the pattern of the blocks back,
+    /// Maps to the lower triangle, see [`ScalarMap::lower`]. Reads the pattern of the blocks back
     /// once.
     ///
     /// # Errors
-    /// As [`ScalarMap::lower`]; [`Error::Argument`](crate::Error::Argument) for a pattern of
-    /// another kind of matrix; [`Error::Memory`](crate::Error::Memory).
+    /// See [`ScalarMap::lower`]; [`Error::Argument`](crate::Error::Argument) if the pattern belongs
+    /// to another kind of matrix; [`Error::Memory`](crate::Error::Memory).
     pub fn lower(h: &DevicePattern) -> Result<Self> {
         Self::tuned((h, MatrixType::OF), Part::Lower, Elementwise::new(h.device().info(), h.array_shape))
     }
 
-    /// Maps to both triangles: [`ScalarMap::full`]. Reads the pattern of the blocks back, once.
+    /// Maps to both triangles, see [`ScalarMap::full`]. Reads the pattern of the blocks back once.
     ///
     /// # Errors
-    /// As [`Scalars::lower`].
+    /// See [`Scalars::lower`].
     pub fn full(h: &DevicePattern) -> Result<Self> {
         Self::tuned((h, MatrixType::OF), Part::Full, Elementwise::new(h.device().info(), h.array_shape))
     }
 }
 
 impl<M: HostMatrix> Scalars<M> {
-    /// As [`Scalars::lower`], for matrices like this one: also for those whose type is a value.
+    /// Does as [`Scalars::lower`] for the type and pattern of `h`, whose type may be known at run
+    /// time only.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -107,16 +108,17 @@ impl<M: HostMatrix> Scalars<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`Scalars::lower`].
+    /// See [`Scalars::lower`].
     pub fn lower_of(h: &DeviceMatrix<M>) -> Result<Self> {
         let grid = Elementwise::new(h.device().info(), h.cbc.shape);
         Self::tuned((&h.pattern(), h.type_of()), Part::Lower, grid)
     }
 
-    /// As [`Scalars::full`], for matrices like this one: also for those whose type is a value.
+    /// Does as [`Scalars::full`] for the type and pattern of `h`, whose type may be known at run
+    /// time only.
     ///
     /// # Errors
-    /// As [`Scalars::lower`].
+    /// See [`Scalars::lower`].
     pub fn full_of(h: &DeviceMatrix<M>) -> Result<Self> {
         let grid = Elementwise::new(h.device().info(), h.cbc.shape);
         Self::tuned((&h.pattern(), h.type_of()), Part::Full, grid)
@@ -133,7 +135,7 @@ impl<M: HostMatrix> Scalars<M> {
     }
 }
 
-/// Requests the kernel for blocks of `shape`, without waiting for it.
+/// Starts to compile the kernel for blocks of `shape`, without waiting for it.
 pub(crate) fn ask_scalars(device: &Device, element: ElementType, shape: BlockShape) -> Result<()> {
     Core::kernel(device, element, &Elementwise::new(device.info(), shape)).map(drop)
 }
@@ -166,7 +168,7 @@ impl Core {
         Cost { device_bytes, ..Cost::default() }
     }
 
-    /// Copies the scalars of a matrix on the pattern to a vector that has room for them.
+    /// Copies the scalars of a matrix on the pattern to a vector of that length.
     fn copy(&self, work: &Work, h: &DeviceCbc, to: &mut Buffer) -> Result<()> {
         work.stage("scalars");
         let args = CopyScalars {

@@ -1,4 +1,4 @@
-//! Every kernel as GPUs and as CPUs run it, on any device.
+//! Tests of every kernel in its GPU form and its CPU form, on any device.
 use super::*;
 use crate::{
     Cbc, Element, Matrix, Part, Planned, Result,
@@ -68,8 +68,8 @@ fn folded_and_handed_over(side: usize, group_size: usize, blocks: usize) -> Resu
 
 #[test]
 fn small_items_that_take_an_element_or_some_blocks() -> Result<()> {
-    // One element per item: blocks larger than a work-group, as large, and smaller. Several blocks
-    // per item: fewer for the last.
+    // With one element per item, blocks are larger than a work-group, of equal size, and smaller.
+    // With several blocks per item, the last item has fewer.
     for (group_size, blocks) in [(16, 0), (1, 5)] {
         for (rows, cols) in [(1, 1), (2, 3), (4, 4), (7, 5)] {
             moved_and_added::<f64>(rows, cols, group_size, blocks)?;

@@ -15,8 +15,8 @@ use crate::{
     primitives::transpose::{self, Transposed},
 };
 
-/// The planned transpose of a matrix whose pattern does not change: the blocks are moved, and
-/// transposed inside.
+/// The planned transpose of a matrix whose pattern does not change. Blocks are moved, and their
+/// elements transposed.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -44,15 +44,16 @@ impl<M: Matrix> Transpose<M> {
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory), [`Error::TooLarge`](crate::Error::TooLarge) from
-    /// 2^31 entries on, [`Error::Argument`](crate::Error::Argument) for a pattern of another kind
-    /// of matrix.
+    /// 2^31 entries on, [`Error::Argument`](crate::Error::Argument) if the pattern belongs to
+    /// another kind of matrix.
     pub fn new(a: &DevicePattern) -> Result<Self> {
         Self::tuned(a, MatrixType::OF, Elementwise::new(a.device().info(), a.array_shape))
     }
 }
 
 impl<M: HostMatrix> Transpose<M> {
-    /// As [`Transpose::new`], for matrices like this one: also for those whose type is a value.
+    /// Does as [`Transpose::new`] for the type and pattern of `a`, whose type may be known at run
+    /// time only.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -69,7 +70,7 @@ impl<M: HostMatrix> Transpose<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`Transpose::new`].
+    /// See [`Transpose::new`].
     pub fn of(a: &DeviceMatrix<M>) -> Result<Self> {
         Self::tuned(&a.pattern(), a.type_of(), Elementwise::new(a.device().info(), a.cbc.shape))
     }
@@ -86,7 +87,7 @@ impl<M: HostMatrix> Transpose<M> {
 }
 
 impl MovePlan {
-    /// The plan of C = Aᵀ for a pattern that the caller has checked.
+    /// Plans C = Aᵀ for a pattern that the caller has checked.
     pub(crate) fn transpose(element: ElementType, a: &DevicePattern) -> Result<Self> {
         Self::transpose_tuned(element, a, Elementwise::new(a.device().info(), a.array_shape))
     }
@@ -129,8 +130,8 @@ impl<M: HostMatrix> std::fmt::Debug for Transpose<M> {
 }
 
 impl<M: HostMatrix> DeviceMatrix<M> {
-    /// The transpose on the device, with its blocks transposed. For further transposes of the same
-    /// pattern a [`Transpose`] is faster.
+    /// The transpose on the device; its blocks are transposed, too. If the pattern is transposed
+    /// repeatedly, a [`Transpose`] is faster.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -142,7 +143,7 @@ impl<M: HostMatrix> DeviceMatrix<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`Transpose::new`].
+    /// See [`Transpose::new`].
     pub fn transposed(&self) -> Result<Self> {
         let plan = Transpose::of(self)?;
         let mut c = plan.output()?;

@@ -83,12 +83,12 @@ kernel! {
     }
 }
 
-/// How the union of two patterns is found.
+/// The kernels and parameters that find the union of two patterns.
 #[derive(Debug, Clone, Copy)]
 enum UnionTuning {
-    /// A work-item for each entry, in groups of this size, looks it up in the other pattern.
+    /// A work-item for each entry looks it up in the other pattern. Groups have this size.
     Entries { group_size: usize },
-    /// A work-item for each of so many parts merges columns.
+    /// A work-item for each of `parts` parts merges columns.
     Columns { parts: usize },
 }
 
@@ -113,7 +113,7 @@ enum Form {
     Columns(ByColumns),
 }
 
-/// A pattern, and for each of its entries those of two others.
+/// A pattern, and for each of its entries the indices of the same entry in A and in B.
 type Found = (Arc<PatternArrays>, Buffer<OperandPair>);
 
 impl Union {
@@ -129,7 +129,7 @@ impl Union {
         Ok(Self { form, scan: Scan::new(device, ScanTuning::new(device.info()))? })
     }
 
-    /// The union, and for each of its entries those of A and B.
+    /// Finds the union of A and B, and for each of its entries the indices in A and in B.
     pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays) -> Result<Found> {
         match &self.form {
             Form::Entries(form) => form.run(work, &self.scan, a, b),
@@ -243,7 +243,8 @@ impl ByColumns {
     }
 }
 
-/// The entries of the union; the last of `both` is the number of those that both have. One read.
+/// Number of entries of the union. The last element of `both` is the number of entries in both
+/// patterns. One read.
 fn count(work: &Work, both: &Buffer<u32>, a: &PatternArrays, b: &PatternArrays) -> Result<usize> {
     let (a_nnz, b_nnz) = (a.nnz() as u64, b.nnz() as u64);
     let in_both = work.read_count(both, both.len() - 1, "entries of both operands", a_nnz.min(b_nnz))?;
@@ -259,10 +260,10 @@ mod tests {
 
     const NONE: u32 = u32::MAX;
 
-    /// Rows of columns, ascending.
+    /// The rows of each column, ascending.
     type Columns = Vec<Vec<u32>>;
 
-    /// The union, and the pairs of its entries.
+    /// The expected union, and the pairs of indices of its entries.
     fn merged(a: &[Vec<u32>], b: &[Vec<u32>]) -> (Columns, Vec<OperandPair>) {
         let (mut columns, mut pairs, mut before) = (Vec::new(), Vec::new(), [0, 0]);
         for (of_a, of_b) in a.iter().zip(b) {
@@ -305,8 +306,8 @@ mod tests {
     #[test]
     fn each_form_merges_what_either_has() -> Result<()> {
         let every = |step: u32| (0..40).filter(|row| row % step == 0).collect::<Vec<u32>>();
-        // Empty columns, in one and in both; one that ends first; columns without common rows; more
-        // parts than columns, and than entries.
+        // Columns that are empty in one pattern or in both; a column that ends before the other;
+        // columns without common rows; more parts than columns, and than entries.
         let a = vec![every(1), vec![], every(2), vec![39], vec![], every(3), vec![0], every(5), every(4)];
         let b = vec![every(3), vec![7], every(2), vec![0], vec![], vec![], vec![1, 2], vec![1, 2, 3, 39], every(7)];
         check(40, &a, &b)?;

@@ -1,5 +1,5 @@
-//! What methods of products cost: the table by which `auto` chooses among them, for products of
-//! scalars in one shot.
+//! The costs of methods for products of scalars in one shot. By this table `auto` chooses among
+//! them.
 //!
 //! The predicted time of some columns is a sum of four terms, one for each coefficient of a method.
 //! `blockmul tune` fits the coefficients to times measured on a device.
@@ -8,30 +8,30 @@ use crate::{Error, Result};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-/// The sizes of a bin: columns of C that one method computes together.
+/// The size of a bin. A bin is a set of columns of C that one method computes together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct BinSize {
-    /// Kernels launched for it, about; on the host, how often it waits for copies.
+    /// About how many kernels are launched for the bin; on the host, how often it waits for copies.
     pub launches: u32,
-    /// Products of entries.
+    /// Number of products of entries.
     pub products: u64,
-    /// Entries of C: estimated from samples if there are any, otherwise their bound. On the host,
-    /// where nothing estimates them, the entries and columns of B.
+    /// Number of entries of C: estimated from samples if there are any, otherwise a bound. The host
+    /// does not estimate it; for the host it is the number of entries and columns of B.
     pub entries: u64,
-    /// Places for columns: a kernel for long columns gives each column several. In ranges of
-    /// columns also those for rows, whose sums are cleared.
+    /// Number of places for columns. A kernel for long columns takes several places for each
+    /// column. In ranges of columns, places for rows, whose sums are cleared, are added.
     pub places: u64,
 }
 
 impl BinSize {
-    /// The sizes of a bin.
+    /// The size of a bin from its parts.
     pub fn new(launches: u32, products: u64, entries: u64, places: u64) -> Self {
         Self { launches, products, entries, places }
     }
 }
 
-/// What a method costs.
+/// The costs of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MethodCost {
@@ -46,17 +46,17 @@ pub struct MethodCost {
 }
 
 impl MethodCost {
-    /// The names of the coefficients, as a tuning file has them.
+    /// The names of the coefficients in a tuning file.
     pub const NAMES: [&str; 4] = ["launch_us", "product_ps", "entry_ps", "column_ps"];
 
     pub(super) const fn of([launch_us, product_ps, entry_ps, column_ps]: [f64; 4]) -> Self {
         Self { launch_us, product_ps, entry_ps, column_ps }
     }
 
-    /// A method with these coefficients, in the order of [`MethodCost::NAMES`].
+    /// The costs with these coefficients, in the order of [`MethodCost::NAMES`].
     ///
     /// # Errors
-    /// [`Error::Argument`] for one that is negative, infinite or not a number.
+    /// [`Error::Argument`] if a coefficient is negative, infinite or NaN.
     pub fn new(coefficients: [f64; 4]) -> Result<Self> {
         match coefficients.iter().zip(Self::NAMES).find(|(value, _)| !(0.0..f64::INFINITY).contains(*value)) {
             Some((value, name)) => Err(Error::Argument(format!("{name} is {value}, not from 0 on"))),
@@ -75,27 +75,29 @@ impl MethodCost {
     }
 }
 
-/// What the coefficients of a method are multiplied by, for milliseconds.
+/// The factors of a method's coefficients, such that the sum is in milliseconds.
 pub(super) fn terms_ms(size: &BinSize) -> [f64; 4] {
     let BinSize { launches, products, entries, places } = *size;
     [f64::from(launches) * 1e-3, products as f64 * 1e-9, entries as f64 * 1e-9, places as f64 * 1e-9]
 }
 
-/// In the order of [`MethodCost::NAMES`].
+/// Four coefficients in the order of [`MethodCost::NAMES`].
 type Coefficients = [f64; 4];
 
-/// The methods that have costs: name, and coefficients on GPUs, if they have any there, and on
-/// CPUs.
+/// The methods that have costs: the name, the coefficients on GPUs (`None` if it does not run
+/// there), and those on CPUs.
 ///
-/// Those of GPUs are a fit of `blockmul tune --seconds 60` on an NVIDIA H200, with 6 microseconds
-/// for a launch, of `direct` 15, since a bin of its own cost roads of 8 million products 85 more
-/// than sorting those columns too; of `esc` what whole products take
-/// (`docs/decisions/0011-costs-of-methods.md`), and its products are weighed by how often they are
-/// merged; of `hash` a fit to 32 products of 5 to 20 million on an H100. Of those of CPUs `esc` is
-/// a fit to 92 whole products on two quiet cores with PoCL, `direct` to 89 of the day before,
-/// `dense` and `host` lie between two fits to products of `blockmul tune` of up to 420,000
-/// (`docs/decisions/0015-small-products-on-the-host.md`). The others, which the choice on a CPU
-/// does not use, are fits of `blockmul tune` on shared cores.
+/// The coefficients of GPUs were fitted by `blockmul tune --seconds 60` on an NVIDIA H200, with 6
+/// microseconds for a launch. There are three exceptions. A launch of `direct` counts 15, since a
+/// bin of its own made roads with 8 million products take 85 more than if those columns were
+/// sorted, too. `esc` was fitted to whole products (`docs/decisions/0011-costs-of-methods.md`),
+/// with its products weighed by how often they are merged. `hash` was fitted to 32 products of 5 to
+/// 20 million on an H100.
+///
+/// On CPUs, `esc` was fitted to 92 whole products on two quiet cores with PoCL, and `direct` to 89
+/// of the day before. `dense` and `host` lie between two fits to products of `blockmul tune` of up
+/// to 420,000 (`docs/decisions/0015-small-products-on-the-host.md`). The others were fitted by
+/// `blockmul tune` on shared cores; the choice on a CPU does not use them.
 const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
     ("esc", Some([12.0, 44.0, 5.0, 65.0]), [21.0, 3500.0, 3900.0, 20_000.0]),
     ("direct", Some([15.0, 10.5, 0.0, 67.0]), [43.0, 820.0, 0.0, 25_000.0]),
@@ -106,18 +108,19 @@ const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
     ("host", None, [15.5, 610.0, 5300.0, 34_000.0]),
 ];
 
-/// What each method of products of scalars costs on a device.
+/// The costs of each method for products of scalars on a device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MethodCosts([Option<MethodCost>; TABLE.len()]);
 
 impl MethodCosts {
-    /// The table of a kind of device. All kinds but CPUs share that of GPUs.
+    /// The table for a kind of device. All kinds except CPUs share that of GPUs.
     pub fn of_kind(kind: DeviceKind) -> Self {
         let of = |&(_, gpu, cpu): &(_, _, _)| if kind == DeviceKind::Cpu { Some(cpu) } else { gpu };
         Self(std::array::from_fn(|method| of(&TABLE[method]).map(MethodCost::of)))
     }
 
-    /// The methods that have costs on some kind of device, by name. Both variants of ESC are `esc`.
+    /// The names of the methods that have costs on some kind of device. Both variants of ESC are
+    /// `esc`.
     pub fn names() -> impl Iterator<Item = &'static str> {
         TABLE.iter().map(|(name, ..)| *name)
     }
@@ -127,25 +130,25 @@ impl MethodCosts {
         Self::names().zip(self.0).filter_map(|(name, cost)| Some((name, cost?)))
     }
 
-    /// The costs of the method of this name, if it has any.
+    /// The costs of the method `method`, if it has any.
     pub fn of(&self, method: &str) -> Option<MethodCost> {
         self.iter().find(|(name, _)| *name == method).map(|(_, cost)| cost)
     }
 
-    /// The same with other costs of one method.
+    /// Replaces the costs of one method.
     ///
     /// # Errors
-    /// [`Error::Argument`] if no method of this name has costs.
+    /// [`Error::Argument`] if the method has no costs on any kind of device.
     pub fn with(self, method: &str, cost: MethodCost) -> Result<Self> {
         self.set(method, Some(cost))
     }
 
-    /// The same without a method: [`Method::Auto`](crate::Method::Auto) leaves its columns to
-    /// others. A method asked for by name needs no costs, and ESC takes the columns that no other
-    /// can.
+    /// Removes a method, so that [`Method::Auto`](crate::Method::Auto) leaves its columns to
+    /// others. A method that is requested by name needs no costs. ESC takes the columns that no
+    /// other method can.
     ///
     /// # Errors
-    /// [`Error::Argument`] if no method of this name has costs.
+    /// [`Error::Argument`] if the method has no costs on any kind of device.
     pub fn without(self, method: &str) -> Result<Self> {
         self.set(method, None)
     }

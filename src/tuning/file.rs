@@ -1,4 +1,4 @@
-//! The user's file, which overrides numbers and costs of the tables.
+//! The user's tuning file, which overrides numbers and costs of the tables.
 mod merged;
 
 pub use merged::{merged_costs, merged_numbers};
@@ -21,7 +21,7 @@ use std::{
     },
 };
 
-/// Environment variable with the path of the file, or `off`.
+/// The environment variable that contains the path of the file, or `off`.
 const VARIABLE: &str = "BLOCKMUL_TUNING";
 
 /// The numbers that a file gives, by name.
@@ -30,7 +30,7 @@ type Given = Map<String, Value>;
 /// The costs that a file gives, by method and coefficient.
 type GivenCosts = BTreeMap<String, BTreeMap<String, f64>>;
 
-/// What a file gives for some devices.
+/// The numbers and costs that a file gives for some devices.
 #[derive(Debug, Default, Deserialize)]
 struct Section {
     #[serde(default)]
@@ -47,28 +47,28 @@ struct Overrides {
     gpu: Section,
     #[serde(default)]
     cpu: Section,
-    /// By a part of the device's name, case ignored; later names win.
+    /// Sections by a part of the device's name, in any case. Later names take precedence.
     #[serde(default)]
     devices: BTreeMap<String, Section>,
-    /// The numbers of devices that the file has some for, as far as they were asked for: products
-    /// ask for them many times, and it takes microseconds to put them together.
+    /// The numbers that the file has changed, for each device that was looked up. Products look
+    /// them up many times, and combining them takes microseconds.
     #[serde(skip)]
     found: Mutex<Vec<(DeviceKind, String, Numbers)>>,
 }
 
-/// What editors write at the beginning of UTF-8; it is no part of the file.
+/// Some editors write this at the beginning of UTF-8. It is not part of the contents.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl Overrides {
     /// Parses the text of a file.
     fn parse(text: &str) -> std::result::Result<Self, String> {
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        // A list would be taken for the fields in their order.
+        // JSON would accept a list as the fields in their order.
         if text.trim_start().starts_with('[') {
             return Err("the file is no JSON object".into());
         }
         let all: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        // Errors are reported even if no device uses the numbers.
+        // Errors are reported even if no device uses the section.
         for (name, kind, given) in [("gpu", DeviceKind::Gpu, &all.gpu), ("cpu", DeviceKind::Cpu, &all.cpu)] {
             given.check(kind).map_err(|error| format!("{name}: {error}"))?;
         }
@@ -78,14 +78,14 @@ impl Overrides {
         Ok(all)
     }
 
-    /// The sections for a device; later ones win.
+    /// The sections that apply to a device. Later ones take precedence.
     fn sections<'a>(&'a self, kind: DeviceKind, name: &str) -> impl Iterator<Item = &'a Section> {
         let (of_kind, name) = (if kind == DeviceKind::Cpu { &self.cpu } else { &self.gpu }, name.to_lowercase());
         let named = self.devices.iter().filter(move |(part, _)| name.contains(&part.to_lowercase()));
         std::iter::once(of_kind).chain(named.map(|(_, section)| section))
     }
 
-    /// The numbers of a device.
+    /// The numbers for a device.
     fn numbers(&self, kind: DeviceKind, name: &str) -> Numbers {
         let given = || self.sections(kind, name).map(|section| &section.numbers).filter(|given| !given.is_empty());
         let table = Numbers::of(kind);
@@ -96,13 +96,13 @@ impl Overrides {
         if let Some((.., numbers)) = found.iter().find(|(of, named, _)| (*of, named.as_str()) == (kind, name)) {
             return *numbers;
         }
-        // Numbers that suit one table need not suit another.
+        // Numbers that are valid with one table may be invalid with another.
         let numbers = given().fold(table, |numbers, given| with(numbers, given).unwrap_or(numbers));
         found.push((kind, name.to_owned(), numbers));
         numbers
     }
 
-    /// What methods cost on a device.
+    /// The costs of methods on a device.
     fn costs(&self, kind: DeviceKind, name: &str) -> MethodCosts {
         let costs = MethodCosts::of_kind(kind);
         self.sections(kind, name).fold(costs, |costs, section| with_costs(costs, &section.costs).unwrap_or(costs))
@@ -117,7 +117,7 @@ impl Section {
     }
 }
 
-/// Replaces in `costs` those that are given.
+/// Replaces the given costs in `costs`.
 fn with_costs(mut costs: MethodCosts, given: &GivenCosts) -> std::result::Result<MethodCosts, String> {
     for (method, given) in given {
         let mut coefficients = costs.of(method).map_or([0.0; 4], |cost| cost.coefficients());
@@ -133,7 +133,7 @@ fn with_costs(mut costs: MethodCosts, given: &GivenCosts) -> std::result::Result
     Ok(costs)
 }
 
-/// Replaces in `numbers` those that are given.
+/// Replaces the given numbers in `numbers`.
 fn with(mut numbers: Numbers, given: &Given) -> std::result::Result<Numbers, String> {
     for (name, value) in given {
         let known = || Numbers::NAMES.iter().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ");
@@ -144,9 +144,9 @@ fn with(mut numbers: Numbers, given: &Given) -> std::result::Result<Numbers, Str
     Ok(numbers)
 }
 
-/// The path of the user's tuning file, whether or not it exists: `blockmul/tuning.json` in the
-/// configuration folder of the platform, or the one that `BLOCKMUL_TUNING` names. `None` if that is
-/// `off`, or if there is no such folder.
+/// The path of the user's tuning file, whether or not it exists. It is `blockmul/tuning.json` in
+/// the configuration folder of the platform, or the path in `BLOCKMUL_TUNING`. `None` if the
+/// variable is `off`, or if there is no such folder.
 pub fn user_file() -> Option<PathBuf> {
     match env::var_os(VARIABLE) {
         Some(value) if value == "off" => None,
@@ -155,11 +155,11 @@ pub fn user_file() -> Option<PathBuf> {
     }
 }
 
-/// Whether the file that the variable names need not exist.
+/// Whether the file in the variable may be missing.
 static OPTIONAL: AtomicBool = AtomicBool::new(false);
 
-/// Lets the file that `BLOCKMUL_TUNING` names be missing, which is an error otherwise: for a
-/// program that writes it. It has an effect before the first search for devices.
+/// Allows the file that `BLOCKMUL_TUNING` names to be missing, which is otherwise an error. This is
+/// for a program that writes it. Call it before the first search for devices.
 pub fn allow_missing_user_file() {
     OPTIONAL.store(true, Ordering::Relaxed);
 }
@@ -183,7 +183,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// The text of the tuning file at `path`.
 ///
 /// # Errors
-/// Those of the system, and a file of more than a mebibyte.
+/// Errors of the system, and a file of more than a mebibyte.
 pub fn read_text(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
@@ -193,7 +193,7 @@ pub fn read_text(path: &Path) -> std::io::Result<String> {
     }
 }
 
-/// The numbers of all devices, in the process of a test that tries them.
+/// The numbers that replace those of all devices, in the process of a test.
 #[cfg(test)]
 pub(super) static TRIED: Mutex<Option<Numbers>> = Mutex::new(None);
 
@@ -203,10 +203,10 @@ fn overrides() -> &'static std::result::Result<Overrides, String> {
     OVERRIDES.get_or_init(|| read(path().as_deref()))
 }
 
-/// Refuses a file that cannot be read, or whose contents are invalid.
+/// Reports a file that cannot be read or is invalid.
 ///
 /// # Errors
-/// [`Error::Argument`] with the file's name.
+/// [`Error::Argument`] with the path of the file.
 pub(crate) fn check_file() -> Result<()> {
     overrides().as_ref().map(|_| ()).map_err(|error| Error::Argument(error.clone()))
 }
@@ -224,7 +224,7 @@ impl Numbers {
 }
 
 impl MethodCosts {
-    /// What methods cost on a device.
+    /// The costs of methods on a device.
     pub(crate) fn of_device(kind: DeviceKind, name: &str) -> Self {
         overrides().as_ref().map_or_else(|_| Self::of_kind(kind), |given| given.costs(kind, name))
     }

@@ -1,32 +1,32 @@
-//! The fit of a method's costs to measured times: least squares of relative errors, with
+//! Fits the costs of a method to measured times: least squares of relative errors, with
 //! coefficients that are not negative.
 use super::costs::{BinSize, MethodCost, terms_ms};
 use crate::{Error, Result};
 use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
 
-/// A bin that was measured.
+/// A bin whose time was measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Sample {
-    /// Its sizes.
+    /// The size of the bin.
     pub size: BinSize,
     /// Its time in milliseconds, more than 0.
     pub ms: f64,
 }
 
 impl Sample {
-    /// A bin of this size that took `ms` milliseconds.
+    /// A bin of size `size` that took `ms` milliseconds.
     pub fn new(size: BinSize, ms: f64) -> Self {
         Self { size, ms }
     }
 }
 
-/// How far predicted times are from measured ones, as parts of the measured ones.
+/// Differences between predicted and measured times, as fractions of the measured ones.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Errors {
-    /// Bins that were measured.
+    /// Number of bins that were measured.
     pub bins: usize,
     /// The mean error.
     pub mean: f64,
@@ -43,35 +43,37 @@ impl Errors {
     }
 }
 
-/// Smallest ratio of singular values with which coefficients can be distinguished.
+/// Smallest ratio of singular values at which coefficients can be separated.
 const DISTINCT: f64 = 1e-6;
 
-/// Smallest change of a relative error that counts: less is rounding.
+/// Smallest change of a relative error that counts. Smaller changes are rounding errors.
 const SMALLEST: f64 = 1e-9;
 
-/// What a coefficient far from the usual one counts for: if the bins could be explained by its term
-/// alone, as one bin that is predicted wrong by this part of its time. Where bins say nothing of a
+/// The weight of a coefficient's distance from its usual value. It counts like one bin that is
+/// predicted wrong by this part of its time, if the coefficient's term alone could explain the
+/// bins. A coefficient that the bins do not determine keeps its usual value.
 /// coefficient, it stays as usual.
 const USUAL: f64 = 0.05;
 
-/// A product takes time on any device: at least this part of the usual cost, scaled to the measured
-/// times. Bins in which products explain nothing do not make them free.
+/// The least cost of a product, as a part of the usual cost scaled to the measured times. A product
+/// takes time on any device, even if the products of the bins explain nothing.
 const LEAST: f64 = 0.02;
 
-/// The coefficient of products.
+/// The index of the products' coefficient.
 const PRODUCT: usize = 1;
 
 impl MethodCost {
-    /// The costs of a method that explain measured times best, rounded to four digits. Small and
-    /// large bins count alike, since errors are relative.
+    /// Finds the costs of a method that explain measured times best, rounded to four digits. Errors
+    /// are relative, so small and large bins count equally.
     ///
-    /// `usual` are the costs of other devices of the kind. They are scaled to the measured times as
-    /// a whole, and decide what the bins do not: which of two terms costs how much if all bins have
-    /// as much of both, as products and entries of C in columns whose products have different rows.
-    /// A product costs at least a fiftieth of them.
+    /// `usual` are the costs of other devices of the kind. As a whole they are scaled to the
+    /// measured times. They decide what the bins leave open. For example, if all bins have the same
+    /// ratio of two terms, such as products and entries of C if no two products of a column have
+    /// the same row, their separate costs cannot be measured. A product costs at least a fiftieth
+    /// of its usual cost.
     ///
     /// # Errors
-    /// [`Error::Argument`] without samples, and for a time that is not positive.
+    /// [`Error::Argument`] if there are no samples, or if a time is not positive.
     pub fn fit(samples: &[Sample], usual: &MethodCost) -> Result<Self> {
         if let Some(wrong) = samples.iter().find(|sample| !(f64::MIN_POSITIVE..f64::INFINITY).contains(&sample.ms)) {
             return Err(Error::Argument(format!("a time of {} ms", wrong.ms)));
@@ -90,7 +92,7 @@ impl MethodCost {
         let terms = DMatrix::from_fn(rows.len(), 4, |row, col| rows[row][col]);
         let mut least = [0.0; 4];
         least[PRODUCT] = if usual.product_ps > 0.0 { LEAST * scale * usual.product_ps } else { 0.0 };
-        // What is above the least is not negative.
+        // The part above the least cost is not negative.
         let above = DVector::from_vec(targets) - &terms * DVector::from_row_slice(&least);
         let measured = samples.iter().any(|sample| terms_ms(&sample.size).iter().any(|&term| term > 0.0));
         if !measured {
@@ -101,15 +103,15 @@ impl MethodCost {
     }
 }
 
-/// The median of the finite ones.
+/// The median of the finite values.
 fn median(of: impl Iterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = of.filter(|one| one.is_finite()).collect();
     all.sort_by(f64::total_cmp);
     all.get(all.len() / 2).copied()
 }
 
-/// The x >= 0 with the least |terms · x - targets|. It solves the least squares of the columns at
-/// which it is positive, without a bound. There are 15 sets of columns to try.
+/// Finds the x >= 0 that minimizes |terms · x - targets|. The solution is the unbounded least
+/// squares of the columns at which x is positive, and there are 15 sets of columns to try.
 fn not_negative(terms: &DMatrix<f64>, targets: &DVector<f64>) -> [f64; 4] {
     let (mut least, mut best) = (targets.norm(), [0.0; 4]);
     let mut sets: Vec<Vec<usize>> = (1..16).map(|set| (0..4).filter(|col| set >> col & 1 == 1).collect()).collect();
@@ -130,7 +132,7 @@ fn not_negative(terms: &DMatrix<f64>, targets: &DVector<f64>) -> [f64; 4] {
             continue;
         }
         let error = (&scaled * &x - targets).norm();
-        // Fewer coefficients are preferred, unless more of them explain more.
+        // Fewer coefficients are preferred, unless more of them give a smaller error.
         if error < least * (1.0 - SMALLEST) - SMALLEST {
             (least, best) = (error, [0.0; 4]);
             set.iter().zip(x.iter().zip(&scales)).for_each(|(&at, (x, scale))| best[at] = x / scale);
@@ -139,7 +141,7 @@ fn not_negative(terms: &DMatrix<f64>, targets: &DVector<f64>) -> [f64; 4] {
     best
 }
 
-/// Rounded to four digits, as a tuning file has it.
+/// Rounds to four digits, as in tuning files.
 fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().expect("a number")
 }
@@ -149,10 +151,10 @@ mod tests {
     use super::*;
     use crate::generate::Random;
 
-    /// Nothing is usual.
+    /// Usual costs that are all zero.
     const NONE: MethodCost = MethodCost::of([0.0; 4]);
 
-    /// Bins of many sizes, from some launches to a hundred million products.
+    /// Bins of many sizes, from few launches to a hundred million products.
     fn sizes() -> Vec<BinSize> {
         let mut random = Random::new(5);
         let size = |at: u32| {
@@ -163,7 +165,8 @@ mod tests {
         (0..20).map(size).collect()
     }
 
-    /// The samples of a method of these costs, the costs fitted to them, and their errors.
+    /// Makes samples of a method with costs `cost`, and fits costs to them. Returns the fit and its
+    /// errors.
     fn fitted(cost: MethodCost, usual: MethodCost, mut noise: impl FnMut() -> f64) -> Result<(MethodCost, Errors)> {
         let sample = |size: BinSize| Sample::new(size, cost.predict_ms(&size) * noise());
         let samples: Vec<_> = sizes().into_iter().map(sample).collect();
@@ -177,13 +180,15 @@ mod tests {
             [[6.0, 5.0, 7.0, 400.0], [2.5, 0.0, 0.0, 1000.0], [0.0, 12.0, 0.0, 0.0], [10.0, 1e4, 5e4, 1e6]]
         {
             let cost = MethodCost::new(coefficients)?;
-            // Another device is as many times as fast, or has nothing usual.
+            // The usual costs are those of a device of equal speed, of one that is 7 times slower,
+            // or all zero.
             for usual in [coefficients, coefficients.map(|all| 7.0 * all), [0.0; 4]] {
                 let (fit, errors) = fitted(cost, MethodCost::new(usual)?, || 1.0)?;
                 assert_eq!(fit, cost);
                 assert!(errors.worst < 1e-9 && errors.bins == 20, "{errors:?}");
             }
-            // A usual table of another shape moves coefficients that hardly change the times.
+            // If the ratios of usual costs differ, only coefficients change that hardly influence
+            // the times.
             let (_, errors) = fitted(cost, MethodCost::new([10.0, 9.0, 8.0, 700.0])?, || 1.0)?;
             assert!(errors.worst < 0.1 && errors.mean < 0.02, "{errors:?}");
         }
@@ -206,7 +211,7 @@ mod tests {
         Ok(())
     }
 
-    /// A time that falls as columns grow would need a negative coefficient.
+    /// The time falls as columns grow, which would need a negative coefficient.
     #[test]
     fn coefficients_that_would_be_negative_are_zero() -> Result<()> {
         let sample = |columns: u64| Sample::new(BinSize::new(1, 1000, 1000, columns), 2.0 - columns as f64 / 1000.0);
@@ -216,7 +221,7 @@ mod tests {
         Ok(())
     }
 
-    /// Entries that are as many as the products cannot be told from them.
+    /// If C has as many entries as there are products, the two costs cannot be separated.
     #[test]
     fn of_two_equal_terms_each_gets_its_usual_part() -> Result<()> {
         let sample = |products: u64| Sample::new(BinSize::new(1, products, products, 0), products as f64 * 9e-9);
@@ -227,7 +232,7 @@ mod tests {
         Ok(())
     }
 
-    /// A time that does not grow with products.
+    /// The time does not grow with the products.
     #[test]
     fn products_are_never_free() -> Result<()> {
         let usual = MethodCost::new([10.0, 50.0, 20.0, 0.0])?;
@@ -239,7 +244,7 @@ mod tests {
         Ok(())
     }
 
-    /// A few bins of one size do not make a method free on others.
+    /// A few bins of one size must not make a method free for other sizes.
     #[test]
     fn what_bins_do_not_say_is_as_usual() -> Result<()> {
         let usual = MethodCost::new([10.0, 50.0, 0.0, 0.0])?;

@@ -1,41 +1,43 @@
-//! What formats of A·x cost, in bytes: the numbers by which `Format::Auto` chooses.
+//! Costs of the formats of A·x, in bytes. `Format::Auto` chooses by them.
 use super::DeviceKind;
 
-/// Weights of bytes, in percent of those of a copy, and what takes as long as some bytes.
+/// Weights of bytes, in percent of those of a copy, and times expressed in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FormatWeights {
     pub csr: u64,
-    /// Of `csr` whose items together read more bytes of rows than `cached`: the weight is in
-    /// proportion, and at most this. An item reads a row's neighbouring elements one by one.
+    /// Upper bound on the weight of `csr`. An item reads the neighbouring elements of a row one by
+    /// one. If all items together read more bytes of rows than `cached`, the weight grows in
+    /// proportion, up to this.
     pub csr_far: u64,
-    /// Bytes of rows that the nearest cache of a compute unit holds.
+    /// Bytes of rows that the first-level cache of a compute unit holds.
     pub cached: u64,
     pub csr_vector: u64,
     pub csr_adaptive: u64,
     pub csr_shared: u64,
     pub coo: u64,
-    /// `None` where it was not measured.
+    /// The weight of a segmented scan; `None` if it was not measured.
     pub segmented_scan: Option<u64>,
     pub ell: u64,
     pub sliced_ell: u64,
-    /// Of sliced ELL whose slices are vectors: with columns in 16 bits, and in 32.
+    /// Weights of sliced ELL that adds slices in vectors: with columns of 16 bits, and of 32.
     pub in_vectors: [u64; 2],
-    /// Of slices that are vectors and lie on diagonals, without their rows; and bytes of each row
-    /// beside those that are moved.
+    /// The weight of vector slices on diagonals, without their rows, and additional bytes for each
+    /// row.
     pub on_diagonals: [u64; 2],
-    /// Of scalars that are read in another order than they are stored.
+    /// The weight of scalars that are read in another order than they are stored.
     pub scattered: u64,
-    /// Bytes read beside a block that is read so.
+    /// Additional bytes for a block that is read in another order.
     pub beside: u64,
     pub of_blocks: BlockWeights,
-    /// Bytes that a compute unit moves while an item or a team loads an entry and adds it; half of
-    /// those if an item reads the entry's value through an index.
+    /// Bytes that a compute unit moves while an item or a team loads an entry and adds it. With an
+    /// index to the values, half as many.
     pub entry: u64,
-    /// The same of padded rows, whose bytes are moved meanwhile: a third of the lesser of both
-    /// counts. If half of it counted, `csr-adaptive` would be chosen for 100 uses of finite
-    /// elements with rows of 60 in `f32`, which takes an H200 34.8 us, sliced ELL 22.
+    /// Bytes that a compute unit moves while an item adds an entry of a padded row. Moving and
+    /// adding overlap: a third of the smaller count is added to the larger. If half of it were
+    /// added, `csr-adaptive` would be chosen for 100 uses of finite elements with rows of 60 in
+    /// `f32`. It takes an H200 34.8 us, sliced ELL 22.
     pub padded_entry: u64,
-    /// Percent of the bytes that converting to padded rows moves.
+    /// The weight of the bytes that a conversion to padded rows moves, in percent.
     pub placed: u64,
     /// Bytes that a compute unit moves while an item adds a term that its group has loaded.
     pub term: u64,
@@ -44,53 +46,57 @@ pub(crate) struct FormatWeights {
     /// Bytes that the device moves while a step of a conversion begins and ends: a launch, or a
     /// read of a few numbers.
     pub step: u64,
-    /// Steps of the conversion to `csr-adaptive`.
+    /// Number of steps in the conversion to `csr-adaptive`.
     pub adaptive_steps: u64,
-    /// Launches that take as long as the one of `csr-adaptive`, whose items wait for each other.
+    /// Number of launches that take as long as one of `csr-adaptive`, whose items wait for each
+    /// other.
     pub adaptive_launches: u64,
-    /// Launches that take as long as the one of `csr-shared`.
+    /// Number of launches that take as long as one of `csr-shared`.
     pub shared_launches: u64,
-    /// Launches that take as long as those of `coo`, or of a segmented scan.
+    /// Number of launches that take as long as those of `coo`, or of a segmented scan.
     pub coo_launches: u64,
-    /// The weight of `scoo`, bytes of a row that it moves beside what `csr` does, and its `entry`.
+    /// The weight of `scoo`, the bytes that it moves for each row in addition to `csr`, and its
+    /// `entry`.
     pub scoo: [u64; 3],
     /// Bytes that the device moves while it finds the rows of a column-major matrix, for each entry
-    /// and row.
+    /// and for each row.
     pub index: u64,
-    /// Bytes that a compute unit moves while an item of `csc` comes to the next column, and while
-    /// it adds an entry. `None` on devices on which items do not go through all columns.
+    /// Bytes that a compute unit moves while an item of `csc` goes to the next column, and while it
+    /// adds an entry. `None` on devices whose items do not go through all columns.
     pub csc: Option<[u64; 2]>,
 }
 
-/// Weights of blocks in percent, of elements of 8 bytes and of smaller ones, and what takes as long
-/// as some bytes that a compute unit moves.
+/// Weights for matrices of blocks, in percent; each first for elements of 8 bytes, then for smaller
+/// ones. Times are expressed in bytes that a compute unit moves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockWeights {
     pub csr: [u64; 2],
-    /// Of `csr-adaptive` whose groups load tiles together, and of tiles of which each item loads
-    /// the blocks of its sums.
+    /// The weight of `csr-adaptive` whose groups load tiles together. The next field is for tiles
+    /// in which each item loads the blocks of its sums.
     pub together: [u64; 2],
     pub by_items: [u64; 2],
     pub padded: [u64; 2],
-    /// An item of `csr`, of tiles by items and of padded rows loads and adds a term.
+    /// Bytes moved while an item loads and adds a term: for `csr`, for tiles loaded by items, and
+    /// for padded rows.
     pub term_of_csr: [u64; 2],
     pub term_of_item: [u64; 2],
     pub padded_term: [u64; 2],
-    /// A group loads a tile, and then an item adds a term of it.
+    /// Bytes moved while a group loads a tile, and then while an item adds a term of it.
     pub tile: u64,
     pub term_of_tile: u64,
-    /// Launches that take as long as the one of `csr-adaptive`, and steps of its conversion.
+    /// Number of launches that take as long as one of `csr-adaptive`, and of steps in its
+    /// conversion.
     pub adaptive_launches: u64,
     pub adaptive_steps: u64,
 }
 
-/// By the times of 42 matrices of 10,000 to 1 M elements on an H200 and an H100, and of seven
-/// larger ones on an H200, which moves 30 bytes in a nanosecond for each of its 132
-/// multiprocessors. An item of `csr` takes 120 ns for each entry of a long row, twice as long if
-/// values are read through an index, of padded rows 400, and 6 for a term that its group has
-/// loaded.
-/// A launch takes 2 us; a step 35, as long as the host enqueues a launch and waits for a few
-/// numbers. Blocks by the times of 44 matrices of 2x2 to 8x8 on an H200, in `f64` and `f32`.
+/// Fitted to the times of 42 matrices of 10,000 to 1 M elements on an H200 and an H100, and of
+/// seven larger ones on an H200, which moves 30 bytes in a nanosecond for each of its 132
+/// multiprocessors. An item of `csr` takes 120 ns for each entry of a long row, and twice as long
+/// if values are read through an index. It takes 400 for padded rows, and 6 for a term that its
+/// group has loaded. A launch takes 2 us. A step takes 35, the time in which the host enqueues a
+/// launch and waits for a few numbers. Blocks were fitted to the times of 44 matrices of 2x2 to 8x8
+/// on an H200, in `f64` and `f32`.
 const GPU: FormatWeights = FormatWeights {
     csr: 125,
     csr_far: 400,
@@ -134,12 +140,12 @@ const GPU: FormatWeights = FormatWeights {
     csc: None,
 };
 
-/// PoCL on 2 cores, where a row is a loop. On four matrices of 5 to 27 entries a row `csr-adaptive`
-/// took 1.3 to 1.9 times as long as `csr`, sliced ELL 1.1 to 2.5 (in vectors 0.85 to 1.1, on
-/// diagonals 0.35 to 0.65), and `csr-vector`, whose items wait for each other, 50 to 130. Of
-/// matrices that fit caches 30 to 40 bytes are moved in a nanosecond; rows are found in 3 to 18 ns
-/// for each entry and row, a step takes 25 us. An item of `csc` took 0.9 to 3.3 ns for an entry,
-/// most for rows that are drawn at random.
+/// Measured with PoCL on 2 cores, where a row is a loop. On four matrices of 5 to 27 entries a row,
+/// `csr-adaptive` took 1.3 to 1.9 times as long as `csr`. Sliced ELL took 1.1 to 2.5 times as long
+/// (in vectors 0.85 to 1.1, on diagonals 0.35 to 0.65), and `csr-vector`, whose items wait for each
+/// other, 50 to 130. For matrices that fit the caches, 30 to 40 bytes are moved in a nanosecond.
+/// Rows are found in 3 to 18 ns for each entry and row. A step takes 25 us. An item of `csc` took
+/// 0.9 to 3.3 ns for an entry, most for rows drawn at random.
 const CPU: FormatWeights = FormatWeights {
     csr: 100,
     csr_far: 100,
@@ -184,7 +190,7 @@ const CPU: FormatWeights = FormatWeights {
 };
 
 impl FormatWeights {
-    /// Those of a kind of device. All kinds but CPUs share those of GPUs.
+    /// The weights of a kind of device. All kinds except CPUs share those of GPUs.
     pub(crate) fn of(kind: DeviceKind) -> &'static Self {
         if kind == DeviceKind::Cpu { &CPU } else { &GPU }
     }

@@ -1,7 +1,9 @@
-//! Every number at both of its bounds, half of the numbers at a time: results keep their bits.
+//! Tests every number at both of its bounds, half of the numbers at a time: results must keep their
+//! bits.
 //!
-//! The test sets the numbers of a whole process, and runs in one of its own. It says what it tries
-//! before it does, so that a crash has a name, and which numbers change bits together.
+//! The test sets the numbers of a whole process, so it runs in a process of its own. It prints the
+//! numbers before it tries them, so that a crash can be traced, and finds which numbers change bits
+//! together.
 mod operations;
 
 use super::{DeviceKind, Numbers, file::TRIED};
@@ -9,18 +11,19 @@ use crate::{Device, Result, device::test_device, generate::Random};
 use operations::{Operation, all};
 use std::{process::Command, sync::PoisonError};
 
-/// The variable that is set in the process that tries numbers.
+/// The environment variable that is set in the process of the test.
 const ALONE: &str = "BLOCKMUL_TEST_ALONE";
 
-/// Rounds in which every number is at its least once, at its most once, and twice as in the table.
+/// Number of rounds. Every number is at its least in one of them, at its most in one, and as in the
+/// table in two.
 const ROUNDS: usize = 4;
 
-/// What is tried.
+/// A set of operations to run.
 struct Trial {
-    /// A CPU runs the kernels of GPUs too.
+    /// The kind of device. A CPU runs the kernels of GPUs, too.
     kind: DeviceKind,
-    /// Only the operations of the sample are run, in every round. Otherwise the others are run too,
-    /// each in every second round.
+    /// Whether only the operations of the sample are run, in every round. Otherwise the others are
+    /// also run, each in every second round.
     sampled: bool,
 }
 
@@ -55,7 +58,7 @@ fn in_a_process_of_its_own(test: &str, trial: Trial) {
     assert!(ran.status.success() && said.contains("1 passed"), "{}, the last line first: {last:#?}", ran.status);
 }
 
-/// The numbers with one of them at a bound, or as near to it as the others allow.
+/// Sets one number to a bound, or as near to it as the others allow.
 pub(in crate::tuning) fn at_bound(mut numbers: Numbers, name: &str, bound: usize) -> Numbers {
     let before = *numbers.named(name).unwrap();
     let mut value = bound;
@@ -69,10 +72,10 @@ pub(in crate::tuning) fn at_bound(mut numbers: Numbers, name: &str, bound: usize
     }
 }
 
-/// Names of numbers, and what bound each is taken to.
+/// Names of numbers, with the bound to which each is set.
 type Ends = Vec<(&'static str, usize)>;
 
-/// The ends of [`ROUNDS`] rounds, in each of which a number in two is at a bound.
+/// Makes [`ROUNDS`] rounds. In each of them half of the numbers are at a bound.
 fn rounds(table: &Numbers, random: &mut Random) -> [Ends; ROUNDS] {
     let mut rounds = [const { Vec::new() }; ROUNDS];
     for bound in table.bounds() {
@@ -80,7 +83,7 @@ fn rounds(table: &Numbers, random: &mut Random) -> [Ends; ROUNDS] {
         let second = (first + 1 + random.below(ROUNDS as u64 - 1) as usize) % ROUNDS;
         for (end, round) in [(bound.least, first), (bound.most, second)] {
             let round = &mut rounds[round];
-            // Numbers that depend on each other are taken in any order.
+            // Numbers that depend on each other are set in a random order.
             let place = random.below(round.len() as u64 + 1) as usize;
             round.insert(place, (bound.name, bound.nearest(end)));
         }
@@ -96,7 +99,7 @@ impl Trial {
     fn run(&self) -> Result<()> {
         let mut info = test_device().info().clone();
         info.kind = self.kind;
-        // Kernels, not the host, compute small products.
+        // Small products are computed by kernels, not by the host.
         let table = Numbers { host_entries: 0, ..Numbers::of(self.kind) };
         let operations: Vec<_> =
             all()?.into_iter().filter(|operation| !self.sampled || operation.is_sampled()).collect();
@@ -123,7 +126,7 @@ impl Trial {
                 let mut guilty = ends.clone();
                 for end in &ends {
                     let without: Ends = guilty.iter().copied().filter(|other| other != end).collect();
-                    // A device keeps kernels, whose numbers must not change.
+                    // Each trial opens a new device, because a device keeps compiled kernels.
                     if run(&Device::open(&info)?, with_ends(table, &without), operation)? != *want {
                         guilty = without;
                     }

@@ -1,4 +1,4 @@
-//! Vectors with vectors. Kernels: `cl/vector/dot.cl`, `cl/vector/axpby.cl`.
+//! Operations on two vectors. Kernels: `cl/vector/dot.cl`, `cl/vector/axpby.cl`.
 use crate::{
     Device, DeviceVector, Error, Result,
     device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Out, Scalar, Sum, Work, kernel},
@@ -41,17 +41,17 @@ kernel! {
     }
 }
 
-/// Numbers that one step of a reduction folds into one: terms first, then sums. This is part of the
-/// order of a dot product, the same on every device.
+/// Number of values that one step of a reduction adds up: terms in the first step, sums afterwards.
+/// It is part of the order of a dot product, and equal on every device.
 pub(crate) const PIECE: usize = 1024;
 
 impl<T: FieldOrAny> DeviceVector<T> {
-    /// The dot product with `other`, in the element's arithmetic type. Waits for it. 0 if the
-    /// vectors have no elements.
+    /// The dot product with `other`, in the element's arithmetic type; 0 if the vectors have no
+    /// elements. Waits for the result.
     ///
     /// Each product is rounded. Then every 1024 of them are folded in halves: the second 512 are
-    /// added to the first 512, the second 256 of these to the first, and so on to one. The sums are
-    /// folded likewise until one is left. The bits are those of
+    /// added to the first 512, then the second 256 of the results to the first 256, and so on to
+    /// one sum. These sums are folded in the same way until one is left. The bits are those of
     /// [`reference::dot`](crate::reference::dot) on every device. Rounding errors grow with the
     /// logarithm of the length.
     ///
@@ -59,7 +59,8 @@ impl<T: FieldOrAny> DeviceVector<T> {
     /// [`Error::Length`](crate::Error::Length),
     /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
     /// [`Error::OpenCl`](crate::Error::OpenCl); for vectors of [`Any`](crate::element::Any)
-    /// [`Error::Argument`](crate::Error::Argument) if their elements are integers, or of two types.
+    /// [`Error::Argument`](crate::Error::Argument) if their elements are integers, or if their
+    /// element types differ.
     pub fn dot(&self, other: &Self) -> Result<f64> {
         let (x, y) = (self.any(), other.any());
         x.check_field()?;
@@ -70,7 +71,7 @@ impl<T: FieldOrAny> DeviceVector<T> {
     /// The 2-norm: the root of the dot product with itself.
     ///
     /// # Errors
-    /// As [`DeviceVector::dot`].
+    /// See [`DeviceVector::dot`].
     pub fn norm(&self) -> Result<f64> {
         Ok(self.dot(self)?.sqrt())
     }
@@ -78,14 +79,14 @@ impl<T: FieldOrAny> DeviceVector<T> {
     /// y = alpha·x + y, where y is this vector. Returns when it is enqueued.
     ///
     /// # Errors
-    /// As [`DeviceVector::dot`].
+    /// See [`DeviceVector::dot`].
     pub fn axpy(&mut self, alpha: f64, x: &Self) -> Result<()> {
         self.axpby(alpha, x, 1.0)
     }
 
-    /// y = alpha·x + beta·y, where y is this vector. If beta is 0, what y held does not matter. The
-    /// numbers are rounded to the element's arithmetic type, and both products are rounded before
-    /// they are added. Returns when it is enqueued.
+    /// y = alpha·x + beta·y, where y is this vector. If beta is 0, the old contents of y do not
+    /// matter. The factors are rounded to the element's arithmetic type, and both products are
+    /// rounded before they are added. Returns when it is enqueued.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -98,7 +99,7 @@ impl<T: FieldOrAny> DeviceVector<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`DeviceVector::dot`].
+    /// See [`DeviceVector::dot`].
     pub fn axpby(&mut self, alpha: f64, x: &Self, beta: f64) -> Result<()> {
         let (x, y) = (x.any(), self.any_mut());
         y.check_field()?;
@@ -119,10 +120,11 @@ impl<T: FieldOrAny> DeviceVector<T> {
 }
 
 impl<T> DeviceVector<T> {
-    /// Becomes a copy of `x`, of the same length. Returns when it is enqueued.
+    /// Replaces this vector by a copy of `x`, which has the same length. Returns when it is
+    /// enqueued.
     ///
     /// # Errors
-    /// As [`DeviceVector::dot`].
+    /// See [`DeviceVector::dot`].
     pub fn copy_from(&mut self, x: &Self) -> Result<()> {
         let (x, y) = (x.any(), self.any_mut());
         y.check_other("x", x)?;

@@ -1,5 +1,5 @@
-//! Dot products and sums of the columns of dense matrices: vectors with vectors, several at a time.
-//! Kernels: `cl/vector/columns.cl`.
+//! Dot products and sums of the columns of dense matrices: operations on two vectors, for several
+//! pairs at a time. Kernels: `cl/vector/columns.cl`.
 use super::DOT_PIECE;
 use crate::{
     Device, DeviceDense, Error, Field, Result,
@@ -60,16 +60,17 @@ kernel! {
     }
 }
 
-/// Columns that a work-group folds together: 32 bytes of a row of doubles with 16 KiB of sums, on a
-/// CPU 128 with 64, which its cache keeps.
+/// Number of columns that a work-group processes together. On a GPU they are 32 bytes of a row of
+/// doubles with 16 KiB of sums. On a CPU they are 128 bytes with 64 KiB, which its cache holds.
 fn width(device: &Device) -> usize {
     if group_size(device) == 1 { 16 } else { 4 }
 }
 
-/// Lines that a work-item of a CPU takes.
+/// Number of lines of a work-item on a CPU.
 const LINES: usize = 256;
 
-/// Elements from one row of a dense matrix to the next, and from one column to the next.
+/// The number of elements from one row of a dense matrix to the next, and from one column to the
+/// next.
 fn steps(shape: DenseShape) -> (u64, u64) {
     match shape.layout {
         Layout::ByRows => (shape.leading as u64, 1),
@@ -78,9 +79,10 @@ fn steps(shape: DenseShape) -> (u64, u64) {
 }
 
 impl<T: Field> DeviceDense<T> {
-    /// The dot product of each column with that of `other`. Waits for them.
+    /// The dot product of each column with the same column of `other`. Waits for the results.
     ///
-    /// Each has the bits of [`DeviceVector::dot`](crate::DeviceVector::dot) of the two columns.
+    /// Each result has the bits of [`DeviceVector::dot`](crate::DeviceVector::dot) for the two
+    /// columns.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -92,29 +94,31 @@ impl<T: Field> DeviceDense<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] for a matrix of other sides,
+    /// [`Error::Argument`] if `other` has other sides,
     /// [`Error::DeviceMismatch`], [`Error::OpenCl`].
     pub fn column_dots(&self, other: &Self) -> Result<Vec<f64>> {
         self.check_sides(other)?;
         dots(&self.device, (self.shape, &self.values), (other.shape, &other.values))
     }
 
-    /// Column j of y becomes alpha\[j\]·(column j of x) + beta\[j\]·(column j of y), where y is
-    /// this matrix. Each has the bits of [`DeviceVector::axpby`](crate::DeviceVector::axpby). A
-    /// column with alpha 0 and beta 1 is left as it is. Returns when it is enqueued.
+    /// Replaces column j of y, which is this matrix, by alpha\[j\]·(column j of x) +
+    /// beta\[j\]·(column j of y). Each column has the bits of
+    /// [`DeviceVector::axpby`](crate::DeviceVector::axpby). A column with alpha 0 and beta 1 is not
+    /// changed. Returns when it is enqueued.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a matrix of other sides or in another layout, [`Error::Length`] for
-    /// other numbers of factors than columns, [`Error::DeviceMismatch`], [`Error::OpenCl`].
+    /// [`Error::Argument`] if x has other sides or another layout, [`Error::Length`] if the number
+    /// of factors is not that of columns, [`Error::DeviceMismatch`], [`Error::OpenCl`].
     pub fn axpby_columns(&mut self, alpha: &[f64], x: &Self, beta: &[f64]) -> Result<()> {
         self.check_sides(x)?;
         axpby(&self.device, [alpha, beta], (x.shape, &x.values), (self.shape, &mut self.values))
     }
 
-    /// Becomes a copy of `x`, of the same sides, in its own layout. Returns when it is enqueued.
+    /// Replaces the elements by those of `x`, which has the same sides. The layout stays. Returns
+    /// when it is enqueued.
     ///
     /// # Errors
-    /// As [`DeviceDense::column_dots`].
+    /// See [`DeviceDense::column_dots`].
     pub fn copy_from(&mut self, x: &Self) -> Result<()> {
         self.check_sides(x)?;
         copy(&self.device, (x.shape, &x.values), (self.shape, &mut self.values))
@@ -241,7 +245,7 @@ mod tests {
     #[test]
     fn columns_have_the_bits_of_vectors() -> Result<()> {
         let device = test_device();
-        // No rows; one piece; a piece and a row; two pieces and a half.
+        // No rows; less than a piece; a piece; a piece and a row; two pieces and a half.
         for (rows, cols) in [(0, 3), (5, 1), (1024, 4), (1025, 5), (2600, 9)] {
             for layout in [Layout::ByRows, Layout::ByColumns] {
                 let tight = DenseShape::new(rows, cols, layout);

@@ -47,7 +47,7 @@ kernel! {
 /// Kernels that copy the blocks on a diagonal, and its scalars.
 type Copies = (Kernel<CopyBlocks<'static>>, Kernel<CopyElements<'static>>);
 
-/// The blocks on the diagonal of a square matrix of square blocks, as for a block-Jacobi
+/// The blocks on the diagonal of a square matrix of square blocks, for example for a block-Jacobi
 /// preconditioner. They are found once for a pattern, and copied for any values. Blocks that the
 /// matrix does not store are zero.
 ///
@@ -71,20 +71,20 @@ pub struct Diagonal<M: HostMatrix> {
     of: MatrixType<M>,
 }
 
-/// A diagonal of matrices whose elements the host does not name.
+/// The diagonal of matrices whose element type is known at run time only.
 struct Core {
     a: DevicePattern,
-    /// The pattern of the identity.
+    /// The pattern of the block-diagonal matrix: that of the identity.
     pattern: DevicePattern,
-    /// The entry on the diagonal of each column.
+    /// For each column, its entry on the diagonal.
     entry: Buffer<u32>,
     blocks: Kernel<CopyBlocks<'static>>,
     elements: Kernel<CopyElements<'static>>,
 }
 
 impl<M: Matrix> Diagonal<M> {
-    /// Requests the kernels of the diagonals' scalars of matrices with blocks of `side` rows, so
-    /// that those of several plans are compiled together.
+    /// Starts to compile the kernels that copy diagonals of scalars from blocks with `side` rows,
+    /// so that the kernels of several plans are compiled together.
     #[cfg(feature = "faer")]
     pub(crate) fn ask_scalars(device: &Device, side: usize) -> Result<()> {
         Core::ask_scalars(device, MatrixType::<M>::OF.element, side)
@@ -93,7 +93,7 @@ impl<M: Matrix> Diagonal<M> {
     /// Finds the diagonal of matrices with pattern `a`.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a matrix or blocks that are not square, and for the pattern of
+    /// [`Error::Argument`] if the matrix or its blocks are not square, or if the pattern belongs to
     /// another kind of matrix than M; [`Error::Memory`], [`Error::Unsupported`].
     pub fn new(a: &DevicePattern) -> Result<Self> {
         Self::of_type(a, MatrixType::OF)
@@ -101,7 +101,8 @@ impl<M: Matrix> Diagonal<M> {
 }
 
 impl<M: HostMatrix> Diagonal<M> {
-    /// Does as [`Diagonal::new`] for matrices like `a`, also if their type is a value.
+    /// Does as [`Diagonal::new`] for the type and pattern of `a`, whose element type may be known
+    /// at run time only.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -117,7 +118,7 @@ impl<M: HostMatrix> Diagonal<M> {
     /// ```
     ///
     /// # Errors
-    /// As [`Diagonal::new`].
+    /// See [`Diagonal::new`].
     pub fn of(a: &DeviceMatrix<M>) -> Result<Self> {
         Self::of_type(&a.pattern(), a.type_of())
     }
@@ -127,7 +128,7 @@ impl<M: HostMatrix> Diagonal<M> {
         Ok(Self { core: Core::new(a, of.element)?, of })
     }
 
-    /// The same plan for the scalars on the diagonal, into a vector.
+    /// The same plan for the scalars on the diagonal, which are copied to a vector.
     pub fn scalars(&self) -> DiagonalScalars<'_, M> {
         DiagonalScalars(self)
     }
@@ -166,7 +167,7 @@ impl Core {
         }
         let work = Work::new(device, None);
         let group_size = device.info().numbers().elementwise_group;
-        // The comparison of patterns is the first step of an execution.
+        // An execution first compares patterns.
         PatternArrays::ask(device)?;
         let (blocks, elements) = Self::copies(device, element, shape.rows())?;
         let (mut entry, mut d_col_ptr, mut d_row_idx) = (work.buffer(n)?, work.buffer(n + 1)?, work.buffer(n)?);
@@ -205,7 +206,7 @@ impl Core {
         self.blocks.launch(work, Grid::items(n * to.shape.area(), group_size), args)
     }
 
-    /// Copies the scalars to a vector that has room for them.
+    /// Copies the scalars on the diagonal to a vector of that length.
     fn copy_scalars(&self, work: &Work, a: &DeviceCbc, diagonal: &mut Buffer) -> Result<()> {
         work.stage("diagonal");
         let args = CopyElements {

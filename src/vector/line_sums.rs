@@ -1,9 +1,10 @@
-//! A sum for each scalar row or column of a matrix: of its elements times a vector's, or of their
-//! squares. Kernels: `cl/vector/line_sums.cl`, behind `line_terms.cl` and `line_pieces.cl`.
+//! A sum for each scalar row or column of a matrix: of its elements times those of a vector, or of
+//! their squares. Kernels: `cl/vector/line_sums.cl`, preceded by `line_terms.cl` and
+//! `line_pieces.cl`.
 //!
-//! The terms of a sum are added in ascending place. A line is cut every [`RUN_PIECE`] entries
-//! (blocks) from its start, and the pieces are added left to right. That is the order of a product
-//! with a matrix of one column.
+//! The terms of a sum are added in ascending order of their places. A line is cut every
+//! [`RUN_PIECE`] entries (blocks) from its start, and the sums of the pieces are added left to
+//! right. This is the order of a product with a matrix of one column.
 //!
 //! [`RUN_PIECE`]: crate::primitives::segmented_reduce::RUN_PIECE
 use super::lines::{Index, LineTuning, Lines, STRETCHES, Side, entries_ahead};
@@ -37,30 +38,30 @@ kernel! {
     }
 }
 
-/// The terms of the sums.
+/// The terms that are added up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Terms {
-    /// Elements times those of a vector, for each scalar line, in a semiring.
+    /// Elements times elements of a vector, for each scalar line, in a semiring.
     Products(Semiring),
-    /// Squares, for each scalar line. The result is the root of the sum.
+    /// Squares of elements, for each scalar line. The result is the root of the sum.
     Squares,
-    /// Squares, for each line of blocks. The result is the root of the sum.
+    /// Squares of elements, for each line of blocks. The result is the root of the sum.
     BlockSquares,
 }
 
-/// What is summed, whatever the pattern.
+/// The description of the sums, apart from the pattern.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Summed {
-    /// The type of the matrix's elements, and that of the vectors'.
+    /// The element types of the matrix and of the vectors.
     pub types: [ElementType; 2],
-    /// That of the blocks as they are stored.
+    /// The shape of the blocks as they are stored.
     pub shape: BlockShape,
-    /// Whether blocks lie one after another.
+    /// Whether the blocks are stored without gaps.
     pub packed: bool,
     pub terms: Terms,
 }
 
-/// The values of a matrix of blocks, and the elements from one block to the next.
+/// The values of a matrix of blocks, and the number of elements from one block to the next.
 #[derive(Clone, Copy)]
 pub(crate) struct Stored<'a> {
     pub values: &'a Buffer,
@@ -73,28 +74,30 @@ impl<'a> From<&'a DeviceCbc> for Stored<'a> {
     }
 }
 
-/// Elements of a line of several pieces that an item loads at once, at most: they take registers.
+/// Most elements of a line in several pieces that an item loads at once. They take registers.
 const MOST_AHEAD: usize = 8;
 
-/// Entries that an item loads for each round of a guessed sum of blocks. With one `pose6_100k`
-/// takes 27.4 us on an H200, with two 24.9, with three 30.8.
+/// Entries that an item loads in each round of a guessed sum of blocks. With one entry,
+/// `pose6_100k` takes 27.4 us on an H200, with two 24.9, with three 30.8.
 const ROUND_ENTRIES: usize = 2;
 
-/// Sums of a matrix times vectors, which may have another type.
+/// Prepared sums of a matrix's elements times those of vectors, which may have another type.
 pub(crate) struct LineSums {
     lines: Lines,
     /// Number of sums of a line.
     width: usize,
     kernel: Kernel<SumLines<'static>>,
-    /// How many pieces of each line that is cut have their sums, and these sums as words.
+    /// For each line that is cut: the number of its finished pieces. The sums of pieces follow as
+    /// words.
     arrived: Scratch<u32>,
     group_size: usize,
-    /// Groups of a piece: one, or one for each sum.
+    /// Number of groups for a piece: one, or one for each sum.
     splits: usize,
 }
 
 impl Summed {
-    /// The tuning for packed values. Items load pairs of elements, of 4 bytes each at least.
+    /// The tuning for packed values. Items load pairs of elements, which have at least 4 bytes
+    /// each.
     fn packed_tuning(&self, info: &DeviceInfo) -> LineTuning {
         match self.types.contains(&ElementType::F16) {
             true => LineTuning::new(info, self.shape),
@@ -102,15 +105,15 @@ impl Summed {
         }
     }
 
-    /// Whether a block's terms of a sum are more than an item loads at once. Tiles with a sum for
-    /// each item took an H200 up to 28 % longer for blocks of 4x4 in `f32`, up to 60 % less for
-    /// larger ones.
+    /// Whether a block has more terms for a sum than an item loads at once. With tiles that have a
+    /// sum for each item, an H200 took up to 28 % longer for blocks of 4x4 in `f32`, and up to 60 %
+    /// less for larger ones.
     fn has_wide_sums(&self) -> bool {
         self.shape.rows() * self.types[0].bytes() > 16
     }
 
-    /// Entries of a line of packed blocks that an item loads by itself, at least, if there are
-    /// enough of them; `None` if groups load lines together, see
+    /// The least number of entries of a line of packed blocks that an item loads by itself, if
+    /// there are enough lines. `None` if groups load lines together, see
     /// [`lines::longest_of_item`](super::lines::longest_of_item).
     pub fn longest_of_item(&self, info: &DeviceInfo) -> Option<usize> {
         let tuning = self.packed_tuning(info);
@@ -126,7 +129,7 @@ impl LineSums {
         Self::tuned(device, index, side, summed, LineTuning::new(device.info(), summed.shape))
     }
 
-    /// As [`LineSums::new`], for products of lines whose index is known.
+    /// Does as [`LineSums::new`] for products with lines whose index is known.
     pub fn over(device: &Device, index: Index, summed: Summed) -> Result<Self> {
         let (side, info, shape) = (index.side(), device.info(), summed.shape);
         let tuning = match summed.packed && side == Side::Columns {
@@ -158,7 +161,7 @@ impl LineSums {
             (_, Side::Rows | Side::Flagged) => shape.rows(),
         };
         let terms_of_sum = shape.area() / width;
-        // The comparison of patterns is the first step of an execution.
+        // An execution first compares patterns.
         PatternArrays::ask(device)?;
         let work = Work::new(device, None);
         let lines = Lines::new(&work, index(&work)?, tuning)?;
@@ -170,7 +173,8 @@ impl LineSums {
             false => least,
         };
         let split = width > 1 && group_size > 1 && pieces > 0 && pieces * width <= tuning.apart;
-        // In `f64` pieces in such rounds gained 2 to 5 % on an H200 and lost 3 to 4 % on an H100.
+        // In `f64`, adding pieces in such rounds gained 2 to 5 % on an H200 and lost 3 to 4 % on an
+        // H100.
         let has_rounds = split && tuning.direct > 0 && sum_bytes == 4;
         let guessed = match width {
             1 if pieces > 0 => tuning.guessed_by(group_size),
@@ -189,7 +193,7 @@ impl LineSums {
         .define("ELEMENT_IS_DOUBLE", u8::from(of_vectors == ElementType::F64))
         .define("ROWS", shape.rows())
         .define("COLS", shape.cols())
-        // Items that load lines by themselves take tiles of any size: one kernel for all.
+        // If items load lines by themselves, one kernel serves tiles of any size.
         .define("TILE", if tuning.direct > 0 { 0 } else { tuning.tile })
         .define("PIECE", RUN_PIECE)
         .define("HELD", held)
@@ -201,7 +205,7 @@ impl LineSums {
         .define("STRETCHES", STRETCHES)
         .define("TOGETHER", entries_ahead(tuning.together, terms_of_sum))
         .define("ACROSS", side.across())
-        // With 8 elements ahead such loads took 34 us on `rmat18_e8`, not 22.
+        // With 8 elements ahead, such loads took 34 us on `rmat18_e8`, not 22.
         .define("STREAMED", u8::from(shape == BlockShape::SCALAR && pieces > 0))
         .define("STRIDE", if packed { shape.area().to_string() } else { "stride".into() })
         .define("DIRECT", tuning.direct)
@@ -223,8 +227,8 @@ impl LineSums {
         self.lines.len() * self.width
     }
 
-    /// y = alpha·sums + beta·y, or the roots of the sums of squares, for which x is not read. The
-    /// caller has checked that A is on the pattern, and x and y are as long as its sides.
+    /// y = alpha·sums + beta·y. For squares y becomes the roots of the sums, and x is not read. The
+    /// caller has checked that A has the pattern, and that x and y have the right lengths.
     pub fn run(
         &self,
         work: &Work,
@@ -244,7 +248,7 @@ impl LineSums {
         self.kernel.launch(work, Grid::groups(task.len() + lines.pieces * (splits - 1), *group_size), args)
     }
 
-    /// Bytes of device memory held beside the pattern, size classes included.
+    /// Bytes of device memory held beside the pattern, in size classes.
     pub fn bytes(&self) -> u64 {
         self.lines.bytes() + self.arrived.bytes()
     }

@@ -1,6 +1,6 @@
-//! The lines of a pattern, shared out among work-groups once for all sums. Short lines form tiles
-//! of entries and lines; long ones are cut into pieces. No order of a sum depends on the shares.
-//! Kernels: `cl/vector/lines.cl`.
+//! The lines of a pattern, divided among work-groups once for all sums. Short lines form tiles,
+//! which are bounded in entries and lines. Long lines are cut into pieces. The order of a sum does
+//! not depend on the division. Kernels: `cl/vector/lines.cl`.
 mod long;
 mod tuning;
 
@@ -77,17 +77,18 @@ kernel! {
     }
 }
 
-/// What lines are of their column-major blocks.
+/// The side of the column-major blocks that the lines are: rows, columns, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Columns,
     Rows,
-    /// Rows of the blocks whose number has its highest bit set, columns of the others.
+    /// A bit of each block's index says which side it is: rows if the highest bit is set, else
+    /// columns.
     Flagged,
 }
 
 impl Side {
-    /// The word ACROSS of kernels.
+    /// The value of the macro ACROSS in kernels.
     pub fn across(self) -> u8 {
         match self {
             Self::Columns => 0,
@@ -97,64 +98,66 @@ impl Side {
     }
 }
 
-/// The lines: columns or rows of the arrays, and how their entries are found.
+/// The lines: columns or rows of the arrays, with the way to find their entries.
 pub(crate) enum Index {
-    /// Columns, as they are stored.
+    /// The columns as they are stored.
     Columns(Arc<PatternArrays>),
-    /// Rows, by way of the transposed pattern.
+    /// The rows, by the transposed pattern.
     Rows(Transposed),
-    /// Rows of a symmetric matrix of square blocks of which a triangle is stored. The highest bit
-    /// of a block's number is set if the line is a row of it, otherwise a column.
+    /// The rows of a symmetric matrix of square blocks that stores one triangle. The highest bit of
+    /// a block's index is set if the line is a row of the stored block, and clear if it is a
+    /// column.
     Mirrored(Transposed),
 }
 
-/// The lines of a pattern with their shares.
+/// The lines of a pattern, and their division among work-groups.
 pub(crate) struct Lines {
     pub index: Index,
-    /// What groups have, in their order: the pieces of long lines, then the tiles, each with its
-    /// first line, the end of its lines that are not in pieces, their first entry, and the end of
-    /// these. A group reads one at once.
+    /// The tasks of work-groups in their order: first the pieces of long lines, then the tiles. A
+    /// tile is given by its first line, the end of its lines that are not in pieces, the first
+    /// entry of these lines, and the end of their entries. A group reads one task at once.
     pub tasks: Buffer<Piece>,
     /// Number of pieces.
     pub pieces: usize,
-    /// Number of pieces of lines that are cut.
+    /// Number of pieces that belong to lines of several pieces.
     pub parts: usize,
-    /// Whether tiles with long lines come first, otherwise they come as they stand.
+    /// Whether tiles with long lines come first. Otherwise tiles are in the order of their lines.
     #[cfg(test)]
     pub is_ordered: bool,
 }
 
-/// By how many entries lines are shared out.
+/// The numbers of entries by which lines are divided.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// Entries and lines of a tile. 0 if every line is in pieces.
+    /// Most entries and lines of a tile; 0 if every line is in pieces.
     pub tile: usize,
-    /// Entries of the longest line in a tile, at most a tile's.
+    /// Most entries of a line in a tile, at most those of a tile.
     pub longest: usize,
-    /// Entries of the longest line that is one piece, `RUN_PIECE` or more.
+    /// Most entries of a line that is a single piece, at least `RUN_PIECE`.
     pub whole: usize,
 }
 
 impl Limits {
-    /// Lines that do not fit a tile are in pieces of `RUN_PIECE` entries.
+    /// Limits in which lines that do not fit a tile are cut in pieces of `RUN_PIECE` entries.
     pub fn of_tiles(tile: usize) -> Self {
         Self { tile, longest: tile, whole: RUN_PIECE }
     }
 }
 
-/// Lines shared out among work-groups.
+/// Lines divided among work-groups.
 pub(crate) struct Shares {
     /// First line of each tile.
     pub tile_line: Buffer<u32>,
-    /// The pieces of lines too long for a tile.
+    /// The pieces of lines that are too long for a tile.
     pub pieces: Buffer<Piece>,
-    /// The lines of more than one piece: number of the line, its first part, the end of its parts.
+    /// The lines of more than one piece: index of the line, its first part, and the end of its
+    /// parts.
     pub cuts: Buffer<Piece>,
-    /// Number of pieces of those lines.
+    /// Number of pieces of the lines in `cuts`.
     pub parts: usize,
 }
 
-/// The kernels that share lines out. They are the same for every matrix.
+/// The kernels that divide lines. They are the same for every matrix.
 pub(super) struct Kernels {
     tile_lines: Kernel<TileLines<'static>>,
     place_tiles: Kernel<PlaceTiles<'static>>,
@@ -178,14 +181,15 @@ impl Kernels {
         })
     }
 
-    /// Requests the kernels that most [`Shares`] take.
+    /// Starts to compile the kernels that most [`Shares`] need.
     pub fn ask(&self, device: &Device) {
         self.tile_lines.ask(device);
         self.count.ask(device);
         self.place.ask(device);
     }
 
-    /// The first line of each tile of `tile` entries and lines, and the number of lines.
+    /// The first line of each tile of at most `tile` entries and lines, and then the number of
+    /// lines.
     fn tile_lines(
         &self,
         work: &Work,
@@ -202,7 +206,7 @@ impl Kernels {
     }
 }
 
-/// Requests the kernels of [`Lines::new`], so that they are compiled with others.
+/// Starts to compile the kernels of [`Lines::new`], together with others.
 pub(crate) fn ask(device: &Device) -> Result<()> {
     let kernels = Kernels::new(device)?;
     kernels.ask(device);
@@ -210,14 +214,15 @@ pub(crate) fn ask(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Requests the kernel of [`stretches`].
+/// Starts to compile the kernel of [`stretches`].
 pub(crate) fn ask_stretches(device: &Device) -> Result<()> {
     Kernels::new(device)?.tile_lines.ask(device);
     Ok(())
 }
 
-/// Cuts the columns of a pattern into stretches of at most `length` entries and columns, or of one
-/// longer column: the first column of each, and the number of columns.
+/// Cuts the columns of a pattern into stretches of at most `length` entries and columns. A longer
+/// column is a stretch by itself. Returns the first column of each stretch, and then the number of
+/// columns.
 pub(crate) fn stretches(work: &Work, pattern: &PatternArrays, length: usize) -> Result<Buffer<u32>> {
     Kernels::new(work.device())?.tile_lines(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], length)
 }
@@ -230,7 +235,7 @@ impl Index {
         }
     }
 
-    /// What lines are of their blocks.
+    /// The side of the blocks that the lines are.
     pub fn side(&self) -> Side {
         match self {
             Self::Columns(_) => Side::Columns,
@@ -255,7 +260,7 @@ impl Index {
         }
     }
 
-    /// The block of the values that each entry of a line is, if lines are not columns.
+    /// For each entry of a line, the index of its block in the values; `None` if lines are columns.
     pub fn source(&self) -> Option<&Buffer<u32>> {
         match self {
             Self::Columns(_) => None,
@@ -265,9 +270,9 @@ impl Index {
 }
 
 impl Shares {
-    /// Shares out `lines` lines with `nnz` entries, which begin where `line_ptr` says. `before`
-    /// entries of each line are added elsewhere: its pieces are cut as if it began with them. Reads
-    /// back the number of pieces.
+    /// Divides `lines` lines with `nnz` entries, which begin at the offsets `line_ptr`. `before`
+    /// entries of each line are added elsewhere, and its pieces are cut as if it began with them.
+    /// Reads back the number of pieces.
     pub fn new(
         work: &Work,
         line_ptr: &Buffer<u32>,
@@ -291,21 +296,21 @@ impl Shares {
         self.tile_line.len() - 1
     }
 
-    /// Bytes of device memory, size classes included.
+    /// Bytes of device memory, in size classes.
     pub fn bytes(&self) -> u64 {
         self.tile_line.bytes() + self.pieces.bytes() + self.cuts.bytes()
     }
 }
 
-/// The tiles, those with long lines first, so that no group begins with one when the others end;
-/// empty if they come as they stand. Reads back a number for each tile.
+/// The order of tiles in which those with long lines come first, so that no group begins with one
+/// when the others end. Empty if tiles stay in their order. Reads back a number for each tile.
 fn heavy_tiles_first(
     work: &Work,
     pattern: &PatternArrays,
     tiles: usize,
     LineTuning { group_size, tile, light, .. }: LineTuning,
 ) -> Result<Buffer<u32>> {
-    // A group of one item is as long at work as its tile has entries.
+    // In a group of one item the time depends only on the tile's entries.
     if group_size == 1 || tiles < 2 || tile < light {
         return work.buffer(0);
     }
@@ -331,7 +336,7 @@ fn heavy_tiles_first(
 }
 
 impl Lines {
-    /// Shares the lines of an index out.
+    /// Divides the lines of an index among work-groups.
     pub fn new(work: &Work, index: Index, tuning: LineTuning) -> Result<Self> {
         let (pattern, LineTuning { tile, longest, whole, .. }) = (index.pattern(), tuning);
         let limits = Limits { tile, longest, whole };
@@ -369,7 +374,7 @@ impl Lines {
         self.index.pattern().ncols
     }
 
-    /// Bytes of device memory held beside the pattern, size classes included.
+    /// Bytes of device memory held beside the pattern, in size classes.
     pub fn bytes(&self) -> u64 {
         let index = match &self.index {
             Index::Columns(_) => 0,

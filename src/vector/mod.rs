@@ -1,5 +1,5 @@
-//! Norms, diagonals and scalings of matrices, and vectors with vectors: the steps of an iterative
-//! solver between two products of matrices.
+//! Norms, diagonals and scalings of matrices, and operations on two vectors: the steps of an
+//! iterative solver between two products of matrices.
 //!
 //! | file | makes |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | [`scaling`] | A·diag(d), diag(d)·A in place |
 //! | [`diagonal`] | the blocks on the diagonal, and the diagonal |
 //! | [`arithmetic`] | dot products, norms and sums of vectors |
-//! | [`columns`] | the same of the columns of dense matrices |
+//! | [`columns`] | dot products and sums of the columns of dense matrices |
 //! | [`lines`], [`line_sums`] | a sum for each row or column: norms, and the products of `apply/` |
 mod arithmetic;
 mod columns;

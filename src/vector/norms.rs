@@ -13,11 +13,12 @@ use crate::{
     },
 };
 
-/// Norms of the columns or rows of a matrix, prepared for its pattern, as for Jacobi scaling.
+/// Norms of the columns or rows of a matrix, prepared for its pattern, for example for Jacobi
+/// scaling.
 ///
-/// The squares are added in ascending place, cut every 1024 entries (blocks). The root is rounded
-/// to nearest. The bits are the same on every device. Squares that leave the range of the
-/// arithmetic type make an infinite norm, or 0.
+/// The squares are added in ascending order of their places, cut every 1024 entries (blocks). The
+/// root is rounded to nearest. The bits are equal on every device. If squares leave the range of
+/// the arithmetic type, the norm is infinite, or 0.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -49,7 +50,7 @@ impl<M: Matrix<Element: Field>> Norms<M> {
     /// The 2-norm of every scalar column.
     ///
     /// # Errors
-    /// As [`Apply::new`](crate::plan::Apply::new).
+    /// See [`Apply::new`](crate::plan::Apply::new).
     pub fn columns(a: &DevicePattern) -> Result<Self> {
         Self::new(a, MatrixType::OF, true, Terms::Squares)
     }
@@ -57,7 +58,7 @@ impl<M: Matrix<Element: Field>> Norms<M> {
     /// The 2-norm of every scalar row.
     ///
     /// # Errors
-    /// As [`Norms::columns`].
+    /// See [`Norms::columns`].
     pub fn rows(a: &DevicePattern) -> Result<Self> {
         Self::new(a, MatrixType::OF, false, Terms::Squares)
     }
@@ -66,21 +67,21 @@ impl<M: Matrix<Element: Field>> Norms<M> {
     /// in which its elements are stored.
     ///
     /// # Errors
-    /// As [`Norms::columns`].
+    /// See [`Norms::columns`].
     pub fn block_columns(a: &DevicePattern) -> Result<Self> {
         Self::new(a, MatrixType::OF, true, Terms::BlockSquares)
     }
 
-    /// The Frobenius norm of every block row, as [`Norms::block_columns`].
+    /// The Frobenius norm of every block row; see [`Norms::block_columns`].
     ///
     /// # Errors
-    /// As [`Norms::columns`].
+    /// See [`Norms::columns`].
     pub fn block_rows(a: &DevicePattern) -> Result<Self> {
         Self::new(a, MatrixType::OF, false, Terms::BlockSquares)
     }
 }
 
-/// Norms of matrices whose element and format are values.
+/// Norms of matrices whose element type and format are known at run time only.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -95,34 +96,34 @@ impl<M: Matrix<Element: Field>> Norms<M> {
 /// # }
 /// ```
 impl Norms<AnyMatrix> {
-    /// Does as [`Norms::columns`] for matrices like `a`.
+    /// Does as [`Norms::columns`] for the type and pattern of `a`.
     ///
     /// # Errors
-    /// As [`Norms::columns`]; [`Error::Argument`](crate::Error::Argument) for integers.
+    /// See [`Norms::columns`]; [`Error::Argument`](crate::Error::Argument) for integers.
     pub fn columns_of(a: &DeviceMatrix<AnyMatrix>) -> Result<Self> {
         Self::like(a, true, Terms::Squares)
     }
 
-    /// Does as [`Norms::rows`] for matrices like `a`.
+    /// Does as [`Norms::rows`] for the type and pattern of `a`.
     ///
     /// # Errors
-    /// As [`Norms::columns_of`].
+    /// See [`Norms::columns_of`].
     pub fn rows_of(a: &DeviceMatrix<AnyMatrix>) -> Result<Self> {
         Self::like(a, false, Terms::Squares)
     }
 
-    /// Does as [`Norms::block_columns`] for matrices like `a`.
+    /// Does as [`Norms::block_columns`] for the type and pattern of `a`.
     ///
     /// # Errors
-    /// As [`Norms::columns_of`].
+    /// See [`Norms::columns_of`].
     pub fn block_columns_of(a: &DeviceMatrix<AnyMatrix>) -> Result<Self> {
         Self::like(a, true, Terms::BlockSquares)
     }
 
-    /// Does as [`Norms::block_rows`] for matrices like `a`.
+    /// Does as [`Norms::block_rows`] for the type and pattern of `a`.
     ///
     /// # Errors
-    /// As [`Norms::columns_of`].
+    /// See [`Norms::columns_of`].
     pub fn block_rows_of(a: &DeviceMatrix<AnyMatrix>) -> Result<Self> {
         Self::like(a, false, Terms::BlockSquares)
     }
@@ -156,7 +157,7 @@ impl<M: HostMatrix> Planned for Norms<M> {
         DeviceVector::zeros_of(self.device(), self.of.element, self.len)
     }
 
-    /// The root of each norm is not counted.
+    /// The roots of the norms are not counted.
     fn cost(&self) -> Cost {
         let flops = 2 * self.a.nnz() as u64 * self.a.shape().area() as u64;
         Cost { products: 0, flops, device_bytes: self.bytes }
@@ -168,7 +169,7 @@ impl<M: HostMatrix> Planned for Norms<M> {
         into.c.check_element("norms", self.of.element)?;
         check_vector("norms", into.c, self.device(), self.len, || format!("A is {:?}", self.a))?;
         work.stage("norms");
-        // The values stand in for the vector, which is not read.
+        // The values take the place of the vector, which is not read.
         let plain = Scaling::plain(self.of.element);
         self.sums.run(work, (&a.cbc).into(), &a.cbc.values, plain, into.c.values.any_mut())
     }

@@ -1,4 +1,4 @@
-//! Rows and columns of a matrix multiplied by a vector's elements. Kernels: `cl/vector/scaling.cl`.
+//! Scaling of the rows or columns of a matrix by a vector. Kernels: `cl/vector/scaling.cl`.
 use super::check_vector;
 use crate::{
     DeviceMatrix, DeviceVector, Error, Field, Matrix, Result,
@@ -48,15 +48,15 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
     /// scalar rows of A.
     ///
     /// # Errors
-    /// As [`DeviceMatrix::scale_columns`].
+    /// See [`DeviceMatrix::scale_columns`].
     pub fn scale_rows(&mut self, d: &DeviceVector<M::Element>) -> Result<()> {
         scale_rows(self, d)
     }
 }
 
 impl DeviceMatrix<AnyMatrix> {
-    /// A = A·diag(d): column j is multiplied by element j of `d`, which has A's element. The length
-    /// of `d` is the number of scalar columns of A. Returns when it is enqueued.
+    /// A = A·diag(d): column j is multiplied by element j of `d`, which has A's element type. The
+    /// length of `d` is the number of scalar columns of A. Returns when it is enqueued.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -71,7 +71,8 @@ impl DeviceMatrix<AnyMatrix> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for integers and for a `d` with another element,
+    /// [`Error::Argument`](crate::Error::Argument) for integers and if `d` has another element
+    /// type,
     /// [`Error::Length`](crate::Error::Length),
     /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
     /// [`Error::OpenCl`](crate::Error::OpenCl).
@@ -80,18 +81,18 @@ impl DeviceMatrix<AnyMatrix> {
         scale_columns(self, d)
     }
 
-    /// A = diag(d)·A: row i is multiplied by element i of `d`, which has A's element. The length of
-    /// `d` is the number of scalar rows of A. Returns when it is enqueued.
+    /// A = diag(d)·A: row i is multiplied by element i of `d`, which has A's element type. The
+    /// length of `d` is the number of scalar rows of A. Returns when it is enqueued.
     ///
     /// # Errors
-    /// As for columns.
+    /// See `scale_columns`.
     pub fn scale_rows(&mut self, d: &DeviceVector<Any>) -> Result<()> {
         check_factors(self, d)?;
         scale_rows(self, d)
     }
 }
 
-/// Refuses integers, and factors with another element than the matrix.
+/// Refuses integers, and factors of another element type than the matrix's.
 fn check_factors(a: &DeviceMatrix<AnyMatrix>, d: &DeviceVector<Any>) -> Result<()> {
     let (element, found) = (a.element(), d.element());
     element.check_real("scalings")?;

@@ -140,7 +140,7 @@ fn another_pattern_and_another_length_are_refused() {
     let map = ScalarMap::lower(&h).unwrap();
     let mut values = vec![0.0; map.nnz()];
     let message = map.copy_values(&other, &mut values).unwrap_err().to_string();
-    assert!(message.starts_with("H has not the pattern of the map"), "{message}");
+    assert!(message.starts_with("H does not have the pattern of the map"), "{message}");
     assert!(map.copy_values(&Bsr::from_transpose(h.clone()), &mut values).is_err());
     assert!(matches!(map.copy_values(&h, &mut values[1..]), Err(Error::Length { .. })));
 
@@ -148,7 +148,7 @@ fn another_pattern_and_another_length_are_refused() {
     let plan = Scalars::<Cbc<f64>>::lower(&dh.pattern()).unwrap();
     let mut there = plan.output().unwrap();
     let message = plan.execute(&device().upload(&other).unwrap(), &mut there).unwrap_err().to_string();
-    assert!(message.starts_with("H has not the pattern of the plan"), "{message}");
+    assert!(message.starts_with("H does not have the pattern of the plan"), "{message}");
     let mut short = device().zero_vector(3).unwrap();
     assert!(matches!(plan.execute(&dh, &mut short), Err(Error::Length { found: 3, .. })));
     let elsewhere = Device::open(device().info()).unwrap();

@@ -185,10 +185,10 @@ fn another_pattern_is_refused_and_an_equal_one_is_not() {
     plan.execute((&again, &a), &mut c).unwrap();
     for (x, y, name) in [(&other, &a, "A"), (&a, &other, "B")] {
         let message = plan.execute((x, y), &mut c).unwrap_err().to_string();
-        assert!(message.starts_with(&format!("{name} has not the pattern of the plan")), "{message}");
+        assert!(message.starts_with(&format!("{name} does not have the pattern of the plan")), "{message}");
     }
     let message = plan.execute((&a, &a), &mut of(1)).unwrap_err().to_string();
-    assert!(message.starts_with("C has not the pattern of the plan"), "{message}");
+    assert!(message.starts_with("C does not have the pattern of the plan"), "{message}");
     // The same entries in blocks of another shape.
     let wide = device().upload(&uniform::<f64>(30, 30, shape(2, 4), 1)).unwrap();
     assert!(plan.execute((&wide, &a), &mut c).is_err());
@@ -217,7 +217,7 @@ fn a_refusal_says_what_differs() {
     let smaller = refused(&a, &places(&[(0, 0), (2, 1)]));
     let Difference::Size { found, expected } = smaller.difference else { panic!("{smaller}") };
     assert_eq!((found.nrows, found.ncols, found.nnz, expected.nnz), (4, 3, 2, 3));
-    let says = "A has not the pattern of the plan: it is 4x3 with 2 entries, the plan's is 4x3 with 3 entries";
+    let says = "A does not have the pattern of the plan: it is 4x3 with 2 entries, the plan's is 4x3 with 3 entries";
     assert_eq!(smaller.to_string(), says);
     let wider = refused(&a, &Csc::from_triplets(4, 5, [(0, 0, 1.0), (2, 1, 1.0), (3, 2, 1.0)]).unwrap());
     assert!(wider.to_string().ends_with("it is 4x5 with 3 entries, the plan's is 4x3 with 3 entries"), "{wider}");

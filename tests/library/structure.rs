@@ -321,7 +321,7 @@ fn another_pattern_is_refused_and_an_equal_one_is_not() {
     same(&p.download().unwrap(), &a.download().unwrap(), "the identity");
     let told = |result: Result<blockmul::foreign::Marker, Error>, name: &str| {
         let message = result.unwrap_err().to_string();
-        assert!(message.starts_with(&format!("{name} has not the pattern of the plan")), "{message}");
+        assert!(message.starts_with(&format!("{name} does not have the pattern of the plan")), "{message}");
     };
     told(transpose.execute(&other, &mut t), "A");
     told(permute.execute(&other, &mut p), "A");

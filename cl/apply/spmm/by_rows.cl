@@ -36,7 +36,7 @@ KERNEL copy_by_rows(global const ELEMENT* restrict columns, global ELEMENT* rest
                 STORE(LOAD(columns, (ulong)j * leading + i), by_rows, (ulong)i * cols + j);
     }
 #else
-    // One more, so that items of a column use different banks.
+    // One row more, so that items of a column use different banks.
     local ARITHMETIC tile[TILE_COLS * (TILE_ROWS + 1)];
     for (uint at = get_local_id(0); at < TILE_ROWS * TILE_COLS; at += GROUP_SIZE) {
         const uint i = at % TILE_ROWS, j = at / TILE_ROWS;

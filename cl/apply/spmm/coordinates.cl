@@ -1,10 +1,11 @@
-// coordinates: dense matrices, compressed lines and coordinates to and from groups (GCOO).
+// coordinates: conversions of dense matrices, compressed lines and coordinates to and from groups
+// (GCOO).
 // Host: src/apply/spmm/stored/{from_dense,from_matrix,compressed,to_dense}.rs
 //
 //   count_dense  one work-item per group of LINES lines and chunk of CHUNK places across them
-//   fill_dense   the same
-//   count_rows   the same of lines whose elements follow one another: one work-group per chunk
-//   fill_rows    the same
+//   fill_dense   one work-item per group and chunk
+//   count_rows   one work-group per chunk, for lines whose elements follow one another
+//   fill_rows    one work-group per chunk, for lines whose elements follow one another
 //   split        one work-item per entry
 //   gather       one work-item per entry
 //   count_lines  one work-item per line, and one more
@@ -12,34 +13,34 @@
 //   spread       one work-item per element of the entries
 //
 //   in   d[]                      element (line, place) at line * d_line + place * d_place
-//   out  counts[groups * chunks + 1]   elements of each chunk that are not 0; then, scanned, those
-//                                 of the chunks before it
-//   out  group_ptr[groups + 1]    entries of the groups before each
+//   out  counts[groups * chunks + 1]   nonzero elements of each chunk; after a scan, those of the
+//                                 chunks before it
+//   out  group_ptr[groups + 1]    entries of all groups before each
 //   out  g_other[nnz]  g_line[nnz]   as in gcoo.cl
 //   out  values[nnz]
 //   out  line_of[nnz]             line of each entry
-//   in   entry_idx[nnz]           the number of each sorted entry
-//   out  other[nnz]               partner of each sorted entry
+//   in   entry_idx[nnz]           index of each entry, in sorted order
+//   out  other[nnz]               the other index of each entry, in sorted order
 //   out  line_len[lines + 1]      entries of each line, then 0
 //   out  group_len[groups]        entries of each group
 //   in   row[nnz]  col[nnz]       coordinates of entries, blocks of `area` elements column-major
 //   in out  dense[]               zeros before; element (row, col) at row * d_row + col * d_col
-//   in out  found[2]              zeros before: different places of all groups, entries of the
-//                                 longest line
+//   in out  found[2]              zeros before; number of different places in all groups, and of
+//                                 entries in the longest line
 //
-// count_dense reads down the lines of neighbouring groups if those follow one another (d_line 1).
-// In fill_rows items count the elements of their places, and the scan of the counts says where each
-// of them writes: in the order of places, and of lines at each.
+// count_dense reads down the lines of neighbouring groups if lines are neighbours in memory (d_line
+// is 1). In fill_rows each item counts the elements of its places. A scan of these counts gives the
+// position at which the item writes, in the order of places, and of lines at equal places.
 #if !defined(LINES) || !defined(CHUNK)
 #error "LINES, CHUNK: see src/apply/spmm/stored.rs"
 #endif
-// Places of an item in count_rows and fill_rows. Its counts have 16 bits each.
+// Number of places of an item in count_rows and fill_rows. Its counts have 16 bits each.
 #define ROUNDS 4
 #define SAME 0x80
 
-// The group of number `id` and its chunk, of `chunks` each. Chunks of a group follow one another,
-// or with `lines_first` groups do. The number behind the last is the first chunk behind the last
-// group.
+// The group and the chunk with number `id`, if each group has `chunks` chunks. Chunks of a group
+// follow one another; with `lines_first` groups do. The number after the last gives the first chunk
+// after the last group.
 ulong2 chunk_of(ulong id, ulong groups, ulong chunks, uint lines_first)
 {
     if (id >= groups * chunks)
@@ -47,7 +48,7 @@ ulong2 chunk_of(ulong id, ulong groups, ulong chunks, uint lines_first)
     return lines_first ? (ulong2)(id % groups, id / groups) : (ulong2)(id / chunks, id % chunks);
 }
 
-// Chunks of a group: at least one.
+// Number of chunks of a group, at least one.
 #define CHUNKS(across) ((max((across), 1u) + (ulong)(CHUNK - 1)) / CHUNK)
 
 KERNEL count_dense(global const ELEMENT* restrict d, global ulong* restrict counts, uint lines, uint across, ulong d_line,
@@ -96,8 +97,9 @@ KERNEL fill_dense(global const ELEMENT* restrict d, global const ulong* restrict
 #define SUM(x, y) ((x) + (y))
 GROUP_SCAN(scan_rounds, ulong, SUM)
 
-// The lines of a group, as bits, that have an element at each of the item's places: in each round
-// the place beside its neighbour's. The result is their numbers, of a round in 16 bits.
+// For each of the item's places, finds the lines of the group with an element there, as bits. In
+// each round neighbouring items take neighbouring places. Returns the number of these elements, in
+// 16 bits for each round.
 ulong bits_of_rounds(uint* bits, global const ELEMENT* restrict d, uint first, uint begin, uint lines, uint across, ulong d_line)
 {
     ulong counts = 0;

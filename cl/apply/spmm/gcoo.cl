@@ -1,25 +1,26 @@
-// gcoo: the entries of groups of lines, in ascending place across the lines (Shi, Wang, Chu 2020,
-// section III). Of equal places the entries follow one another, in the order of their lines.
+// gcoo: the entries of groups of lines, sorted by place across the lines (Shi, Wang, Chu 2020,
+// section III). Entries with equal places follow one another in the order of their lines.
 // Host: src/apply/spmm/gcoo.rs
 //
 //   place_entries  one work-item per ITEMS entries, and one per group
 //   move_pieces    one work-item per piece of a long line
 //
 //   in   line_ptr[lines + 1]  other[nnz]  source[nnz]
-//                           the lines; source is not read unless THROUGH
+//                           the lines; source is read only if THROUGH
 //   in   piece[pieces]      pieces of the lines with more than LONG entries
-//   out  group_len[groups]  entries of the other lines of each group, which begin at
-//                           line_ptr[group * LINES]; those of its long lines are behind them, line
+//   out  group_len[groups]  entries of each group without its long lines. They begin at
+//                           line_ptr[group * LINES]; the entries of long lines come after them, line
 //                           after line
-//   out  g_other[nnz]  g_source[nnz]   as other and source, in the order of groups
-//   out  g_line[nnz]        line in its group, and SAME if the entry before it in the group has the
+//   out  g_other[nnz]  g_source[nnz]   other and source in the order of groups
+//   out  g_line[nnz]        line in its group, with the bit SAME if the entry before it in the group
 //                           same place
-//   out  distinct[1]        different places of all groups, without long lines; zero before
-//   out  moved[pieces]      the pieces, with the places of their entries in the order of groups
+//   out  distinct[1]        number of different places in all groups, without long lines; zero before
+//   out  moved[pieces]      the pieces, with the positions of their entries in the order of groups
 //
-// An entry is behind those before it in its line, and those of every other line of its group that
-// have a smaller place, or the same place in a line before. Lines are sorted: each of the others is
-// searched for the place of the item's first entry in a line, and goes on with the next ones.
+// An entry comes after the entries before it in its own line. It also comes after entries of other
+// lines of its group that have a smaller place, or the same place in an earlier line. Lines are
+// sorted: each other line is searched for the place of the item's first entry in a line, and the
+// search continues from there for the next entries.
 #if !defined(LINES) || !defined(LONG) || !defined(THROUGH) || !defined(ITEMS)
 #error "LINES, LONG, THROUGH, ITEMS: see src/apply/spmm/gcoo.rs"
 #endif
@@ -31,7 +32,7 @@
 #define SOURCE(entry) (entry)
 #endif
 
-// Entries of the lines first..last that are long, or of those that are not.
+// Number of entries of the lines first..last that are long, or of those that are not.
 uint entries_of(global const uint* restrict line_ptr, uint first, uint last, bool of_long)
 {
     uint entries = 0;
@@ -42,7 +43,7 @@ uint entries_of(global const uint* restrict line_ptr, uint first, uint last, boo
     return entries;
 }
 
-// The entries of a group before those of its long line of this number.
+// Number of entries of a group before those of its long line `line`.
 uint before_long(global const uint* restrict line_ptr, uint first, uint line, uint lines)
 {
     return entries_of(line_ptr, first, min(first + LINES, lines), false) + entries_of(line_ptr, first, line, true);
@@ -55,7 +56,7 @@ KERNEL place_entries(global const uint* restrict line_ptr, global const uint* re
     local uint of_work_group, ends[2];
     if (get_local_id(0) == 0)
         of_work_group = 0;
-    // The lines of the group's first entry and of its last, between which each item searches.
+    // The lines of the group's first and last entry. Each item searches between them.
     for (uint i = get_local_id(0); i < 2; i += GROUP_SIZE) {
         const ulong at = (get_group_id(0) + i) * (ulong)GROUP_SIZE * ITEMS - i;
         ends[i] = nnz > 0 ? column_of(line_ptr, lines, (uint)min(at, (ulong)(nnz - 1))) : 0;
@@ -80,7 +81,8 @@ KERNEL place_entries(global const uint* restrict line_ptr, global const uint* re
             }
             continue;
         }
-        // Of each other line the entries before the place, up to at[i], and the end.
+        // For each other line: the number of entries before the place, up to at[i], and the end of
+        // the search.
         uint at[LINES], until[LINES], before = start + (entry - line_ptr[line]);
         WRITTEN_OUT
         for (uint i = 0; i < LINES; ++i) {

@@ -1,39 +1,40 @@
 // groups: C = alpha * A * D + beta * C for groups of lines of A (GCOO; Shi, Wang, Chu 2020,
-// Algorithm 2), each by one slot of LANES work-items, and each share of the columns of D. Lines are
-// of scalars, or of blocks of SIDE scalar lines.
+// Algorithm 2). One slot of LANES work-items takes a group and a share of the columns of D. Lines
+// are lines of scalars, or of blocks with SIDE scalar lines.
 // Host: src/apply/spmm/groups.rs
 //
 //   in      line_ptr[lines + 1]  group_len[groups]  g_other[nnz]  g_line[nnz]  g_source[nnz]
-//                                as in gcoo.cl; g_source is not read unless THROUGH
+//                                as in gcoo.cl; g_source is read only if THROUGH
 //   in      values[nnz * stride] blocks of SIDE lines with DEPTH elements each
 //   in      d[]                  by rows, d_leading apart
-//   in out  c[]                  c_leading apart; rows of long lines are left alone
+//   in out  c[]                  c_leading apart; rows of long lines are not changed
 //
-// The items of a slot stage the next STAGED entries of their group in local memory, then take each
-// of them in turn. Rows of D are loaded once for the entries of a group that meet them; those of
-// blocks with more than AHEAD are loaded for each. An item keeps a sum for each line of the group,
-// of blocks for HELD lines of each at once. Entries of a line come in ascending place, in a block
-// too, so that its sum has the bits of the line by itself. Lines of more than LONG entries are in
-// pieces, in staged.cl or lines.cl.
+// The items of a slot stage the next STAGED entries of their group in local memory, and then take
+// each of them in turn. Each row of D is loaded once for all entries of a group that meet it. The
+// rows of blocks deeper than AHEAD are loaded for each entry. An item keeps a sum for each line of
+// the group, in blocks for HELD lines of each block at once. Entries of a line come in ascending
+// order, in a block too, so a sum has the bits of the line by itself. Lines of more than LONG
+// entries are in pieces, which staged.cl or lines.cl adds.
 #if !defined(LINES) || !defined(STAGED) || !defined(VALUES_STAGED) || !defined(LONG) || !defined(THROUGH) || !defined(SIDE) || \
     !defined(DEPTH) || !defined(ACROSS) || !defined(HELD)
 #error "LINES, STAGED, VALUES_STAGED, LONG, THROUGH, SIDE, DEPTH, ACROSS, HELD: see src/apply/spmm/groups.rs"
 #endif
 #define SAME 0x80
-// One more than what a slot stages, so that slots lie in different banks.
+// One entry more than a slot stages, so that slots begin in different banks.
 #define ROOM (STAGED + 1)
-// Stands for a line where a slot has staged past the end of its group: no sum takes it.
+// The line of staged entries after the end of the group. No sum takes them.
 #define NO_LINE 0x7f
 #define AREA (SIDE * DEPTH)
 
-// The number of an entry's block, and the place in it of element k of a line.
+// The index of an entry's block, and the place in the block of element k of a line.
 #if THROUGH
 #define NUMBER_OF(entry) g_source[entry]
 #else
 #define NUMBER_OF(entry) (entry)
 #endif
 #define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))
-// Rows of D that are loaded before their terms are added: AHEAD at most, about as many each time.
+// Number of passes in which the rows of D of a block are loaded before their terms are added: at
+// most AHEAD rows each, about equally many.
 #define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
 #define PANEL ((DEPTH + PANELS - 1) / PANELS)
 
@@ -64,7 +65,7 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
     const uint group = task.x, from = column + task.y * share, to = min(from + share, column + columns);
     const bool works = group < groups;
     const uint begin = works ? line_ptr[group * LINES] : 0, entries = works ? group_len[group] : 0;
-    // All slots go round as often as the longest of their groups.
+    // All slots take as many rounds as the longest of their groups needs.
     uint most = 0;
     for (uint i = 0; i < SLOTS; ++i) {
         const uint of_slot = task_of(first_id + i, groups, shares, shares_last).x;
@@ -189,7 +190,7 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
             for (uint h = 0; h < HELD; ++h) {
                 WRITTEN_OUT
                 for (uint v = 0; v < VECTORS; ++v) {
-                    // Other items have the columns behind the last.
+                    // Other items have the columns after the last.
                     if (of_line <= LONG && number + h < SIDE && first + (v * LANES + LANE) * VEC < to)
                         place_vector(of_line > 0 ? sum[(l * HELD + h) * VECTORS + v] : SPREAD(EMPTY), c,
                                      line * SIDE + number + h, COLUMN(v, first, to), c_leading, alpha, beta);

@@ -1,27 +1,27 @@
-// lines: C = alpha * A * D + beta * C, each line of A by one slot. A line is a row of op(A), or a
-// row of blocks.
+// lines: C = alpha * A * D + beta * C. Each line of A is added by one slot. A line is a row of
+// op(A), or a row of blocks.
 // Host: src/apply/spmm/lines.rs, block_tiles.rs
 //
-//   sum_lines  one slot of LANES work-items per task: a piece of a long line, or a tile of lines;
-//              and for each share of the columns of D
+//   sum_lines  one slot of LANES work-items per task and share of the columns of D. A task is a piece
+//              of a long line, or a tile of lines
 //   sum_block_tiles  one work-group for as many lines of blocks as it has slots, without long ones,
-//              and share of the columns: C by columns is written by neighbours down a column
+//              and share of the columns. C is by columns, and neighbours write down a column
 //   add_parts  one work-item per column and scalar line of each line that is cut
 //
 //   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]
 //                                  as in cl/vector/lines.cl; lines of more than LONG entries are
 //                                  in pieces
 //   in      other[nnz]             the row of D that an entry is multiplied with, in blocks
-//   in      source[nnz]            number of each entry in the values; read if THROUGH
+//   in      source[nnz]            index of each entry in the values; read only if THROUGH
 //   in      values[nnz * stride]   blocks of SIDE lines with DEPTH elements each
 //   in      d[]                    by rows, d_leading apart
 //   in out  parts[parts * SIDE * columns]   sums of the pieces of lines that are cut
 //   in out  c[]                    c_leading apart
 //
-// The terms of a line are added in the order of its entries, in a block in ascending place. So each
+// The terms of a line are added in the order of its entries, in a block in ascending order. So each
 // column has the bits of A times that column of D. An item adds HELD lines of a block at once, and
-// loads AHEAD rows of D before it adds their terms: those of entries, or of a block. Lines of more
-// than LONG entries are in pieces. A GPU takes lines of scalars as staged.cl does.
+// loads AHEAD rows of D, of several entries or of a block, before it adds their terms. On a GPU
+// staged.cl adds lines of scalars.
 #if !defined(THROUGH) || !defined(LONG) || !defined(SIDE) || !defined(DEPTH) || !defined(ACROSS) || !defined(HELD) || !defined(TILED) || \
     !defined(KEPT_ROWS)
 #error "THROUGH, LONG, SIDE, DEPTH, ACROSS, HELD, TILED, KEPT_ROWS: see src/apply/spmm/lines.rs"
@@ -34,19 +34,20 @@
 #else
 #define BLOCK_OF(place) ((ulong)source[place] * stride)
 #endif
-// Rows of D that are loaded before their terms are added: AHEAD at most, about as many each time.
+// Number of passes in which the rows of D of a block are loaded before their terms are added: at
+// most AHEAD rows each, about equally many.
 #define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
 #define PANEL ((DEPTH + PANELS - 1) / PANELS)
 #define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))
 
-// Adds the terms of the entries begin to end to the sums of HELD lines of a block from `number`.
-// Lines behind the last are computed as the last.
+// Adds the terms of the entries begin to end to the sums of HELD lines of a block, from line
+// `number` on. Lines after the last are computed as the last.
 void add_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint column_end, global const uint* restrict other,
                global const uint* restrict source, global const ELEMENT* restrict values, global const ELEMENT* restrict d,
                uint d_leading, uint stride)
 {
 #if SIDE == 1 && DEPTH == 1
-    // Counted from the first: the number of an entry behind the last may have no place in 32 bits.
+    // Counted from the first entry: the number of an entry after the last may not fit 32 bits.
     const uint count = end - begin;
     AS_WRITTEN
     for (uint done = 0; done < count; done += AHEAD) {
@@ -105,7 +106,7 @@ void add_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint 
 #endif
 }
 
-// On a CPU C by columns is written from the sums of some neighbouring lines.
+// On a CPU a C by columns is written from the sums of several neighbouring lines.
 #if GROUP_SIZE == 1 && C_BY_COLUMNS && WIDTH % 8 == 0 && !ELEMENT_IS_HALF
 #define HOLDS 1
 #define HELD_LINES ((KEPT_ROWS + SIDE - 1) / SIDE)
@@ -114,7 +115,7 @@ void add_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint 
 void place_columns(const ARITHMETIC* held, global ELEMENT* c, uint row, uint row_end, uint first, uint leading, uint past,
                    ARITHMETIC alpha, ARITHMETIC beta)
 {
-    // Between these rows TURNED of a column are written at once.
+    // In the rows `from` to `to`, TURNED elements of a column are written at once.
     const uint from = beta == 0 ? min((row + TURNED - 1) / TURNED * TURNED, row_end) : row_end;
     const uint to = max(row_end / TURNED * TURNED, from);
     const bool passes = past && leading % TURNED == 0 && MAY_PASS(c + from);
@@ -135,7 +136,7 @@ void place_columns(const ARITHMETIC* held, global ELEMENT* c, uint row, uint row
     }
 }
 
-// Sums of the lines that are not in pieces.
+// Adds the lines that are not in pieces.
 void sum_columns(uint line, uint line_end, uint from, uint to, global const uint* restrict line_ptr, global const uint* restrict other,
                  global const uint* restrict source, global const ELEMENT* restrict values, global const ELEMENT* restrict d,
                  global ELEMENT* restrict c, uint d_leading, uint c_leading, uint stride, uint past, ARITHMETIC alpha, ARITHMETIC beta)
@@ -261,7 +262,7 @@ KERNEL sum_block_tiles(global const uint* restrict line_ptr, global const uint* 
                 PUT(sum[h * VECTORS + v], one, 0);
                 WRITTEN_OUT
                 for (uint i = 0; i < VEC; ++i) {
-                    // Columns behind the last are not written to C.
+                    // Columns after the last are not written to C.
                     if (number + h < SIDE)
                         held[((v * LANES + LANE) * VEC + i) * (SLOTS * SIDE + 1) + slot * SIDE + number + h] = one[i];
                 }

@@ -1,15 +1,15 @@
 // pack: copies blocks into another order, one work-item per element.
 // Host: src/apply/spmm/pack.rs
 //
-//   in   source[nnz]     number of each block in the values; read if THROUGH
+//   in   source[nnz]     index of each block in the values; read only if THROUGH
 //   in   values[nnz * stride]   blocks of AREA elements
-//   out  packed[nnz * AREA]     the same blocks, or their transposes if TURNED is not 0: of TURNED
+//   out  packed[nnz * AREA]     the blocks; if TURNED is not 0, their transposes, which have TURNED
 //                               rows
 #if !defined(THROUGH) || !defined(AREA) || !defined(TURNED)
 #error "THROUGH, AREA, TURNED: see src/apply/spmm/pack.rs"
 #endif
 
-// The element of the values' block that is element `at` of a packed one.
+// The index in the values' block of element `at` of a packed block.
 #if TURNED
 #define ELEMENT_OF(at) ((at) % TURNED * (AREA / TURNED) + (at) / TURNED)
 #else

@@ -1,24 +1,24 @@
 // staged: C = alpha * A * D + beta * C for lines of scalars on a GPU, each by one slot. The items
 // of a slot stage the entries of its line in local memory, so that rows of D are loaded without
-// waiting for their numbers.
+// waiting for their indices.
 // Host: src/apply/spmm/staged.rs
 //
-//   sum_staged  `piece_groups` work-groups for pieces of long lines, if PIECES: one slot of
-//               PIECE_LANES items per piece and share of the columns of D; then one per tile of
-//               `taken` lines for each of its slots, and share of the columns of D
+//   sum_staged  if PIECES, first `piece_groups` work-groups for pieces of long lines, with one slot
+//               of PIECE_LANES items per piece and share of the columns of D. Then one work-group per
+//               tile and share of the columns of D; a tile has `taken` lines for each slot
 //
 //   in      line_ptr[lines + 1]  piece[pieces]   as in cl/vector/lines.cl; lines of more than LONG
 //                                  entries are in pieces
 //   in      other[nnz]             the row of D that an entry is multiplied with
-//   in      source[nnz]            number of each entry in the values; read if THROUGH
+//   in      source[nnz]            index of each entry in the values; read only if THROUGH
 //   in      values[nnz * stride]
 //   in      d[]                    by rows, d_leading apart
 //   in out  parts[parts * columns]   sums of the pieces of lines that are cut
 //   in out  c[]                    c_leading apart
 //
-// Pieces come first, so that none is left alone at the end. The slots of a warp, or of a group if
-// there are no WARPS, go round together: as often as the longest of their lines needs. While items
-// add the terms of staged entries, they load the next. AHEAD rows of D, of a piece PIECE_AHEAD,
+// Pieces come first, so that none runs alone at the end. The slots of a warp, or of a group without
+// WARPS, take rounds together, as many as the longest of their lines needs. While items add the
+// terms of staged entries, they load the next entries. AHEAD rows of D, or PIECE_AHEAD for a piece,
 // are loaded before their terms are added. The terms of a line are added in the order of its
 // entries, so that each column has the bits of A times that column of D. If C is by columns, the
 // sums of a tile go through local memory, and neighbours write down a column.
@@ -38,7 +38,7 @@
 #define STEP_BARRIER GROUP_BARRIER
 #endif
 #define STEP_SLOTS (STEP / LANES)
-// A multiple of 16 bytes, so that neighbours are read at once, and slots begin in different banks.
+// A multiple of 16 bytes, so that several are read at once, and slots begin in different banks.
 #define ROOM_OF(staged) (((staged) + 3) / 4 * 4 + 4)
 #define ROOM ROOM_OF(STAGED)
 #define PIECE_ROOM ROOM_OF(PIECE_STAGED)
@@ -55,8 +55,8 @@
 #define VALUE_OF(place) ((ARITHMETIC)LOAD(values, (ulong)(place) * stride))
 #endif
 
-// Loads this item's part of `staged` entries from `done`, of which each of `lanes` items has one in
-// turn. Both numbers are constants.
+// Loads this item's share of `staged` entries from entry `done` on. Each of `lanes` items takes one
+// in turn. `staged` and `lanes` are constants.
 void fetch(uint* row, ARITHMETIC* value, uint staged, uint lanes, uint begin, uint entries, uint done,
            global const uint* restrict other, global const uint* restrict source, global const ELEMENT* restrict values, uint stride)
 {
@@ -71,7 +71,7 @@ void fetch(uint* row, ARITHMETIC* value, uint staged, uint lanes, uint begin, ui
     }
 }
 
-// Puts what fetch has loaded into local memory.
+// Writes the entries that fetch has loaded to local memory.
 void hold(const uint* row, const ARITHMETIC* value, uint staged, uint lanes, local uint* held_row, local ARITHMETIC* held_value)
 {
     STEP_BARRIER; // every read of the round before
@@ -111,8 +111,8 @@ void add_staged(VECTOR* sum, uint count, uint first, uint column_end, local cons
     }
 }
 
-// Adds the terms of `entries` entries from `begin` to the sums. `most` is the same for all slots
-// that go together, and no entry is behind it.
+// Adds the terms of `entries` entries from `begin` to the sums. `most` is equal for all slots that
+// take rounds together, and at least `entries`.
 void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uint column_end, local uint* held_row,
                local ARITHMETIC* held_value, global const uint* restrict other, global const uint* restrict source,
                global const ELEMENT* restrict values, global const ELEMENT* restrict d, uint d_leading, uint stride)
@@ -127,7 +127,7 @@ void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uin
         const uint staged = min((uint)STAGED, max(entries, done) - done);
         AS_WRITTEN
         for (uint next = 0; next < staged; next += AHEAD) {
-            // Without conditions where there are none, so that loads follow one another.
+            // There are no conditions here, so that loads follow one another.
             if (next + AHEAD <= staged)
                 add_staged(sum, AHEAD, first, column_end, held_row + next, held_value + next, d, d_leading);
             else
@@ -136,7 +136,7 @@ void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uin
     }
 }
 
-// Sums of tile `number` of the tiles and shares. `held_sum` is for C by columns.
+// Sums the lines of tile and share `number`. `held_sum` is for C by columns.
 void sum_tile(uint number, global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict source,
               global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ELEMENT* restrict c, uint lines,
               uint taken, uint columns, uint shares_last, uint d_leading, uint c_leading, uint stride, ARITHMETIC alpha,
@@ -215,8 +215,8 @@ void add_ahead(ARITHMETIC* sum, uint count, uint col, local const uint* row, loc
     }
 }
 
-// Sums of the pieces of a work-group, an item of a slot one column: the time of the longest piece
-// is that of its rounds.
+// Sums the pieces of a work-group. An item of a slot has one column, because the time of the
+// longest piece is that of its rounds.
 void sum_pieces(global const uint4* restrict piece, global const uint* restrict other, global const uint* restrict source,
                 global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ARITHMETIC* restrict parts,
                 global ELEMENT* restrict c, uint pieces, uint columns, uint shares_last, uint d_leading, uint c_leading, uint stride,

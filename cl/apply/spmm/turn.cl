@@ -1,5 +1,5 @@
-// turn: dense elements transposed on a CPU, TURNED x 8 at once, and written a line of the cache at
-// a time.
+// turn: transposes dense elements on a CPU, TURNED x 8 at once, and writes a whole cache line at a
+// time.
 // Host: src/apply/spmm/tuning.rs
 #if !defined(TURNED)
 #error "TURNED: see src/apply/spmm/tuning.rs"
@@ -10,10 +10,11 @@
 #if GROUP_SIZE == 1 && !ELEMENT_IS_HALF
 #define EIGHT JOIN(ELEMENT, 8)
 #define LINE JOIN(ELEMENT, TURNED)
-// Whether lines may be written past the caches, the first of them to this place.
+// Whether lines may be written past the caches. `place` is the address of the first line.
 #define MAY_PASS(place) (sizeof(LINE) == 64 && (size_t)(place) % sizeof(LINE) == 0)
 
-// Writes element r of TURNED vectors to the r-th of 8 places that are `apart`.
+// Writes element r of each of TURNED vectors to the r-th of 8 places, which are `apart` elements
+// apart.
 void place_turned(const EIGHT* from, global ELEMENT* to, ulong apart, uint past)
 {
     LINE line[8];

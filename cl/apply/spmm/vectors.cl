@@ -1,10 +1,11 @@
-// vectors: how kernels of sparse times dense matrices share out the columns of D, and how they load
-// and store VEC neighbouring elements. It comes before each of them, and after turn.cl.
+// vectors: the division of the columns of D among work-items, and loads and stores of VEC
+// neighbouring elements, for products of sparse and dense matrices. It comes before each of their
+// kernels, and after turn.cl.
 // Host: src/apply/spmm/tuning.rs
 //
-// A slot is LANES neighbouring work-items. They hold WIDTH columns of D at once: each item VECTORS
-// vectors of VEC. D is stored by rows. ALIGNED is 1 if its rows and C's begin at multiples of the
-// vectors. Then a GPU loads a vector by one instruction.
+// A slot is LANES neighbouring work-items. They hold WIDTH columns of D at once: each item has
+// VECTORS vectors of VEC columns. D is stored by rows. ALIGNED is 1 if rows of D and C begin at
+// multiples of the vector length. A GPU then loads a vector by one instruction.
 #if !defined(LANES) || !defined(VEC) || !defined(VECTORS) || !defined(ALIGNED) || !defined(C_BY_COLUMNS) || !defined(AHEAD)
 #error "LANES, VEC, VECTORS, ALIGNED, C_BY_COLUMNS, AHEAD: see src/apply/spmm/tuning.rs"
 #endif
@@ -36,14 +37,14 @@
 #endif
 #endif
 
-// The first of an item's columns in vector `number` of those from `first`; one that exists if there
-// are fewer, which is then computed twice.
+// The first column of an item's vector `number`, counted from column `first`. If there are too few
+// columns, it is one that exists, which is then computed twice.
 #define COLUMN(number, first, end) min((first) + ((number)*LANES + LANE) * VEC, (end)-VEC)
 #define LANE ((uint)get_local_id(0) % LANES)
 
-// The task and the share of the columns of number `id`. The shares of a task follow one another;
-// with `shares_last` the tasks of a share do, so that a cache keeps what they have in common of D.
-// Behind the last number the task is none of them.
+// The task and the share of columns with number `id`. The shares of a task follow one another. With
+// `shares_last` the tasks of a share follow one another, so that a cache keeps the part of D that
+// they have in common. After the last number the task is out of range.
 uint2 task_of(uint id, uint tasks, uint shares, uint shares_last)
 {
     if (!shares_last)
@@ -51,7 +52,7 @@ uint2 task_of(uint id, uint tasks, uint shares, uint shares_last)
     return id < tasks * shares ? (uint2)(id % tasks, id / tasks) : (uint2)(tasks, 0);
 }
 
-// As place_sum, for the columns from `col` of a row of C.
+// Does as place_sum for the columns from `col` on of a row of C.
 void place_vector(VECTOR sum, global ELEMENT* c, uint row, uint col, uint leading, ARITHMETIC alpha, ARITHMETIC beta)
 {
 #if VEC == 1

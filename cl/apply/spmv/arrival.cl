@@ -1,14 +1,15 @@
-// arrival: adding to a sum that other work-items add to, in the order in which they arrive. It
+// arrival: adds to a sum that several work-items add to, in the order in which they arrive. It
 // comes after ptx.cl.
 // Host: src/apply/spmv/arrival.rs
 //
-// OpenCL C 1.2 adds no floating-point numbers atomically: a sum is exchanged if no other item has
-// changed it. GPUs of NVIDIA that have CACHE_HINTS add them in global memory, many at once. WIDE is
-// 1 if a sum has 64 bits, FLOATING if floating-point numbers are added. If ARRIVAL is 0, there are
-// no such sums.
+// OpenCL C 1.2 cannot add floating-point numbers atomically. So an item exchanges the sum for a new
+// one, if no other item has changed it. NVIDIA GPUs that have CACHE_HINTS add in global memory,
+// many at once. WIDE is 1 if a sum has 64 bits, FLOATING if floating-point numbers are added. If
+// ARRIVAL is 0, there are no such sums.
 //
-// Every interleaving is right, whatever is read at first. If it was not the sum, the exchange fails
-// and returns the sum: a read of an older one, or of two halves, only costs a further turn.
+// Every interleaving gives a correct sum, whatever is read at first. If the value read was not the
+// sum, the exchange fails and returns the sum. So reading an older sum, or two halves of different
+// sums, only costs another turn.
 #if !defined(ARRIVAL)
 #error "ARRIVAL: see src/apply/spmv/arrival.rs"
 #endif
@@ -29,7 +30,7 @@
 #define AS_(word) as_##word
 #define AS(word) AS_(word)
 
-// Defines name(sum, term) for sums in an address space, by exchanges.
+// Defines name(sum, term) for sums in an address space, by exchange.
 #define ADDS_ON_ARRIVAL(name, SPACE)                                                                                  \
     void name(SPACE ARITHMETIC* sum, ARITHMETIC term)                                                                 \
     {                                                                                                                 \
@@ -41,7 +42,7 @@
         }                                                                                                             \
     }
 
-// For sums in global memory.
+// This is for sums in global memory.
 #if FLOATING && CACHE_HINTS
 void add_on_arrival(global ARITHMETIC* sum, ARITHMETIC term)
 {

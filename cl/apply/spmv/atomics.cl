@@ -3,11 +3,12 @@
 // after arrival.cl.
 // Host: src/apply/spmv/atomics.rs
 //
-//   list_tails   one work-item per entry of a tail, see tails.cl: its row, once for all executions
+//   list_tails   one work-item per entry of a tail, see tails.cl: lists its row, once for all
+//                executions
 //   start_sums   one work-item per row
 //   add_entries  one work-item per SHARE entries that are listed with their rows
-//   add_parts    one work-item per row and per SHARE entries, whichever are more: the sum of the
-//                row's padded head, then the entries, as listing 8 has it
+//   add_parts    one work-item per row and per SHARE entries, whichever are more: adds the row's
+//                padded head, then the entries, as in listing 8
 //   finish_sums  one work-item per row
 //
 //   in      row_ptr[rows + 1]  tail_ptr[lines + 1]  tail_row[lines]

@@ -1,16 +1,16 @@
-// coo: y = alpha * A * x + beta * y of entries that are listed with their rows, sorted by row.
+// coo: y = alpha * A * x + beta * y for entries that are listed with their rows, sorted by row.
 // Host: src/apply/spmv/coo.rs
 //
 //   sum_tiles   one work-group per tile of TILE entries
-//   join_tiles  one work-item per tile: the row that begins in it and goes on in others
+//   join_tiles  one work-item per tile: adds the row that begins in it and continues in others
 //
 //   in      row[nnz]  col[nnz]  source[nnz]   see listed.cl, values.cl
 //   in      values[nnz * stride]  x[columns]
 //   in out  y[rows]
-//   out     parts[2 * tiles]  the sum of a tile's first row, if it begins before the tile; that of
-//                             its last, if it begins in the tile and goes on
+//   out     parts[2 * tiles]  the sum of a tile's first row, if it begins before the tile, and that of
+//                             its last row, if it begins in the tile and continues
 //
-// The terms of a row in a tile are added in ascending place, then those sums left to right. Tiles
+// The terms of a row in a tile are added in ascending order, then these sums left to right. Tiles
 // begin at multiples of TILE entries on every device.
 #if !defined(TILE)
 #error "TILE: see src/apply/spmv/coo.rs"

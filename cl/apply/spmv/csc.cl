@@ -1,17 +1,17 @@
-// csc: y = alpha * A * x + beta * y of compressed columns, one work-item, alone in its group, per
-// share of the rows.
+// csc: y = alpha * A * x + beta * y for compressed columns. One work-item, alone in its group, adds
+// a share of the rows.
 // Host: src/apply/spmv/csc.rs
 //
 //   in      col_ptr[columns + 1]  row_idx[nnz]  source[nnz]   see values.cl
 //   in      values[nnz * stride]  x[columns]
-//           terms[rows]   terms of each row so far
-//           part[rows]    the sum of those since the last cut
-//           whole[rows]   the sum of the pieces before it; of rows of one piece not used
+//           terms[rows]   number of terms of each row so far
+//           part[rows]    the sum of the terms since the last cut
+//           whole[rows]   the sum of the pieces before it; unused for rows of one piece
 //   in out  y[rows]
 //
-// Every item goes through all columns from left to right, and in each takes the entries of its own
-// rows. So the terms of a row are added in ascending place, and no two items meet in a row. After
-// every PIECE entries of a row a new sum begins, and the sums are added left to right.
+// Every item goes through all columns from left to right, and in each column takes the entries of
+// its own rows. So the terms of a row are added in ascending order, and no two items share a row.
+// After every PIECE entries of a row a new sum begins, and the sums are added left to right.
 #if !defined(PIECE)
 #error "PIECE: see src/apply/spmv/csc.rs"
 #endif
@@ -29,7 +29,7 @@ KERNEL sum_columns(global const uint* restrict col_ptr, global const uint* restr
         uint place = col_ptr[col], beyond = col_end;
         if (place == col_end)
             continue;
-        // The first entry of the share.
+        // Finds the first entry of the share.
         while (place < beyond) {
             const uint middle = place + (beyond - place) / 2;
             const bool is_before = row_idx[middle] < first;

@@ -1,4 +1,4 @@
-// csr: y = alpha * A * x + beta * y of compressed rows.
+// csr: y = alpha * A * x + beta * y for compressed rows.
 // Host: src/apply/spmv/csr.rs
 //
 //   sum_rows       one work-item per scalar row
@@ -9,12 +9,12 @@
 //   in      values[nnz * stride]  x[columns * DEPTH]
 //   in out  y[rows * SUMS]
 //
-// The terms of a row are added in ascending place. After every PIECE entries a new sum begins,
-// and the sums are added left to right. A sum starts from IDENTITY, which changes no bit of the
-// first. It comes after row.cl.
+// The terms of a row are added in ascending order. After every PIECE entries a new sum begins, and
+// the sums are added left to right. A sum starts from IDENTITY, which changes no bit of the first
+// term. It comes after row.cl.
 
 #if AREA == 1
-// The sum of a row in a stretch, whose entries are those from `place` to `end`.
+// Sums a row in a stretch. Its entries are those from `place` to `end`.
 ARITHMETIC sum_row(uint place, uint end, global const uint* restrict col, global const uint* restrict source,
                    global const VALUE* restrict values, global const ELEMENT* restrict x, uint stride)
 {
@@ -47,7 +47,8 @@ KERNEL sum_rows(global const uint* restrict row_ptr, global const uint* restrict
     place_sum(sum, y, item, alpha, beta);
 }
 
-// Small blocks are written out, so that their sums stay in registers (6x6: 1.1 ms, not 2.2).
+// Loops over small blocks are unrolled, so that their sums stay in registers (6x6: 1.1 ms, not
+// 2.2).
 #if AREA <= 64
 #define OF_BLOCK _Pragma("unroll")
 #else
@@ -55,7 +56,7 @@ KERNEL sum_rows(global const uint* restrict row_ptr, global const uint* restrict
 #endif
 
 // Adds the terms of the entries from `place` to `end` to all sums of their row. The sums are
-// independent: a CPU adds several at once.
+// independent, so a CPU adds several at once.
 void add_blocks(ARITHMETIC* part, uint place, uint end, global const uint* restrict col, global const uint* restrict source,
                 global const VALUE* restrict values, global const ELEMENT* restrict x, uint stride)
 {

@@ -1,21 +1,21 @@
-// csr_long: y = alpha * A * x + beta * y of compressed rows of scalars, some of which may be long.
+// csr_long: y = alpha * A * x + beta * y for compressed rows of scalars, some of which may be long.
 // Host: src/apply/spmv/csr_long.rs. It comes after row.cl and pieces.cl.
 //
-//   sum_rows_and_pieces  `groups` work-groups that share the pieces of rows of more than `longest`
-//                        entries: neighbours load the terms of one to local memory side by side,
-//                        then one item adds them. Of the groups that have parts of a row the last
-//                        to end adds the sums of all. After them one work-item per row
+//   sum_rows_and_pieces  first `groups` work-groups, which share the pieces of rows of more than
+//                        `longest` entries. In a group neighbouring items load the terms of a piece
+//                        to local memory, then one item adds them. The last of a row's groups to
+//                        finish adds the sums of all its parts. Then one work-item per row
 //
 //   in      row_ptr[rows + 1]  col[nnz]  source[nnz]   see values.cl
 //   in      counts[1]          number of pieces
 //   in      piece[counts[0]]   as in vector/lines.cl
 //   in      values[nnz * stride]  x[columns]
-//   in out  arrived[parts]     0 for the first part of each row that is cut, before and after; then
-//                              the sums of all parts, WORDS words for each
+//   in out  arrived[parts]     0 for the first part of each row that is cut, before and after; after
+//                              these the sums of all parts, WORDS words for each
 //   in out  y[rows]
 //
-// The terms of a row are added in ascending place. After every PIECE entries a new sum begins,
-// and the sums are added left to right.
+// The terms of a row are added in ascending order. After every PIECE entries a new sum begins, and
+// the sums are added left to right.
 
 KERNEL sum_rows_and_pieces(global const uint* restrict row_ptr, global const uint* restrict counts, global const uint4* restrict piece,
                            global const uint* restrict col, global const uint* restrict source, global const VALUE* restrict values,
@@ -25,7 +25,7 @@ KERNEL sum_rows_and_pieces(global const uint* restrict row_ptr, global const uin
     local ARITHMETIC term[HELD + BEHIND];
     local uint arrivals[1];
     const uint group = get_group_id(0), item = get_local_id(0);
-    // Whole groups have pieces, or rows: no barrier is behind a return.
+    // A whole group has pieces, or rows, so no barrier comes after a return.
     if (group < groups) {
         const uint pieces = counts[0];
         for (uint number = group; number < pieces; number += groups) {

@@ -1,22 +1,21 @@
-// csr_shared: y = alpha * A * x + beta * y of compressed rows, of which work-items share the long
-// ones.
+// csr_shared: y = alpha * A * x + beta * y for compressed rows. Work-items share long rows.
 // Host: src/apply/spmv/csr_shared.rs. It comes after pieces.cl.
 //
-//   sum_shared  one work-group per piece of a row of more than TILE entries, and per tile of
-//               shorter rows: neighbours load its terms to local memory side by side, then an item
-//               adds each row of up to LONG terms, and LANES items each longer one. Of the groups
-//               of a row that is cut the last to end adds the sums of all
+//   sum_shared  one work-group per piece of a row of more than TILE entries, and per tile of shorter
+//               rows. Neighbouring items load its terms to local memory. Then an item adds each row of
+//               up to LONG terms, and LANES items add each longer one. The last group of a cut row to
+//               finish adds the sums of all its parts
 //
 //   in      row_ptr[rows + 1]  task[pieces + tiles]   as in vector/lines.cl, pieces first
 //   in      col[nnz]  source[nnz]   see values.cl
 //   in      values[nnz * stride]  x[columns]
-//   in out  arrived[parts]     0 for the first part of each row that is cut, before and after; then
-//                              the sums of all parts, WORDS words for each
+//   in out  arrived[parts]     0 for the first part of each row that is cut, before and after; after
+//                              these the sums of all parts, WORDS words for each
 //   in out  y[rows]
 //
 // After every PIECE terms from the row's start a new sum begins, and the sums are added left to
-// right. A piece of up to LONG terms is added in ascending place. Of a longer one lane l of LANES
-// adds the terms l, l + LANES and so on; then the lanes are added left to right.
+// right. A piece of up to LONG terms is added in ascending order. In a longer piece, lane l of
+// LANES adds the terms l, l + LANES and so on; then the lanes are added left to right.
 #if !defined(TILE) || !defined(LONG) || !defined(LANES)
 #error "TILE, LONG, LANES: see src/apply/spmv/csr_shared.rs"
 #endif
@@ -26,7 +25,7 @@ KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restr
                   global uint* arrived, global ELEMENT* restrict y, uint pieces, uint parts, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
     local ARITHMETIC term[HELD + BEHIND];
-    // The long rows: first term, number of terms, row. No more of them are in local memory.
+    // The long rows: first term, number of terms, row. Local memory cannot hold more of them.
     local uint4 lot[HELD / LONG + 1];
     local uint lots[1], arrivals[1];
     const uint group = get_group_id(0), item = get_local_id(0);

@@ -6,7 +6,7 @@
 //   in out  y[rows]
 //
 // Neighbours read neighbouring entries. Each lane adds every 32nd term of the row in ascending
-// place; then lanes 16, 8, 4, 2, 1 apart add their sums. A lane without terms has IDENTITY, which
+// order; then lanes 16, 8, 4, 2, 1 apart add their sums. A lane without terms has IDENTITY, which
 // changes no bit. It comes after ptx.cl and team.cl.
 #if !defined(WIDE)
 #error "WIDE: see src/apply/spmv/csr_vector.rs"
@@ -15,7 +15,8 @@
 #define AS_(word) as_##word
 #define AS(word) AS_(word)
 
-// The sum of the item whose number differs by `bits`: two words if WIDE, otherwise one.
+// The sum of the item whose number differs by `bits`. It is exchanged as two words if WIDE,
+// otherwise as one.
 ARITHMETIC sum_across(ARITHMETIC sum, uint bits, TEAM_OF)
 {
 #if WIDE

@@ -1,30 +1,30 @@
-// diagonals: slices of LANES rows whose entries lie on few diagonals. Such a slice has a step for
-// each diagonal, which has the entries of all its rows there: their columns follow each other.
+// diagonals: slices of LANES rows whose entries lie on few diagonals. Such a slice stores one step
+// for each diagonal. The entries of all its rows on the diagonal have consecutive columns.
 // Host: src/apply/spmv/diagonals.rs
 //
 //   count_diagonals  one work-item per slice
 //   place_diagonals  one work-item per slice
 //
 //   in      row_ptr[rows + 1]  col[nnz]
-//   in      source[nnz]            number of each entry in A's values, if THROUGH; else its own
-//   in out  places[slices + 1]     places of each slice, padded to its longest row; LANES for each
-//                                  diagonal of a slice on diagonals
-//   out     origin[slices]         column that the first diagonal has in the slice's first row;
+//   in      source[nnz]            index of each entry in A's values, if THROUGH; else its own index
+//   in out  places[slices + 1]     places of each slice, padded to its longest row; if a slice is on
+//                                  diagonals, LANES for each diagonal
+//   out     origin[slices]         column at which the first diagonal meets the slice's first row;
 //                                  PADDING for a slice that is not on diagonals
 //   in      slice_ptr[slices + 1]  places before each slice
-//   out     steps[places / LANES]  of each diagonal its distance from the first, and above REACH a
-//                                  bit for each row with an entry there
-//   in out  slice_source[places]   number in A's values of each place on a diagonal, or PADDING
+//   out     steps[places / LANES]  for each diagonal its distance from the first; in the bits above
+//                                  REACH, the rows with an entry on it
+//   in out  slice_source[places]   index in A's values of each place on a diagonal, or PADDING
 //
-// A slice is on diagonals if it has LANES rows, and at most half as many diagonals again as its
-// longest row has entries. A vector of LANES elements of x is read for each diagonal, so all of it
-// has to be inside x.
+// A slice is on diagonals if it has LANES rows, and at most 3/2 as many diagonals as its longest
+// row has entries. For each diagonal a vector of LANES elements of x is read, so all of them must
+// be inside x.
 #if !defined(LANES) || !defined(REACH) || !defined(THROUGH)
 #error "LANES, REACH, THROUGH: see src/apply/spmv/diagonals.rs"
 #endif
 #define PADDING 0xffffffffu
 
-// The number of the diagonal of an entry: one less in each further row, and never below 0.
+// The number of an entry's diagonal. It is one less in each further row, and never below 0.
 #define DIAGONAL(col, lane) ((col) + (LANES - 1) - (lane))
 
 #define PASTED(a, b) a##b
@@ -32,8 +32,8 @@
 #define ROWS JOINED(uint, LANES)
 #define LOADED JOINED(vload, LANES)
 
-// The diagonals of the next entries of LANES rows; PADDING for a row without any left. Entry 0 is
-// there to be read.
+// The diagonals of the next entries of LANES rows; PADDING for a row without further entries. Entry
+// 0 exists, so that it can be read.
 ROWS diagonals_of(ROWS next, ROWS end, global const uint* restrict col)
 {
     const ROWS at = next < end ? next : (ROWS)0;

@@ -2,11 +2,12 @@
 // Host: src/apply/spmv/ell.rs
 //
 //   in      slice_ptr[slices + 1]  col[places]  source[places]   see values.cl
-//   in      first_col[..]   of each NEAR_ROWS rows, if NEAR, see row.cl
+//   in      first_col[..]   for each NEAR_ROWS rows, if NEAR; see row.cl
 //   in      values[..]  x[columns * DEPTH]
 //   in out  y[rows * SUMS]
 //
-// Neighbours read neighbouring places. It comes after row.cl, which says in which order.
+// Neighbours read neighbouring places. It comes after row.cl, which describes the order of
+// addition.
 KERNEL sum_slices(global const ulong* restrict slice_ptr, global const COLUMN* restrict col, global const uint* restrict first_col,
                   global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
                   global ELEMENT* restrict y, uint rows, uint height, uint stride, ARITHMETIC alpha, ARITHMETIC beta)

@@ -1,31 +1,30 @@
-// hyb: y = alpha * A * x + beta * y of padded heads of rows and their tails, see tails.cl.
+// hyb: y = alpha * A * x + beta * y for padded heads of rows and their tails, see tails.cl.
 // Host: src/apply/spmv/hyb.rs
 //
-//   sum_heads        one work-item per scalar row: the sum of a row without a tail, else that of
-//                    its head
+//   sum_heads        one work-item per scalar row: sums a row without a tail, else its head
 //   sum_tails        one work-group per tile of whole tails
-//   sum_tail_pieces  one work-group per piece of a tail too long for a tile
+//   sum_tail_pieces  one work-group per piece of a tail that is too long for a tile
 //   add_tail_parts   one work-group per tail that is cut: adds the sums of its pieces
 //
-// If ARRIVAL is 1, see arrival.cl, the pieces of a tail are added to the sum of its head as they
-// end, and parts is that sum; add_tail_parts places it.
+// If ARRIVAL is 1 (see arrival.cl), the pieces of a tail are added to the sum of its head as they
+// end. parts then holds that sum, and add_tail_parts writes it to y.
 //
 //   in      col[places]  source[places]            see values.cl; tails begin at place rows * width
 //   in      line_before[rows + 1]  tail_ptr[lines + 1]  tail_row[lines]      as in tails.cl
-//   in      tile_line[tiles + 1]  piece[pieces]  cut[cuts]   as in lines.cl, of the tails as lines
+//   in      tile_line[tiles + 1]  piece[pieces]  cut[cuts]   as in lines.cl; the lines are tails
 //   in      values[..]  x[columns * DEPTH]
-//   in out  head[lines * SUMS]    the sums of the head of each row that has a tail
+//   in out  head[lines * SUMS]    the sums of the heads of rows that have a tail
 //   in out  parts[parts * SUMS]   the sums of the pieces of tails that are cut
 //   in out  y[rows * SUMS]
 //
-// The terms of a row are added in ascending place: its tail goes on from the sum of its head. After
-// every PIECE entries of the row a new sum begins, and the sums are added left to right. A head is
-// shorter than PIECE. It comes after row.cl.
+// The terms of a row are added in ascending order: its tail continues from the sum of its head.
+// After every PIECE entries of the row a new sum begins, and the sums are added left to right. A
+// head is shorter than PIECE. It comes after row.cl.
 #if !defined(TILE)
 #error "TILE: see src/apply/spmv/hyb.rs"
 #endif
 #define WHOLE 0xffffffffu
-// Sums for each item of a group that has one tail.
+// Number of sums of each item in a group that has one tail.
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
 
 KERNEL sum_heads(global const uint* restrict col, global const uint* restrict source, global const uint* restrict line_before,
@@ -56,7 +55,7 @@ void load_terms(local ARITHMETIC* term, ulong begin, uint count, global const ui
     }
 }
 
-// Adds the terms that `count` blocks have for one sum.
+// Adds the terms of `count` blocks for one sum.
 ARITHMETIC add_loaded(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
     IN_ORDER
@@ -70,7 +69,8 @@ KERNEL sum_tails(global const uint* restrict tail_ptr, global const uint* restri
                  global const ELEMENT* restrict x, global const ARITHMETIC* restrict head, global ELEMENT* restrict y, ulong heads,
                  uint tile, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
 {
-    // Starts of tails are less than `tile` entries apart, and the last has up to `tile` entries.
+    // Tails that start in a tile start less than `tile` entries apart, and the last has up to
+    // `tile` entries.
     local ARITHMETIC term[2 * TILE * AREA];
     const uint tile_number = get_group_id(0), first = tile_line[tile_number];
     uint end = tile_line[tile_number + 1];

@@ -1,9 +1,9 @@
-// listed: the row of every entry, and the rows without entries. For formats whose work-items take
-// entries, not rows.
+// listed: lists the row of every entry, and writes the rows without entries, for formats whose
+// work-items take entries, not rows.
 // Host: src/apply/spmv/listed.rs
 //
 //   list_rows   one work-item per entry, once for all executions
-//   empty_rows  one work-item per row: y = alpha * EMPTY + beta * y for those without entries
+//   empty_rows  one work-item per row: y = alpha * EMPTY + beta * y for rows without entries
 //
 //   in      row_ptr[rows + 1]
 //   out     row[nnz]

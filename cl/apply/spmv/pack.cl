@@ -6,9 +6,10 @@
 //   in   values[nnz * stride]
 //   out  packed[places * AREA]   0 for padding
 //
-// The first `heads` places are in chunks of `height`, those of one column of a slice: a chunk has
-// the first term of each sum of its places, then the second of each, and so on. So does each
-// further place by itself. If WHOLE_SUMS is 1, a sum has its terms of a block one after another.
+// The first `heads` places are in chunks of `height`. A chunk is one column of a slice: it has the
+// first terms of all sums of its places, then the second terms, and so on. Each further place is a
+// chunk by itself. If WHOLE_SUMS is 1, the terms of a block for one sum are stored one after
+// another.
 #if !defined(WHOLE_SUMS)
 #error "WHOLE_SUMS: see src/apply/spmv/pack.rs"
 #endif

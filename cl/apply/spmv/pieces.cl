@@ -1,26 +1,26 @@
-// pieces: what work-groups do with the pieces of rows of scalars. It comes after ptx.cl, once.cl,
-// parts.cl, terms.cl and values.cl.
+// pieces: functions of work-groups that add pieces of rows of scalars. It comes after ptx.cl,
+// once.cl, parts.cl, terms.cl and values.cl.
 // Host: src/apply/spmv/csr_long.rs, src/apply/spmv/csr_shared.rs
 //
-// A row is cut every PIECE entries from its start. A part is a piece of a row that is cut, WHOLE a
-// piece that is not. A group holds HELD terms in local memory. NARROW is 1 if values are packed
-// floats, and each of col, values and x has fewer than 2^32 bytes.
+// A row is cut every PIECE entries from its start. A piece of a row that is cut is called a part; a
+// piece that is a whole row has the part WHOLE. A group holds HELD terms in local memory. NARROW is
+// 1 if values are packed floats, and col, values and x each have fewer than 2^32 bytes.
 #if !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(NARROW)
 #error "PIECE, HELD, AHEAD, NARROW: see src/apply/spmv/rows.rs"
 #endif
 #define WHOLE 0xffffffffu
 
-// Where element i of an array is. NVIDIA's compiler keeps kernels of floats to 32 registers. If the
-// addresses of AHEAD terms do not fit, a factor waits for its column before other loads begin. The
-// number of a byte takes one register if it has 32 bits, otherwise two.
+// The address of element i of an array. NVIDIA's compiler keeps kernels of floats to 32 registers.
+// If the addresses of AHEAD terms do not fit, a factor waits for its column before other loads
+// begin. A byte offset takes one register if it has 32 bits, otherwise two.
 #if NARROW
 #define AT(TYPE, array, i) ((global const TYPE*)((global const uchar*)(array) + (uint)(i) * (uint)sizeof(TYPE)))
 #else
 #define AT(TYPE, array, i) (&(array)[i])
 #endif
 
-// Loads the terms of entries begin to begin + count. An item loads what AHEAD terms need before it
-// multiplies; behind the last the last is loaded again.
+// Loads the terms of entries begin to begin + count. An item loads everything for AHEAD terms
+// before it multiplies. After the last entry the last is loaded again.
 void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uint* restrict col, global const uint* restrict source,
                 global const VALUE* restrict values, global const ELEMENT* restrict x, uint stride)
 {
@@ -44,8 +44,8 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uin
     }
 }
 
-// Counts a part, whose sum item 0 has given away before. If it is the last of its row, adds the
-// sums of all parts, left to right.
+// Counts a part whose sum item 0 has published. If it is the last of its row, adds the sums of all
+// parts, left to right.
 void place_parts(uint part, uint row, uint begin, global const uint* restrict row_ptr, global uint* arrived, uint parts,
                  local ARITHMETIC* term, local uint* arrivals, global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta)
 {

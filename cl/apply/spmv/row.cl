@@ -1,19 +1,19 @@
-// row: the sum of a row by one work-item. It comes after once.cl and values.cl, before the kernels
-// that have such rows.
+// row: the sum of a row by one work-item. It comes after once.cl and values.cl, before kernels that
+// add rows in this way.
 // Host: src/apply/spmv/rows.rs
 //
-// The places of a row are `apart` places from each other, from first + lane to end + lane. Places
-// of one column of a slice are neighbours; a row that is not padded is a slice of one row. A row
-// ends at its first padding. Padding is never multiplied, since x may hold infinities.
+// Consecutive places of a row are `apart` places from each other, from first + lane to end + lane.
+// Places of one column of a slice are neighbours; a row that is not padded is a slice of one row. A
+// row ends at its first padding. Padding is never multiplied, since x may contain infinities.
 //
-// The terms are added in ascending place. After every PIECE entries a new sum begins, and the sums
+// The terms are added in ascending order. After every PIECE entries a new sum begins, and the sums
 // are added left to right.
 //
-// An item loads AHEAD entries before it adds their terms: on a GPU the loads of a row would wait
-// for each other otherwise. PLACE is a type for every place, and for those that an item foresees.
-// If CUT is 0, no row has more than PIECE entries. If STREAMED, neighbours read neighbouring
-// places, so that what is near them is not read again. If NEAR, columns are stored in 16 bits, as
-// distances from `first_col`.
+// An item loads AHEAD entries before it adds their terms; otherwise the loads of a row would wait
+// for each other on a GPU. PLACE is a type for every place, including those that an item loads
+// ahead. If CUT is 0, no row has more than PIECE entries. If STREAMED, neighbours read neighbouring
+// places, so nearby memory is not read again. If NEAR, columns are stored in 16 bits, as distances
+// from `first_col`.
 #if !defined(PIECE) || !defined(AHEAD) || !defined(PLACE) || !defined(CUT) || !defined(STREAMED) || !defined(NEAR)
 #error "PIECE, AHEAD, PLACE, CUT, STREAMED, NEAR: see src/apply/spmv/rows.rs"
 #endif
@@ -28,7 +28,7 @@
 #define AS_COLUMN(stored) (stored)
 #define STREAM_COLUMN(i) COLUMN_ONCE(col, i)
 #endif
-// The stored column of padding.
+// The column that marks padding.
 #define NONE ((COLUMN)PADDING)
 
 #if STREAMED

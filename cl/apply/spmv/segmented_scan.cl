@@ -1,24 +1,28 @@
-// segmented_scan: y = alpha * A * x + beta * y of entries that are listed with their rows, by a
+// segmented_scan: y = alpha * A * x + beta * y for entries that are listed with their rows, by a
 // segmented scan (Garland 2008).
 // Host: src/apply/spmv/segmented_scan.rs
 //
 //   scan_tiles    one work-group per tile of TILE entries
-//   scan_parts    one work-group per TILE parts: the rows that are in several tiles
-//   scan_carries  one work-group in all: those that are in several groups of scan_parts
+//   scan_parts    one work-group per TILE parts: rows that are in several tiles
+//   scan_carries  a single work-group: rows that are in several groups of scan_parts
 //
 //   in      row[nnz]  col[nnz]  source[nnz]   see listed.cl, values.cl
 //   in      values[nnz * stride]  x[columns]
 //   in out  y[rows]
-//   out     parts[2 * tiles]      the sum of a tile's first row, if it begins before the tile; that
-//                                 of its last, if it begins in the tile and goes on; IDENTITY
-//   out     part_row[2 * tiles]   their rows, or NONE; the row of an IDENTITY amid a row's parts
-//   out     carries[2 * groups]  carry_row[2 * groups]   the same of each group of scan_parts
+//   out     parts[2 * tiles]      the sum of a tile's first row, if it begins before the tile, and that
+//                                 of its last row, if it begins in the tile and continues; otherwise
+//                                 IDENTITY
+//   out     part_row[2 * tiles]   the rows of the parts, or NONE; an IDENTITY between a row's parts has
+//                                 that row
+//   out     carries[2 * groups]  carry_row[2 * groups]   parts and part_row of the groups of
+//                                 scan_parts
 //
 // A tile is CHUNKS chunks of CHUNK terms. The terms of a row in a chunk are added from left to
-// right. The sums of all its chunks in the tile but the last are added by doubling distances: each
-// chunk adds what the chunk 1 before it has, then 2, 4, and so on. The last one is added to that.
-// The parts of a row are added in the same way, as terms at the places where they stand, and tiles
-// of parts from left to right. So a group takes as long for one long row as for many short ones.
+// right. The sums of all its chunks in the tile except the last are added by doubling distances:
+// each chunk adds the sum of the chunk 1 before it, then 2, 4, and so on. The last chunk is then
+// added. The parts of a row are added in the same way, as terms at their positions in the array,
+// and tiles of parts from left to right. So a group takes as long for one long row as for many
+// short ones.
 #if !defined(TILE) || !defined(CHUNK)
 #error "TILE, CHUNK: see src/apply/spmv/segmented_scan.rs"
 #endif
@@ -27,13 +31,13 @@
 #error "a group has an item for each chunk, or one for all"
 #endif
 #define NONE 0xffffffffu
-// Where a term and its row are in local memory. Items that read a chunk each would read from the
-// same banks, if chunks were not a place apart.
+// The position of a term and its row in local memory. Chunks are one place apart, because items
+// that read a chunk each would otherwise read from the same banks.
 #define PLACE(i) ((i) + (GROUP_SIZE == 1 ? 0 : (i) / CHUNK))
 #define PLACES (GROUP_SIZE == 1 ? TILE : TILE + CHUNKS)
 
-// Adds the terms of each row. The sum is left at the row's last term. tail and headed hold CHUNKS
-// words each.
+// Adds the terms of each row. The sum is left at the row's last term. tail and headed each hold
+// CHUNKS words.
 void scan_rows(local ARITHMETIC* term, local const uint* row, uint count, local ARITHMETIC* tail, local uint* headed)
 {
     for (uint chunk = get_local_id(0); chunk < CHUNKS; chunk += GROUP_SIZE) {
@@ -56,7 +60,7 @@ void scan_rows(local ARITHMETIC* term, local const uint* row, uint count, local 
     GROUP_BARRIER;
     for (uint distance = 1; distance < CHUNKS; distance *= 2) {
 #if GROUP_SIZE == 1
-        // Downwards, so that the chunk before has not taken this step yet.
+        // The loop goes downwards, so that the chunk before has not yet taken this step.
         for (uint chunk = CHUNKS - 1; chunk >= distance; --chunk) {
             if (!headed[chunk]) {
                 tail[chunk] = ADD(tail[chunk - distance], tail[chunk]);
@@ -90,8 +94,8 @@ void scan_rows(local ARITHMETIC* term, local const uint* row, uint count, local 
     GROUP_BARRIER;
 }
 
-// Writes the sums of rows that are complete: of a tile behind row_before and before row_after. Two
-// places of parts get those of the others.
+// Writes the sums of rows that are complete in a tile: those after row_before and before row_after.
+// The sums of the two others are written to two places of parts.
 void place_rows(local const ARITHMETIC* term, local const uint* row, uint count, uint row_before, uint row_after,
                 global ELEMENT* restrict y, global ARITHMETIC* restrict parts, global uint* restrict part_row, ARITHMETIC alpha,
                 ARITHMETIC beta)

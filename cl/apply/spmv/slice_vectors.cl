@@ -1,18 +1,18 @@
-// slice_vectors: y = alpha * A * x + beta * y of slices of LANES rows of scalars, whose values are
-// packed, see slices.cl and values.cl. Plus-times alone.
+// slice_vectors: y = alpha * A * x + beta * y for slices of LANES rows of scalars, whose values are
+// packed, see slices.cl and values.cl. It supports plus-times only.
 // Host: src/apply/spmv/slice_vectors.rs
 //
 //   in      slice_ptr[slices + 1]  col[places]
-//   in      first_col[slices]   of each slice, if NEAR, see row.cl
+//   in      first_col[slices]   for each slice, if NEAR; see row.cl
 //   in      origin[slices]  steps[places / LANES]   if ON_DIAGONALS, see diagonals.cl
 //   in      values[places]  x[columns]
 //   in out  y[rows]
 //
-// One work-item, alone in its group, has `each` slices, and adds the rows of a slice at once: the
-// lanes of a vector. No row has more than PIECE entries, so a sum is never cut. Columns without
-// padding are added as vectors; behind them the rows are added one by one. The entries of a
-// diagonal have factors that are neighbours; holes among them are multiplied, but not added. Values
-// are asked for ASKED places ahead. SIGNED is the integer as long as ARITHMETIC. It comes after
+// One work-item, alone in its group, takes `each` slices, and adds the rows of a slice at once, as
+// the lanes of a vector. No row has more than PIECE entries, so a sum is never cut. Columns of a
+// slice without padding are added as vectors; after them the rows are added one by one. The factors
+// of a diagonal are neighbours in x. Holes among them are multiplied, but not added. Values are
+// prefetched ASKED places ahead. SIGNED is the integer type as long as ARITHMETIC. It comes after
 // row.cl.
 #if !defined(LANES) || !defined(REACH) || !defined(ASKED) || !defined(SIGNED) || !defined(ON_DIAGONALS)
 #error "LANES, REACH, ASKED, SIGNED, ON_DIAGONALS: see src/apply/spmv/slice_vectors.rs"
@@ -28,16 +28,16 @@
 #if ON_DIAGONALS
 #define ROWS JOINED(SIGNED, LANES)
 #define BIT(lane) ((REACH + 1) << lane)
-// Whether `word` has the bit of each row; and whether it has all of them.
+// Whether `word` has the bits of the rows, and whether it has all of them.
 #define HAS(word)                                                                                                    \
     (((ROWS)((SIGNED)(word)) & (ROWS)(BIT(0), BIT(1), BIT(2), BIT(3), BIT(4), BIT(5), BIT(6), BIT(7))) != (ROWS)0)
 #define HAS_ALL(word) ((word) >= ~(uint)REACH)
 
-// The sums of a slice on diagonals, whose places are those from `place` to `end`.
+// Sums a slice on diagonals. Its places are those from `place` to `end`.
 SUMS_OF_ROWS sum_diagonals(ulong place, ulong end, uint origin, global const uint* restrict steps,
                            global const VALUE* restrict values, global const ELEMENT* restrict x)
 {
-    // PoCL's compiler multiplies what LOADED loads pair by pair.
+    // PoCL's compiler would multiply the elements that LOADED loads pair by pair.
     typedef JOINED(VALUE, LANES) __attribute__((aligned(sizeof(VALUE)))) VALUES;
     typedef SUMS_OF_ROWS __attribute__((aligned(sizeof(ARITHMETIC)))) FACTORS;
     SUMS_OF_ROWS sum = IDENTITY;

@@ -1,22 +1,22 @@
-// slices: rows of one length. The rows of a slice are padded to its longest, and their entries are
-// stored one entry of all its rows after the other.
+// slices: rows padded to one length. The rows of a slice are padded to its longest row. The first
+// entries of all its rows are stored first, then all second entries, and so on.
 // Host: src/apply/spmv/slices.rs
 //
 //   count_places  one work-group per SLICES slices of HEIGHT rows
 //   place_rows    one work-item per row of a slice of `height` rows, padding rows included
 //
 //   in      row_ptr[rows + 1]  col[nnz]
-//   in      source[nnz]              number of each entry in A's values, if THROUGH; else its own
+//   in      source[nnz]              index of each entry in A's values, if THROUGH; else its own index
 //   out     places[slices + 1]       places of each slice of HEIGHT rows; 0 after the last
 //   out     first_col[slices]        least column of each slice of HEIGHT rows
-//   in out  found[3]                 entries of the longest row, those of the longest rows of all
-//                                    slices, 1 if a column of a slice is MOST_NEAR or more beyond
-//                                    its first; zero before
+//   in out  found[3]                 entries of the longest row; entries of the longest rows of all
+//                                    slices, added up; 1 if a column of a slice is MOST_NEAR or more
+//                                    beyond its first column. Zero before
 //   in      slice_ptr[slices + 1]    places before each slice
 //   in      origin[slices]           if BESIDE_DIAGONALS: diagonals.cl places slices with an origin
 //   out     slice_col[places]        column of each place, NONE if it has no entry; if NEAR, its
 //                                    distance from the slice's first_col
-//   out     slice_source[places]     number in A's values of each place, or PADDING
+//   out     slice_source[places]     index in A's values of each place, or PADDING
 #if !defined(HEIGHT) || !defined(THROUGH) || !defined(NEAR) || !defined(MOST_NEAR) || !defined(BESIDE_DIAGONALS)
 #error "HEIGHT, THROUGH, NEAR, MOST_NEAR, BESIDE_DIAGONALS: see src/apply/spmv/slices.rs"
 #endif
@@ -30,7 +30,7 @@
 #endif
 #define NONE ((COLUMN)PADDING)
 
-// The slices of a group, each with at least one item if the group has as many.
+// Number of slices of a group. If possible each row has an item.
 #define SLICES (GROUP_SIZE > HEIGHT ? GROUP_SIZE / HEIGHT : 1)
 
 // The columns of a row ascend.

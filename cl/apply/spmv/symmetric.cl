@@ -7,17 +7,17 @@
 // A line is a row and a column: the matrix is square.
 //
 //   in      col_ptr[lines + 1]  row_idx[nnz]           the triangle by columns
-//   in      row_ptr[lines + 1]  col_idx[nnz]           the same by rows
-//   in      source[nnz]                                number by columns of each entry by rows
-//   in out  record[4]                                  1 if an entry is below the diagonal, 1 if
-//                                                      one is above; entries on it; those of the
-//                                                      longest line of the whole; zero before
+//   in      row_ptr[lines + 1]  col_idx[nnz]           the triangle by rows
+//   in      source[nnz]                                index by columns of each entry by rows
+//   in out  record[4]                                  1 if an entry is below the diagonal; 1 if one
+//                                                      is above; number of entries on it; entries of
+//                                                      the longest whole line. Zero before
 //   in out  whole_ptr[lines + 1]                       entries of each line; 0 after the last.
 //                                                      Scanned between the kernels
-//   out     whole_idx[whole]  whole_source[whole]      the whole by rows; number of each entry in
-//                                                      the triangle by columns. If BLOCKS, the
-//                                                      highest bit is set if the line is a row of
-//                                                      the entry, see values.cl
+//   out     whole_idx[whole]  whole_source[whole]      the whole matrix by rows, and the index of each
+//                                                      entry in the triangle by columns. If BLOCKS, the
+//                                                      highest bit is set if the line is a row of the
+//                                                      stored block, see values.cl
 #if !defined(BLOCKS)
 #error "BLOCKS: see src/apply/spmv/symmetric.rs"
 #endif
@@ -56,9 +56,9 @@ KERNEL count_whole(global const uint* restrict col_ptr, global const uint* restr
         atomic_max(&record[3], longest);
 }
 
-// The lower triangle has the beginning of a row by rows and its rest by columns, the upper one the
-// other way round. Both have the diagonal, whose blocks are taken by rows if `of_rows`: they need
-// not be symmetric to the last bit.
+// The lower triangle contains the beginning of a row by rows and the rest by columns; in the upper
+// triangle it is the reverse. Both contain the diagonal. Its blocks are taken by rows if `of_rows`,
+// since they need not be symmetric to the last bit.
 KERNEL place_whole(global const uint* restrict col_ptr, global const uint* restrict row_idx, global const uint* restrict row_ptr,
                    global const uint* restrict col_idx, global const uint* restrict source, global const uint* restrict whole_ptr,
                    global uint* restrict whole_idx, global uint* restrict whole_source, uint lines, uint lower, uint of_rows)

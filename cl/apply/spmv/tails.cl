@@ -1,6 +1,6 @@
 // tails: rows cut at a width. The first `width` entries of a row are its head, padded to `width`
-// places; heads are stored one entry of all rows after the other. The entries beyond are its tail;
-// the tails follow the heads, row after row.
+// places. The first entries of all heads are stored first, then all second entries, and so on. The
+// entries beyond are the row's tail. The tails follow the heads, row after row.
 // Host: src/apply/spmv/tails.rs
 //
 //   count_lengths  one work-item per row
@@ -8,14 +8,14 @@
 //   place_heads    one work-item per row, and one more
 //
 //   in      row_ptr[rows + 1]  col[nnz]
-//   in      source[nnz]              number of each entry in A's values, if THROUGH; else its own
+//   in      source[nnz]              index of each entry in A's values, if THROUGH; else its own index
 //   in out  lengths[WIDEST + 3]      rows of each length up to WIDEST, those that are longer, and
 //                                    the longest length; zero before
 //   out     tail_before[rows + 1]    entries of each row's tail; 0 after the last. Scanned after
 //   out     line_before[rows + 1]    1 for rows with a tail, else 0. Scanned after
 //   out     place_col[rows * width + tails]      column of each place, PADDING if it has no entry
-//   out     place_source[rows * width + tails]   number in A's values of each place, or PADDING
-//   out     tail_ptr[lines + 1]      where each tail begins, and their end
+//   out     place_source[rows * width + tails]   index in A's values of each place, or PADDING
+//   out     tail_ptr[lines + 1]      the start of each tail, and the end of the last
 //   out     tail_row[lines]          the row of each tail
 #if !defined(WIDEST) || !defined(THROUGH)
 #error "WIDEST, THROUGH: see src/apply/spmv/tails.rs"

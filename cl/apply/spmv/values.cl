@@ -1,21 +1,22 @@
-// values: where a format's kernels find the values of a place. It comes before each of them.
+// values: the access to the values of a place, for the kernels of all formats. It comes before each
+// of them.
 // Host: src/apply/spmv/mod.rs
 //
 // A place has a block of values: SUMS rows of op(A), each with DEPTH terms. Scalars are blocks of
-// 1x1. Blocks in the order of A's values are column-major; their rows are rows of op(A) if ACROSS
-// is 1, their columns are if it is 0. If it is 2, the highest bit of source[place] says which.
+// 1x1. Blocks in the order of A's values are column-major. If ACROSS is 1, their rows are rows of
+// op(A); if it is 0, their columns are. If it is 2, the highest bit of source[place] says which.
 //
-// THROUGH is 1 if the values are A's own, in another order than the format's: source[place] is the
-// number of the place's block. Otherwise they are in the format's order, and source is not read;
-// blocks are one after another if PACKED, else `stride` elements apart. In packed blocks the first
-// terms of all sums come first, so that neighbouring work-items read neighbouring elements.
+// THROUGH is 1 if the values are A's own, in another order than the format's: source[place] is then
+// the index of the place's block. Otherwise they are in the format's order, and source is not read.
+// Blocks follow one another if PACKED, else they are `stride` elements apart. In packed blocks the
+// first terms of all sums come first, so that neighbouring work-items read neighbouring elements.
 #if !defined(THROUGH) || !defined(PACKED) || !defined(SUMS) || !defined(DEPTH) || !defined(ACROSS)
 #error "THROUGH, PACKED, SUMS, DEPTH, ACROSS: see src/apply/spmv/mod.rs"
 #endif
 #define AREA (SUMS * DEPTH)
 #define MIRRORED 0x80000000u
 
-// The number of a place's block.
+// The index of a place's block.
 #if THROUGH && ACROSS == 2
 #define BLOCK_OF(place) (source[place] & ~MIRRORED)
 #elif THROUGH
@@ -24,7 +25,7 @@
 #define BLOCK_OF(place) (place)
 #endif
 
-// Where the first term of a sum is in a block of A's values, and the distance of its terms.
+// The place of a sum's first term in a block of A's values, and the distance between its terms.
 #if ACROSS == 2
 #define BEGIN_IN(place, sum) (source[place] & MIRRORED ? (sum) : (sum) * DEPTH)
 #define STEP_IN(place) (source[place] & MIRRORED ? SUMS : 1)
@@ -36,8 +37,8 @@
 #define STEP_IN(place) 1
 #endif
 
-// The same for blocks that are not padded, and for row `row` of a slice of `height` rows, whose
-// places of one column begin at `first`.
+// The first term and the distance for blocks that are not padded, and for row `row` of a slice of
+// `height` rows, in which the places of one column begin at `first`.
 #if PACKED
 #define BEGIN(place, sum) ((ulong)(place) * AREA + (sum))
 #define STEP(place) SUMS
@@ -50,11 +51,11 @@
 #define STEP_SLICED(first, height, row) STEP((first) + (row))
 #endif
 
-// The term of a place of scalars.
+// The term of a place, for scalars.
 #define TERM(place) MULTIPLY(LOAD_VALUE(values, BEGIN(place, 0)), LOAD(x, col[place]))
 
-// Adds the terms that a block in column `col` has for a sum: elements of `values` from `begin` on,
-// `step` apart.
+// Adds a block's terms for one sum. The block is in column `col`, and its terms are elements of
+// `values` from `begin` on, `step` apart.
 ARITHMETIC add_terms(ARITHMETIC sum, global const VALUE* restrict values, ulong begin, uint step,
                      global const ELEMENT* restrict x, uint col)
 {

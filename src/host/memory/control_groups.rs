@@ -1,12 +1,13 @@
-//! Linux control groups, versions 1 and 2: bytes that their limits leave to this process.
+//! Linux control groups, versions 1 and 2: the memory that their limits leave to this process.
 use std::fs;
 use std::path::{Component, Path};
 
-/// File names of one version.
+/// File names in one version of control groups.
 struct Files {
     limit: &'static str,
     used: &'static str,
-    /// Lines of `memory.stat` that count pages of files, which the system reclaims before it kills.
+    /// Names of the lines in `memory.stat` that count cached pages of files. The system reclaims
+    /// these before it kills a process.
     cached: [&'static str; 2],
 }
 
@@ -18,26 +19,27 @@ const VERSION_1: Files = Files {
 const VERSION_2: Files =
     Files { limit: "memory.max", used: "memory.current", cached: ["inactive_file", "active_file"] };
 
-/// The least that any group of the process leaves, its own or one above; `None` without a limit.
-/// `groups` is the text of `/proc/self/cgroup`, `mounted` the folder of the groups' file systems.
+/// The bytes that the groups of the process leave: the least over its own group and all above;
+/// `None` without a limit. `groups` is the text of `/proc/self/cgroup`, `mounted` the folder of the
+/// groups' file systems.
 ///
-/// In a container the text may name a group by its path outside, while the folder is that group
-/// itself. So folders that do not exist are skipped on the way up.
+/// In a container the text may contain a group's path as seen outside, while the folder is that
+/// group itself. So folders that do not exist are skipped on the way up.
 pub fn left(groups: &str, mounted: &Path) -> Option<u64> {
     groups.lines().filter_map(|line| left_by_line(line, mounted)).min()
 }
 
-/// Bytes left by the groups of a line `number:controllers:path`; for version 2 `0::path`.
+/// Bytes left by the groups of a line `number:controllers:path`. A line of version 2 is `0::path`.
 fn left_by_line(line: &str, mounted: &Path) -> Option<u64> {
     let mut parts = line.splitn(3, ':');
     let (number, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
     let (files, root) = match (number, controllers) {
-        // If version 1 is in use too, version 2 has a folder of its own.
+        // If version 1 is in use, too, version 2 has a folder of its own.
         ("0", "") => (VERSION_2, [mounted.join("unified"), mounted.to_owned()].into_iter().find(|root| root.is_dir())?),
         (_, controllers) if controllers.split(',').any(|name| name == "memory") => (VERSION_1, mounted.join("memory")),
         _ => return None,
     };
-    // Groups outside the root of a container cannot be seen.
+    // Groups outside the root of a container are not visible.
     let inside = Path::new(path).components().filter(|part| matches!(part, Component::Normal(_)));
     let group = inside.fold(root.clone(), |group, part| group.join(part));
     group
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
     use tempfile::TempDir;
 
-    /// A folder of control groups with the given files.
+    /// A folder of control groups that contains the given files.
     fn mounted(files: &[(&str, &str)]) -> TempDir {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {

@@ -1,21 +1,23 @@
-//! Pages of arrays of the host. A first write to a page of 4 KiB takes a microsecond and more,
-//! which may be longer than all that is computed for it. So large arrays are in large pages, and
-//! small ones in pages that have been written to before.
+//! Memory pages of large host arrays. A first write to a page of 4 KiB takes a microsecond and
+//! more, which may exceed the time to compute its contents. So large arrays are placed in large
+//! pages, and small ones in pages that have been written to before.
 use std::{hint::black_box, sync::Once};
 
 /// Bytes of a large page.
 const PAGE: usize = 2 << 20;
 
-/// Has the allocator keep what is freed of arrays that are too small for large pages. By default
-/// glibc maps an array of 128 KiB, and gives the end of its heap back beyond as much; the first
-/// array that it unmaps raises both limits, the second one to twice its size. This array is never
-/// written to. Other allocators free it.
+/// Makes the allocator keep freed memory of arrays that are too small for large pages. By default
+/// glibc maps an array of 128 KiB separately, and returns the free end of its heap if it is longer
+/// than that. When it first unmaps an array, it raises the first limit to the array's size, and the
+/// second to twice that. So a large array is allocated here and freed without being written to.
+/// Other allocators just free it.
 pub(crate) fn keep_small() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| drop(black_box(Vec::<u8>::with_capacity(2 * PAGE))));
 }
 
-/// Asks the system to back a large array, to which nothing has been written yet, by large pages.
+/// Asks the system to place a large array in large pages. Nothing may have been written to the
+/// array yet.
 pub(crate) fn prefer_large<T>(array: &mut [T]) {
     #[cfg(target_os = "linux")]
     if size_of_val(array) >= 2 * PAGE {

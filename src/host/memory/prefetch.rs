@@ -1,6 +1,6 @@
-//! Memory that is needed soon.
+//! Prefetching of memory that is needed soon.
 
-/// Asks the processor to bring a place of memory into its caches.
+/// Asks the processor to load a value into its caches.
 #[inline]
 pub(crate) fn prefetch<T>(place: &T) {
     #[cfg(target_arch = "x86_64")]

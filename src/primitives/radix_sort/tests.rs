@@ -1,7 +1,7 @@
 use super::*;
 use crate::device::test_device;
 
-/// Sorts `n` keys below `keys`, and compares with the standard library's stable sort.
+/// Sorts `n` keys below `keys`, and compares the result with the standard library's stable sort.
 fn check(tuning: RadixTuning, n: usize, keys: usize, key: impl Fn(usize) -> u32) -> Result<()> {
     let device = test_device();
     let work = Work::new(&device, None);
@@ -22,7 +22,7 @@ fn check(tuning: RadixTuning, n: usize, keys: usize, key: impl Fn(usize) -> u32)
     let before = |key: usize| sorted_keys.partition_point(|&other| (other as usize) < key) as u32;
     assert!((0..=keys).map(before).eq(starts), "starts: {what}");
 
-    // Words of their own instead of numbers.
+    // Elements carry these words instead of their indices.
     let carried: Vec<u32> = (0..n as u32).map(|i| !(i * 3)).collect();
     let order = work.upload(&carried)?;
     let sorted = sort.run(&work, Elements { order: Some(&order), ..elements })?;
@@ -30,7 +30,7 @@ fn check(tuning: RadixTuning, n: usize, keys: usize, key: impl Fn(usize) -> u32)
     Ok(())
 }
 
-/// Keys below `keys`, many of them equal, some at both ends.
+/// Keys below `keys`, many of them equal, some at both ends of the range.
 fn scattered(keys: usize) -> impl Fn(usize) -> u32 {
     move |i| {
         let hash = (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
@@ -44,7 +44,7 @@ fn scattered(keys: usize) -> impl Fn(usize) -> u32 {
     }
 }
 
-/// Groups of `group_size` items, and of one.
+/// Groups of `group_size` work-items, and groups of one.
 fn tunings(group_size: usize, items: usize, digit_bits: usize) -> [RadixTuning; 2] {
     [RadixTuning::parallel(group_size, items, digit_bits), RadixTuning::serial(items, digit_bits, 3)]
 }
@@ -54,7 +54,7 @@ fn small_tiles_and_digits_of_every_width() -> Result<()> {
     for (group_size, digit_bits, items) in [(32, 1, 2), (64, 2, 3), (64, 5, 4), (32, 8, 5), (64, 11, 2)] {
         for tuning in tunings(group_size, items, digit_bits) {
             let tile = tuning.tile(1);
-            // A part of a tile; several, the last with one element.
+            // Less than a tile, and several tiles of which the last has one element.
             for n in [tile - 1, 2 * tile + 1] {
                 check(tuning, n, 300, scattered(300))?;
             }
@@ -68,7 +68,8 @@ fn agrees_with_the_standard_library() -> Result<()> {
     for tuning in tunings(128, 4, 5) {
         let tile = tuning.tile(1);
         for n in [0, 1, 2, tile - 1, tile, tile + 1, 3 * tile, 3 * tile + 1, 20 * tile + 7] {
-            // One key, which has no bit; both sides of a power of two, of a pass, and of two.
+            // One key, which has no bit; numbers of keys around a power of two, around one pass,
+            // and around two.
             for keys in [1, 2, 3, 31, 32, 33, 1024, 1025] {
                 check(tuning, n, keys, scattered(keys))?;
             }

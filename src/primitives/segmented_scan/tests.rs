@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Semiring, device::test_device, element::Algebra, reference};
 
-/// An operator, the same on the host, and its value of no elements.
+/// An operator, the same function on the host, and its value of no elements.
 struct Case<T> {
     name: &'static str,
     operator: Operator<T>,
@@ -9,8 +9,8 @@ struct Case<T> {
     empty: T,
 }
 
-/// Lengths of segments: none; around a work-group (64) and a piece (1024); more pieces than a group
-/// has items; many of one element, among which are empty ones.
+/// Lengths of segments: zero; around a work-group (64) and a piece (1024); more pieces than a group
+/// has items; many of one element with empty segments between them.
 fn lengths() -> Vec<usize> {
     let many = (0..300).map(|i| usize::from(i % 3 > 0));
     [0, 0, 1, 2, 63, 64, 65, 1023, 1024, 1025, 0, 2047, 2048, 2049, 70 * 1024 + 1].into_iter().chain(many).collect()
@@ -28,7 +28,7 @@ fn segments_of<'v, T>(offsets: &[u32], values: &'v [T]) -> Vec<&'v [T]> {
     offsets.windows(2).map(|ends| &values[ends[0] as usize..ends[1] as usize]).collect()
 }
 
-/// The bits of a value, but for a NaN: which one it is depends on the device.
+/// The bits of a value, or `None` for a NaN, whose bits depend on the device.
 #[expect(clippy::eq_op, reason = "a NaN does not equal itself")]
 fn one_nan<T: Element + PartialEq>(value: &T) -> Option<Vec<u8>> {
     (value == value).then(|| bytemuck::bytes_of(value).to_vec())
@@ -81,7 +81,7 @@ fn house_operators<T: Element<Arithmetic = T> + Arithmetic>() -> Vec<Case<T>> {
     ]
 }
 
-/// Every operator of the house on `values`, of which `values[i % len]` is element i.
+/// Checks every predefined operator on vectors in which element i is `values[i % len]`.
 fn check_all<T: Element<Arithmetic = T> + Arithmetic>(values: &[T]) -> Result<()> {
     let offsets = offsets_of(&lengths());
     let n = offsets[offsets.len() - 1] as usize;
@@ -91,7 +91,7 @@ fn check_all<T: Element<Arithmetic = T> + Arithmetic>(values: &[T]) -> Result<()
 
 #[test]
 fn floats_have_the_bits_of_the_reference() -> Result<()> {
-    // Magnitudes from 2^-20 to 2^20: another order of combination gives other bits.
+    // Magnitudes from 2^-20 to 2^20, so that another order of combination gives other bits.
     let value = |i: i32| f64::from((i * 7919) % 1009 - 500) * 2f64.powi(i % 41 - 20);
     let values: Vec<f64> = (1..2000).map(value).chain([0.0, -0.0]).collect();
     check_all(&values)?;
@@ -107,13 +107,14 @@ fn integers_wrap_around_or_stay_infinite() -> Result<()> {
     check_all(&values.iter().map(|&x| x as i32).collect::<Vec<_>>())
 }
 
-/// y after x, of functions i -> p·i + q modulo 2^16 as p·2^16 + q.
+/// The composition of two functions, y after x. A function i -> p·i + q modulo 2^16 is encoded as
+/// p·2^16 + q.
 fn after(x: u32, y: u32) -> u32 {
     let (p, q) = (x >> 16, x & 0xffff);
     p.wrapping_mul(y >> 16) << 16 | (q.wrapping_mul(y >> 16).wrapping_add(y & 0xffff) & 0xffff)
 }
 
-/// Associative, but not commutative.
+/// An operator that is associative but not commutative.
 fn composition() -> Result<Case<u32>> {
     let text = "(((x >> 16) * (y >> 16)) << 16) | (((x & 0xffff) * (y >> 16) + (y & 0xffff)) & 0xffff)";
     Ok(Case { name: "composition", operator: Operator::new(text, 7)?, combine: after, empty: 7 })
@@ -123,7 +124,7 @@ fn composition() -> Result<Case<u32>> {
 fn nothing_is_swapped() -> Result<()> {
     let offsets = offsets_of(&lengths());
     let n = offsets[offsets.len() - 1];
-    // Odd factors, so that no function forgets those before it.
+    // Factors are odd, so no function forgets those before it.
     let functions: Vec<u32> = (0..n).map(|i| i.wrapping_mul(2_654_435_761) | 1 << 16).collect();
     let compose = composition()?;
     let rare: Vec<f32> = (0..n).map(|i| if i % 700 == 3 { -1.5 - i as f32 } else { 0.0 }).collect();
@@ -133,7 +134,7 @@ fn nothing_is_swapped() -> Result<()> {
         combine: |x, y| if y != 0.0 { y } else { x },
         empty: f32::INFINITY,
     };
-    // One item for all pieces of a long segment, some, and more than it has.
+    // One item for all pieces of a long segment, fewer items than pieces, and more.
     let most = test_device().info().max_group_size;
     for group_size in [1, 3, 64, 256].into_iter().filter(|&size| size <= most) {
         check(&compose, &offsets, &functions, group_size)?;
@@ -142,7 +143,7 @@ fn nothing_is_swapped() -> Result<()> {
     Ok(())
 }
 
-/// Every kernel on few elements, for a simulator too.
+/// Runs every kernel on few elements, for simulators, too.
 #[test]
 fn small_segments_by_offsets_and_by_flags() -> Result<()> {
     let lengths = [3, 1, 65, 1030, 2, 1];
@@ -204,7 +205,7 @@ fn an_operator_that_does_not_compile_is_refused_with_the_compiler_s_log() -> Res
         shown.contains(text) && shown.contains("does not compile") && shown.matches("no_such_name").count() > 1,
         "{shown}"
     );
-    // The device is none the worse.
+    // After an error the device can still be used.
     Scanner::new(&device, &Operator::<f32>::sum())?;
     Ok(())
 }
@@ -221,7 +222,7 @@ fn vectors_of_another_length_are_refused() -> Result<()> {
     Ok(())
 }
 
-/// What the constructors say of no elements is neutral, but for the sign of a zero.
+/// The constructors' value of no elements is neutral, except for the sign of a zero.
 #[test]
 fn the_value_of_nothing_is_neutral() {
     fn rules<T: Element<Arithmetic = T> + Arithmetic>(values: &[T]) {

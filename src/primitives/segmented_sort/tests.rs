@@ -1,7 +1,8 @@
 use super::*;
 use crate::{OperandPair, Word, device::test_device};
 
-/// The sort in plain Rust, stable within each segment. The payload is an element's former position.
+/// The sort in plain Rust, stable within each segment. The payload is the element's former
+/// position.
 fn model(ptr: &[u32], rows: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let mut from: Vec<u32> = (0..rows.len() as u32).collect();
     ptr.windows(2).for_each(|ends| from[ends[0] as usize..ends[1] as usize].sort_by_key(|&i| rows[i as usize]));
@@ -47,12 +48,12 @@ fn check<P: Word + PartialEq + std::fmt::Debug>(
     Ok(())
 }
 
-/// Tunings small enough to reach every size class with small inputs, one for each kernel file.
+/// Parameters so small that small inputs reach every size class, one for each kernel file.
 fn tunings() -> [SortTuning; 2] {
     [SortTuning::parallel(32, 7), SortTuning { group_size: 1, short_max: 100, chunk: 200, serial: true }]
 }
 
-/// Many equal rows, a few of them at the end of the range.
+/// Many equal rows, some of them at the end of the range.
 fn scattered(i: usize) -> u32 {
     let hash = (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
     if hash.is_multiple_of(50) { u32::MAX - (hash % 3) as u32 } else { (hash % 97) as u32 }
@@ -62,8 +63,8 @@ fn scattered(i: usize) -> u32 {
 fn agrees_with_its_model_where_classes_and_chunks_begin_and_end() -> Result<()> {
     for tuning in tunings() {
         let (short, chunk) = (tuning.short_max, tuning.chunk);
-        // Sizes: none; one; the share of an item and of the insertion; both sides of short, of a
-        // chunk, of one to four passes.
+        // Sizes: zero; one; those of an item and of the insertion sort; around the longest short
+        // segment, a chunk, and one to four passes.
         let sizes =
             [0, 1, 2, 8, 9, 10, 24, 25, short - 1, short, short + 1, chunk - 1, chunk, chunk + 1, 2 * chunk - 1];
         let sizes =
@@ -113,7 +114,7 @@ fn every_mix_of_lengths() -> Result<()> {
 fn one_segment_of_millions_and_millions_of_tiny_ones() -> Result<()> {
     let info = test_device().info().clone();
     for tuning in [SortTuning::new(&info), SortTuning::parallel(64, 7)] {
-        // An item that sorts alone does all passes by itself.
+        // A work-item that sorts alone does all passes by itself.
         check(tuning, &[if tuning.serial { 200_003 } else { 1_000_003 }], scattered, f64::from)?;
         check(tuning, &(0..1_000_000).map(|i| i % 4).collect::<Vec<_>>(), scattered, f64::from)?;
     }
@@ -127,9 +128,9 @@ fn tunings_fit_the_smallest_local_memory() {
         assert!(tuning.chunk * (size_of::<u32>() + size_of::<u16>()) + 64 <= 32 << 10);
         assert_eq!(tuning.chunk, 2 * tuning.short_max);
     }
-    // Bytes of local memory for an expansion that is sorted before it is written. They hold rows
-    // and two words of payload, the former position of each product, and segment starts; for each
-    // item, a segment and a word of a scan.
+    // Local memory in bytes for an expansion that is sorted before it is written. It holds rows,
+    // two words of payload, the former position of each product, and segment starts; and for each
+    // item a segment and a word for a scan.
     let mut info = test_device().info().clone();
     info.kind = crate::DeviceKind::Gpu;
     for (group_size, local_bytes) in

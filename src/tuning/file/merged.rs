@@ -1,4 +1,4 @@
-//! The text of a tuning file with what was measured of a device.
+//! Tuning files with new numbers or costs of a device.
 use super::{BYTE_ORDER_MARK, Overrides};
 use crate::{
     Error, Result,
@@ -6,12 +6,11 @@ use crate::{
 };
 use serde_json::Value;
 
-/// The text of a tuning file with these costs for the device of this name and kind, by method. What
-/// else `text` has stays; an empty text is an empty file.
+/// Adds costs of methods for the device of this name and kind to the text of a tuning file. The
+/// rest of `text` stays; an empty text is an empty file.
 ///
-/// # Errors
-/// [`Error::Argument`] if `text` is no tuning file, or if it has other costs for a part of the name
-/// which would win.
+/// # Errors [`Error::Argument`] if `text` is not a tuning file, or if a later section for a part of
+/// the name has other costs, which would take precedence.
 pub fn merged_costs(text: &str, kind: DeviceKind, name: &str, costs: &[(&str, MethodCost)]) -> Result<String> {
     let json = |cost| serde_json::to_value(cost).map_err(|error| Error::Argument(error.to_string()));
     let given = costs.iter().map(|&(method, cost)| Ok((method, json(cost)?)));
@@ -25,13 +24,13 @@ pub fn merged_costs(text: &str, kind: DeviceKind, name: &str, costs: &[(&str, Me
     }
 }
 
-/// The text of a tuning file with these [`Numbers`](crate::tuning::Numbers) for the device of this
-/// name and kind, by the names of their fields. What else `text` has stays; an empty text is an
-/// empty file.
+/// Adds [`Numbers`](crate::tuning::Numbers), by the names of their fields, for the device of this
+/// name and kind to the text of a tuning file. The rest of `text` stays; an empty text is an empty
+/// file.
 ///
-/// # Errors
-/// [`Error::Argument`] if `text` is no tuning file, for numbers with which no kernel can be
-/// compiled, or if the file has others for a part of the name which would win.
+/// # Errors [`Error::Argument`] if `text` is not a tuning file, if no kernel can be compiled with
+/// the numbers, or if a later section for a part of the name has others, which would take
+/// precedence.
 pub fn merged_numbers(text: &str, kind: DeviceKind, name: &str, numbers: &[(&str, usize)]) -> Result<String> {
     let given = numbers.iter().map(|&(number, value)| Ok((number, value.into())));
     let (merged, file) = merged(text, &["devices", name], given)?;
@@ -44,7 +43,7 @@ pub fn merged_numbers(text: &str, kind: DeviceKind, name: &str, numbers: &[(&str
     }
 }
 
-/// The text with what is given at a path of keys, and the file that it is.
+/// Adds `given` at a path of keys. Returns the new text, and the file parsed from it.
 fn merged<'a>(
     text: &str,
     path: &[&str],

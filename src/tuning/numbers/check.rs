@@ -1,48 +1,49 @@
-//! The bounds of numbers: those with which kernels can be compiled, and run.
+//! The bounds of numbers with which kernels can be compiled and run.
 use super::Numbers;
 use crate::{Error, Result};
 
-/// Words of a scan's tile. A CPU keeps those of a whole group on the stack of a thread: 2 MiB if
-/// they have 64 bits. PoCL's threads have 8, and end the process beyond.
+/// Most words in a scan's tile. A CPU keeps the words of a whole group on the stack of a thread: 2
+/// MiB if they have 64 bits. PoCL's threads have 8 MiB, and exceeding that ends the process.
 const SCANNED: usize = 1 << 18;
 
-/// Elements of a tile that a group copies: those that fit 32 KiB of local memory, if they are the
-/// widest.
+/// Most elements of a tile that a group copies. Elements of the widest type fit 32 KiB of local
+/// memory.
 const COPIED: usize = 4096;
 
-/// Products that a work-group sorts before they are written (`cl/product/esc/sorted_expansion.cl`),
-/// in the 32 KiB of local memory that every device has: 16 bytes for each, 6 for each work-item.
+/// Most products that a work-group sorts before they are written
+/// (`cl/product/esc/sorted_expansion.cl`) in the 32 KiB of local memory that every device has: 16
+/// bytes for each product, and 6 for each work-item.
 const SORTED: usize = 1792;
 
-/// Bytes of local memory of every GPU of NVIDIA's.
+/// Bytes of local memory of every NVIDIA GPU.
 const MORE_LOCAL_BYTES: usize = 48 << 10;
 
-/// Products that a work-group sorts so in [`MORE_LOCAL_BYTES`].
+/// Most products that a work-group sorts in [`MORE_LOCAL_BYTES`].
 const SORTED_IN_MORE: usize = 2816;
 
-/// Products of a tile of the expansion: `cl/product/esc/gather.cl` has two words of local memory
-/// for each 32, 16 KiB.
+/// Most products of a tile of the expansion. For each 32 products `cl/product/esc/gather.cl` has
+/// two words of local memory, 16 KiB in all.
 const TILED: usize = 1 << 16;
 
-/// Work-items that have the tiles of a block, at most (`src/product/tuning/blocks.rs`).
+/// Most work-items that share the tiles of a block (`src/product/tuning/blocks.rs`).
 const STAGED_TEAM: usize = 32;
 
-/// Work-items that add up lines, times the terms of a sum that each loads at once. Blocks have at
-/// most half as many rows as there are such terms, and a group holds the terms of two blocks for
-/// each item (`cl/vector/line_pieces.cl`): 16 KiB of floats.
+/// Most work-items that add up lines, times the terms of a sum that each loads at once. Blocks have
+/// at most half as many rows as such terms, and a group holds the terms of two blocks for each item
+/// (`cl/vector/line_pieces.cl`): 16 KiB of floats.
 const LOADED: usize = 4096;
 
-/// The values that a number may have from its least to its most.
+/// The kind of values that a number may have between its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Values {
     All,
     PowersOfTwo,
     MultiplesOf8,
-    /// Odd numbers up to 7, times a power of two.
+    /// Odd numbers up to 7, times powers of two.
     OddTimesPowers,
 }
 
-/// A number, and the values that it may have beside the other numbers.
+/// A number with the values that it may have, given the other numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Bound {
     pub name: &'static str,
@@ -65,7 +66,7 @@ impl Bound {
         is_of_kind && (self.least..=self.most).contains(&value)
     }
 
-    /// The value nearest to a bound that the number may have.
+    /// The allowed value that is nearest to a bound.
     #[cfg(test)]
     pub fn nearest(&self, bound: usize) -> usize {
         let mut upwards = self.least..=self.most;
@@ -92,19 +93,21 @@ impl Bound {
     }
 }
 
-/// Least of a factor of a scan's tile, whose other factor is given. A tile of one word would have
-/// as many tiles as words, whose sums would be scanned without end.
+/// The least value of a factor of a scan's tile if the other factor is `other`. A tile must have
+/// two words: tiles of one word would be as many as the words, and scanning their sums would never
+/// end.
 pub(super) fn least_of_tile(other: usize) -> usize {
     if other > 1 { 1 } else { 2 }
 }
 
-/// Most of a factor of a product of at most `room`, if it is `most` at most.
+/// The largest value of a factor, up to `most`, such that the product with `other` is at most
+/// `room`.
 fn most_of(room: usize, other: usize, most: usize) -> usize {
     (room / other.max(1)).min(most)
 }
 
 impl Numbers {
-    /// Refuses numbers with which no kernel can be compiled, or run.
+    /// Refuses numbers with which a kernel cannot be compiled or run.
     pub(crate) fn check(&self) -> Result<()> {
         self.bounds().iter().try_for_each(Bound::check)
     }
@@ -194,7 +197,7 @@ impl Numbers {
             range!(checked_items, 1, 1 << 16),
             range!(binned_items, 1, 1 << 16),
             range!(record_groups, 1, 1 << 16),
-            // Seven words of each item, in `cl/product/analysis.cl`, fit 32 KiB.
+            // The seven words of each item in `cl/product/analysis.cl` fit 32 KiB.
             powers!(scan_group_size, least_of_tile(n.scan_items), most_of(SCANNED, n.scan_items, 512), scan_items),
             range!(
                 scan_items,

@@ -1,4 +1,4 @@
-//! The numbers of a device, and those that follow from others.
+//! The numbers of a device, and values derived from them.
 use super::{Numbers, check::least_of_tile};
 use crate::tuning::{
     DeviceKind,
@@ -6,14 +6,13 @@ use crate::tuning::{
 };
 
 impl Numbers {
-    /// The table of a kind of device. All kinds but CPUs share that of GPUs; [`Numbers::within`]
-    /// adapts it to a device's limits.
+    /// The table for a kind of device. All kinds except CPUs share that of GPUs;
+    /// [`Numbers::within`] adapts it to a device's limits.
     pub(crate) fn of(kind: DeviceKind) -> Self {
         if kind == DeviceKind::Cpu { CPU } else { GPU }
     }
 
-    /// The same numbers, with work-groups of at most `most` items. Tiles of scans keep two words at
-    /// least.
+    /// Limits work-groups to at most `most` items. Tiles of scans keep at least two words.
     pub(crate) fn within(self, most: usize) -> Self {
         let most = 1 << most.max(1).ilog2();
         let (group_size, scan_group_size) = (self.group_size.min(most), self.scan_group_size.min(most));
@@ -38,7 +37,8 @@ impl Numbers {
         }
     }
 
-    /// Whether one work-item sorts alone, as on CPUs and on devices with work-groups below 8 items.
+    /// Whether one work-item sorts alone. That is so on CPUs, and on devices with work-groups below
+    /// 8 items.
     pub(crate) fn sorts_serially(&self) -> bool {
         self.sort_group_size < 8
     }
@@ -46,8 +46,8 @@ impl Numbers {
     /// Bits of a digit by which a CPU distributes elements.
     pub(crate) const DIGIT_BITS: usize = 8;
 
-    /// Most runs that a CPU merges: those of as many merge passes as cost less than 4 passes that
-    /// distribute by digits, which are always enough. At most 1024: an item remembers where each
+    /// Most runs that a CPU merges. Merging them costs less than 4 passes that distribute by
+    /// digits, which are always enough. There are at most 1024, because an item stores where each
     /// run begins.
     pub(crate) fn serial_runs_max(&self) -> usize {
         let digits = (1 << Self::DIGIT_BITS) / 4 * self.serial_digit_cost;

@@ -1,4 +1,4 @@
-//! Small operations of every kind that reads numbers.
+//! Small operations of every kind that uses numbers.
 mod others;
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 };
 use nalgebra::DMatrix;
 
-/// Operations that are refused with the numbers of a table too: formats of scalars.
+/// Operations that are refused with any numbers: formats of scalars.
 const REFUSED: [&str; 6] = [
     "blocks times x by csr-vector",
     "blocks times x by csr-shared",
@@ -33,7 +33,7 @@ pub struct Operation {
     pub run: Run,
 }
 
-/// Operations that are run on every change: one of each kind, and those that were wrong.
+/// Operations that are run on every change: one of each kind, and those that once failed.
 const SAMPLE: [&str; 13] = [
     "scalars by auto",
     "scalars by esc",
@@ -61,7 +61,7 @@ impl Operation {
         SAMPLE.contains(&&*self.name)
     }
 
-    /// Whether it may have no result.
+    /// Whether the operation may be refused.
     pub fn may_be_refused(&self) -> bool {
         REFUSED.contains(&&*self.name)
     }
@@ -78,14 +78,15 @@ fn of_matrix<M: Matrix>(matrix: &M) -> Vec<u64> {
     starts.iter().copied().chain(rows.iter().map(|&row| row.into())).chain(blocks).collect()
 }
 
-/// Scalar rows and columns.
+/// Numbers of scalar rows and columns.
 fn sides<M: Matrix>(matrix: &M) -> (usize, usize) {
     let view = matrix.as_cbc();
     let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
     if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) }
 }
 
-/// The bits, or none where the operation is refused, as it is with other numbers.
+/// The bits of the result; empty if the operation is refused, which must then happen with all
+/// numbers.
 fn unless_refused(found: Result<Vec<u64>>) -> Result<Vec<u64>> {
     match found {
         Err(Error::Argument(_) | Error::Unsupported { .. }) => Ok(Vec::new()),
@@ -93,7 +94,7 @@ fn unless_refused(found: Result<Vec<u64>>) -> Result<Vec<u64>> {
     }
 }
 
-/// Rows of 0 to 90 entries, and two of several pieces of 1024.
+/// A matrix with rows of 0 to 90 entries, and two rows of several pieces of 1024.
 fn long_rows() -> Result<Csr<f64>> {
     let (cols, mut random) = (2500, Random::new(1));
     let length = |row: usize| if row % 40 == 7 { 2100 } else { row * 37 % 91 };

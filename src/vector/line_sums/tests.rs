@@ -6,9 +6,9 @@ use half::f16;
 use nalgebra::DMatrix;
 use std::collections::BTreeSet;
 
-/// There are fewer items than sums of a line, as many, or more; lines are in tiles, or all in
-/// pieces, whose sums have groups of their own or not. Items load one element or entry at once, or
-/// several.
+/// Groups of fewer items than a line has sums, of as many, and of more. Lines are in tiles, or all
+/// in pieces; the sums of a piece share a group, or each has its own. Items load one element or
+/// entry at once, or several.
 const TUNINGS: [LineTuning; 9] = [
     tuning(1, 16, 32, [1, 1]),
     tuning(2, 0, 1, [1, 4]),
@@ -31,7 +31,7 @@ const fn tuning(group_size: usize, tile: usize, held: usize, [ahead, together]: 
     LineTuning { group_size, tile, longest, held, ahead, skewed, direct, together, guessed, whole, light, apart }
 }
 
-/// Some long rows and as many long columns among short and empty ones.
+/// A matrix with some long rows and as many long columns, among short and empty ones.
 fn arrow<T: Field>(n: usize, long: usize, shape: BlockShape) -> Result<Cbc<T>> {
     let mut random = Random::new(1);
     let mut block = || DMatrix::from_fn(shape.rows(), shape.cols(), |_, _| T::from_f64(2.0 * random.unit() - 1.0));
@@ -41,14 +41,14 @@ fn arrow<T: Field>(n: usize, long: usize, shape: BlockShape) -> Result<Cbc<T>> {
     Cbc::from_triplets(n, n, shape, stored.map(|(i, j)| (i, j, block())))
 }
 
-/// Sums over rows and columns of a matrix, of which `cuts` are cut, under a tuning. Whether
-/// tiles are in an order of their own.
+/// Checks the sums over rows and over columns of a matrix under a tuning. `cuts` lines are cut.
+/// Returns whether tiles have been reordered.
 fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool; 2]> {
     let device = test_device();
     let work = Work::new(&device, None);
     let on_device = DeviceCbc::upload(&work, a.as_cbc())?;
     let mut ordered = [false; 2];
-    // Blocks lie one after another, which the kernel may know.
+    // Blocks lie one after another, and the kernel may use that.
     assert_eq!(on_device.stride, on_device.shape.area());
     // Items load columns by themselves.
     let sides = [(false, false), (false, true), (true, false)];
@@ -66,7 +66,7 @@ fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool;
         let cut: BTreeSet<u32> = parts.filter(|piece| piece.part != u32::MAX).map(|piece| piece.run).collect();
         assert_eq!(cut.len(), cuts, "the longest lines");
         ordered[usize::from(rows)] = sums.lines.is_ordered;
-        // The second time with what the first has left of arrivals.
+        // The second execution finds the counts of arrived pieces that the first has left.
         for y in [&mut first, &mut second] {
             sums.run(&work, (&on_device).into(), &dx, Scaling::of(T::TYPE, 0.7, -1.3), y)?;
         }
@@ -84,7 +84,7 @@ fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool;
     Ok(ordered)
 }
 
-/// Matrices of scalars and of blocks, with a line that has a few entries more than a piece.
+/// Matrices of scalars and of blocks. One line has a few entries more than a piece.
 fn scalars_and_blocks() -> Result<[Cbc<f32>; 2]> {
     Ok([arrow(1030, 1, BlockShape::SCALAR)?, arrow(1030, 1, BlockShape::new(3, 2)?)?])
 }
@@ -98,7 +98,8 @@ fn sums_have_the_bits_of_the_reference_under_every_tuning() -> Result<()> {
     Ok(())
 }
 
-/// Fewer items than sums and more, one element at once and several, sums in groups of their own.
+/// Groups with fewer items than sums and with more; one element at once and several; sums with
+/// groups of their own.
 #[test]
 fn small_sums_have_the_bits_of_the_reference() -> Result<()> {
     let [scalars, blocks] = scalars_and_blocks()?;
@@ -109,10 +110,10 @@ fn small_sums_have_the_bits_of_the_reference() -> Result<()> {
     Ok(())
 }
 
-/// Lines in tiles, and in pieces whose sums have groups of their own or not.
+/// A tuning in which lines are in tiles, and in pieces whose sums share a group or have their own.
 const OF_ITEMS: LineTuning = LineTuning { tile: 40, longest: 9, ..tuning(16, 9, 9, [2, 2]) };
 
-/// One entry at once and several; sums of pieces by guesses, of two rounds and of many.
+/// One entry at once and several; guessed sums of pieces, with two rounds and with many.
 #[test]
 fn lines_that_items_load_by_themselves() -> Result<()> {
     for (rows, cols) in [(2, 3), (6, 6), (4, 1)] {
@@ -125,7 +126,7 @@ fn lines_that_items_load_by_themselves() -> Result<()> {
         }
         let large = LineTuning { direct: 2, guessed: 1, skewed: (256, 1), group_size: 256, ..OF_ITEMS };
         check(&blocks, apart(large), 1)?;
-        // Lines, and tiles, of more entries than local memory holds.
+        // Lines and tiles with more entries than local memory holds.
         let long = generate::uniform(90, 90, 27, blocks.shape(), Values::Real, 1)?.cast::<f32>();
         check(&long, LineTuning { direct: 2, tile: 100, longest: 32, ..OF_ITEMS }, 0)?;
     }
@@ -143,8 +144,8 @@ fn small_lines_that_items_load_by_themselves() -> Result<()> {
 
 #[test]
 fn small_tiles_in_an_order_of_their_own() -> Result<()> {
-    // Tiles of short rows before one with a row of 80, which comes first, and one with a row of
-    // 130, which is in a piece.
+    // Tiles of short rows. The tile of a row of 80 entries comes first. A row of 130 entries is in
+    // a piece.
     let length = |row: usize| [2, 80, 130][usize::from(row == 90) + 2 * usize::from(row == 120)];
     let places = (0..150).flat_map(|row| (0..length(row)).map(move |k| (row, (row + k) % 150)));
     let host = Csc::from_triplets(150, 150, places.map(|(i, j)| (i, j, (i * 7 + j) as f32 * 0.37)))?;
@@ -155,7 +156,7 @@ fn small_tiles_in_an_order_of_their_own() -> Result<()> {
 
 #[test]
 fn sums_of_cut_lines_are_exchanged_in_every_type() -> Result<()> {
-    // Of several words, and of three pieces; two lines are cut.
+    // Several words, and three pieces; two lines are cut.
     check(&arrow::<f64>(2049, 2, BlockShape::SCALAR)?, TUNINGS[3], 2)?;
     check(&arrow::<f64>(1030, 2, BlockShape::new(3, 2)?)?, TUNINGS[1], 2)?;
     check(&arrow::<f64>(1030, 2, BlockShape::new(3, 2)?)?, TUNINGS[8], 2)?;
@@ -163,15 +164,15 @@ fn sums_of_cut_lines_are_exchanged_in_every_type() -> Result<()> {
     Ok(())
 }
 
-/// Rows of as many terms as an item adds and of more, which are in tiles beside each other, and of
-/// several pieces. Teams of 2 to 32 items.
+/// Tests rows with as many terms as an item adds and with more, which are in neighbouring tiles,
+/// and rows of several pieces. Teams have 2 to 32 items.
 #[test]
 fn guessed_sums_have_the_bits_of_the_reference() -> Result<()> {
     const LENGTHS: [usize; 12] = [3, 39, 40, 0, 41, 512, 64, 1024, 1025, 333, 200, 1];
-    // Of two pieces that a group adds at once, and of three that are cut.
+    // Rows of two pieces, which a group adds at once, and of three pieces, which are cut.
     const PAIRS: [usize; 8] = [1025, 2, 1024, 1290, 2048, 2049, 1961, 40];
-    // Random numbers of both signs, and of one; zeros; numbers of which the largest cancel; a sum
-    // that one of them decides.
+    // Random numbers of both signs, and of one sign; zeros; numbers whose largest cancel; a sum in
+    // which a single number decides the rounding.
     const VALUES: [fn(usize, &mut Random) -> f64; 5] = [
         |_, random| 2.0 * random.unit() - 1.0,
         |_, random| random.unit(),
@@ -183,7 +184,7 @@ fn guessed_sums_have_the_bits_of_the_reference() -> Result<()> {
         let (long, most) = (lengths.len(), lengths.iter().copied().max().unwrap_or(0));
         for value in VALUES {
             let mut random = Random::new(1);
-            // Rows, and columns of the same numbers beside them.
+            // Rows, and beside them columns of the same numbers.
             let mut entries = Vec::new();
             for (i, length) in lengths.iter().enumerate() {
                 for k in 0..*length {
@@ -201,7 +202,7 @@ fn guessed_sums_have_the_bits_of_the_reference() -> Result<()> {
     of::<f64>(&LENGTHS, guessed(64))?;
     of::<f32>(&LENGTHS, guessed(128))?;
     of::<f16>(&LENGTHS, LineTuning { guessed: 100, ..guessed(64) })?;
-    // Teams of two items, whose guesses are seldom right; a group that has no teams.
+    // Teams of two items, whose guesses are seldom right; and a group without teams.
     of::<f64>(&LENGTHS, guessed(16))?;
     of::<f64>(&LENGTHS, guessed(4))?;
     let pairs = |group_size| LineTuning { whole: 2048, held: 2048, ..guessed(group_size) };
@@ -224,19 +225,20 @@ fn small_guessed_sums_have_the_bits_of_the_reference() -> Result<()> {
 fn sums_in_min_plus_are_shortest_paths() -> Result<()> {
     let device = test_device();
     let work = Work::new(&device, None);
-    // The edge from node k to node k + 1 has length k + 1, one from the first to the last 100.
+    // The edge from node k to node k + 1 has length k + 1. An edge from the first node to the last
+    // has 100.
     let steps = (0..4).map(|k| (k + 1, k, k as f64 + 1.0));
     let host = Csc::from_triplets(5, 5, steps.chain([(4, 0, 100.0)]))?;
     let a = DeviceCbc::upload(&work, host.as_cbc())?;
-    // Lines in tiles, and in pieces.
+    // Tests lines in tiles, and in pieces.
     for tuning in [tuning(4, 8, 16, [1, 1]), tuning(2, 0, 1, [4, 4]), tuning(4, 1, 9, [4, 4])] {
         let terms = Terms::Products(Semiring::MinPlus);
         let summed = Summed { types: [ElementType::F64; 2], shape: a.shape, packed: false, terms };
         let sums = LineSums::tuned(&device, |work| Index::new(work, &a.pattern, true), Side::Rows, summed, tuning)?;
         let far = f64::INFINITY;
         let mut lengths = vec![0.0, far, far, far, far];
-        // Paths of one edge, then of up to two, and so on. No edge ends at the first node: its
-        // sum is EMPTY.
+        // Lengths of paths of one edge, then of up to two, and so on. No edge ends at the first
+        // node, so its sum is EMPTY.
         for want in [
             [0.0, 1.0, far, far, 100.0],
             [0.0, 1.0, 3.0, far, 100.0],

@@ -1,4 +1,4 @@
-//! The lines that are too long for one work-group or slot, in pieces.
+//! Lines that are too long for one work-group or slot, cut in pieces.
 use super::{CountPieces, Index, Kernels, Limits, PlacePieces};
 use crate::{
     Result,
@@ -8,36 +8,36 @@ use crate::{
     resident::PatternArrays,
 };
 
-/// The lines that are in pieces.
+/// The lines that are cut in pieces.
 pub(crate) struct LongLines {
     /// The pieces of lines.
     pub pieces: Buffer<Piece>,
-    /// The lines of more than one piece, as in [`Shares`](super::Shares).
+    /// The lines of more than one piece; see [`Shares`](super::Shares).
     pub cuts: Buffer<Piece>,
-    /// Number of pieces of those lines.
+    /// Number of pieces of the lines in `cuts`.
     pub parts: usize,
-    /// Entries of all lines that are in pieces.
+    /// Number of entries of all lines that are in pieces.
     pub entries: usize,
 }
 
-/// The pieces of long lines, whose number only the device knows.
+/// The pieces of long lines, if the host does not know their number.
 pub(crate) struct Uncounted {
-    /// With room for as many pieces as there can be.
+    /// The pieces. The buffer has room for as many as there can be.
     pub pieces: Buffer<Piece>,
-    /// Their number, before other counts.
+    /// The number of pieces, followed by other counts.
     pub counts: Buffer<u32>,
-    /// Most pieces of lines that are cut.
+    /// Most pieces that lines of several pieces can have.
     pub parts: usize,
 }
 
 impl Uncounted {
-    /// The pieces of the columns of `pattern` of more than `longest` entries. Reads nothing back.
+    /// Cuts the columns of `pattern` that have more than `longest` entries. Reads nothing back.
     pub fn new(work: &Work, pattern: &PatternArrays, longest: usize) -> Result<Self> {
         let Kernels { count, place, group_size, .. } = Kernels::new(work.device())?;
         count.ask(work.device());
         place.ask(work.device());
         let (lines, nnz) = (pattern.ncols, pattern.nnz());
-        // A line has a piece for each RUN_PIECE entries, and one for those that are left.
+        // A line has a piece for each RUN_PIECE entries, and one for the remaining entries.
         let (cuts, parts) = (nnz / RUN_PIECE, 2 * nnz / RUN_PIECE);
         let most = cuts + lines.min(nnz / (longest + 1));
         let (mut left, mut counts) = (work.buffer(4)?, work.buffer(4)?);
@@ -61,7 +61,7 @@ impl Uncounted {
         Ok(Self { pieces, counts, parts })
     }
 
-    /// Bytes of device memory, size classes included.
+    /// Bytes of device memory, in size classes.
     pub fn bytes(&self) -> u64 {
         self.pieces.bytes() + self.counts.bytes()
     }
@@ -77,8 +77,8 @@ impl LongLines {
         self.pieces.len() - self.parts + self.cuts.len()
     }
 
-    /// The lines of an index of more than `most` entries, which is not 0. Reads back the number of
-    /// pieces, unless it is known that no line is so long.
+    /// Cuts the lines of an index that have more than `most` entries; `most` is not 0. Reads back
+    /// the number of pieces, unless it is known that no line is so long.
     pub fn new(work: &Work, index: &Index, most: usize) -> Result<Self> {
         if index.longest().is_some_and(|longest| longest <= most) {
             return Self::none(work);
@@ -90,7 +90,7 @@ impl LongLines {
         Self::by(kernels, work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], Limits::of_tiles(most), 0)
     }
 
-    /// The pieces of lines that are too long for a tile; see [`Shares::new`](super::Shares::new).
+    /// Cuts the lines that are too long for a tile; see [`Shares::new`](super::Shares::new).
     pub(super) fn by(
         Kernels { count, place, group_size, .. }: Kernels,
         work: &Work,

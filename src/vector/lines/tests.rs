@@ -12,8 +12,8 @@ fn pattern(lengths: &[usize]) -> Result<Pattern> {
     Pattern::new(lengths.iter().copied().max().unwrap_or(0), lengths.len(), ptr, rows)
 }
 
-/// Every line belongs to one tile or is in pieces. No tile has more entries than fit it. Pieces
-/// cover their lines.
+/// Checks that every line is in one tile or in pieces, that no tile has more entries than allowed,
+/// and that pieces cover their lines.
 fn shares_are_complete(lengths: &[usize], limits: Limits, before: usize) -> Result<()> {
     let Limits { tile, whole, .. } = limits;
     let device = test_device();
@@ -65,8 +65,8 @@ fn shares_are_complete(lengths: &[usize], limits: Limits, before: usize) -> Resu
 fn small_tiles_with_long_lines_come_first() -> Result<()> {
     let device = test_device();
     let work = Work::new(&device, None);
-    // Tiles of 128 entries and lines: of short lines, of a line of 70, of one in pieces, of a
-    // line of 128 and of one of 64 next to short ones.
+    // Tiles of 128 entries and lines: one of short lines, one with a line of 70, one with a line in
+    // pieces, one with a line of 128, and one with a line of 64 beside short ones.
     let mut lengths = [vec![1; 64], vec![70, 57], vec![300], vec![0; 83], vec![128, 64], vec![1; 64]].concat();
     lengths.push(62);
     let ordered = |lengths: &[usize], group_size: usize| -> Result<Vec<u32>> {
@@ -87,7 +87,7 @@ fn small_tiles_with_long_lines_come_first() -> Result<()> {
         };
         let shares = Shares::new(&work, &arrays.col_ptr, [arrays.ncols, arrays.nnz()], Limits::of_tiles(128), 0)?;
         let found = heavy_tiles_first(&work, &arrays, shares.tiles(), tuning)?.download(&work)?;
-        // Groups have them in that order, without the lines that are in pieces.
+        // The tasks of groups are in that order, without the lines that are in pieces.
         let (first, pieces) = (shares.tile_line.download(&work)?, shares.pieces.download(&work)?);
         let lines = Lines::new(&work, Index::Columns(arrays), tuning)?;
         let (ptr, tasks) = (pattern(lengths)?.col_ptr().to_vec(), lines.tasks.download(&work)?);
@@ -138,7 +138,7 @@ fn small_lines_are_shared_out_whole() -> Result<()> {
         for (tile, before) in [(0, 0), (1, 0), (8, 0), (1024, 0), (0, 3), (8, 1016), (1, 1023)] {
             shares_are_complete(lengths, Limits::of_tiles(tile), before)?;
         }
-        // Lines of two pieces that are one, but for the one of 2049.
+        // Lines of two pieces that one group takes, except for the line of 2049.
         for (tile, longest) in [(0, 0), (8, 5), (1024, 512)] {
             shares_are_complete(lengths, Limits { tile, longest, whole: 2 * RUN_PIECE }, 0)?;
         }
@@ -159,7 +159,7 @@ fn long_lines_are_guessed_if_all_tiles_are_added_at_once() {
     let longest = info.numbers().guessed_line;
     assert_eq!(guessed(&info, most), (longest, 2 * RUN_PIECE, longest, 0));
     assert_eq!(guessed(&info, most + 1), (tuning.tile, RUN_PIECE, 0, 0));
-    // An item of a CPU adds every line.
+    // On a CPU one item adds every line.
     info.kind = DeviceKind::Cpu;
     assert_eq!(guessed(&info, most), (tuning.tile, RUN_PIECE, 0, 0));
 }
@@ -174,13 +174,13 @@ fn a_tile_of_packed_blocks_has_a_sum_for_each_item() -> Result<()> {
         let tuning = tuning.of_blocks(&info, shape, [lines, lines * each]);
         (tuning.tile, tuning.longest)
     };
-    // 10 compute units are busy with 2560 sums, 427 lines.
+    // 10 compute units are busy with 2560 sums, which are 427 lines.
     assert_eq!(of(427, 27), (27 * tuning.group_size / 6, 64));
     assert_eq!(of(427, 200), (200 * tuning.group_size / 6, 512));
     assert_eq!(of(427, 900), (900 * tuning.group_size / 6, RUN_PIECE));
     assert_eq!(of(427, 2), (tuning.tile, tuning.longest));
     assert_eq!(of(426, 27), (tuning.tile, tuning.longest));
-    // A group loads blocks of 3x3 together: its local memory bounds a tile.
+    // A group loads blocks of 3x3 together, so its local memory bounds a tile.
     let shape = BlockShape::new(3, 3)?;
     let tuning = LineTuning::packed(&info, shape);
     assert_eq!(tuning.of_blocks(&info, shape, [10_000, 270_000]), tuning);

@@ -1,53 +1,55 @@
-//! How lines are shared out and loaded.
+//! Parameters by which lines are divided and loaded.
 use crate::{BlockShape, DeviceInfo, primitives::segmented_reduce::RUN_PIECE};
 
-/// The sizes by which lines are shared out and summed.
+/// The sizes by which lines are divided among work-groups and summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineTuning {
     pub group_size: usize,
-    /// Entries and lines of a tile. 0 if every line is in pieces.
+    /// Most entries and lines of a tile; 0 if every line is in pieces.
     pub tile: usize,
-    /// Entries of the longest line in a tile, at most `RUN_PIECE` and a tile's. It is a tile's
-    /// unless items load lines by themselves.
+    /// Most entries of a line in a tile, at most `RUN_PIECE` and `tile`. It is less than `tile`
+    /// only if items load lines by themselves.
     pub longest: usize,
-    /// Entries that are in local memory at once: those of two tiles at least.
+    /// Number of entries that are in local memory at once: at least those of two tiles.
     pub held: usize,
     /// Elements that an item loads before it multiplies them.
     pub ahead: usize,
-    /// `group_size` and `ahead` if some lines are in pieces.
+    /// Replaces `group_size` and `ahead` if some lines are in pieces.
     pub skewed: (usize, usize),
-    /// Entries that an item loads at once if it loads lines by itself, otherwise 0.
+    /// Number of entries that an item loads at once if it loads lines by itself, otherwise 0.
     pub direct: usize,
-    /// Terms that an item reads from local memory before it adds them, or a few more.
+    /// About how many terms an item reads from local memory before it adds them.
     pub together: usize,
-    /// Fewest terms of a piece of scalars that all items of a group add, 0 if none is so added. Of
-    /// blocks whose sums have groups of their own every piece is so added, unless it is 0.
+    /// Fewest terms of a piece of scalars that all items of a group add together, by guesses; 0 if
+    /// no piece is added so. If the sums of blocks have groups of their own, every piece is added
+    /// so unless this is 0.
     pub guessed: usize,
-    /// Entries of the longest line that is one piece: `RUN_PIECE`, or more if a group adds the sums
-    /// of several pieces by guesses at once.
+    /// Most entries of a line that is a single piece: `RUN_PIECE`, or more if a group adds the sums
+    /// of several pieces at once by guesses.
     pub whole: usize,
-    /// Entries of a line from which tiles differ in weight, at least 1.
+    /// If the longest line of a tile has at least this many entries, tiles differ in weight. At
+    /// least 1.
     pub light: usize,
-    /// Each sum of a piece has a group of its own if so many groups suffice for all.
+    /// If no more groups than this are needed, each sum of a piece has a group of its own.
     pub apart: usize,
 }
 
-/// Groups for each compute unit that a device has room for at once, or fewer. The sums of a piece
-/// are added at the same time if each has a group, but blocks are then loaded piecemeal.
+/// Groups that run at once on each compute unit, or fewer. If each sum of a piece has a group, the
+/// sums are added at the same time, but blocks are loaded in small parts.
 const MOST_APART: usize = 4;
 
-/// Parts of a sum that teams of a group add by guesses (`cl/vector/guesses.cl`).
+/// Number of parts of a sum that the teams of a group add by guesses (`cl/vector/guesses.cl`).
 pub(crate) const STRETCHES: usize = 8;
 
-/// Pieces of a line whose sums a group adds by guesses at once: groups that have one each have to
-/// exchange their sums.
+/// Number of pieces of a line whose sums one group adds by guesses at once. Groups with one piece
+/// each would have to exchange their sums.
 const GUESSED_PIECES: usize = 2;
 
-/// Tiles for each compute unit, of which a device has room for all at once.
+/// With at most this many tiles for each compute unit, all run at once.
 const FEW_TILES: usize = 4;
 
-/// Entries of `terms` terms each that an item loads at once: as few as have 2·`most` terms, and no
-/// more than `most`.
+/// Number of entries, of `terms` terms each, that an item loads at once: as few as have 2·`most`
+/// terms, but no more than `most`.
 pub(crate) fn entries_ahead(most: usize, terms: usize) -> usize {
     (2 * most).div_ceil(terms).min(most)
 }
@@ -56,9 +58,9 @@ impl LineTuning {
     pub fn new(info: &DeviceInfo, shape: BlockShape) -> Self {
         let numbers = info.numbers();
         let entries = numbers.line_elements / shape.area();
-        // A few large blocks keep a group busy.
+        // A few large blocks are enough to keep a group busy.
         let tile = if entries < 4 { 0 } else { entries };
-        // On a CPU each work-item has a tile of its own.
+        // On a CPU each work-item takes a tile of its own.
         let group_size = info.serial_or(numbers.line_group);
         let skewed = match shape {
             BlockShape::SCALAR => (info.serial_or(numbers.skewed_line_group), numbers.skewed_line_ahead),
@@ -80,9 +82,9 @@ impl LineTuning {
         }
     }
 
-    /// For lines of scalars with so many entries and lines. If a device has room for all tiles at
-    /// once, the longest line decides how long they take, and groups add long ones by guesses.
-    /// Without room guesses cost more than they save: `rmat18_e8` took 25 us on an H200, not 22.
+    /// Adapts the tuning to lines of scalars with so many entries and lines. If all tiles run at
+    /// once, their time is that of the longest line, and groups add long lines by guesses.
+    /// Otherwise guesses cost more than they save: `rmat18_e8` took 25 us on an H200, not 22.
     pub fn of(self, info: &DeviceInfo, places: usize) -> Self {
         let guessed = info.numbers().guessed_line;
         let few = places <= FEW_TILES * info.compute_units as usize * self.tile;
@@ -97,19 +99,19 @@ impl LineTuning {
         }
     }
 
-    /// `guessed`, or 0 unless a group of `group_size` holds a whole piece and has teams of equal
-    /// size for all [`STRETCHES`].
+    /// Returns `guessed` if a group of `group_size` holds a whole piece and can be divided into
+    /// equal teams for all [`STRETCHES`]; otherwise 0.
     pub fn guessed_by(&self, group_size: usize) -> usize {
         if self.held >= RUN_PIECE { self.guessed_in_rounds(group_size) } else { 0 }
     }
 
-    /// The same of a piece of which a group holds a part at once.
+    /// Does as [`LineTuning::guessed_by`] for pieces of which a group holds a part at once.
     pub fn guessed_in_rounds(&self, group_size: usize) -> usize {
         let has_teams = group_size > STRETCHES && group_size.is_multiple_of(STRETCHES);
         if has_teams { self.guessed } else { 0 }
     }
 
-    /// Rows of scalars whose items share the long ones.
+    /// The tuning for rows of scalars if items share long rows.
     pub fn shared(info: &DeviceInfo) -> Self {
         let numbers = info.numbers();
         let (group_size, ahead) = (info.serial_or(numbers.shared_line_group), numbers.shared_line_ahead);
@@ -125,8 +127,9 @@ impl LineTuning {
         }
     }
 
-    /// Columns of blocks that are packed: items load a few of them at once by themselves, two
-    /// elements in each load, if the blocks' rows allow that and the device has groups.
+    /// The tuning for columns of packed blocks. If the blocks' rows allow it and the device has
+    /// groups of several items, items load a few blocks at once by themselves, two elements in each
+    /// load.
     pub fn packed(info: &DeviceInfo, shape: BlockShape) -> Self {
         let (tuning, numbers) = (Self::new(info, shape), info.numbers());
         let (terms, tile) = (shape.rows(), numbers.direct_line_elements / shape.area());
@@ -137,9 +140,9 @@ impl LineTuning {
         Self { tile, direct, held: 2 * tuning.tile, guessed: numbers.guessed_line, ..tuning }
     }
 
-    /// For so many lines of packed blocks, which have so many entries. If items load them by
-    /// themselves, a tile has a sum for each item of its group, and only lines of more than about
-    /// twice the mean are in pieces.
+    /// Adapts the tuning to so many lines and entries of packed blocks. If items load lines by
+    /// themselves, a tile has a sum for each item of its group, and lines of more than about twice
+    /// the mean are in pieces.
     pub fn of_blocks(self, info: &DeviceInfo, shape: BlockShape, [lines, entries]: [usize; 2]) -> Self {
         let sums = shape.cols();
         match longest_of_item(self.longest, [lines, entries], sums, info.compute_units as usize) {
@@ -152,12 +155,12 @@ impl LineTuning {
     }
 }
 
-/// Sums for each compute unit that keep it busy if each has an item.
+/// With this many sums for each compute unit, one item for each sum keeps it busy.
 const MANY_SUMS: usize = 256;
 
-/// Entries of the longest line that an item loads by itself if there are enough lines, each with so
-/// many `sums`, for all items of a device: `least`, or about twice those of the mean line. A power
-/// of two, so that few kernels serve all matrices.
+/// Most entries of a line that an item loads by itself, if there are enough lines with `sums` sums
+/// each for all items of the device: `least`, or about twice the mean. It is a power of two, so
+/// that few kernels serve all matrices.
 pub(crate) fn longest_of_item(
     least: usize,
     [lines, entries]: [usize; 2],
@@ -168,7 +171,7 @@ pub(crate) fn longest_of_item(
     many.then(|| (2 * entries / lines).next_power_of_two().max(least))
 }
 
-/// Entries that items load at once by themselves. Nine blocks of 2x2 at once took 45.8 us on the
-/// H200, through local memory 41.0; two of 8x8 took 22.0 us, through local memory 34.5. Larger ones
-/// have not been measured.
+/// Numbers of entries that items load at once by themselves. Nine blocks of 2x2 at once took 45.8
+/// us on the H200, through local memory 41.0; two of 8x8 took 22.0 us, through local memory 34.5.
+/// Larger ones have not been measured.
 const DIRECT: std::ops::RangeInclusive<usize> = 2..=4;

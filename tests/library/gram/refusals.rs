@@ -27,13 +27,13 @@ fn what_does_not_belong_is_refused() {
             .unwrap();
     let on_device = device().upload(&shifted).unwrap();
     let message = text(plan.execute(Inputs::of(&j).weights(Weights::Information(&on_device)), &mut h));
-    assert!(message.starts_with("W has not the pattern of the plan"), "{message}");
+    assert!(message.starts_with("W does not have the pattern of the plan"), "{message}");
     let host = j.download().unwrap();
     let message = reference::gram_weighted(&host, Weights::Information(&shifted), Part::Full).unwrap_err().to_string();
     assert!(message.contains("20 stored, not 20x20 blocks of 2x2 with one in each place of the diagonal"), "{message}");
     let other = device().upload(&jacobian(20, 10, shape(2, 3), Values::Real, 2)).unwrap();
     let message = text(plan.execute(Inputs::of(&other).weights(Weights::Information(&own)), &mut h));
-    assert!(message.starts_with("J has not the pattern of the plan"), "{message}");
+    assert!(message.starts_with("J does not have the pattern of the plan"), "{message}");
     let apart = Device::open(device().info()).unwrap().zero_vector(20).unwrap();
     assert!(matches!(
         plan.execute(Inputs::of(&j).weights(Weights::BlockRows(&apart)), &mut h),
@@ -70,7 +70,7 @@ fn groups_that_do_not_meet_are_refused() {
     let plan = Product::of(&da, &db).plan().unwrap();
     let mut c = plan.output().unwrap();
     let text = |result: blockmul::Result<Marker>| result.unwrap_err().to_string();
-    let says = "A has not the pattern of the plan: groups of [12 of 9, 20 of 3, 7 of 2] by [8 of 6, 11 of 1, 4 of 5] in place of \
+    let says = "A does not have the pattern of the plan: groups of [12 of 9, 20 of 3, 7 of 2] by [8 of 6, 11 of 1, 4 of 5] in place of \
                 [15 of 2, 9 of 6] by [12 of 9, 20 of 3, 7 of 2]";
     assert_eq!(text(plan.execute((&db, &db), &mut c)), says);
     // The same groups, other cells; the same cells, other blocks.
@@ -84,7 +84,7 @@ fn groups_that_do_not_meet_are_refused() {
     let other = grid(&[(15, 2), (9, 6)], &[(12, 9), (20, 3), (7, 2)], &[(1, 2)], Values::Real, 2);
     let other = device().upload_groups(&other).unwrap();
     let message = text(plan.execute((&other, &db), &mut c));
-    assert!(message.starts_with("group (0, 0) of A has not the pattern of the plan"), "{message}");
+    assert!(message.starts_with("group (0, 0) of A does not have the pattern of the plan"), "{message}");
     // Matrices that are already on a device are put together there.
     let put = DeviceGroups::new(&device(), a.row_groups().to_vec(), a.col_groups().to_vec(), da.into_cells()).unwrap();
     plan.execute((&put, &db), &mut c).unwrap();

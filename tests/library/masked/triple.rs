@@ -74,7 +74,7 @@ fn triple_and_masked_executions_take_no_memory_and_read_nothing() {
     assert_eq!(bits(&c.download().unwrap()), bits(&before), "2C - C");
     for (x, y, z, number) in [(&da, &da, &dr, 1), (&dr, &dr, &dr, 2), (&dr, &da, &da, 3)] {
         let message = triple.execute((x, y, z), &mut c).unwrap_err().to_string();
-        assert!(message.starts_with(&format!("factor {number} has not the pattern of the plan")), "{message}");
+        assert!(message.starts_with(&format!("factor {number} does not have the pattern of the plan")), "{message}");
     }
     assert!(triple.cost().device_bytes > 0);
     let mismatch = Product::of(da.t(), &dr).times(&da).plan();

@@ -244,8 +244,8 @@ fn what_does_not_fit_is_refused_and_what_failed_is_told() {
     let (Uploaded { v, b_p, .. }, none) = (&data, Damping::None);
     let fits = data.equations(none);
     let mut refused = |equations| text(plan.execute(equations, &mut reduced).map(drop));
-    assert!(refused(NormalEquations { u: v, ..fits }).starts_with("U has not the pattern of the plan"));
-    assert!(refused(NormalEquations { u: &other.u, ..fits }).starts_with("U has not the pattern of the plan"));
+    assert!(refused(NormalEquations { u: v, ..fits }).starts_with("U does not have the pattern of the plan"));
+    assert!(refused(NormalEquations { u: &other.u, ..fits }).starts_with("U does not have the pattern of the plan"));
     assert_eq!(refused(NormalEquations { b_c: b_p, ..fits }), "b_c has 90 elements, 48 expected (8 blocks of 6)");
     assert!(refused(data.equations(Damping::Levenberg(-1.0))).contains("is no damping"));
     assert!(reduced.check().is_err(), "nothing was executed yet");

@@ -125,9 +125,9 @@ fn what_does_not_fit_is_refused() {
     let fits = data.equations(Damping::None);
     let mut refused = |equations| plan.execute(equations, &mut reduced).unwrap_err();
     let message = refused(NormalEquations { w: &w, ..fits }).to_string();
-    assert!(message.starts_with("W has not the pattern of the plan"), "{message}");
+    assert!(message.starts_with("W does not have the pattern of the plan"), "{message}");
     let message = refused(NormalEquations { u: v, ..fits }).to_string();
-    assert!(message.starts_with("U has not the pattern of the plan"), "{message}");
+    assert!(message.starts_with("U does not have the pattern of the plan"), "{message}");
     let message = refused(NormalEquations { b_c: b_p, ..fits }).to_string();
     assert_eq!(message, "b_c has 90 elements, 48 expected (8 blocks of 6)");
     let error = refused(NormalEquations { b_p: b_c, ..fits });
@@ -215,7 +215,7 @@ fn a_reduced_system_is_replaced_and_only_by_a_plan_for_its_patterns() {
             [other.execute(&plan, &mut reduced, damping), plan.back_substitute(&reduced, &x_c, &mut x_p).map(drop)];
         for error in errors {
             let error = error.unwrap_err().to_string();
-            assert!(error.starts_with(&format!("{name} of the reduced system has not the pattern")), "{error}");
+            assert!(error.starts_with(&format!("{name} of the reduced system does not have the pattern")), "{error}");
         }
     }
     let (plan, mut operator) = data.implicit();
@@ -223,7 +223,7 @@ fn a_reduced_system_is_replaced_and_only_by_a_plan_for_its_patterns() {
     let (neighbours, _) = Uploaded::<f64>::new(&device(), &with_neighbours).implicit();
     let mut y = device().zero_vector(48).unwrap();
     let error = neighbours.multiply(&operator, &x_c, &mut y).unwrap_err().to_string();
-    assert!(error.starts_with("U of the reduced system has not the pattern"), "{error}");
+    assert!(error.starts_with("U of the reduced system does not have the pattern"), "{error}");
 
     // What was refused changed nothing; another plan for the same patterns writes it.
     assert_eq!(bits(reduced.s().unwrap().download().unwrap().values()), bits(s.values()));

@@ -20,7 +20,10 @@ fn operands_of_other_lengths_patterns_types_or_devices_are_refused() {
     let (x, mut y) = (vector(60), plan.output().unwrap());
     plan.execute((&of(1), &x), &mut y).unwrap();
     assert!(
-        plan.execute((&other, &x), &mut y).unwrap_err().to_string().starts_with("A has not the pattern of the plan")
+        plan.execute((&other, &x), &mut y)
+            .unwrap_err()
+            .to_string()
+            .starts_with("A does not have the pattern of the plan")
     );
     assert_eq!(text(plan.execute((&a, &vector(59)), &mut y)), "x has 59 elements, 60 expected (A is 60x60 scalars)");
     assert!(text(plan.execute((&a, &x), &mut vector(61))).starts_with("y has 61 elements"));

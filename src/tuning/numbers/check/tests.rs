@@ -1,4 +1,4 @@
-//! What is refused, and that every number has bounds.
+//! Tests of refused numbers, and that every number has bounds.
 use super::*;
 use crate::{
     primitives::scan::ScanTuning,
@@ -30,7 +30,7 @@ fn numbers_that_cannot_be_are_refused_by_name() {
     assert!(refused(Numbers { adaptive_narrow_words: 1537, ..GPU }).contains("adaptive_narrow_words is 1537"));
 }
 
-/// Numbers whose product is a size: each alone is in its bounds.
+/// Numbers whose product is bounded, while each alone is within its bounds.
 #[test]
 fn products_of_numbers_are_bounded() {
     let refused = |numbers: Numbers| numbers.check().unwrap_err().to_string();
@@ -49,7 +49,7 @@ fn products_of_numbers_are_bounded() {
     }
 }
 
-/// Work-groups of a kernel.
+/// The work-groups of a kernel.
 struct Group {
     kernel: &'static str,
     numbers: Numbers,
@@ -57,15 +57,16 @@ struct Group {
     room: usize,
 }
 
-/// The kernels whose local memory grows with two numbers: the items of a group, and what each
-/// holds.
+/// The kernels whose local memory grows with two numbers: the items of a group, and the elements
+/// that each holds.
 fn groups(table: Numbers, items: usize, held: usize) -> [Group; 6] {
     let (least, more) = (32 << 10, 48 << 10);
-    // Rows and two words of payload, places and the beginnings of segments of the products; a word
-    // and a segment for each item.
+    // For each product a row, two words of payload, a place and a segment start; for each item a
+    // word and a segment.
     let sorted = 16 * items * held + 6 * items + 64;
-    // Blocks of an even number of rows, of which an item loads 2 to 4 at once. The items hold the
-    // terms of two each, and a word and a byte besides; behind them terms that are read together.
+    // Blocks with an even number of rows, of which an item loads 2 to 4 at once. The items hold the
+    // terms of two blocks each, and a word and a byte. After them come terms that are read
+    // together.
     let rows = (2..=32).step_by(2).filter(|rows| (2..=4).contains(&(held / rows))).max().unwrap_or(0);
     let added = 2 * 4 * items * rows + 4 * (items + 16) + items + 4 * table.line_together + 64;
     let words = if held > 32 { items * held / 32 } else { items };
@@ -122,7 +123,7 @@ fn work_groups_of_accepted_numbers_fit_local_memory() {
     }
 }
 
-/// The numbers of `table` with each number at each of its bounds.
+/// The numbers of `table`, with each number in turn at each of its bounds.
 fn at_bounds(table: Numbers) -> impl Iterator<Item = Numbers> {
     let end = move |bound: &Bound, end| {
         let numbers = at_bound(table, bound.name, bound.nearest(end));
@@ -132,7 +133,7 @@ fn at_bounds(table: Numbers) -> impl Iterator<Item = Numbers> {
     table.bounds().into_iter().flat_map(move |bound| [end(&bound, bound.least), end(&bound, bound.most)])
 }
 
-/// The sums of tiles of one word would be scanned without end.
+/// Scanning the sums of tiles of one word would never end.
 #[test]
 fn tiles_of_scans_have_two_words_in_groups_of_any_size() {
     for numbers in [CPU, GPU].into_iter().flat_map(at_bounds) {
