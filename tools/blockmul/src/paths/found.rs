@@ -17,11 +17,11 @@ pub struct Wanted {
     pub predecessors: bool,
 }
 
-/// Paths that were found, those of one list of sources after those of another.
+/// The paths that were found, for one list of sources after another.
 pub struct Found {
     pub distances: AnyValues,
     pub predecessors: Option<Vec<u32>>,
-    /// `None` for the reference, as the two that follow.
+    /// `None` for the reference; so are the next two fields.
     pub schedule: Option<Schedule>,
     pub rounds: Option<u64>,
     pub visits: Option<u64>,
