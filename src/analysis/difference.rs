@@ -137,7 +137,7 @@ pub fn difference<T: Element>(a: &Csc<T>, b: &Csc<T>, tolerance: Tolerance) -> R
 /// Compares matrices of scalars whose element is a value, as [`difference`] does.
 ///
 /// # Errors
-/// As [`difference`]; [`Error::Argument`] if the elements or the formats differ.
+/// The errors of [`difference`]; [`Error::Argument`] if the elements or the formats differ.
 pub fn any_difference(a: AnyMatrix, b: AnyMatrix, tolerance: Tolerance) -> Result<Difference> {
     with_type!(a.element(), T => difference::<T>(&a.typed()?, &b.typed()?, tolerance))
 }

@@ -148,7 +148,7 @@ impl<'a> ShortestPaths<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`ShortestPaths::run`]; [`Error::Argument`] for elements of `f16` and `u8`.
+    /// The errors of [`ShortestPaths::run`]; [`Error::Argument`] for elements of `f16` and `u8`.
     pub fn run_any(&self, g: &DeviceMatrix<AnyMatrix>) -> Result<Paths<Any>> {
         g.element().check_length()?;
         Ok(self.along(&g.cbc, g.kind().is_row_major())?.named())
@@ -158,7 +158,7 @@ impl<'a> ShortestPaths<'a> {
     /// search.
     ///
     /// # Errors
-    /// As [`ShortestPaths::run`], without those about lengths.
+    /// The errors of [`ShortestPaths::run`], without those about lengths.
     pub fn run_by_edges<M: HostMatrix>(&self, g: &DeviceMatrix<M>) -> Result<Paths<u32>> {
         Ok(self.computed(&Graph::of(&g.cbc, g.kind().is_row_major())?, &Lengths::units())?.named())
     }

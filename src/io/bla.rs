@@ -56,7 +56,7 @@ pub fn read(path: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<Layout> {
 /// the path.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read, name: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<Layout> {
     // Room for numbers below 2^32 and blanks; a longer text is no layout of a matrix of this size.
     let longest = 1024 + 16 * (nrows.min(Pattern::MAX_LINES) + ncols.min(Pattern::MAX_LINES));

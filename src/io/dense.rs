@@ -85,7 +85,7 @@ impl DenseFile {
 /// those of [`read`] have the path.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_npy_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOptions) -> Result<DenseFile> {
     read_npy(Box::new(reader), name.as_ref(), options)
 }

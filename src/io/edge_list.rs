@@ -41,7 +41,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
 /// those of [`read`] have the path. The length is not known, so `options.progress` is not called.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     read_source(Source::new(reader, name.as_ref())?, options)
 }

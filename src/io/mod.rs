@@ -198,7 +198,7 @@ fn read_path(path: &Path, options: &ReadOptions) -> Result<MatrixFile> {
 /// ```
 ///
 /// # Errors
-/// As [`read`]; [`Error::BlockDoesNotDivide`] if the blocks do not cut the matrix.
+/// The errors of [`read`]; [`Error::BlockDoesNotDivide`] if the blocks do not cut the matrix.
 pub fn read_any(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyMatrix> {
     read_path(path.as_ref(), options)?.into_any()
 }

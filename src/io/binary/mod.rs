@@ -66,7 +66,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
 /// Reads bytes from any reader; messages have `name` where those of [`read`] have the path.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     read_numbers(Numbers::new(reader, name.as_ref())?, options)
 }

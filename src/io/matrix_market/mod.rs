@@ -89,7 +89,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
 /// The reader is read to its end, half a mebibyte at a time; it need not be buffered.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     read_source(Source::new(reader, name.as_ref())?, options)
 }

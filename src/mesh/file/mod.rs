@@ -65,7 +65,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
 /// the name has no ending, the first word gives the format.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Mesh> {
     parse(Source::new(reader, name.as_ref())?)
 }

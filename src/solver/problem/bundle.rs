@@ -16,8 +16,8 @@ use std::f64::consts::PI;
 /// J is [J_camera | J_point], with blocks 2x9 and 2x3. It has a row for each observation, in the
 /// order of the file, multiplied by the root of the loss's weight. Cameras without observations and
 /// points without observations are no unknowns. Nothing is held fixed, so J has the seven
-/// directions of a similarity in its null space: a step needs damping. A rotation by more than π
-/// starts, and is kept, as the same rotation the other way round.
+/// directions of a similarity in its null space: a step needs damping. A rotation by more than π is
+/// replaced, from the start on, by the same rotation the other way round.
 ///
 /// ```
 /// use blockmul::solver::problem::{BundleProblem, LeastSquares, Loss, bal};
@@ -46,7 +46,7 @@ pub struct BundleState {
 }
 
 impl BundleProblem {
-    /// The problem of adjusting `problem`, with a loss of distances in pixels.
+    /// Makes the least-squares problem of a bundle adjustment, with a loss of distances in pixels.
     ///
     /// # Errors
     /// [`Error::Argument`] for an observation of a camera or point that does not exist, or a loss
@@ -100,8 +100,8 @@ impl BundleProblem {
         BundleAdjustment { cameras, points, observations: self.problem.observations.clone() }
     }
 
-    /// Cameras with rotations that can be turned in every direction: see [`turned_least`]. Those
-    /// without observations stay as they are.
+    /// Makes the rotations of cameras such that they can be turned in every direction: see
+    /// [`turned_least`]. Cameras without observations stay as they are.
     fn turnable(&self, mut cameras: Vec<[f64; 9]>) -> Vec<[f64; 9]> {
         let unknown = (0..).zip(&mut cameras).filter(|(number, _)| self.cameras.number(*number).is_some());
         unknown.for_each(|(_, camera)| turned_least(camera));

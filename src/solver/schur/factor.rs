@@ -60,8 +60,8 @@ pub(super) struct Factors {
     /// reciprocals.
     pub l: Buffer,
     pub y: Buffer,
-    /// 0, or `blocks` less the number of a block that is not positive definite. The first such
-    /// block has the largest value.
+    /// 0, or `blocks` minus the number of a block that is not positive definite. The first such
+    /// block gives the largest value.
     status: Buffer<u32>,
     blocks: usize,
 }
