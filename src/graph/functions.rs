@@ -92,7 +92,7 @@ pub fn shortest_paths<M: Matrix<Element: Length>>(
     Ok(ShortestPaths::from(sources).run(g)?.distances)
 }
 
-/// As [`shortest_paths`], for lengths whose type is a value.
+/// Computes what [`shortest_paths`] does, for a graph whose element type is a value.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

@@ -227,7 +227,8 @@ impl<'r> Source<'r> {
         (values.into_iter().map(|(_, value)| value).collect(), end)
     }
 
-    /// As [`Source::block`], but gives the buffer away; `spare` becomes the next buffer.
+    /// Returns what [`Source::block`] does, but gives the buffer away; `spare` becomes the next
+    /// buffer.
     fn take_block(&mut self, mut spare: Vec<u8>) -> Result<Option<OwnBlock>> {
         let Some(Block { first_line, lines, bytes }) = self.block()? else { return Ok(None) };
         let length = bytes.len();

@@ -63,7 +63,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
     read_from(ReportingFile::open(path, options.progress.clone())?, path, options)
 }
 
-/// Reads bytes from any reader; messages have `name` where those of [`read`] have the path.
+/// Reads bytes from any reader; messages show `name` as those of [`read`] show the path.
 ///
 /// # Errors
 /// The errors of [`read`].
