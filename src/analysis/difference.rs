@@ -61,7 +61,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Whether nothing counts as different.
+    /// Whether no place counts as different.
     pub fn is_none(&self) -> bool {
         self.different == 0
     }

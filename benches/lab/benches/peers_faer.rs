@@ -1,5 +1,5 @@
-//! Times faer's sparse product on the scalar expansion of block matrices, on one thread and on two:
-//! from nothing ("sorted"), and the numeric part alone into a pattern that is kept ("kept
+//! Times faer's sparse product on block matrices expanded to scalars, on one thread and on two. It
+//! times the whole product ("sorted"), and the numeric part alone, into a kept pattern ("kept
 //! pattern").
 //!
 //! ```text

@@ -1,6 +1,6 @@
 //! Times products of scalar matrices on the host, one after the other in one run, on one thread and
-//! on several: the reference of blockmul, faer, and nalgebra-sparse, which uses one thread. Of
-//! block matrices (`--block 3`) only the reference, whose blocks the others do not have.
+//! on several: the reference of blockmul, faer, and nalgebra-sparse, which uses one thread. For
+//! block matrices (`--block 3`) only the reference is timed, since the others have no blocks.
 //!
 //! ```text
 //! cargo bench -p blockmul-lab --bench peers_host -- FILE.mtx ... [--threads 1,2] [--block SIDE]

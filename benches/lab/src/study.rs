@@ -1,4 +1,4 @@
-//! What all studies share: their options, the device and the patience, and turns.
+//! The common part of all studies: their options, the device, the patience, and the turns.
 use blockmul::{Csc, Device, Element, Result, device::DeviceKind, host::Progress};
 use blockmul_cli::bench::{
     matrices::{Input, Padded, Source},

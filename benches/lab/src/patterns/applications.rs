@@ -1,5 +1,5 @@
 //! Patterns of applications, by rows: meshes, finite elements, networks, chemical plants, circuits.
-//! Each has about so many rows as are asked for.
+//! Each has about the requested number of rows.
 use super::{SEED, of_places, scalars};
 use blockmul::{Csc, Result, generate};
 

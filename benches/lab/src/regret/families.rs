@@ -1,5 +1,5 @@
-//! Families of matrices that choices meet, each for a kind of application: of methods of products,
-//! of formats of A·x, or of both.
+//! Families of matrices, each for a kind of application, on which choices are judged: the choice of
+//! methods of products, of formats of A·x, or of both.
 use crate::patterns::{
     self, Factors, banded, drawn, elements, hexagons, hubs_and_leaves, hypersparse, plane, power_law, roads, side,
     space, with_transpose,

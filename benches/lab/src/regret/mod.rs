@@ -1,5 +1,5 @@
-//! `lab regret`: whether the choices of methods and of formats are right. `methods` times the
-//! choice of methods beside every method, `formats` the choice of formats of A·x beside every
+//! `lab regret` measures whether the choices of methods and of formats are right. `methods` times
+//! the choice of methods beside every method, `formats` the choice of formats of A·x beside every
 //! format. They share `families`, `summary`, `table`, and the rest of a study, which is here.
 pub mod families;
 pub mod formats;

@@ -1,4 +1,4 @@
-//! The regrets of a study in a few numbers.
+//! Summarises the regrets of a study in a few numbers.
 use super::families;
 use super::formats::{Choice, Contest as OfFormats, USES, Values};
 use super::methods::Contest;

@@ -62,7 +62,7 @@ fn an_array_on_stdin_is_dense() {
     assert_eq!(piped("- d.mtx -o -", "a.mtx"), left);
     piped("a.mtx - --verify -o c.npy", "d.mtx");
     assert_eq!(matrix(&desk, "c.npy"), dmatrix![3.0, -1.5; 250.0, 1000.0]);
-    // Two arrays, of which B is A, are sparse.
+    // If B is A, both arrays are read as sparse.
     let squared = piped("- --transpose-b -o -", "d.mtx");
     assert!(squared.starts_with("%%MatrixMarket matrix coordinate"), "{squared}");
     desk.fails("multiply a.mtx - -o c.foo", 2, &["c.foo: unknown ending .foo"]);

@@ -1,6 +1,6 @@
 //! Evtushenko: Sparse matrix-vector multiplication on GPUs, 2019: the formats of A·x. Tables 1 to 9
 //! and figures 4 to 8. `measure` times a matrix; `tables`, `kinds`, `selected` and `figures` write
-//! what was found, beside the numbers of `published`.
+//! the results, beside the numbers of `published`.
 mod figures;
 mod kinds;
 mod measure;

@@ -1,7 +1,7 @@
 //! Shi, Wang, Chu: Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs Using the Customized
 //! Sparse Storage Format, 2020: A·D for a D of as many columns as A, and A from a dense matrix.
-//! `matrices` has the inputs, `operand` what is measured of one, `tables` and `figures` the report,
-//! `ways` what is compared.
+//! `matrices` has the inputs, `operand` the measurements of one input, `tables` and `figures` the
+//! report, `ways` the methods that are compared.
 mod figures;
 mod matrices;
 mod operand;

@@ -1,5 +1,5 @@
-//! What is measured of a matrix: its product with a dense one by every method, and its conversion
-//! from a dense one.
+//! The measurements of a matrix: its product with a dense matrix by every method, and its
+//! conversion from a dense matrix.
 use super::super::peers::DenseWork;
 use super::{Bytes, Job, Kind, Report, Setting, Subject, Time};
 use crate::paper::of_type;

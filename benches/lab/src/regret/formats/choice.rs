@@ -1,4 +1,4 @@
-//! What the choice of formats takes more than the best format.
+//! The regret of the choice of formats against the best format.
 use super::contest::Entrant;
 use blockmul::{element::Order, plan::Format};
 use blockmul_cli::bench::record::{median, spread};

@@ -1,6 +1,6 @@
 //! Sweeps: parameters of generated matrices that step across the thresholds of the choice.
 //!
-//! Numbers that are no prices, but have no sweep of their own:
+//! These numbers are not prices, and yet have no sweep of their own:
 //! * `adaptive_sampled_products` and `adaptive_lane_products`: the products in all step across
 //!   them, if matrices may have so many;
 //! * `adaptive_equal_percent`, `adaptive_equal_products` and `adaptive_equal_columns` decide which

@@ -1,4 +1,4 @@
-//! `bench --operation`: what is not a product from nothing.
+//! `bench --operation`: the operations besides products from nothing.
 use super::*;
 
 #[test]
