@@ -142,7 +142,7 @@ pub fn any_difference(a: AnyMatrix, b: AnyMatrix, tolerance: Tolerance) -> Resul
     with_type!(a.element(), T => difference::<T>(&a.typed()?, &b.typed()?, tolerance))
 }
 
-/// |a - b|, and that divided by the larger magnitude.
+/// |a - b|, and |a - b| divided by the larger magnitude.
 fn distance<T: Element>(x: Option<T>, y: Option<T>) -> (f64, f64) {
     let [x, y] = [x, y].map(|value| value.map_or(0.0, T::to_f64));
     if x == y || x.is_nan() && y.is_nan() {
