@@ -229,7 +229,7 @@ mod tests {
             begun.take_place(&target).unwrap();
             assert_eq!((fs::read(&target).unwrap().as_slice(), files(place.path())), (b"after".as_slice(), 1));
         }
-        // Where a link is refused.
+        // A file is copied where the system refuses a link.
         let begun = written(&target, without_name(&target));
         fs::write(&target, "before").unwrap();
         copy(begun.file(), &target).unwrap().persist(&target).unwrap();

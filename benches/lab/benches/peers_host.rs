@@ -91,7 +91,7 @@ fn scalars(a: &Csc<f64>, name: &str, args: &Args, results: &mut Vec<Value>) -> A
     Ok(())
 }
 
-/// The same pattern, and values as near as sums in another order are.
+/// Checks that two matrices have the same pattern, and values as near as sums in another order are.
 fn check(library: &str, want: &Csc<f64>, found: Csc<f64>) -> Anything<()> {
     let near = |(&x, &y): (&f64, &f64)| (x - y).abs() <= 1e-9 * (1.0 + x.abs());
     match want.pattern() == found.pattern() && want.values().iter().zip(found.values()).all(near) {

@@ -109,7 +109,7 @@ impl Lab {
         self.messages.pause(|| tell(Tone::Error, &failure.of(what)));
     }
 
-    /// What is made, and the milliseconds until the device has finished.
+    /// Runs `make`. Returns its result, and the milliseconds until the device has finished.
     pub fn timed<R>(&self, make: impl FnOnce() -> Result<R>) -> Result<(R, f64)> {
         self.device.finish()?;
         let clock = Instant::now();

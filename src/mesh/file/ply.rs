@@ -37,7 +37,7 @@ struct Element {
     properties: Vec<Property>,
 }
 
-/// How elements are written.
+/// The encoding of elements.
 #[derive(Clone, Copy, PartialEq)]
 enum Encoding {
     Text,

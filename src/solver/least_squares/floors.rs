@@ -97,7 +97,7 @@ impl DampingFloors {
         }
     }
 
-    /// What damping adds to element `number` of a group's diagonal, whose value is `x`.
+    /// The term that damping adds to element `number` of a group's diagonal, whose value is `x`.
     pub fn added(&self, group: usize, number: usize, x: f64, lambda: f64) -> f64 {
         match self.floor(group, number) {
             f64::INFINITY => 1.0 - x,

@@ -94,7 +94,7 @@ impl AnyProblem {
         })
     }
 
-    /// The same measurements with the values of `state`.
+    /// The problem with the values of `state` as its start.
     ///
     /// # Errors
     /// [`Error::Argument`] for a state of another kind of problem.
@@ -198,22 +198,22 @@ impl Graph {
         of_graph!(self, graph => graph.steps.len() + graph.sightings.len())
     }
 
-    /// As [`PoseGraph::indefinite`].
+    /// See [`PoseGraph::indefinite`].
     pub fn indefinite(&self) -> Option<(usize, (u64, u64))> {
         of_graph!(self, graph => graph.indefinite())
     }
 
-    /// As [`PoseGraph::losing`].
+    /// See [`PoseGraph::losing`].
     pub fn losing(&self) -> usize {
         of_graph!(self, graph => graph.losing())
     }
 
-    /// As [`PoseGraph::weightless`].
+    /// See [`PoseGraph::weightless`].
     pub fn weightless(&self) -> usize {
         of_graph!(self, graph => graph.weightless())
     }
 
-    /// As [`PoseGraph::isotropic`].
+    /// See [`PoseGraph::isotropic`].
     pub fn isotropic(self) -> Self {
         of_graph!(self, graph => graph.isotropic().into())
     }

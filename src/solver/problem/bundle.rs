@@ -39,9 +39,9 @@ pub struct BundleProblem {
 /// Values of all cameras and points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BundleState {
-    /// As [`BundleAdjustment::cameras`].
+    /// The numbers of each camera: see [`BundleAdjustment::cameras`].
     pub cameras: Vec<[f64; 9]>,
-    /// As [`BundleAdjustment::points`].
+    /// The place of each point: see [`BundleAdjustment::points`].
     pub points: Vec<[f64; 3]>,
 }
 
@@ -94,7 +94,7 @@ impl BundleProblem {
         &self.problem
     }
 
-    /// The same observations with the cameras and points of `state`.
+    /// The bundle adjustment with the cameras and points of `state`.
     pub fn with_state(&self, state: BundleState) -> BundleAdjustment {
         let BundleState { cameras, points } = state;
         BundleAdjustment { cameras, points, observations: self.problem.observations.clone() }

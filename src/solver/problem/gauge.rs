@@ -257,7 +257,7 @@ mod tests {
         check(&[(2, 100), (1, 101), (0, 100)], "FIX 0", &[4], &[1])?;
         check(&[(2, 100), (1, 101), (0, 100), (0, 101)], "FIX 0", &[4], &[])?;
         check(&[], "FIX 5", &[1], &[])?;
-        // What is fixed and not measured holds nothing.
+        // A fixed vertex without measurements holds nothing.
         check(&[], "FIX 0 100", &[1, 4], &[])
     }
 

@@ -6,7 +6,7 @@ use super::{BundleProblem, GraphProblem, LeastSquares, LeftOut, Manifold, Observ
 /// A solver counts unknowns as the columns of J, and measurements as its rows. The problem also
 /// counts members without columns, and a file may have any names.
 pub trait Named: LeastSquares {
-    /// What is solved, such as "bundle adjustment".
+    /// The kind of problem, such as "bundle adjustment".
     fn kind(&self) -> &'static str;
 
     /// Whether twice the cost is a χ², as for graphs; for bundle adjustments the cost is in squared

@@ -50,8 +50,8 @@ impl BundleAdjustment {
         Some(middle.map(|x| (x / grid).round() * grid))
     }
 
-    /// The same problem in coordinates whose origin is at `origin`: points X - origin, translations
-    /// t + R·origin. Cameras see the points where they did.
+    /// The problem in coordinates whose origin is at `origin`: points X - origin, translations t +
+    /// R·origin. Cameras see the points where they did.
     pub fn about(mut self, origin: [f64; 3]) -> Self {
         let by = Vector3::from(origin);
         for camera in &mut self.cameras {

@@ -29,9 +29,9 @@ pub struct GraphProblem<P: Manifold> {
 /// Values of all poses and landmarks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GraphState<P: Place> {
-    /// As [`PoseGraph::poses`].
+    /// The poses: see [`PoseGraph::poses`].
     pub poses: Vec<P::Pose>,
-    /// As [`PoseGraph::landmarks`].
+    /// The landmarks: see [`PoseGraph::landmarks`].
     pub landmarks: Vec<P::Landmark>,
 }
 
@@ -121,7 +121,7 @@ impl<P: Manifold> GraphProblem<P> {
         self.landmarks.of_number(number)
     }
 
-    /// The same measurements with the poses and landmarks of `state`.
+    /// The graph with the poses and landmarks of `state`.
     pub fn with_state(&self, state: GraphState<P>) -> PoseGraph<P> {
         let GraphState { poses, landmarks } = state;
         PoseGraph { poses, landmarks, ..self.graph.clone() }

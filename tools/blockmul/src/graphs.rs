@@ -57,9 +57,9 @@ struct Fields<'a, T: Serialize> {
     verified: Option<bool>,
 }
 
-/// What a command computes.
+/// The computation of a command.
 pub struct Question {
-    /// What is computed, for messages.
+    /// A name of the result, for messages.
     pub what: &'static str,
     /// Computes the numbers on a device, from the pattern of the graph; its values are ones.
     pub on_device: fn(&DeviceMatrix<Csc<u32>>) -> blockmul::Result<Vec<u32>>,

@@ -103,7 +103,7 @@ struct Fields {
     /// The first centres, and those of the patches: vertices, counted from 1.
     first: Vec<usize>,
     seeds: Vec<usize>,
-    /// What centres are nearest to: the centroids, or farthest from: the borders.
+    /// The rule of centres: nearest to the centroids, or farthest from the borders.
     centres: &'static str,
     balanced: bool,
     /// The energy of the first centres, then after each step.

@@ -1,4 +1,4 @@
-//! What commands report: the JSON object of `--report`, its sizes and times.
+//! The reports of commands: the JSON object of `--report`, its sizes and times.
 mod executed;
 mod product;
 mod size;

@@ -207,7 +207,7 @@ pub fn units(rows: usize) -> Result<Csc<f64>> {
     })
 }
 
-/// What a circuit is like.
+/// The parameters of a circuit.
 #[derive(Clone, Copy)]
 pub struct Circuit {
     /// Devices for 100 nodes.

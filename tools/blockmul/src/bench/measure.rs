@@ -19,7 +19,7 @@ const LEAST_ROUNDS: u32 = 3;
 /// result takes up to a tenth longer for the first few.
 const WARM_UP_MS: f64 = 20.0;
 
-/// How often something is timed.
+/// The limits of the number of rounds.
 #[derive(Clone, Copy, clap::Args)]
 #[group(skip)]
 pub struct Patience {

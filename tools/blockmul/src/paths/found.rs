@@ -10,7 +10,8 @@ use blockmul::{
 use std::time::Instant;
 
 pub struct Wanted {
-    /// Where paths begin, counted from 0. Paths of each list have distances of their own.
+    /// The vertices where paths begin, counted from 0. Each list of sources has distances of its
+    /// own.
     pub sources: Vec<Vec<usize>>,
     pub schedule: Schedule,
     pub delta: Option<f64>,

@@ -187,7 +187,7 @@ impl Subject<'_> {
     }
 }
 
-/// How often groups of so many rows use a row of D that they load.
+/// How often groups of `lines` rows use a row of D that they load.
 fn reuse(a: &AnyMatrix, lines: usize) -> f64 {
     let pattern = a.pattern(); // its columns are the rows
     let mut loads = 0;

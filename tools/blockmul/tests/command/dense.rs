@@ -156,7 +156,7 @@ fn entries_are_shared_out_as_asked_for() {
         let (sharing, why, said) = shared(command, &format!("{line} --sharing gcoo"));
         assert_eq!(sharing, "gcoo", "{line}");
         assert!(why.starts_with("gcoo, as asked for: groups of ") && said.contains(&why), "{why}; {said}");
-        // How often groups would use a row of D is always there.
+        // The output always has how often groups would use a row of D.
         for option in ["", " --sharing rows"] {
             let (sharing, why, _) = shared(command, &format!("{line}{option}"));
             assert_eq!(sharing, "rows", "{line}{option}");

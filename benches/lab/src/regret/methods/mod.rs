@@ -23,7 +23,7 @@ pub use entrant::Entrant;
 use serde::Serialize;
 pub use validation::{Predicted, Validation};
 
-/// What is found of methods.
+/// The findings about methods.
 #[derive(Serialize, Default)]
 struct Found {
     max_products: u64,
