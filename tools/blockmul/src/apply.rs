@@ -81,10 +81,10 @@ pub struct Args {
     #[arg(long)]
     any_order: bool,
     /// Where --format hyb or hyb-atomic cuts rows: bytes, at the fewest bytes; filled, at the
-    /// largest width that a third of the rows still fills; a number from 0 to 1, at this part of
-    /// the way from the average row to the longest; quantile:0.8, at the length that this part of
-    /// the rows does not exceed; or capped, as filled, but at most a thousandth of the number of
-    /// rows [default: bytes].
+    /// largest width that a third of the rows, and at least 4096, still fill; a number from 0 to 1,
+    /// at this part of the way from the average row to the longest; quantile:0.8, at the length
+    /// that this part of the rows does not exceed; or capped, at the length that a third of the
+    /// rows does not exceed, but at most a thousandth of the number of rows [default: bytes].
     #[arg(long, value_name = "RULE")]
     split: Option<Split>,
     /// How the entries of A are shared out if X has several columns: row by row, or in groups of
