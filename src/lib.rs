@@ -58,19 +58,19 @@
 //! A run's terms are added in ascending k, inside a block product over the inner index. Every
 //! multiplication is rounded before its result is added. Only runs longer than 1024 products are
 //! cut, every 1024 from their own start, and the pieces are added left to right. The device, the
-//! sizes of work-groups and the number of bands do not enter. So a result is the same to the bit in
-//! every run and on every device, and equal to [`reference::multiply`]. For runs up to 1024 it is
-//! the plain serial sum. An entry whose value comes out 0 is kept.
+//! sizes of work-groups and the number of bands do not change a sum. So a result is the same to the
+//! bit in every run and on every device, and equal to [`reference::multiply`]. A run of up to 1024
+//! products has the plain serial sum. An entry whose value comes out 0 is kept.
 //!
 //! # Products that repeat
 //!
 //! A [`Product`] has two or more factors, each as it is or transposed: A·B, AᵀB, JᵀJ, JᵀWJ, RᵀAR.
-//! Factors are matrices, or [groups] of blocks of several shapes. The result is made whole, as a
-//! triangle, or on the entries of a mask.
+//! Factors are matrices, or [groups] of blocks of several shapes. The result is computed whole, as
+//! a triangle, or only at the entries of a mask.
 //!
 //! A solver multiplies the same patterns in every iteration. A [`Plan`] keeps what depends on the
 //! patterns, and an execution computes the sums alone. It allocates nothing, reads nothing back,
-//! and gives the bits of the product in one shot.
+//! and its result has the bits of the product in one shot.
 //!
 //! Everything that is prepared in this way implements [`Planned`]:
 //!
@@ -110,10 +110,10 @@
 //! # Threads and memory
 //!
 //! [`Device`] and [`DeviceMatrix`] are `Send` and `Sync`; several threads may multiply on one
-//! device. A product that does not fit the device, what the host of a CPU device has free, or the
-//! limit given to [`Product::memory_limit`], is cut into bands of columns. If that is not enough,
-//! the result is an [`Error`] with its numbers. The library does not panic on input, and prints
-//! nothing.
+//! device. A product is cut into bands of columns if it does not fit the device's memory, the free
+//! memory of a CPU device's host, or the limit given to [`Product::memory_limit`]. If a band does
+//! not fit either, the result is an [`Error`] with the numbers. The library does not panic on
+//! input, and prints nothing.
 //!
 //! # Events
 //!
@@ -211,7 +211,7 @@ pub(crate) use host::Progress;
 pub(crate) use matrix::{Pattern, Threshold};
 pub(crate) use product::{GramParts, Weights};
 
-/// The examples of these pages are compiled and run with the documentation's.
+/// The examples of these pages are compiled and run with those of the documentation.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 #[doc = include_str!("../docs/solving.md")]

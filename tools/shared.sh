@@ -73,8 +73,8 @@ timed() {
     { time "$@" 2>&3; } 3>&2 2>"$file"
 }
 
-# pool JOB...: runs these functions in this order, as many at a time as there are cores, and two at
-# least. A job's output is shown when the job has ended. When all have ended, the pool fails if one
+# pool JOB...: runs these functions in this order, as many at a time as there are cores, at least
+# two. A job's output is shown when the job has ended. When all have ended, the pool fails if one
 # of them did. It needs the folder `work` and the file `steps`.
 pool() {
     local cores workers=() failed=0 worker

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::ops::Range;
 
-/// A matrix cut into blocks of one shape: how many, and how full.
+/// The number and the fill of the blocks of one shape into which a matrix is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BlockFit {
@@ -19,7 +19,7 @@ pub struct BlockFit {
     pub cols: usize,
     /// Blocks with an entry.
     pub blocks: u64,
-    /// Entries for each element of those blocks, 0 to 1; 1 for an empty matrix.
+    /// Entries over elements of these blocks, from 0 to 1; 1 for an empty matrix.
     pub fill: f64,
     /// Bytes of the row indices and of the elements, in `f64`.
     pub bytes: u64,

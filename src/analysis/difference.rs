@@ -61,7 +61,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Whether nothing counts as different.
+    /// Whether no place counts as different.
     pub fn is_none(&self) -> bool {
         self.different == 0
     }
@@ -137,12 +137,12 @@ pub fn difference<T: Element>(a: &Csc<T>, b: &Csc<T>, tolerance: Tolerance) -> R
 /// Compares matrices of scalars whose element is a value, as [`difference`] does.
 ///
 /// # Errors
-/// As [`difference`]; [`Error::Argument`] if the elements or the formats differ.
+/// The errors of [`difference`]; [`Error::Argument`] if the elements or the formats differ.
 pub fn any_difference(a: AnyMatrix, b: AnyMatrix, tolerance: Tolerance) -> Result<Difference> {
     with_type!(a.element(), T => difference::<T>(&a.typed()?, &b.typed()?, tolerance))
 }
 
-/// |a - b|, and that divided by the larger magnitude.
+/// |a - b|, and |a - b| divided by the larger magnitude.
 fn distance<T: Element>(x: Option<T>, y: Option<T>) -> (f64, f64) {
     let [x, y] = [x, y].map(|value| value.map_or(0.0, T::to_f64));
     if x == y || x.is_nan() && y.is_nan() {

@@ -37,7 +37,7 @@ pub struct ProductSize {
     pub longest_segment: u64,
     /// Entries of C.
     pub nnz: Bounds,
-    /// Most products that sum to one entry of C.
+    /// The largest number of products that sum to one entry of C.
     pub longest_run: Bounds,
 }
 

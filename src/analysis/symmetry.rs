@@ -42,12 +42,12 @@ pub fn symmetry(matrix: &Csc<f64>) -> FoundSymmetry {
     }
 }
 
-/// By how much the triangles of a symmetric matrix may differ, as a part of the largest element of
-/// their rows: sums of a million products in two orders differ by less.
+/// The largest difference between the triangles of a symmetric matrix, as a part of the largest
+/// element of their rows. Sums of a million products in two orders differ by less.
 const ROUNDING: f64 = 1e-12;
 
 /// The largest difference between the triangles of a square matrix that is symmetric within
-/// rounding. An entry without a counterpart has one of 0.
+/// rounding. The counterpart of an entry that has none is 0.
 ///
 /// ```
 /// use blockmul::{Csc, analysis::asymmetry};

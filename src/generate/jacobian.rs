@@ -11,7 +11,7 @@ use crate::{BlockGroups, BlockShape, Cbc, Pattern, Result};
 /// that matrix has the pattern of J_cameraᵀ·J_point.
 ///
 /// # Errors
-/// As [`bundle_adjustment`](super::bundle_adjustment), and
+/// The errors of [`bundle_adjustment`](super::bundle_adjustment), and
 /// [`Error::BlockShape`](crate::Error::BlockShape) if `parameters` is outside 1 to 32.
 pub fn bundle_adjustment_jacobian(
     cameras: usize,
@@ -41,7 +41,7 @@ pub fn bundle_adjustment_jacobian(
 /// the same seed that matrix has the pattern of JᵀJ.
 ///
 /// # Errors
-/// As [`pose_graph`](super::pose_graph).
+/// The errors of [`pose_graph`](super::pose_graph).
 pub fn pose_graph_jacobian(
     poses: usize,
     loop_closures: usize,

@@ -65,8 +65,9 @@ fn lines(what: &'static str, count: usize) -> Result<u32> {
     }
 }
 
-/// Refuses arrays that are filled together, each of a count of groups of bytes, unless the host has
-/// room for all: [`room`] alone does not see those that are not written yet.
+/// Refuses arrays that are filled together, unless the host has room for all. Each array is a count
+/// of groups and the bytes of a group. [`room`] alone does not count arrays that are allocated but
+/// not written yet.
 fn together(arrays: &[(u64, u64)]) -> Result<()> {
     let bytes = arrays.iter().map(|&(count, bytes)| count.saturating_mul(bytes));
     let entries = arrays.iter().map(|&(count, _)| count).max().unwrap_or(0);

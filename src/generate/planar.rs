@@ -1,9 +1,9 @@
-//! Graphs of the plane, as those of roads: few edges at each vertex, and long shortest paths.
+//! Graphs in the plane, like road networks: few edges at each vertex, and long shortest paths.
 use super::{Random, lines, room, together};
 use crate::{BlockShape, Cbc, Error, Pattern, Result};
 
 /// The graph of `cols` x `rows` points of the plane, each near its place in a grid of side 1,
-/// connected by a triangulation: neighbours in the grid, and of each cell the points of the shorter
+/// connected by a triangulation: neighbours in the grid, and the ends of each cell's shorter
 /// diagonal. Edges lead in both directions, and their values are their lengths.
 ///
 /// The points are within a quarter of their places, so cells are convex and the triangles do not

@@ -31,9 +31,9 @@ impl Random {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// A normal deviate of mean 0 and variance 1. The method is Marsaglia's polar one (Marsaglia,
-    /// Bray: *A Convenient Method for Generating Normal Variables*, 1964), of whose two numbers one
-    /// is used.
+    /// A normal deviate of mean 0 and variance 1. The method is Marsaglia's polar method
+    /// (Marsaglia, Bray: *A Convenient Method for Generating Normal Variables*, 1964). It gives two
+    /// numbers, of which one is used.
     pub fn normal(&mut self) -> f64 {
         loop {
             let (x, y) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);

@@ -3,7 +3,7 @@ use super::{Random, lines, room, together};
 use crate::{Error, Result, mesh::Mesh};
 use std::{collections::HashMap, f64::consts::TAU};
 
-/// Most times that the triangles of a sphere are divided: 671 million points at 13.
+/// The maximum number of divisions of a sphere's triangles: 13 give 671 million points.
 const MOST_DIVISIONS: u32 = 13;
 
 /// A sphere of radius 1: an icosahedron whose triangles are divided into four `divisions` times.
@@ -159,7 +159,7 @@ impl Hills {
     }
 }
 
-/// The whole number below, and how far the rest is on a smooth step.
+/// The whole number below `number`, and the value of a smooth step at the rest.
 fn part(number: f64) -> (u64, f64) {
     let rest = number - number.floor();
     (number as u64, rest * rest * (3.0 - 2.0 * rest))

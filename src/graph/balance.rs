@@ -1,11 +1,11 @@
-//! What patches cost and gain, for balanced Lloyd relaxation (Zaman, Nytko, Taghibakhshi,
-//! MacLachlan, Olson, West: *Generalizing Lloyd's Algorithm for Graph Clustering*, SISC 2024).
-//! Kernels: `cl/graph/balance.cl`.
+//! The costs of giving patches up and the gains of dividing them, for balanced Lloyd relaxation
+//! (Zaman, Nytko, Taghibakhshi, MacLachlan, Olson, West: *Generalizing Lloyd's Algorithm for Graph
+//! Clustering*, SISC 2024). Kernels: `cl/graph/balance.cl`.
 //!
 //! A patch that is given up costs the energy that its vertices gain with the next nearest seeds; a
 //! patch that is divided between two seeds saves energy. The paper takes the best of all pairs of
-//! vertices. Here Lloyd relaxation within the patch finds two, from its far ends: all patches are
-//! divided together, by paths that stay within patches.
+//! vertices. Here Lloyd relaxation within the patch, from its far ends, finds two vertices. All
+//! patches are divided together, by paths that stay within patches.
 use super::{
     edges::{Edges, Graph, Lengths},
     lloyd::Steps,
@@ -42,22 +42,23 @@ kernel! {
     }
 }
 
-/// Times that the two seeds of a divided patch move: more do not lower energies further.
+/// How often the two seeds of a divided patch move: more moves do not lower energies further.
 const DIVISIONS: usize = 1;
 
-/// What it costs to give up patches, and what dividing them saves.
+/// For each patch, the cost of giving it up and the gain of dividing it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Balance {
-    /// Infinite or NaN if vertices would be out of reach.
+    /// The cost of giving up each patch; infinite or NaN if vertices would be out of reach.
     pub costs: Vec<f64>,
     pub gains: Vec<f64>,
-    /// The two seeds of each patch if it is divided.
+    /// The two seeds that each patch would have if it were divided.
     pub pairs: [Vec<u32>; 2],
 }
 
 impl Balance {
-    /// The balance of patches, of which each has vertices. `inside` has the steps along edges
-    /// within patches, and `without` the energies of patches whose vertices go to other seeds.
+    /// Computes the balance of patches; every patch must have vertices. `inside` has the steps
+    /// along edges within patches. `without` has the energy of each patch's vertices if they go to
+    /// other seeds.
     pub fn of<S: Steps>(whole: &S, inside: &S, state: &S::State, seeds: &[u32], without: &[f64]) -> Result<Self> {
         let (patches, now, sizes) = (seeds.len(), whole.energies(state)?, whole.sizes(state));
         let one = whole.far_ends(state, seeds)?;
@@ -85,10 +86,10 @@ impl Balance {
         Ok(Self { costs, gains, pairs: [best, others] })
     }
 
-    /// Seeds after moves that are worth a try, at most so many: first those patches that cost least
-    /// have moved into those that gain most, each one once, as long as a move gains more than it
-    /// costs; then one patch alone, the best moves first. A move may pay that seems not to, for all
-    /// seeds move on after it.
+    /// Lists at most `most` sets of seeds that are worth a try. In the first set the patches that
+    /// cost least have moved into those that gain most, each patch once, as long as a move gains
+    /// more than it costs. In each further set only one patch has moved, the best moves first. A
+    /// move that seems not to pay is tried too, because all seeds move on after it.
     pub fn moves(&self, seeds: &[u32], most: usize) -> Vec<Vec<u32>> {
         let (costs, gains) = (&self.costs, &self.gains);
         let mut given_up: Vec<usize> = (0..seeds.len()).filter(|&patch| costs[patch].is_finite()).collect();
@@ -96,7 +97,7 @@ impl Balance {
         given_up.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
         divided.sort_by(|&a, &b| gains[b].total_cmp(&gains[a]));
         let paying = self.paying(&given_up, &divided);
-        // The best pairs are among the first of both orders.
+        // The best pairs are among the first patches of both orders.
         let pairs = given_up
             .iter()
             .take(most + 1)
@@ -108,7 +109,7 @@ impl Balance {
         moves.take(most).map(|pairs| self.moved(seeds, &pairs)).collect()
     }
 
-    /// Patches that move, and those into which they move.
+    /// Pairs of a patch that moves and the patch into which it moves.
     fn paying(&self, given_up: &[usize], divided: &[usize]) -> Vec<[usize; 2]> {
         let mut taken = vec![false; self.costs.len()];
         let (mut pairs, mut to) = (Vec::new(), divided.iter().copied());
@@ -126,7 +127,7 @@ impl Balance {
         pairs
     }
 
-    /// The seeds after moves.
+    /// The seeds after the moves `pairs`.
     fn moved(&self, seeds: &[u32], pairs: &[[usize; 2]]) -> Vec<u32> {
         let mut moved = seeds.to_vec();
         for &[from, into] in pairs {

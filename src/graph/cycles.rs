@@ -1,37 +1,37 @@
 //! Cycles around which distances fall without end, found among the edges that lowered distances
 //! last. Sweeps on devices and the reference share this, so that they refuse the same graphs.
 //!
-//! Sums are rounded, so a cycle of length 0 may lower distances for a while, and one of a negative
-//! length that is lost beside a distance may lower none. What counts is whether rounding stops the
-//! fall.
+//! Sums are rounded. So a cycle of length 0 may lower distances for a while, and a cycle whose
+//! negative length is lost beside a distance may lower none. A cycle is refused if rounding does
+//! not stop the fall.
 use crate::{Error, Result, element::ElementType};
 
-/// Sweeps after which cycles are looked for first; then after twice as many. GPUs read what has
-/// happened after some sweeps together: this is a multiple of them.
+/// The number of sweeps after which cycles are first looked for; the next search is after twice as
+/// many. GPUs read results only after several sweeps together; this is a multiple of their number.
 const FIRST_LOOK: u64 = 64;
 
-/// Times around a cycle that distances may fall. Rounding stops them after few, or not before they
-/// have crossed most numbers of their type.
+/// How often distances may fall around a cycle. Rounding stops them after a few rounds, or not
+/// before they have crossed most numbers of their type.
 const ROUNDS: usize = 64;
 
-/// Sweeps for each vertex in which distances may fall: rounding may lower them around several
-/// cycles in turn, and around none of them alone.
+/// The number of sweeps per vertex in which distances may fall: rounding may lower distances around
+/// several cycles in turn, although around none of them alone.
 const MOST_SWEEPS: u64 = 4;
 
-/// Stands for no vertex before.
+/// Marks a vertex whose distance no edge has lowered.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The edge that lowered the distance of each vertex last, if one did.
 pub(crate) struct LastEdges<'a> {
     /// The type in which distances are computed.
     pub element: ElementType,
-    /// Where it begins; [`NONE`] without one.
+    /// The vertex at which that edge begins; [`NONE`] if no edge lowered the distance.
     pub from: &'a [u32],
     pub length: &'a [f64],
     pub distance: &'a [f64],
 }
 
-/// Whether cycles are looked for after so many sweeps, if distances still fall.
+/// Whether to look for cycles after `sweeps` sweeps, if distances still fall.
 pub(crate) fn is_time_to_look(sweeps: u64) -> bool {
     sweeps >= FIRST_LOOK && sweeps.is_power_of_two()
 }
@@ -41,8 +41,8 @@ impl LastEdges<'_> {
     /// if the last one has lowered a distance.
     ///
     /// # Errors
-    /// [`Error::NegativeCycle`] for the first cycle that is met from the vertices in their order;
-    /// if distances only fall around several cycles together, for the shortest.
+    /// [`Error::NegativeCycle`] for the first cycle found from the vertices in their order; if
+    /// distances fall only around several cycles together, for the shortest cycle.
     pub fn check(&self, falling: Option<u64>) -> Result<()> {
         let length = |cycle: &Vec<usize>| exact_sum(cycle.iter().map(|&to| self.length[to]));
         let measured: Vec<_> = cycles(self.from).into_iter().map(|cycle| (length(&cycle), cycle)).collect();
@@ -78,7 +78,8 @@ impl LastEdges<'_> {
     }
 }
 
-/// The cycles in which each vertex has the one before it in `from`, along their edges.
+/// The cycles among the edges that lead to each vertex from its vertex in `from`; each is listed
+/// along its edges.
 pub(super) fn cycles(from: &[u32]) -> Vec<Vec<usize>> {
     let mut cycles = Vec::new();
     // The walk on which a vertex was met first.

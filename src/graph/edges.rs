@@ -9,7 +9,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A graph: its pattern as it is stored, by the begin of its edges or by their end.
+/// A graph: its pattern as it is stored, with edges sorted by the vertex that they leave or by the
+/// vertex that they enter.
 pub(super) struct Graph {
     pub stored: Arc<PatternArrays>,
     /// Whether the columns of the arrays list the edges that leave a vertex.
@@ -35,7 +36,7 @@ pub(super) struct Lengths<'a> {
 }
 
 impl<'a> Lengths<'a> {
-    /// The values of a graph.
+    /// The values of a graph as lengths.
     pub fn of(g: &'a DeviceCbc) -> Self {
         Self { element: g.element(), values: Some(&g.values), stride: g.stride as u32 }
     }
@@ -81,14 +82,14 @@ impl Graph {
     }
 }
 
-/// The error for a matrix that is not square or not of scalars; its size in blocks.
+/// The error for a matrix that is not square or not of scalars. Rows and columns count blocks.
 pub(crate) fn no_graph(nrows: usize, ncols: usize, shape: BlockShape) -> Error {
     let size = Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() };
     Error::Argument(format!("a graph is a square matrix of scalars, this one is {size}"))
 }
 
 impl Edges {
-    /// The index of the values; any other array if there is none, which kernels then do not read.
+    /// The index of the values. If there is none, this is another array, which kernels do not read.
     pub fn source(&self) -> &Buffer<u32> {
         self.source.as_ref().unwrap_or(&self.pattern.row_idx)
     }

@@ -1,11 +1,11 @@
 //! Distances in the order of near and far (Davidson, Baxter, Garland, Owens: *Work-Efficient
 //! Parallel GPU Methods for Single-Source Shortest Paths*, IPDPS 2014), by all work-items, with
-//! atomic minima of distances: for GPUs. Kernels: `cl/graph/frontier.cl`.
+//! atomic minima of distances. This schedule is for GPUs. Kernels: `cl/graph/frontier.cl`.
 //!
-//! A round is a launch; the host reads what happened after many of them. The edges of a vertex are
-//! cut into parts, and a work-group shares the edges of several parts among its items, so that hubs
-//! delay no round. If few vertices are near, groups go on with those that they have lowered, so
-//! that a round moves the front by several edges.
+//! A round is a launch; the host reads the record after many rounds. The edges of a vertex are cut
+//! into parts, and a work-group shares the edges of several parts among its items, so that hubs
+//! delay no round. If few vertices are near, a group goes on with the vertices that it has lowered,
+//! so that a round moves the front by several edges.
 use super::{
     edges::{Edges, Lengths},
     near_far::Visits,
@@ -53,7 +53,7 @@ kernel! {
     }
 }
 
-/// Words of a slot of the record, and what some of them are.
+/// The number of words in a slot of the record, and the places of some of them.
 const RECORD: usize = 9;
 const MODE: usize = 0;
 const EDGES: usize = 6;
@@ -61,7 +61,8 @@ const EDGES: usize = 6;
 /// The `MODE` of a round that found nothing to do.
 const DONE: u32 = 0;
 
-/// Distances of a slot: the limit, the one before, the step, the least that is left.
+/// The number of distances in a slot: the limit, the limit before, the step, and the least distance
+/// that is left.
 const BOUNDS: usize = 4;
 
 /// Edges of a part: the items of a group take one or two each.
@@ -84,7 +85,7 @@ pub(super) fn check(element: ElementType, info: &DeviceInfo) -> Result<()> {
 }
 
 /// Lowers `distance`, 0 at `sources` and infinite elsewhere, to the distances from them. `step` is
-/// how far the limit moves at first. No length is negative.
+/// the first step of the limit. No length is negative.
 ///
 /// # Errors
 /// [`Error::Unsupported`], see [`check`].
@@ -167,7 +168,7 @@ impl Frontier<'_> {
         options.define("RECORD", RECORD).define("BOUNDS", BOUNDS)
     }
 
-    /// The sources in the near list, and the slot of the rounds before.
+    /// Puts the sources into the near list, and makes the slots of the rounds before the first.
     fn begin(&self, sources: &Buffer<u32>, step: f64) -> Result<(Lists, Slots)> {
         let (work, pattern) = (self.work, &self.edges.pattern);
         let vertices = pattern.ncols;
@@ -231,7 +232,7 @@ impl Frontier<'_> {
     }
 }
 
-/// A slot and those of the rounds that follow: `empty` fills them.
+/// A slot, followed by the slots of later rounds, filled with `empty`.
 fn after<T: Copy>(last: &[T], empty: T) -> Vec<T> {
     let mut slots = vec![empty; (MOST_TOGETHER + 1) * last.len()];
     slots[..last.len()].copy_from_slice(last);

@@ -65,7 +65,7 @@ pub fn triangles<M: HostMatrix>(g: &DeviceMatrix<M>) -> Result<u64> {
 /// ```
 ///
 /// # Errors
-/// As [`triangles`].
+/// The errors of [`triangles`].
 pub fn triangles_of_vertices<M: HostMatrix>(g: &DeviceMatrix<M>) -> Result<DeviceVector<u32>> {
     of_triangles::of_vertices(&Graph::of(&g.cbc, g.kind().is_row_major())?)
 }
@@ -84,7 +84,7 @@ pub fn triangles_of_vertices<M: HostMatrix>(g: &DeviceMatrix<M>) -> Result<Devic
 /// ```
 ///
 /// # Errors
-/// As [`ShortestPaths::run`].
+/// The errors of [`ShortestPaths::run`].
 pub fn shortest_paths<M: Matrix<Element: Length>>(
     g: &DeviceMatrix<M>,
     sources: &[usize],
@@ -92,7 +92,7 @@ pub fn shortest_paths<M: Matrix<Element: Length>>(
     Ok(ShortestPaths::from(sources).run(g)?.distances)
 }
 
-/// As [`shortest_paths`], for lengths whose type is a value.
+/// Computes what [`shortest_paths`] does, for a graph whose element type is a value.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -105,7 +105,7 @@ pub fn shortest_paths<M: Matrix<Element: Length>>(
 /// ```
 ///
 /// # Errors
-/// As [`ShortestPaths::run_any`].
+/// The errors of [`ShortestPaths::run_any`].
 pub fn any_shortest_paths(g: &DeviceMatrix<AnyMatrix>, sources: &[usize]) -> Result<DeviceVector<Any>> {
     Ok(ShortestPaths::from(sources).run_any(g)?.distances)
 }
@@ -124,7 +124,7 @@ pub fn any_shortest_paths(g: &DeviceMatrix<AnyMatrix>, sources: &[usize]) -> Res
 /// ```
 ///
 /// # Errors
-/// As [`ShortestPaths::run_by_edges`].
+/// The errors of [`ShortestPaths::run_by_edges`].
 pub fn levels<M: HostMatrix>(g: &DeviceMatrix<M>, sources: &[usize]) -> Result<DeviceVector<u32>> {
     Ok(ShortestPaths::from(sources).run_by_edges(g)?.distances)
 }

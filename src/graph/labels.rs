@@ -91,9 +91,9 @@ kernel! {
 /// Rounds between two reads of whether labels still change, on a GPU.
 const TOGETHER: usize = 3;
 
-/// The label of the nearest source of each vertex, of several the lowest; `u32::MAX` out of reach.
-/// `edges` enter vertices, `distance` is final, and `labels` has one for each source. No length is
-/// negative.
+/// Finds the label of the nearest source of each vertex. If several sources are nearest, the lowest
+/// label counts; a vertex out of reach gets `u32::MAX`. `edges` are the edges that enter each
+/// vertex, `distance` is final, and `labels` has a label for each source. No length is negative.
 pub(super) fn nearest(
     work: &Work,
     edges: &Edges,
@@ -125,7 +125,7 @@ pub(super) fn nearest(
         stride: lengths.stride,
     };
     begin.launch(work, grid, args)?;
-    // Of sources, too, no closer vertex is known.
+    // No closer vertex is known for sources either.
     if open.download(work)?[0] as usize > sources.len() {
         level = levels(work, edges, lengths, distance, (&mut before, level))?;
     }
@@ -165,9 +165,10 @@ pub(super) fn nearest(
     }
 }
 
-/// Makes vertices that edges of length 0 connect in both directions follow the least of them, and
-/// that the edge of any. Returns the least of them for each vertex. In `parent` each vertex is its
-/// own.
+/// Joins vertices that edges of length 0 connect in both directions to levels. Each vertex follows
+/// the least vertex of its level, and that vertex follows an edge that enters any vertex of the
+/// level. Returns the least vertex of each vertex's level. At first each vertex is its own entry in
+/// `parent`.
 fn levels(
     work: &Work,
     edges: &Edges,

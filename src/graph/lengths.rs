@@ -1,4 +1,4 @@
-//! What the lengths of a graph's edges are like. Kernel: `cl/graph/lengths.cl`.
+//! A survey of the lengths of a graph's edges. Kernel: `cl/graph/lengths.cl`.
 use super::edges::{Graph, Lengths};
 use crate::{
     DeviceKind, Error, Result, Semiring,
@@ -22,7 +22,7 @@ kernel! {
 /// Parts of the edges, each looked at by a work-item.
 const PARTS: usize = 256;
 
-/// The same on devices whose neighbouring work-items read neighbouring edges.
+/// The number of parts on devices whose neighbouring work-items read neighbouring edges.
 const INTERLEAVED_PARTS: usize = 1 << 14;
 
 /// The lengths of all edges together.
@@ -34,13 +34,13 @@ pub(super) struct Survey {
     pub mean: f64,
 }
 
-/// Looks at the lengths of `graph`. One read.
+/// Surveys the lengths of `graph`, with one read.
 ///
 /// # Errors
 /// [`Error::NoLength`] if a length is NaN.
 pub(super) fn survey(work: &Work, graph: &Graph, lengths: &Lengths<'_>) -> Result<Survey> {
     let &Lengths { element, values, stride } = lengths;
-    // Sums have a type that reaches as far as lengths do.
+    // The type of sums has the range of the lengths.
     let of_sums = if element.is_integer() { ElementType::F32 } else { element }.word();
     let info = work.device().info();
     let (group_size, interleaved) = (info.serial_or(64), info.kind != DeviceKind::Cpu);

@@ -13,23 +13,25 @@ use steps::{OnDevice, Shared};
 
 /// Patches to compute, with options: Lloyd relaxation from given seeds.
 ///
-/// A vertex belongs to the patch of the seed nearest to it along the edges, of several to the one
-/// with the lowest number. Then every seed moves to the centre of its patch:
+/// A vertex belongs to the patch of the seed nearest to it along the edges; if several seeds are
+/// nearest, the one with the lowest number counts. Then every seed moves to the centre of its
+/// patch:
 ///
 /// * with [`Lloyd::points`], to the vertex of the patch that is nearest in space to the centroid of
 ///   its vertices;
-/// * else to the vertex farthest along the edges from the border of the patch, as aggregation in
-///   algebraic multigrid has it (`lloyd_cluster` of PyAMG).
+/// * else to the vertex farthest along the edges from the border of the patch, as in aggregation
+///   for algebraic multigrid (`lloyd_cluster` of PyAMG).
 ///
-/// Of several such vertices a seed stays where it is, or takes the first. This is repeated until
-/// the seeds stand still, or for [`Lloyd::steps`]. The patches with the least energy are the
-/// result. A patch without vertices, whose seed is at distance 0 from that of another, moves to the
-/// vertex farthest from all seeds, of several such patches each in turn. Vertices that no seed
-/// reaches come first. A patch stays empty if every vertex is at distance 0 from a seed.
+/// If there are several such vertices, the seed stays where it is if it is one of them; otherwise
+/// it takes the first. This is repeated until the seeds stand still, or for [`Lloyd::steps`]. The
+/// patches with the least energy are the result. A patch has no vertices if its seed is at distance
+/// 0 from another seed. It moves to the vertex farthest from all seeds; several such patches move
+/// one after the other. Vertices that no seed reaches come first. A patch stays empty if every
+/// vertex is at distance 0 from a seed.
 ///
 /// The energy is the sum of the squares of the vertices' distances from their seeds along the
-/// edges. Vertices that no seed reaches belong to no patch and do not count; fewer of them are
-/// better than any energy.
+/// edges. Vertices that no seed reaches belong to no patch and do not count; a result with fewer of
+/// them is better, whatever its energy.
 ///
 /// Results have the bits of [`reference::lloyd`](crate::reference::lloyd) on every device.
 #[derive(Debug, Clone)]
@@ -51,16 +53,17 @@ pub struct Patches {
     pub seeds: Vec<u32>,
     /// The energy of the seeds given, then after each step.
     pub energies: Vec<f64>,
-    /// The place of these patches' energy among them.
+    /// The index in `energies` of these patches' energy.
     pub best: usize,
     /// Vertices that no seed reaches.
     pub unreached: usize,
-    /// Milliseconds from start to end, without waiting for kernels; 0 for those of the reference.
+    /// Milliseconds from start to end, without waiting for kernels; 0 if the reference computed the
+    /// patches.
     pub total_ms: f64,
 }
 
 impl Patches {
-    /// The least energy.
+    /// The energy of these patches, the least found.
     pub fn energy(&self) -> f64 {
         self.energies[self.best]
     }
@@ -78,19 +81,20 @@ impl<'a> Lloyd<'a> {
         self
     }
 
-    /// Moves seeds at most so often.
+    /// Sets how often the seeds move at most.
     pub fn steps(mut self, steps: usize) -> Self {
         self.steps = steps;
         self
     }
 
     /// Balances sizes, after balanced Lloyd clustering (Zaman, Nytko, Taghibakhshi, MacLachlan,
-    /// Olson, West: *Generalizing Lloyd's Algorithm for Graph Clustering*, SISC 2024). A vertex as
-    /// near to several seeds goes to the patch that had the fewest vertices before. When the seeds
-    /// stand still, patches that cost little are given up, their seeds move into those that gain
-    /// most by two, and all seeds move on; at most ten times. Only what lowers the energy counts:
-    /// it is never above that of the form without balance, from the same seeds. Seeds move to other
-    /// patches only if the best patches all have vertices.
+    /// Olson, West: *Generalizing Lloyd's Algorithm for Graph Clustering*, SISC 2024). A vertex at
+    /// equal distance from several seeds goes to the patch that had the fewest vertices before.
+    /// When the seeds stand still, patches that cost little are given up, their seeds move into the
+    /// patches that gain most by a second seed, and all seeds move on. This happens at most ten
+    /// times. Only results with a lower energy count, so the energy is never above that of the form
+    /// without balance, from the same seeds. Seeds move to other patches only if the best patches
+    /// all have vertices.
     pub fn balanced(mut self) -> Self {
         self.balanced = true;
         self
@@ -102,7 +106,7 @@ impl<'a> Lloyd<'a> {
         self
     }
 
-    /// The seeds, after a look at all arguments.
+    /// Checks all arguments and returns the seeds.
     pub(crate) fn checked(&self, vertices: usize) -> Result<Vec<u32>> {
         let refused = |why: String| Err(Error::Argument(why));
         if self.seeds.is_empty() {

@@ -1,6 +1,6 @@
 //! Distances in the order of near and far (Davidson, Baxter, Garland, Owens: *Work-Efficient
-//! Parallel GPU Methods for Single-Source Shortest Paths*, IPDPS 2014), by one work-item: for CPUs.
-//! Kernels: `cl/graph/near_far.cl`.
+//! Parallel GPU Methods for Single-Source Shortest Paths*, IPDPS 2014), by one work-item. This
+//! schedule is for CPUs. Kernels: `cl/graph/near_far.cl`.
 //!
 //! One work-item needs no atomics and no barriers, and visits few vertices twice. The limit moves
 //! by steps that grow while few vertices are near.
@@ -38,26 +38,26 @@ kernel! {
     }
 }
 
-/// Words of the record, and what some of them are.
+/// The number of words of the record, and the places of some of them.
 const RECORD: usize = 6;
 const COUNT: usize = 1;
 const FAR_COUNT: usize = 2;
 const PHASES: usize = 4;
 const EDGES: usize = 5;
 
-/// Edges of a launch: some ten milliseconds.
+/// The number of edges that a launch visits: some ten milliseconds.
 const BUDGET: u64 = 1 << 21;
 
-/// What a computation took.
+/// The work of a computation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Visits {
     pub rounds: u64,
-    /// Edges that were looked at, and vertices, once for each time.
+    /// How many times edges and vertices were visited.
     pub edges: u64,
 }
 
-/// Lowers `distance`, 0 at `sources`, different vertices, and infinite elsewhere, to the distances
-/// from them. `step` is how far the limit moves at first.
+/// Lowers `distance` to the distances from `sources`. At first it is 0 at the sources, which are
+/// different vertices, and infinite elsewhere. `step` is the first step of the limit.
 pub(super) fn near_far(
     work: &Work,
     edges: &Edges,

@@ -49,7 +49,7 @@ pub(super) struct Members {
     pub label: Buffer<u32>,
     /// By label, then by number.
     pub order: Buffer<u32>,
-    /// Where each patch begins in that order.
+    /// The place in `order` where each patch begins.
     patch_ptr: Vec<u32>,
 }
 
@@ -127,14 +127,15 @@ impl Centres {
 
     /// Lists the vertices of each of `patches` patches.
     pub fn members(&self, work: &Work, label: Buffer<u32>, patches: usize) -> Result<Members> {
-        // One key more, for vertices without a patch, whose label is NONE.
+        // One more key is for vertices without a patch, whose label is NONE.
         let sorted = self.sort.run(work, Elements { key: &label, keys: patches + 1, order: None })?;
         let patch_ptr = self.sort.starts(work, &sorted.key, patches)?.download(work)?;
         Ok(Members { label, order: sorted.order, patch_ptr })
     }
 
-    /// Scores: the square of each vertex's distance in space from the centroid of its patch, whose
-    /// coordinates are summed in the order of its vertices, every 1024 on their own.
+    /// Scores vertices by the square of their distance in space from the centroid of their patch.
+    /// The coordinates of a centroid are summed in the order of the patch's vertices, every 1024 on
+    /// their own.
     pub fn by_centroids(&self, work: &Work, members: &Members, points: &Buffer<f64>) -> Result<Buffer<f64>> {
         let (count, vertices) = (members.count(), members.label.len());
         let run_patch: Vec<u32> = members.runs().map(|(patch, _)| patch).collect();
@@ -159,7 +160,7 @@ impl Centres {
     }
 
     /// The energy of each patch: the sum of the squares of the distances, in the order of its
-    /// vertices, every 1024 on their own; 0 without any.
+    /// vertices, every 1024 on their own; 0 for a patch without vertices.
     pub fn energies(&self, work: &Work, members: &Members, path_length: &Buffer<f64>) -> Result<Vec<f64>> {
         let count = members.count();
         let mut squares = work.buffer(count)?;
@@ -203,7 +204,8 @@ impl Centres {
         Ok(listed)
     }
 
-    /// Scores: the less, the farther from the border of its patch a vertex is.
+    /// Scores vertices by their distance from the border of their patch: a farther vertex has a
+    /// lower score.
     pub fn by_borders(&self, work: &Work, path_length: &Buffer<f64>) -> Result<Buffer<f64>> {
         let vertices = path_length.len();
         let mut score = work.buffer(vertices)?;
@@ -212,8 +214,8 @@ impl Centres {
         Ok(score)
     }
 
-    /// The vertex of each patch with the least score: of several the seed, else the first. A patch
-    /// without vertices keeps its seed.
+    /// The vertex of each patch with the least score. If several have it, the seed is taken if it
+    /// is one of them, else the first. A patch without vertices keeps its seed.
     pub fn least(&self, work: &Work, members: &Members, score: &Buffer<f64>, seeds: &[u32]) -> Result<Vec<u32>> {
         let run_patch: Vec<u32> = members.runs().map(|(patch, _)| patch).collect();
         let (mut pieces, mut piece_ptr) = (Vec::new(), vec![0u32]);

@@ -41,16 +41,18 @@ pub struct Paths<D> {
     /// sources. With negative lengths a source that is closer to another one has a vertex before
     /// it. `None` unless [`ShortestPaths::predecessors`] asked for them.
     ///
-    /// It is the least of those that are closer to the sources. If there are none, because the last
-    /// edge has length 0 or is lost in rounding, or if lengths may be negative, it is the least of
-    /// those whose own path has the fewest such edges. Following predecessors ends at a source.
+    /// If several vertices can precede a vertex on a shortest path, its predecessor is the least of
+    /// those that are closer to the sources. There may be none, because the last edge has length 0
+    /// or is lost in rounding. Then, or if lengths may be negative, it is the least of those whose
+    /// own path has the fewest such edges. Following predecessors ends at a source.
     pub predecessors: Option<DeviceVector<u32>>,
     /// The schedule that was used.
     pub schedule: Schedule,
-    /// Times that the limit between near and far was set; of [`Schedule::Frontier`] lists that
-    /// were visited or divided; sweeps.
+    /// For [`Schedule::NearFar`] how often the limit between near and far was set, for
+    /// [`Schedule::Frontier`] how many lists were visited or divided, for [`Schedule::BellmanFord`]
+    /// the number of sweeps.
     pub rounds: u64,
-    /// Edges and vertices visited, each as often as it was.
+    /// How many times edges and vertices were visited.
     pub visits: u64,
     /// Milliseconds from start to end, without waiting for kernels.
     pub total_ms: f64,
@@ -89,21 +91,22 @@ impl<'a> ShortestPaths<'a> {
         self
     }
 
-    /// How far the limit between near and far is moved at first: by default a 64th of the mean
-    /// length of an edge, and of [`Schedule::Frontier`] the mean. It is moved twice as far from
-    /// time to time, if few vertices are near.
+    /// Sets the first step of the limit between near and far. The default is a 64th of the mean
+    /// length of an edge, and for [`Schedule::Frontier`] the mean. If few vertices are near, the
+    /// step is doubled from time to time.
     pub fn delta(mut self, delta: f64) -> Self {
         self.delta = Some(delta);
         self
     }
 
-    /// Finds the vertex before each, too.
+    /// Also finds the predecessor of each vertex.
     pub fn predecessors(mut self) -> Self {
         self.predecessors = true;
         self
     }
 
-    /// Reports edges visited, of those of the graph; sweeps, of as many as there are vertices.
+    /// Reports progress: the edges visited out of those of the graph, or the sweeps out of as many
+    /// as there are vertices.
     pub fn progress(mut self, progress: Progress) -> Self {
         self.progress = Some(progress);
         self
@@ -135,7 +138,7 @@ impl<'a> ShortestPaths<'a> {
         Ok(self.along(&g.cbc, M::ROW_MAJOR)?.named())
     }
 
-    /// As [`ShortestPaths::run`], for lengths whose type is a value.
+    /// Computes what [`ShortestPaths::run`] does, for a graph whose element type is a value.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -148,7 +151,7 @@ impl<'a> ShortestPaths<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`ShortestPaths::run`]; [`Error::Argument`] for elements of `f16` and `u8`.
+    /// The errors of [`ShortestPaths::run`]; [`Error::Argument`] for elements of `f16` and `u8`.
     pub fn run_any(&self, g: &DeviceMatrix<AnyMatrix>) -> Result<Paths<Any>> {
         g.element().check_length()?;
         Ok(self.along(&g.cbc, g.kind().is_row_major())?.named())
@@ -158,12 +161,12 @@ impl<'a> ShortestPaths<'a> {
     /// search.
     ///
     /// # Errors
-    /// As [`ShortestPaths::run`], without those about lengths.
+    /// The errors of [`ShortestPaths::run`], without those about lengths.
     pub fn run_by_edges<M: HostMatrix>(&self, g: &DeviceMatrix<M>) -> Result<Paths<u32>> {
         Ok(self.computed(&Graph::of(&g.cbc, g.kind().is_row_major())?, &Lengths::units())?.named())
     }
 
-    /// The paths along edges that have lengths.
+    /// Computes the paths along edges that have lengths.
     fn along(&self, g: &DeviceCbc, row_major: bool) -> Result<Found> {
         let graph = Graph::of(g, row_major)?;
         graph.device().require(g.element())?;
@@ -196,7 +199,7 @@ impl<'a> ShortestPaths<'a> {
         Ok(Found { device: device.clone(), distance, predecessors: before, schedule, visits, total_ms })
     }
 
-    /// The sources on the device, each once.
+    /// Uploads the sources, each once.
     fn sources(&self, work: &Work, vertices: usize) -> Result<Buffer<u32>> {
         if self.sources.is_empty() {
             return Err(Error::Argument("no source: paths begin at one at least".into()));

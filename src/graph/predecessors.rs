@@ -1,10 +1,11 @@
-//! The vertex before each on a shortest path from the sources. Kernels:
+//! The predecessor of each vertex on a shortest path from the sources. Kernels:
 //! `cl/graph/predecessors.cl`.
 //!
 //! Edges of length 0, and those that are so short beside a distance that the sum is rounded to it,
-//! could make two vertices the predecessors of each other. So edges between vertices of one
+//! could make two vertices the predecessors of each other. So edges between vertices of equal
 //! distance are taken last, by the fewest steps from vertices whose own chain is known to end at a
-//! source. These steps are distances too, along such edges alone, and computed as all others are.
+//! source. The numbers of steps are distances along such edges alone, and are computed like all
+//! distances.
 use super::{
     edges::{Edges, Graph, Lengths},
     lengths::Survey,
@@ -86,8 +87,8 @@ kernel! {
 /// Parts of the vertices, each looked at by a work-item.
 const PARTS: usize = 256;
 
-/// Finds predecessors for distances that are final. `edges` leave vertices; `negative` says whether
-/// some length may be.
+/// Finds predecessors for distances that are final. `edges` are the edges that leave each vertex;
+/// `negative` says whether some length may be negative.
 pub(super) fn predecessors(
     work: &Work,
     edges: &Edges,
@@ -131,7 +132,7 @@ pub(super) fn predecessors(
     Ok(predecessor)
 }
 
-/// Settles the vertices that have a predecessor. Returns how many that are reached have none.
+/// Settles the vertices that have a predecessor. Returns how many reached vertices have none.
 fn settle(
     work: &Work,
     options: &Options,
@@ -147,7 +148,7 @@ fn settle(
     Ok(waiting.download(work)?[0])
 }
 
-/// Finds the predecessors of vertices that are not settled, by steps from those that are.
+/// Finds the predecessors of unsettled vertices, by steps from settled ones.
 fn by_steps(
     work: &Work,
     edges: &Edges,

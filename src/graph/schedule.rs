@@ -14,14 +14,14 @@ use crate::{
     host::Progress,
 };
 
-/// The limit between near and far starts with steps of this part of the mean length. A step of the
-/// mean visits 3.0 times the edges of an R-MAT graph with 15 for each vertex, a 64th of it 1.2
-/// times; on a grid, where steps soon become longer, both visit each edge once.
+/// The limit between near and far starts with steps of this part of the mean length. With steps of
+/// the mean each edge of an R-MAT graph with 15 edges for each vertex is visited 3.0 times, with a
+/// 64th of it 1.2 times. On a grid, where steps soon become longer, both visit each edge once.
 const PART_OF_MEAN: f64 = 64.0;
 
-/// The least step of the limit that doubling makes longer, on devices that take numbers below the
-/// normal ones for zeros too. A limit of the frontier moves at least to the nearest vertex beyond
-/// it.
+/// The least step of the limit that becomes longer when it is doubled, even on devices that treat
+/// subnormal numbers as zero. The frontier needs no such step: its limit moves at least to the
+/// nearest vertex beyond it.
 fn least_step(element: ElementType, schedule: Schedule) -> f64 {
     match (element.bytes(), schedule) {
         _ if element.is_integer() => 1.0,
@@ -32,7 +32,7 @@ fn least_step(element: ElementType, schedule: Schedule) -> f64 {
     }
 }
 
-/// The order in which edges are visited. It changes the time, and no result.
+/// The order in which edges are visited. It changes the time, but no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -42,10 +42,10 @@ pub enum Schedule {
     /// negative.
     #[default]
     Auto,
-    /// Vertices near the sources first, by one work-item. No length may be negative.
+    /// One work-item visits vertices near the sources first. No length may be negative.
     NearFar,
-    /// Vertices near the sources first, by all work-items. No length may be negative. Distances of
-    /// 64 bits need a device with `cl_khr_int64_extended_atomics` and addresses of 64 bits.
+    /// All work-items visit vertices near the sources first. No length may be negative. Distances
+    /// of 64 bits need a device with `cl_khr_int64_extended_atomics` and addresses of 64 bits.
     Frontier,
     /// All edges in every sweep, until no distance falls. Lengths may be negative.
     BellmanFord,
@@ -83,10 +83,10 @@ impl Schedule {
         }
     }
 
-    /// How far the limit is moved at first, `delta` if that is given.
+    /// The first step of the limit; `delta` if it is given.
     pub(super) fn step(self, delta: Option<f64>, lengths: &Lengths<'_>, survey: Survey) -> Result<f64> {
         let usual = match self {
-            // Without a limit rounds go from level to level: no list need be divided.
+            // Without a limit rounds go from level to level, and no list has to be divided.
             Self::Frontier if lengths.values.is_none() => f64::INFINITY,
             Self::Frontier => survey.mean,
             _ => survey.mean / PART_OF_MEAN,
@@ -124,7 +124,7 @@ impl std::str::FromStr for Schedule {
 pub(super) struct Distances<'a> {
     schedule: Schedule,
     step: f64,
-    /// Leaving vertices, or entering them for sweeps.
+    /// The edges that leave each vertex; for sweeps those that enter it.
     edges: Edges,
     lengths: &'a Lengths<'a>,
     negative: bool,

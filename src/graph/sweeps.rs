@@ -45,7 +45,7 @@ kernel! {
 const TOGETHER: usize = 8;
 
 /// Lowers `distance`, 0 at the sources and infinite elsewhere, to the distances from the sources.
-/// `negative` says whether some length may be.
+/// `negative` says whether some length may be negative.
 ///
 /// # Errors
 /// [`Error::NegativeCycle`](crate::Error::NegativeCycle) if distances fall without end.
@@ -61,7 +61,7 @@ pub(super) fn sweeps(
     let kernel: Kernel<Sweep<'_>> = Kernel::new(work.device(), &edges.options(group_size, lengths))?;
     let together = if info.kind == DeviceKind::Cpu { 1 } else { TOGETHER };
     let mut after = work.buffer_of(lengths.element.word(), vertices)?;
-    // It is read only if a length may be negative.
+    // `last` is read only if a length may be negative.
     let mut last = if negative { work.upload(&vec![NONE; vertices])? } else { work.buffer(vertices)? };
     let mut changed = work.buffer(together)?;
     let mut sweeps = 0u64;

@@ -14,7 +14,7 @@ pub(super) use families::{Family, families};
 pub(super) type EdgeList = Vec<(usize, usize, f64)>;
 
 fn graph<T: Element>(n: usize, edges: &EdgeList) -> Csc<T> {
-    // Of parallel edges the shortest counts: a matrix has one entry for each place.
+    // The shortest of parallel edges counts: a matrix has one entry for each place.
     let mut least = std::collections::BTreeMap::new();
     for &(from, to, length) in edges {
         let known = least.entry((from, to)).or_insert(length);

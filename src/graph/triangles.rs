@@ -3,8 +3,8 @@
 //!
 //! Each edge belongs to the end that has fewer neighbours (Schank, Wagner: *Finding, Counting and
 //! Listing all Triangles in Large Graphs*, WEA 2005). Then hubs own few edges, and the common
-//! neighbours of an edge's ends are soon found. A masked product over plus-pair counts the same and
-//! has longer rows.
+//! neighbours of an edge's ends are soon found. A masked product over plus-pair counts the same
+//! triangles, but its rows are longer.
 use super::edges::Graph;
 use crate::{
     DeviceInfo, DeviceVector, Result,
@@ -73,14 +73,14 @@ kernel! {
     }
 }
 
-/// How edges are counted with which two others are a triangle.
+/// The way to count the triangles of each edge.
 #[derive(Debug, Clone, Copy)]
 enum CountTuning {
     /// A work-item for each edge, in groups of this size, looks up the edges of the end with fewer
     /// among those of the other.
     Edges { group_size: usize },
-    /// Groups of one work-item take ranges of vertices, and mark each one's neighbours. `lookup`:
-    /// edges that are looked at in the time of a step of a bisection.
+    /// Groups of one work-item take ranges of vertices, and mark the neighbours of each vertex.
+    /// `lookup` is the number of edges that can be looked at in the time of one bisection step.
     Vertices { groups: usize, ranges: usize, lookup: usize },
 }
 
@@ -93,7 +93,7 @@ impl CountTuning {
         }
     }
 
-    /// What the kernel that counts is compiled with.
+    /// The options of the kernel that counts.
     fn options(self) -> Options {
         match self {
             Self::Edges { group_size } => Options::group_size(group_size),
@@ -129,7 +129,8 @@ fn counted(graph: &Graph, tuning: CountTuning) -> Result<DeviceVector<u32>> {
         }
         CountTuning::Vertices { groups, ranges, .. } => {
             let places = vertices.next_multiple_of(512);
-            // No vertex owns more edges: each of their ends has no fewer neighbours.
+            // No vertex owns more edges than this, because the other ends have at least as many
+            // neighbours.
             let longest = (2 * to.len()).isqrt() + 1;
             // Bitmaps and lists take at most a fourth of the free memory, but for one group.
             let each = (places / 8 + longest * size_of::<u32>()) as u64;
@@ -153,9 +154,9 @@ fn counted(graph: &Graph, tuning: CountTuning) -> Result<DeviceVector<u32>> {
     Ok(DeviceVector { values: count, device })
 }
 
-/// Each edge once, at the vertex that it belongs to.
+/// The edges, each listed once at the vertex that it belongs to.
 struct Edges {
-    /// Where those of each vertex begin, and the end.
+    /// The place where the edges of each vertex begin, and the end.
     begin: Buffer<u32>,
     to: Buffer<u32>,
     owner: Buffer<u32>,

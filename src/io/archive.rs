@@ -26,7 +26,7 @@ use crate::{Error, Result};
 pub(super) const BLOCK: usize = 512;
 /// Bytes of the longest name, and of the longest list of a member's attributes.
 const LONGEST_NOTE: u64 = 1 << 16;
-/// Most members that are looked at, because their list is held in memory.
+/// The maximum number of members that are examined; their list is held in memory.
 pub(super) const MOST_MEMBERS: usize = 10_000;
 
 /// Whether these are the first bytes of an archive: its first block is a header whose checksum is

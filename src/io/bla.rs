@@ -7,7 +7,7 @@
 //! 1. the size in scalars, with the number of stored elements;
 //! 2. the size in blocks, with the number of stored blocks;
 //! 3. where each block row begins, and where the last ends;
-//! 4. the same of the columns.
+//! 4. where each block column begins, and where the last ends.
 //!
 //! ```text
 //! 7 x 6 (24)
@@ -56,7 +56,7 @@ pub fn read(path: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<Layout> {
 /// the path.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read, name: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<Layout> {
     // Room for numbers below 2^32 and blanks; a longer text is no layout of a matrix of this size.
     let longest = 1024 + 16 * (nrows.min(Pattern::MAX_LINES) + ncols.min(Pattern::MAX_LINES));
@@ -80,8 +80,8 @@ pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, layout:
 /// Writes as [`write()`] does, to any writer.
 ///
 /// # Errors
-/// Those of `writer`; [`io::ErrorKind::InvalidInput`] if the layout is of another size than the
-/// matrix.
+/// The errors of `writer`; [`io::ErrorKind::InvalidInput`] if the layout is of another size than
+/// the matrix.
 pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>, layout: &Layout) -> io::Result<()> {
     let text = text(matrix.into(), layout).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     writer.write_all(text.as_bytes())

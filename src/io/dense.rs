@@ -2,10 +2,9 @@
 //!
 //! [`read`] takes an array of one or two axes from a file that ends in `.npy`, in C's or Fortran's
 //! order, of any float, integer or boolean type; one axis is a column. Any other file is read as
-//! [`io::read`](super::read) does: places without an entry are zeros, and so is -0 of an array.
-//! [`write()`] makes a
-//! `.npy` of the layout and the element of the matrix, or else a Matrix Market array. Both may be
-//! packed, as other files are: `.npy.gz`.
+//! [`io::read`](super::read) does: places without an entry become zeros, and so does -0 in an
+//! array. [`write()`] makes a `.npy` with the layout and the element type of the matrix, or else a
+//! Matrix Market array. Both may be packed, as other files are: `.npy.gz`.
 //!
 //! ```
 //! use blockmul::dense::{DenseShape, DenseView, Layout};
@@ -85,7 +84,7 @@ impl DenseFile {
 /// those of [`read`] have the path.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_npy_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOptions) -> Result<DenseFile> {
     read_npy(Box::new(reader), name.as_ref(), options)
 }
@@ -155,7 +154,7 @@ pub fn check_name(path: &Path) -> Result<()> {
 }
 
 /// Whether the file at `path` holds a dense matrix: a `.npy`, or a Matrix Market array; both may be
-/// packed. `-` does not, nor does what is no regular file.
+/// packed. The answer is no for `-` and for anything that is not a regular file.
 pub fn is_dense(path: impl AsRef<Path>) -> bool {
     is_dense_at(path.as_ref())
 }
@@ -167,7 +166,7 @@ fn is_dense_at(path: &Path) -> bool {
     if path.as_os_str() == "-" || !std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return false;
     }
-    // What cannot be unpacked is left to the reader, whose refusal has the line.
+    // A file that cannot be unpacked is left to the reader, whose refusal has the line.
     let Ok(mut source) = Source::open(path, None) else { return false };
     let Ok(Some(banner)) = source.line() else { return false };
     let mut found = words(banner);
@@ -208,7 +207,7 @@ pub fn write_npy_vector_to<T: Element>(mut writer: impl Write, vector: &[T]) -> 
     write_npy_values(&mut writer, T::any_slice(vector))
 }
 
-/// As [`write_npy_vector_to`], of numbers whose type is a value.
+/// Writes a `.npy` file of one axis, with numbers whose type is a value.
 ///
 /// # Errors
 /// Those of `writer`.

@@ -1,9 +1,9 @@
-//! Edge lists, as SNAP's collection has its graphs: one line `from to` or `from to weight` per
-//! edge.
+//! Edge lists, the format of the graphs in SNAP's collection: one line `from to` or
+//! `from to weight` per edge.
 //!
 //! Node numbers count from 0 and may have gaps. The edge from i to j is the entry in row i and
-//! column j. The module [`graph`](crate::graph) takes that entry as the edge from j to i: its paths
-//! along the file's edges are those of the transposed matrix. The matrix is square and as large as
+//! column j. The module [`graph`](crate::graph) treats that entry as the edge from j to i. For
+//! paths along the file's edges, use the transposed matrix. The matrix is square and as large as
 //! the largest number needs. A comment `# Nodes: N` before the first edge makes it larger if N is
 //! more. (SNAP's own N is mostly less: it counts the nodes that have an edge.)
 //!
@@ -41,7 +41,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
 /// those of [`read`] have the path. The length is not known, so `options.progress` is not called.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     read_source(Source::new(reader, name.as_ref())?, options)
 }
@@ -79,7 +79,7 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
     })
 }
 
-/// Joins what the parts found out about the file as a whole, or returns the first trouble.
+/// Joins the findings of the parts about the file as a whole, or returns the first trouble.
 fn join(parts: &mut [Part], source: &Source<'_>) -> Result<(usize, (u64, u64))> {
     let (mut words, mut nodes) = (0, (0, 0));
     for part in parts {
@@ -126,7 +126,7 @@ struct Part {
 }
 
 enum Trouble {
-    /// The line and its number of words; only the blocks before may know how many are expected.
+    /// The line and its number of words. Only earlier blocks may know how many words are expected.
     Form(u64, usize),
     Line(u64, String),
     Memory(Error),
@@ -265,7 +265,7 @@ pub(super) fn write_view(path: &Path, matrix: AnyView<'_>, options: &WriteOption
 /// `writer` need not be buffered.
 ///
 /// # Errors
-/// Those of `writer`; [`io::ErrorKind::InvalidInput`] if the matrix is not square.
+/// The errors of `writer`; [`io::ErrorKind::InvalidInput`] if the matrix is not square.
 pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> io::Result<()> {
     write_lines(&mut writer, matrix.into(), options)
 }
@@ -303,7 +303,7 @@ fn write_lines(writer: &mut dyn Write, matrix: AnyView<'_>, options: &WriteOptio
     writer.write_all(&text)
 }
 
-/// The number of rows, which equals that of the columns, or a refusal.
+/// The number of rows; fails if the number of columns differs.
 fn check_square(matrix: AnyView<'_>) -> Result<usize> {
     match matrix.scalar_sides() {
         (rows, cols) if rows == cols => Ok(rows),

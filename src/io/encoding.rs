@@ -1,4 +1,5 @@
-//! Byte order marks at the beginning of a text: that of UTF-8 is skipped, wider letters are named.
+//! Byte order marks at the beginning of a text. The mark of UTF-8 is skipped; UTF-16 and UTF-32 are
+//! refused by name.
 
 /// The mark that editors write at the beginning of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";

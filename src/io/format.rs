@@ -83,7 +83,7 @@ impl Format {
         match (by_name, beginning(path)?) {
             (_, Beginning::Zip) => match Zip::open(path) {
                 Ok(zip) => Self::in_archive(zip, path),
-                // What is damaged is left to the reader.
+                // A damaged file is left to the reader.
                 Err(_) if by_name == Some(Self::Npz) => Ok(Self::Npz),
                 Err(error) => Err(error),
             },
@@ -93,14 +93,14 @@ impl Format {
         }
     }
 
-    /// The format of a zip archive, or of the text that is meant in it.
+    /// The format of a zip archive, or of the text in it that is to be read.
     fn in_archive(mut zip: Zip, path: &Path) -> Result<Self> {
         if zip.is_npz() {
             return Ok(Self::Npz);
         }
         let (member, bytes) = zip.text(None)?;
         match beginning_of(Box::new(bytes)) {
-            // Its reader takes files, not their members.
+            // The reader of this format takes files, not members of archives.
             Beginning::Of(Self::Binary) => {
                 let name = member.file_name().unwrap_or_default().to_string_lossy();
                 Err(refuse_member(path, &name, "plain binary"))
@@ -140,7 +140,7 @@ impl FromStr for Format {
     }
 }
 
-/// What the first unpacked bytes of a file show.
+/// The evidence of a file's first unpacked bytes.
 enum Beginning {
     Of(Format),
     /// A zip archive that is not packed: of NumPy's arrays, or of other files.

@@ -12,12 +12,13 @@
 //!
 //! Files packed with gzip, bzip2, xz or zstd are read, recognised by their first bytes. Gzip
 //! (`.gz`) and bzip2 (`.bz2`) are written. A file that begins with `%%MatrixMarket` is read as
-//! Matrix Market whatever its name. So is the matrix in a tar archive (`NAME.tar.gz`), as the
-//! SuiteSparse collection has them. Of a zip archive that holds one matrix, and files of other
-//! kinds, the matrix is read in the format of its name. Other endings are refused.
+//! Matrix Market whatever its name. The matrix in a tar archive (`NAME.tar.gz`), as in the
+//! SuiteSparse collection, is read in the same way. From a zip archive that holds one matrix, and
+//! perhaps files of other kinds, the matrix is read in the format of its name. Other endings are
+//! refused.
 //!
-//! Texts are ASCII or UTF-8. A byte order mark at their beginning is skipped; UTF-16 is refused by
-//! its name.
+//! Texts are ASCII or UTF-8. A byte order mark at their beginning is skipped; UTF-16 is refused,
+//! and the message names it.
 //!
 //! Readers check every declaration of a file against its contents and allocate memory as the data
 //! arrives. A refusal is [`Error::Parse`], `path:line: reason`, or [`Error::Malformed`] for files
@@ -75,8 +76,8 @@ pub struct MatrixFile {
     pub layout: Option<Layout>,
     /// The type of values that the file declares.
     pub field: Field,
-    /// The element in which the file stores its values: [`ElementType::F64`] for texts, and for
-    /// numbers that no narrower element holds.
+    /// The element type in which the file stores its values: [`ElementType::F64`] for texts, and
+    /// for numbers that no narrower type holds.
     pub element: ElementType,
     /// The symmetry that the file declares.
     pub symmetry: Symmetry,
@@ -133,7 +134,7 @@ pub enum Symmetry {
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
     /// Sum entries at the same place, in the order of the file, instead of refusing them. In a
-    /// pattern each counts 1.
+    /// pattern each entry counts 1.
     pub sum_duplicates: bool,
     /// Rows and columns that a file may declare regardless of its contents. Beyond this the file
     /// must have an entry for every 16 of them, so that a short file cannot allocate much memory.
@@ -159,8 +160,8 @@ pub struct WriteOptions {
 
 /// Reads the file at `path`, plain or packed (recognised by its first bytes).
 ///
-/// The format is that of the name (see [`Format::of`]), unless the first bytes show another. An
-/// `X.mtx` without a note of blocks has the layout of [`X.bla`](bla) beside it, if that exists.
+/// The name gives the format (see [`Format::of`]), unless the first bytes show another. If an
+/// `X.mtx` has no note of blocks, it gets the layout of [`X.bla`](bla) beside it, if that exists.
 ///
 /// # Errors
 /// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line, or
@@ -179,9 +180,10 @@ fn read_path(path: &Path, options: &ReadOptions) -> Result<MatrixFile> {
     })
 }
 
-/// Reads the matrix in the file at `path` in the element and the blocks that the file names.
+/// Reads the matrix in the file at `path` with the element type and the blocks that the file
+/// declares.
 ///
-/// The element is [`MatrixFile::element`]. Blocks of one shape other than 1x1 give a
+/// The element type is [`MatrixFile::element`]. Blocks of one shape other than 1x1 give a
 /// [`Cbc`](crate::Cbc), everything else a [`Csc`].
 ///
 /// ```
@@ -198,17 +200,17 @@ fn read_path(path: &Path, options: &ReadOptions) -> Result<MatrixFile> {
 /// ```
 ///
 /// # Errors
-/// As [`read`]; [`Error::BlockDoesNotDivide`] if the blocks do not cut the matrix.
+/// The errors of [`read`]; [`Error::BlockDoesNotDivide`] if the blocks do not cut the matrix.
 pub fn read_any(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyMatrix> {
     read_path(path.as_ref(), options)?.into_any()
 }
 
 /// Writes `matrix` to the file at `path`, in the format of the name, and replaces an earlier file
-/// once the new one is whole. The matrix is one of any type, or an [`AnyMatrix`].
+/// once the new one is whole. The matrix has any type, or is an [`AnyMatrix`].
 ///
 /// # Errors
-/// [`Error::Io`] with the path; [`Error::Argument`] if the format cannot hold the matrix, and as
-/// [`Format::of_output`]. An earlier file stays as it was.
+/// [`Error::Io`] with the path; [`Error::Argument`] if the format cannot hold the matrix; the
+/// errors of [`Format::of_output`]. An earlier file stays as it was.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
     write_view(path.as_ref(), matrix.into(), options)
 }
@@ -233,7 +235,8 @@ fn with_layout_beside(path: &Path, mut file: MatrixFile) -> Result<MatrixFile> {
 }
 
 impl MatrixFile {
-    /// The matrix in the element and the blocks that the file names, as [`read_any`].
+    /// The matrix with the element type and the blocks that the file declares, as [`read_any`]
+    /// returns it.
     ///
     /// # Errors
     /// [`Error::BlockDoesNotDivide`] if the blocks do not cut the matrix.

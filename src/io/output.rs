@@ -8,7 +8,7 @@ use super::unfinished::{Unfinished, folder};
 use crate::{Error, Result};
 
 /// Calls `fill` with a buffered writer and puts the file in place when `fill` has succeeded. The
-/// file is gzip if `path` ends in `.gz`, bzip2 if in `.bz2`.
+/// file is packed with gzip if `path` ends in `.gz`, with bzip2 if it ends in `.bz2`.
 ///
 /// If `path` is a link, the file it points to is replaced or made, and the link stays. Anything but
 /// a regular file (a pipe, `/dev/null`) is written in place. The bytes are on the disk before the
@@ -36,10 +36,10 @@ fn write_packed(path: &Path, fill: Fill<'_>) -> Result<()> {
     })
 }
 
-/// Writes a file, once, and packs it.
+/// Writes the contents of a file and packs them.
 type FillPacked<'f> = &'f mut dyn FnMut(&mut dyn Write, Option<Packing>) -> io::Result<()>;
 
-/// As [`write_whole`], but `fill` gets the packing and packs its output itself.
+/// Does what [`write_whole`] does, but `fill` gets the packing and packs its output itself.
 pub(super) fn write_unpacked(path: &Path, fill: FillPacked<'_>) -> Result<()> {
     check_name(path)?;
     attempt(path, &mut |writer| fill(writer, Packing::of_name(path)))

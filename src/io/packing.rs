@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 
-/// Writes a file, once. Not a type parameter, so that what is around it is compiled once.
+/// Writes the contents of a file. It is not a type parameter, so that its callers are compiled
+/// once.
 pub(super) type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// Compression format of a file.

@@ -5,8 +5,8 @@ use crate::BlockShape;
 impl MatrixFile {
     /// Leaves out the zeros in blocks larger than 1x1, and returns how many there were.
     ///
-    /// A file of blocks writes every place of a block. As a matrix of scalars it so has entries
-    /// that nobody meant: they are edges of a graph, and lengths of 0 over
+    /// A file of blocks writes every place of a block. Read as a matrix of scalars, it has
+    /// unintended entries: they would be edges of a graph, or lengths of 0 over
     /// [min-plus](crate::Semiring::MinPlus). A matrix without a layout, or with blocks of 1x1,
     /// keeps its zeros.
     ///

@@ -75,7 +75,8 @@ impl<'r> Source<'r> {
         Self::in_blocks(reader, name, BLOCK_BYTES)
     }
 
-    /// As [`Source::new`], in blocks of about `block_bytes` bytes; longer if a line is.
+    /// Makes a source like [`Source::new`], with blocks of about `block_bytes` bytes; a block is
+    /// longer if a line is.
     pub fn in_blocks(reader: impl Read + Send + 'r, name: &Path, block_bytes: usize) -> Result<Self> {
         Self::with_reopen(Box::new(reader), name, block_bytes, None)
     }
@@ -107,7 +108,7 @@ impl<'r> Source<'r> {
         Self::reading(bytes, packing, member, block_bytes)
     }
 
-    /// Reads a text whose first byte is next, but for a byte order mark.
+    /// Reads a text from its first byte on, and skips a byte order mark.
     fn reading(reader: Bytes<'r>, packing: Option<Packing>, name: PathBuf, block_bytes: usize) -> Result<Self> {
         let mut reader = Peeked::new(reader, encoding::FIRST);
         if let Some(reason) = encoding::refused(reader.first()) {
@@ -227,7 +228,8 @@ impl<'r> Source<'r> {
         (values.into_iter().map(|(_, value)| value).collect(), end)
     }
 
-    /// As [`Source::block`], but gives the buffer away; `spare` becomes the next buffer.
+    /// Returns what [`Source::block`] does, but gives the buffer away; `spare` becomes the next
+    /// buffer.
     fn take_block(&mut self, mut spare: Vec<u8>) -> Result<Option<OwnBlock>> {
         let Some(Block { first_line, lines, bytes }) = self.block()? else { return Ok(None) };
         let length = bytes.len();

@@ -1,7 +1,7 @@
 //! Output files that do not have their names yet.
 //!
-//! On Linux such a file has no name at all, so nothing is left of it whatever ends the process.
-//! Only one that replaces another has a temporary name between its link and its renaming. Where the
+//! On Linux such a file has no name at all, so nothing is left of it however the process ends. Only
+//! a file that replaces another has a temporary name between its link and its renaming. Where the
 //! system or the file system does not offer this, the file has a temporary name beside its place.
 //! It is then registered from before it exists until it has its name, so that a handler that ends
 //! the process early can remove it.
@@ -43,7 +43,7 @@ impl Unfinished {
         Self::begin_as(target, without_name(target))
     }
 
-    /// As [`begin`](Self::begin), with a file that has no name, if there is one.
+    /// Does the work of [`begin`](Self::begin), with a file that has no name, if there is one.
     fn begin_as(target: &Path, without_name: Option<File>) -> io::Result<Self> {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let mut files = unfinished();
@@ -176,8 +176,9 @@ pub fn discard_unfinished() -> NoneUnfinished {
     NoneUnfinished { _files: files }
 }
 
-/// As [`discard_unfinished`], but returns `None` if a file is being created or renamed right now,
-/// perhaps on this very thread. For a process that ends because it is out of memory.
+/// Does what [`discard_unfinished`] does, but returns `None` if a file is being created or renamed
+/// right now, perhaps on this very thread. It is for a process that ends because it is out of
+/// memory.
 pub fn try_discard_unfinished() -> Option<NoneUnfinished> {
     let mut files = match UNFINISHED.try_lock() {
         Ok(files) => files,
@@ -228,7 +229,7 @@ mod tests {
             begun.take_place(&target).unwrap();
             assert_eq!((fs::read(&target).unwrap().as_slice(), files(place.path())), (b"after".as_slice(), 1));
         }
-        // Where a link is refused.
+        // A file is copied where the system refuses a link.
         let begun = written(&target, without_name(&target));
         fs::write(&target, "before").unwrap();
         copy(begun.file(), &target).unwrap().persist(&target).unwrap();

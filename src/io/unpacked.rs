@@ -84,7 +84,7 @@ pub(super) fn fill(reader: &mut impl Read, to: &mut Vec<u8>, count: usize) -> io
     reader.take(left).read_to_end(to).map(drop)
 }
 
-/// A reader whose first bytes can be looked at. An error at that point is returned when they are
+/// A reader whose first bytes can be peeked at. An error at that point is returned when they are
 /// read.
 pub(super) struct Peeked<R> {
     first: Cursor<Vec<u8>>,

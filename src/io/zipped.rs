@@ -1,10 +1,10 @@
-//! The one text of a zip archive, as downloads have it beside a readme.
+//! The one text of a zip archive, such as a download with a readme.
 //!
 //! The list of files is at the end of an archive, so it is read from files alone, not from streams.
-//! The file to take is the only `.mtx`. If there is none, it is the only one whose name ends as a
-//! graph, a problem or a mesh does; of these a `.txt` comes last. Of several, the one called as the
-//! archive is taken. It is unpacked as it is read, so that it takes no more memory than a file
-//! packed with gzip.
+//! The file to take is the only `.mtx`. If there is none, it is the only file whose name has the
+//! ending of a graph, a problem or a mesh; a `.txt` comes last. If there are several, the file with
+//! the archive's name is taken. It is unpacked as it is read, so that it takes no more memory than
+//! a file packed with gzip.
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::{Error, Progress, Result};
 /// Endings of texts that are read, besides `.mtx`, and `.txt` which notes have too.
 const TEXTS: [&str; 10] = ["el", "edges", "tsv", "g2o", "graph", "bal", "toro", "ply", "obj", "off"];
 
-/// The place of errors that are not those of a member.
+/// The place in errors that do not belong to a member.
 const ARCHIVE: &str = "the archive";
 
 /// Whether these are the first bytes of an archive: of its first file, or of an empty list.
@@ -64,13 +64,14 @@ impl Zip {
         Ok(Self { list, path: path.to_owned(), names })
     }
 
-    /// Whether it is SciPy's: it says its format, or has arrays and no text that could be meant.
+    /// Whether the archive is SciPy's: it says its format, or it has arrays and no text that could
+    /// be read.
     pub fn is_npz(&self) -> bool {
         let has_arrays = || self.names.iter().any(|name| has_ending(Path::new(name), "npy"));
         self.list.index_for_name("format.npy").is_some() || (has_arrays() && self.chosen().is_none())
     }
 
-    /// The text that is meant, and its path as messages name it.
+    /// The text to read, and its path in messages.
     pub fn text(&mut self, progress: Option<Progress>) -> Result<(PathBuf, impl Read + Send + use<>)> {
         let path = &self.path;
         let name = self.chosen().map(ToOwned::to_owned).ok_or_else(|| {
@@ -97,7 +98,7 @@ impl Zip {
         Ok((path.join(&name), checked))
     }
 
-    /// The name of the text that is meant.
+    /// The name of the text to read.
     fn chosen(&self) -> Option<&str> {
         let stem = |name: &str| without_packing(Path::new(name)).file_stem().map(ToOwned::to_owned);
         let is_named = |name: &&&str| stem(name).as_deref() == self.path.file_stem();

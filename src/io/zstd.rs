@@ -71,7 +71,8 @@ impl<R: Read> Read for Frames<R> {
     }
 }
 
-/// A reader that keeps the reason why it returned no more bytes; the decoder's errors lack it.
+/// A reader that keeps the reason why it returned no more bytes, because the decoder's errors lack
+/// it.
 struct Watched<R> {
     reader: R,
     ended: bool,

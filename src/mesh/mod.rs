@@ -27,7 +27,7 @@ pub struct Mesh {
     triangles: Vec<[u32; 3]>,
 }
 
-/// Refuses another number of colours than of vertices.
+/// Refuses colours that are not as many as the vertices.
 fn check_colours(mesh: &Mesh, colours: &[Colour]) -> Result<()> {
     let (found, expected) = (colours.len(), mesh.points.len());
     match found == expected {

@@ -3,7 +3,7 @@ use super::{Colour, Mesh, check_colours};
 use crate::{Error, Result, host::memory};
 use nalgebra::Vector3;
 
-/// How a mesh is looked at.
+/// The view of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
     /// Degrees around the z axis.
@@ -26,7 +26,7 @@ pub struct Picture {
     pub pixels: Vec<u8>,
 }
 
-/// Each pixel is the mean of so many samples in both directions.
+/// The number of samples of a pixel in each direction; a pixel is their mean.
 const SAMPLES: usize = 2;
 /// White space around the mesh, as a part of its size.
 const MARGIN: f64 = 0.03;
@@ -130,7 +130,8 @@ impl Canvas {
         Self { width, height, depth: vec![f32::NEG_INFINITY; width * height], colours: vec![[255; 3]; width * height] }
     }
 
-    /// Draws a triangle where nothing nearer was drawn. Corners have a column, a row and a depth.
+    /// Draws a triangle in the pixels where nothing nearer was drawn. Corners have a column, a row
+    /// and a depth.
     fn triangle(&mut self, corners: [Vector3<f64>; 3], colours: [Colour; 3]) {
         let [a, b, c] = corners;
         let twice =

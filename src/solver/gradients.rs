@@ -10,9 +10,9 @@ use crate::{
 /// Conjugate gradients for A·X = B, where A is symmetric and positive definite, prepared for a
 /// pattern and a number of right-hand sides.
 ///
-/// Each column is solved by itself, with numbers alpha and beta of its own; all share the products
-/// of A with their directions, so that a step reads A once. The steps of a column have the same
-/// bits whatever its neighbours are.
+/// Each column is solved by itself, with numbers alpha and beta of its own. All columns share the
+/// products of A with their directions, so that a step reads A once. The steps of a column have the
+/// same bits whatever the other columns are.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -44,8 +44,8 @@ pub struct ConjugateGradients<M: Matrix> {
 pub struct SolvedColumn {
     /// Steps taken.
     pub steps: u32,
-    /// Norm of the residual, as it is updated from step to step, as a share of the right-hand
-    /// side's; 0 if that is 0.
+    /// Norm of the residual, as it is updated from step to step, as a share of the norm of the
+    /// right-hand side; 0 if the right-hand side is 0.
     pub residual: f64,
     /// Whether the residual is small enough.
     pub converged: bool,
@@ -79,10 +79,10 @@ impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
         self
     }
 
-    /// Solves A·X = B from X = 0. X is by rows. A column that meets a direction of no or negative
-    /// curvature, or of one that is too large for the type, ends there, and has not converged.
-    /// Right-hand sides of any finite size are taken: those whose squares the type cannot hold are
-    /// scaled by a power of two.
+    /// Solves A·X = B from X = 0. X is by rows. If a column meets a direction whose curvature is
+    /// zero, negative or too large for the type, it ends there, and has not converged. Right-hand
+    /// sides may have any finite size: if the type cannot hold their squares, they are scaled by a
+    /// power of two.
     ///
     /// # Errors
     /// [`Error::PlanPattern`] for a matrix of another pattern, [`Error::Argument`] for a B of other
@@ -103,8 +103,9 @@ impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
 }
 
 /// Solves A·X = B by conjugate gradients, as [`ConjugateGradients::solve`] does, for an A that need
-/// not be stored: `multiply` writes A·P into its second argument, for a P of B's sides. Both are by
-/// rows. It may return before that is computed. A is symmetric and positive definite.
+/// not be stored: `multiply` writes A·P into its second argument, for a P with the shape of B. Both
+/// are stored by rows. `multiply` may return before A·P is computed. A is symmetric and positive
+/// definite.
 ///
 /// A column is solved when its residual is `tolerance` of its right-hand side, or has not converged
 /// after `steps`.
@@ -125,7 +126,7 @@ impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
 ///
 /// # Errors
 /// [`Error::Argument`] for an element of B that is not finite; [`Error::Memory`],
-/// [`Error::OpenCl`]; those of `multiply`.
+/// [`Error::OpenCl`]; the errors of `multiply`.
 pub fn conjugate_gradients<T: Field>(
     b: &DeviceDense<T>,
     tolerance: f64,

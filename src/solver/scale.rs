@@ -7,8 +7,9 @@ use nalgebra::{RealField, convert_unchecked};
 pub(super) struct Scales(Vec<f64>);
 
 impl Scales {
-    /// Scales the columns of `b` in which the square of the norm, `squares`, is so far from 1 that
-    /// those of residuals may not be numbers of the type: their largest magnitude is then from 1 to
+    /// Scales the columns of `b` whose squared norms, `squares`, are so far from 1 that the squared
+    /// norms of their residuals may not be numbers of the type. The largest magnitude of a scaled
+    /// column is from 1 to
     /// 2. `None` if there is no such column.
     ///
     /// # Errors

@@ -58,7 +58,7 @@ impl Tuning {
 }
 
 impl Mesh {
-    /// A mesh over arrays of so many rows and columns of blocks.
+    /// A mesh over arrays of `nrows` x `ncols` blocks.
     pub fn new([nrows, ncols]: [usize; 2], shape: BlockShape, row_major: bool, size: usize) -> Result<Self> {
         let (rows, cols) = (nrows as u64 * shape.rows() as u64, ncols as u64 * shape.cols() as u64);
         Ok(if row_major {
@@ -109,8 +109,8 @@ impl Mesh {
         Ok(Bins { counts: counts.download(&work)?, largest: largest.download(&work)? })
     }
 
-    /// The reference for the kernel, for blocks that are `stride` elements apart. `magnitude` is
-    /// that of an element, see [`magnitude`].
+    /// The reference for the kernel, for blocks that are `stride` elements apart. `magnitude` gives
+    /// the magnitude of an element, see [`magnitude`].
     pub fn model(&self, pattern: &Pattern, shape: BlockShape, stride: usize, magnitude: &dyn Fn(usize) -> u32) -> Bins {
         let mut bins = Bins { counts: vec![0; self.cells()], largest: vec![0; self.cells()] };
         let (rows, cols) = (shape.rows(), shape.cols());

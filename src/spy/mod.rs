@@ -51,8 +51,8 @@ pub struct Cell {
     /// Stored entries, explicit zeros too: blocks if [`Scale::whole_blocks`], else elements of
     /// blocks.
     pub entries: u32,
-    /// Largest magnitude of an element; NaN if any is. Of an `f64` only the upper 32 bits count: it
-    /// is correct to one part in a million, and 0 for zeros only.
+    /// Largest magnitude of an element; NaN if any is. For `f64` only the upper 32 bits count: the
+    /// result is correct to one part in a million, and 0 for zeros only.
     pub largest: f64,
 }
 

@@ -91,7 +91,7 @@ impl Picture {
     /// colours in words.
     ///
     /// # Errors
-    /// Those of the encoder, for a picture too large for the format.
+    /// The errors of the encoder, for a picture too large for the format.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.width() as u32, self.height() as u32);

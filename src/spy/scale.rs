@@ -1,4 +1,4 @@
-//! [`Scale`]: how finely a raster shows a matrix.
+//! [`Scale`]: the scale at which a raster shows a matrix.
 use crate::{BlockShape, Error, Result};
 
 /// The rows or the columns of a matrix, divided among the cells of a raster.
@@ -33,10 +33,11 @@ impl Side {
 }
 
 impl Scale {
-    /// Most cells of a side.
+    /// The maximum number of cells of a side.
     pub const MAX_SIZE: usize = 8192;
 
-    /// Most rows or columns, counted in scalars; more than a matrix may have.
+    /// The maximum number of rows or columns, counted in scalars; it is more than a matrix may
+    /// have.
     pub const MAX_LINES: u64 = 1 << 40;
 
     /// The finest scale with at most `size` cells a side. Rows and columns have the same scale,

@@ -16,8 +16,8 @@ pub enum Shade {
 /// Red, green and blue.
 pub(super) type Colour = [u8; 3];
 
-/// The palette begins with these colours: nothing, zeros, what is not finite, ink, frame and lines.
-/// Those of a ramp or of mixtures follow.
+/// The palette begins with these colours: nothing, zeros, values that are not finite, ink, frame
+/// and lines. The colours of a ramp or of mixtures follow.
 const FIXED: [Colour; 6] = [[255; 3], [200; 3], [0xd5, 0x5e, 0x00], [0; 3], [0x80, 0x80, 0x80], [0xec, 0xec, 0xec]];
 
 /// Steps of a ramp.
@@ -30,8 +30,8 @@ const VIRIDIS: [u32; 10] =
 /// The ramp for numbers of entries, in one hue.
 const BLUES: [u32; 3] = [0x9cc3e0, 0x4a90c4, 0x08306b];
 
-/// Colours of both, the first only (the fill), the second only; colour-blind people can distinguish
-/// them (Okabe and Ito 2008, Tol 2021).
+/// Colours of entries in both matrices, in the first only (the fill), in the second only;
+/// colour-blind people can distinguish them (Okabe and Ito 2008, Tol 2021).
 const PARTS: [u32; 3] = [0x0072b2, 0xe69f00, 0xaa3377];
 /// Steps of a mixture.
 const EIGHTHS: u64 = 8;

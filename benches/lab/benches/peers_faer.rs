@@ -1,5 +1,5 @@
-//! Times faer's sparse product on the scalar expansion of block matrices, on one thread and on two:
-//! from nothing ("sorted"), and the numeric part alone into a pattern that is kept ("kept
+//! Times faer's sparse product on block matrices expanded to scalars, on one thread and on two. It
+//! times the whole product ("sorted"), and the numeric part alone, into a kept pattern ("kept
 //! pattern").
 //!
 //! ```text
@@ -64,7 +64,8 @@ impl Blocks {
         self.offsets[row] as usize..self.offsets[row + 1] as usize
     }
 
-    /// What this matrix is multiplied by: itself if it is square, its transpose if it is not.
+    /// The other factor of a matrix's product: the matrix itself if it is square, otherwise its
+    /// transpose.
     fn partner(&self) -> Self {
         if self.rows() == self.cols && self.height == self.width { self.clone() } else { self.transposed() }
     }
@@ -123,7 +124,7 @@ impl Blocks {
     }
 }
 
-/// What the product of two matrices must be.
+/// The expected product of two matrices.
 struct Truth {
     a: Blocks,
     b: Blocks,
@@ -131,7 +132,7 @@ struct Truth {
     c_blocks: usize,
     x: Vec<f64>,
     y: Vec<f64>,
-    /// How far from `y` a row of C·x may be.
+    /// The allowed distance between a row of C·x and `y`.
     bounds: Vec<f64>,
 }
 
@@ -161,7 +162,7 @@ impl Truth {
         2 * self.products * (self.a.height * self.a.width * self.b.width) as u64
     }
 
-    /// What is wrong with C, its rows given as columns.
+    /// The fault of C, if there is one; its rows are given as columns.
     fn fault(&self, c: SparseColMatRef<'_, u32, f64>) -> Option<String> {
         let right = self.c_blocks * self.a.height * self.b.width;
         if c.val().len() != right {

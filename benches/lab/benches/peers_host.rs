@@ -1,6 +1,6 @@
 //! Times products of scalar matrices on the host, one after the other in one run, on one thread and
-//! on several: the reference of blockmul, faer, and nalgebra-sparse, which uses one thread. Of
-//! block matrices (`--block 3`) only the reference, whose blocks the others do not have.
+//! on several: the reference of blockmul, faer, and nalgebra-sparse, which uses one thread. For
+//! block matrices (`--block 3`) only the reference is timed, since the others have no blocks.
 //!
 //! ```text
 //! cargo bench -p blockmul-lab --bench peers_host -- FILE.mtx ... [--threads 1,2] [--block SIDE]
@@ -91,7 +91,7 @@ fn scalars(a: &Csc<f64>, name: &str, args: &Args, results: &mut Vec<Value>) -> A
     Ok(())
 }
 
-/// The same pattern, and values as near as sums in another order are.
+/// Checks that two matrices have the same pattern, and values as near as sums in another order are.
 fn check(library: &str, want: &Csc<f64>, found: Csc<f64>) -> Anything<()> {
     let near = |(&x, &y): (&f64, &f64)| (x - y).abs() <= 1e-9 * (1.0 + x.abs());
     match want.pattern() == found.pattern() && want.values().iter().zip(found.values()).all(near) {

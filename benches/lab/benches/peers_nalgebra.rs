@@ -60,7 +60,7 @@ fn read(path: &Path) -> Result<CscMatrix<f64>, String> {
     Ok(CscMatrix::from(&coo))
 }
 
-/// The same pattern, the same bits.
+/// Checks that two matrices have the same pattern and the same bits.
 fn same(ours: &Csc<f64>, theirs: &CscMatrix<f64>) -> bool {
     let pattern = ours.pattern();
     let col_ptr = pattern.col_ptr().iter().map(|&end| end as usize).eq(theirs.col_offsets().iter().copied());

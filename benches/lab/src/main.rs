@@ -1,6 +1,5 @@
-//! The program `lab`: studies that take long. `regret` asks whether the choices of methods and of
-//! formats are right; `paper` repeats the measurements of papers; `bench` times the parts of the
-//! library.
+//! The program `lab` runs long studies. `regret` asks whether the choices of methods and of formats
+//! are right; `paper` repeats the measurements of papers; `bench` times the parts of the library.
 mod bench;
 mod chart;
 mod paper;

@@ -1,4 +1,4 @@
-//! What all studies share: their options, the device and the patience, and turns.
+//! The common part of all studies: their options, the device, the patience, and the turns.
 use blockmul::{Csc, Device, Element, Result, device::DeviceKind, host::Progress};
 use blockmul_cli::bench::{
     matrices::{Input, Padded, Source},
@@ -109,7 +109,7 @@ impl Lab {
         self.messages.pause(|| tell(Tone::Error, &failure.of(what)));
     }
 
-    /// What is made, and the milliseconds until the device has finished.
+    /// Runs `make`. Returns its result, and the milliseconds until the device has finished.
     pub fn timed<R>(&self, make: impl FnOnce() -> Result<R>) -> Result<(R, f64)> {
         self.device.finish()?;
         let clock = Instant::now();

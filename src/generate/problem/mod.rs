@@ -1,8 +1,8 @@
 //! Whole problems, with a start for a solver and the truth behind it: [`bundle_adjustment`] and
 //! [`pose_graph`].
 //!
-//! The same fields give the same problem, bit for bit, on every platform. Sines and logarithms are
-//! those of the crate `libm`, the rest is arithmetic. The sizes of the noise and of the start's
+//! The same fields give the same problem, bit for bit, on every platform. Sines and logarithms come
+//! from the crate `libm`; everything else is arithmetic. The sizes of the noise and of the start's
 //! errors do not change which random numbers are drawn. With both 0, the same seed gives the truth
 //! and measurements that fit it.
 //!

@@ -20,8 +20,8 @@ pub(super) fn torus(poses: u32) -> impl Fn(f64) -> Point {
     }
 }
 
-/// A path from pole to pole of a sphere: every cap has as many poses as its area. It makes a turn
-/// for every step towards the other pole.
+/// A path from pole to pole of a sphere. The number of poses in every cap is its area. It makes a
+/// turn for every step towards the other pole.
 pub(super) fn sphere(poses: u32) -> impl Fn(f64) -> Point {
     let n = f64::from(poses);
     let radius = (n / (4.0 * PI)).sqrt();

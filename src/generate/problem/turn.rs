@@ -1,4 +1,4 @@
-//! Rotations in the plane and in space, as paths need them.
+//! The rotations in the plane and in space that paths need.
 use super::{Shape, normal, surface, turned};
 use crate::{Result, generate::Random};
 use nalgebra::{AbstractRotation, Isometry, Isometry3, Quaternion, UnitComplex, UnitQuaternion, Vector3};

@@ -46,7 +46,8 @@ pub enum Shape {
 }
 
 impl Default for Walk {
-    /// 1000 poses, 2000 closures, no landmarks, or 5 views of each, in space, a fiftieth, seed 1.
+    /// 1000 poses in space, 2000 closures, no landmarks (5 views of each if there are some), noise
+    /// of a fiftieth, seed 1.
     fn default() -> Self {
         let (shape, noise, turn_noise) = (Shape::Space, 0.02, None);
         Self { poses: 1000, closures: 2000, landmarks: 0, views: 5, shape, noise, turn_noise, seed: 1 }

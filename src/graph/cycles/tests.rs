@@ -7,7 +7,7 @@ type EdgeList = Vec<(usize, usize, f64)>;
 
 /// Distances from vertex 0, or the error, by the device and the reference alike.
 fn both<D: Length>(n: usize, edges: &EdgeList) -> Result<Vec<D>> {
-    // Of parallel edges the shortest counts: a matrix has one entry for each place.
+    // The shortest of parallel edges counts: a matrix has one entry for each place.
     let mut by_place = std::collections::BTreeMap::new();
     for &(from, to, length) in edges {
         let known = by_place.entry((to, from)).or_insert(length);
@@ -50,7 +50,7 @@ fn cycles_of_length_zero_are_no_negative_ones() -> Result<()> {
     let pair = vec![(0, 1, 0.41), (1, 2, -0.1), (2, 1, 0.1)];
     assert_eq!(both::<f64>(3, &pair)?, [0.0, (0.41 - 0.1) + 0.1, 0.41 - 0.1]);
     both::<f32>(3, &pair)?;
-    // The same behind so many edges that cycles are looked for before, and after it was closed.
+    // A cycle after so many edges that cycles are looked for before it is closed, and after.
     for n in [62, 63, 64, 150] {
         let mut edges: EdgeList = (0..n - 3).map(|i| (i, i + 1, 0.41)).collect();
         edges.extend([(n - 3, n - 2, -0.1), (n - 2, n - 3, 0.1), (0, n - 1, -0.3), (n - 1, 0, 0.3)]);

@@ -1,20 +1,20 @@
-//! The relaxation itself, the same on a device and by the reference.
+//! The relaxation itself, which devices and the reference share.
 use super::{Lloyd, Patches};
 use crate::{Error, Result, graph::balance::Balance};
 
 /// Stands for no patch.
 const NONE: u32 = u32::MAX;
 
-/// Most moves of seeds from patch to patch that are tried, each with a relaxation after it. In the
-/// mean of the 30 runs of decision 21 energies fall by 5.3 % with 10, by 4.9 with 5, and by 5.3
-/// with 20.
+/// The maximum number of moves of seeds from patch to patch that are tried, each followed by a
+/// relaxation. In the mean of the 30 runs of decision 21 energies fall by 5.3 % with 10, by 4.9
+/// with 5, and by 5.3 with 20.
 const MOST_BALANCES: usize = 10;
 
-/// Most of them from one state. With 2 energies fall by 5.0 %, with 8 by 5.4 in 1.2 times the
-/// steps.
+/// The maximum number of moves that are tried from one state. With 2 energies fall by 5.0 %, with 8
+/// by 5.4 in 1.2 times the steps.
 const MOST_TRIES: usize = 4;
 
-/// The order in which patches take vertices that are as near to several.
+/// The order in which patches take vertices at equal distance from several seeds.
 pub(crate) struct Ranks {
     /// The rank of each patch.
     pub rank: Vec<u32>,
@@ -23,7 +23,7 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    /// By size, then by number; by number without sizes.
+    /// Ranks patches by size, then by number; without sizes by number alone.
     pub fn of(patches: usize, sizes: Option<&[u32]>) -> Self {
         let mut patch: Vec<u32> = (0..patches as u32).collect();
         if let Some(sizes) = sizes {
@@ -35,12 +35,12 @@ impl Ranks {
     }
 }
 
-/// What a step of a relaxation computes, on a device or by the reference.
+/// The computations of a relaxation's step, on a device or by the reference.
 pub(crate) trait Steps {
     /// The patches of some seeds.
     type State;
-    /// The patches around seeds. Of equally near ones a vertex takes the patch with the least size,
-    /// then the one with the lowest number.
+    /// The patches around seeds. Among equally near seeds a vertex takes the patch with the least
+    /// size, then the one with the lowest number.
     fn state(&self, seeds: &[u32], sizes: Option<&[u32]>) -> Result<Self::State>;
     fn energy(&self, state: &Self::State) -> f64;
     /// The energy of each patch.
@@ -49,19 +49,19 @@ pub(crate) trait Steps {
     fn sizes(&self, state: &Self::State) -> Vec<u32>;
     /// The patch of each vertex.
     fn labels(&self, state: Self::State) -> Result<Vec<u32>>;
-    /// The centres of patches; the seeds of those without vertices.
+    /// The centres of patches; a patch without vertices keeps its seed.
     fn centres(&self, state: &Self::State, seeds: &[u32]) -> Result<Vec<u32>>;
     /// The vertex of each patch that is farthest from its seed.
     fn far_ends(&self, state: &Self::State, seeds: &[u32]) -> Result<Vec<u32>>;
-    /// The vertex that is farthest from all seeds and from those added, of several the first. A
-    /// vertex out of reach is infinitely far. `None` if all are at distance 0.
+    /// The vertex that is farthest from all seeds and from the `added` ones; of several the first.
+    /// A vertex out of reach is infinitely far. `None` if all are at distance 0.
     fn farthest(&self, state: &Self::State, seeds: &[u32], added: &[u32]) -> Result<Option<u32>>;
-    /// What patches cost and gain; each has vertices.
+    /// The costs and gains of patches; each patch has vertices.
     fn balance(&self, state: &Self::State, seeds: &[u32]) -> Result<Balance>;
     fn vertices(&self) -> usize;
 }
 
-/// Moves seeds until they stand still, and in the balanced form from patch to patch.
+/// Moves seeds until they stand still; in the balanced form then moves seeds from patch to patch.
 pub(crate) fn relax<S: Steps>(steps: &S, asked: &Lloyd<'_>, seeds: Vec<u32>) -> Result<Patches> {
     let none = Patches {
         labels: Vec::new(),
@@ -85,11 +85,11 @@ pub(crate) fn relax<S: Steps>(steps: &S, asked: &Lloyd<'_>, seeds: Vec<u32>) -> 
     Ok(Patches { labels, ..found })
 }
 
-/// A relaxation, and the best that it has found.
+/// A relaxation in progress, with the best patches found so far.
 struct Relaxation<'a, S: Steps> {
     steps: &'a S,
     asked: &'a Lloyd<'a>,
-    /// Without labels.
+    /// The best patches, without labels.
     found: Patches,
     best: Option<Best<S::State>>,
 }

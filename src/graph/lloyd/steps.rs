@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// What steps share, whatever the lengths of edges.
+/// The data that steps share, whatever the lengths of edges.
 pub(super) struct Shared<'a> {
     work: &'a Work,
     graph: &'a Graph,
@@ -75,7 +75,7 @@ impl Steps for OnDevice<'_> {
     fn state(&self, seeds: &[u32], sizes: Option<&[u32]>) -> Result<State> {
         let Shared { work, centres, entering, .. } = self.shared;
         let Ranks { rank, patch } = Ranks::of(seeds.len(), sizes);
-        // Each vertex once, with the least rank of its seeds.
+        // Each source vertex is listed once, with the least rank of its seeds.
         let mut sources: Vec<(u32, u32)> = seeds.iter().zip(rank).map(|(&seed, rank)| (seed, rank)).collect();
         sources.sort_unstable();
         sources.dedup_by_key(|(seed, _)| *seed);

@@ -150,7 +150,7 @@ fn seeds_move_to_where_they_save_energy() -> Result<()> {
 
 #[test]
 fn balance_lowers_the_energy_of_round_patches() -> Result<()> {
-    // Of patches that are not long two far ends make poor seeds: they move within the patch first.
+    // In patches that are not long, two far ends make poor seeds: they move within the patch first.
     for (mesh, count) in
         [(generate::sphere(3)?, 12), (generate::torus(40, 16)?, 10), (generate::terrain(24, 24, 1)?, 9)]
     {
@@ -176,7 +176,7 @@ fn patches_that_cost_less_than_others_gain_move_first() {
     let moves = balance.moves(&[0, 1, 2, 3], 4);
     assert_eq!(moves, [[22, 11, 12, 21], [22, 1, 12, 3], [0, 1, 12, 22], [21, 11, 2, 3]]);
     assert_eq!(balance.moves(&[0, 1, 2, 3], 1), [[22, 11, 12, 21]]);
-    // What does not pay may be tried; what cannot gain is not.
+    // A move that does not pay may be tried; a move that cannot gain is not.
     let dear = Balance { costs: vec![9.0; 4], ..balance.clone() };
     assert_eq!(dear.moves(&[0, 1, 2, 3], 1), [[22, 1, 12, 3]]);
     let still = Balance { gains: vec![0.0; 4], ..balance };

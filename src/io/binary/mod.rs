@@ -63,10 +63,10 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
     read_from(ReportingFile::open(path, options.progress.clone())?, path, options)
 }
 
-/// Reads bytes from any reader; messages have `name` where those of [`read`] have the path.
+/// Reads bytes from any reader; messages show `name` as those of [`read`] show the path.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     read_numbers(Numbers::new(reader, name.as_ref())?, options)
 }

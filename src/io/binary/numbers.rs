@@ -35,7 +35,7 @@ impl<'r> Numbers<'r> {
         Self::of_bytes(Box::new(reader), name)
     }
 
-    /// As [`Numbers::new`]; one copy for all readers.
+    /// The body of [`Numbers::new`], compiled once for all readers.
     fn of_bytes(reader: Box<dyn Read + 'r>, name: &Path) -> Result<Self> {
         let reader = Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source })?;
         Ok(Self { reader: Box::new(BufReader::new(reader)), name: name.to_owned() })

@@ -7,7 +7,7 @@ use crate::io::{one_nan, without_packing, write_whole};
 use crate::{BlockShape, Error, Result, matrix::AnyView};
 
 /// Writes `matrix` to the file at `path` and replaces an earlier file once the new one is whole.
-/// The file is gzip if its name ends in `.gz`, bzip2 if in `.bz2`.
+/// The file is packed with gzip if its name ends in `.gz`, with bzip2 if it ends in `.bz2`.
 ///
 /// Scalars under a name `.bcsr` are written as `BCSR0001`, anything else as `BSR1`; values as
 /// `f64`.
@@ -35,7 +35,7 @@ pub(in crate::io) fn write_view(path: &Path, view: AnyView<'_>) -> Result<()> {
 /// Writes `matrix` as `BSR1` to any writer.
 ///
 /// # Errors
-/// Those of `writer`; [`ErrorKind::InvalidInput`] for 2^31 entries or more.
+/// The errors of `writer`; [`ErrorKind::InvalidInput`] for 2^31 entries or more.
 pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>) -> io::Result<()> {
     write_as(&mut writer, matrix.into(), false)
 }

@@ -15,7 +15,7 @@ use super::part::Part;
 use crate::io::{Field, Symmetry, assemble::sort};
 use crate::{Csc, Error, Pattern, Result};
 
-/// Most groups of columns that are counted in order to cut the ranges.
+/// The maximum number of groups of columns that are counted to cut the ranges.
 const MOST_BINS: u64 = 4096;
 
 /// Builds the full matrix. If duplicates are not allowed and there is one, its place (row and

@@ -15,7 +15,8 @@ pub(crate) fn append(text: &mut Vec<u8>, values: AnySlice<'_>, at: usize) -> io:
         return write!(text, "{}inf", if wide < 0.0 { "-" } else { "" });
     }
     if !element.is_real() {
-        // Fewer digits of a larger number would read back too, as the largest integer.
+        // Fewer digits of a larger number would read back too, because they saturate to the largest
+        // integer.
         text.extend_from_slice(itoa::Buffer::new().format(wide as i64).as_bytes());
         return Ok(());
     }

@@ -9,16 +9,17 @@
 //!   its symmetry leaves, is a line of its own, column after column. Elements other than 0 and -0
 //!   become entries.
 //!
-//! The fields `real`, `integer`, `unsigned-integer`, which is read as `integer`, and `pattern`,
-//! where every value is 1, are read; and the symmetries `general`, `symmetric` and
-//! `skew-symmetric`, expanded to the full matrix. `complex` and `hermitian` are refused.
+//! The reader takes the fields `real`, `integer`, `unsigned-integer`, which is read as `integer`,
+//! and `pattern`, in which every value is 1. It takes the symmetries `general`, `symmetric` and
+//! `skew-symmetric`, and expands the last two to the full matrix. `complex` and `hermitian` are
+//! refused.
 //!
 //! The reader accepts the banner in any case; LF or CRLF; blank and comment lines anywhere after
 //! the banner (comments in any encoding); blanks around anything; exponents with `E` or `D`; `inf`
 //! and `nan` if the field is `real`. A banner with one `%` instead of two gives a
-//! [warning](MatrixFile::warnings). A real number that is too small becomes 0 by IEEE rounding. One
-//! that is too large is refused, and so is an integer that `f64` cannot hold exactly. A line is at
-//! most a mebibyte.
+//! [warning](MatrixFile::warnings). A real number that is too small becomes 0 by IEEE rounding. A
+//! number that is too large is refused, and so is an integer that `f64` cannot hold exactly. A line
+//! is at most a mebibyte.
 //!
 //! A comment before the sizes may be a note, `%%blockmul blocks 6x3`: the matrix is made of blocks
 //! of 6 rows and 3 columns. [`write()`] writes it for a matrix of blocks. It becomes
@@ -72,8 +73,8 @@ pub(super) use header::is_banner;
 
 /// Reads the file at `path`, plain or packed (recognised by its first bytes, not its name).
 ///
-/// Of a tar archive, as the SuiteSparse collection has them, it reads the member NAME/NAME.mtx,
-/// else the only sparse matrix, else the only file.
+/// From a tar archive, as in the SuiteSparse collection, it reads the member NAME/NAME.mtx, else
+/// the only sparse matrix, else the only file.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the system refuses the file;
@@ -83,13 +84,13 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
     read_source(Source::open(path.as_ref(), options.progress.clone())?, options)
 }
 
-/// Reads a file's bytes, plain or packed, from any reader. Messages have `name` where those of
-/// [`read`] have the path. The length is not known, so `options.progress` is not called.
+/// Reads a file's bytes, plain or packed, from any reader. Messages show `name` as those of
+/// [`read`] show the path. The length is not known, so `options.progress` is not called.
 ///
 /// The reader is read to its end, half a mebibyte at a time; it need not be buffered.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     read_source(Source::new(reader, name.as_ref())?, options)
 }

@@ -1,4 +1,5 @@
-//! Writes coordinate real general, one element a line; all threads make chunks of lines.
+//! Writes files `coordinate real general` with one element a line. All threads make chunks of
+//! lines.
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -15,10 +16,10 @@ use crate::{BlockShape, Result, matrix::AnyView};
 const CHUNK: u64 = 1 << 15;
 
 /// Writes `matrix` to the file at `path` and replaces an earlier file once the new one is whole.
-/// The file is gzip if its name ends in `.gz`, bzip2 if in `.bz2`.
+/// The file is packed with gzip if its name ends in `.gz`, with bzip2 if it ends in `.bz2`.
 ///
-/// Every element of a block is written, zeros too. A comment `%%blockmul blocks 6x3` gives their
-/// shape: other readers skip it, [`read`](super::read) returns it as
+/// Every element of a block is written, zeros too. A comment such as `%%blockmul blocks 6x3` gives
+/// the shape of blocks: other readers skip it, [`read`](super::read) returns it as
 /// [`MatrixFile::layout`](crate::io::MatrixFile::layout).
 ///
 /// Values have the fewest digits of their own type (`f16` 0.1 is `0.1`) from which

@@ -132,7 +132,7 @@ fn read_format<R: Read + Seek>(archive: &mut Archive<R>) -> Result<String> {
     }
 }
 
-/// Refuses a size that so many elements do not explain.
+/// Refuses a size that is too large for the number of elements.
 pub(super) fn check_shape<R: Read + Seek>(
     archive: &Archive<R>,
     shape: [u64; 2],
@@ -182,7 +182,8 @@ fn read_shape(shape: &mut Member<'_>) -> Result<[u64; 2]> {
     Ok(sizes)
 }
 
-/// Line and index of every entry that `indptr` counts. Lines are what is compressed, `names[0]`.
+/// Line and index of every entry that `indptr` counts. Lines are the compressed rows or columns,
+/// called `names[0]`.
 fn read_compressed<R: Read + Seek>(
     archive: &mut Archive<R>,
     names: [&str; 2],

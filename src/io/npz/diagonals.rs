@@ -8,7 +8,7 @@ use crate::Result;
 use crate::io::{ReadOptions, assemble, push, room};
 
 /// Reads the matrix. As in SciPy's `tocoo`, `data[k, j]` is at row `j - offsets[k]` and column `j`.
-/// What lies outside the matrix is ignored, and so are zeros, which fill the diagonals up.
+/// Values outside the matrix are ignored, and so are zeros, which fill the diagonals up.
 pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>, shape: [u64; 2], options: &ReadOptions) -> Result<Arrays> {
     let data = archive.array("data")?;
     let (&[diagonals, length], &[of_diagonal, of_column]) = (data.shape(), data.strides()) else {

@@ -18,7 +18,7 @@ pub(in crate::io) struct Member<'r> {
     place: String,
 }
 
-/// What the values of an array are.
+/// The declared type of an array's values.
 #[derive(Clone, Copy)]
 pub(in crate::io) struct Declared {
     pub field: Field,
@@ -57,15 +57,15 @@ impl From<Error> for Refused {
     }
 }
 
-/// What is wrong with an element.
+/// The fault of an element.
 enum Fault {
     Read(std::io::Error),
     Refused(Refused),
 }
 
 impl Fault {
-    /// The error of element `at` of `count`. Apart from the loops over elements, of which there are
-    /// many.
+    /// The error of element `at` of `count`. It is not inlined into the loops over elements, which
+    /// are compiled for many types.
     #[cold]
     #[inline(never)]
     fn error(self, path: &Path, place: &str, at: u64, count: u64) -> Error {
@@ -164,7 +164,7 @@ impl<'r> Member<'r> {
         Ok(text)
     }
 
-    /// The first `used` elements (or all) as `f64`, and what they are in the file.
+    /// The first `used` elements (or all) as `f64`, and their declared type.
     pub fn values(mut self, used: u64) -> Result<(Vec<f64>, Declared)> {
         let (kind, size) = self.kind()?;
         let mut values = Vec::new();
@@ -219,7 +219,7 @@ impl<'r> Member<'r> {
         self.check_end(count)
     }
 
-    /// Refuses data behind the elements. At the end of the data the archive's checksum is compared.
+    /// Refuses data after the elements. At the end of the data the archive's checksum is compared.
     fn check_end(&mut self, count: u64) -> Result<()> {
         match self.bytes.read(&mut [0]) {
             Ok(0) => Ok(()),

@@ -61,7 +61,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
 /// path.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read + Seek, name: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile> {
     read_bytes(Box::new(reader), name.as_ref(), options)
 }

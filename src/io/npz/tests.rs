@@ -237,7 +237,7 @@ fn dia(shape: (i64, i64), offsets: &[i32], data: Array<'static>) -> Vec<Array<'s
     vec![format_of("dia"), shape_of(shape.0, shape.1), ("offsets", "<i4", count, i4(offsets)), data]
 }
 
-/// As `scipy.sparse.dia_matrix((data, offsets), shape).tocoo()`.
+/// Diagonals are read as by `scipy.sparse.dia_matrix((data, offsets), shape).tocoo()`.
 #[test]
 fn diagonals_are_read_without_what_fills_them_up() {
     // Diagonals -1, 0 and 2 of a matrix of 3 rows and 4 columns; 9 lies outside, 0 is no entry.

@@ -1,4 +1,5 @@
-//! Writes the arrays that SciPy has for the same matrix, deflated, with the same bytes every time.
+//! Writes the arrays that SciPy would write for the matrix, deflated. The bytes are the same every
+//! time.
 use std::io::{self, Write};
 use std::path::Path;
 

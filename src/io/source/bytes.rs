@@ -1,17 +1,17 @@
-//! Text whose lines may end in carriage returns alone, and binary data behind lines of text.
+//! Text whose lines may end in carriage returns alone, and binary data after lines of text.
 use super::Source;
 use crate::Result;
 use std::io::{ErrorKind, Read};
 
 impl<'r> Source<'r> {
-    /// The same, where a carriage return alone ends a line too. Only [`Source::line`] and
-    /// [`Source::take`] may follow.
+    /// Makes a carriage return alone end a line too. Only [`Source::line`] and [`Source::take`] may
+    /// follow.
     pub fn with_returns(self) -> Self {
         Self { returns: true, ..self }
     }
 
     /// The next `count` bytes as they are, whatever lines they are in; `None` if the file ends
-    /// before. They are fewer than a block has.
+    /// before. `count` must be less than the size of a block.
     pub fn take(&mut self, count: usize) -> Result<Option<&[u8]>> {
         if self.filled - self.taken < count {
             self.buffer.copy_within(self.taken..self.filled, 0);

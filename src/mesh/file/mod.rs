@@ -1,7 +1,7 @@
 //! Files of meshes, plain or packed: OBJ, PLY and OFF are read, PLY is written.
 //!
 //! Polygons are cut into triangles around their first corner. Colours, normals and coordinates of
-//! textures are read over.
+//! textures are skipped.
 mod obj;
 mod off;
 mod ply;
@@ -31,8 +31,8 @@ pub enum MeshFormat {
 }
 
 impl MeshFormat {
-    /// The format that a file's name ends in, before the ending of a packing; `None` if it is none
-    /// of these.
+    /// The format by the ending of a file's name, without the ending of a packing; `None` if the
+    /// ending names no format.
     pub fn of(path: &Path) -> Option<Self> {
         let known = [("obj", Self::Obj), ("ply", Self::Ply), ("off", Self::Off)];
         known.into_iter().find(|(ending, _)| has_ending(path, ending)).map(|(_, format)| format)
@@ -50,8 +50,8 @@ impl MeshFormat {
     }
 }
 
-/// Reads the mesh in the file at `path`, in the format of its name; if that has no ending, in the
-/// one of its first word. In an archive it is the name of the mesh there.
+/// Reads the mesh in the file at `path`. The ending of its name gives the format; without an ending
+/// the first word does. In an archive the name of the member counts.
 ///
 /// # Errors
 /// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line, or
@@ -65,7 +65,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
 /// the name has no ending, the first word gives the format.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Mesh> {
     parse(Source::new(reader, name.as_ref())?)
 }

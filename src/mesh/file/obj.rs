@@ -6,7 +6,7 @@ use crate::{
     io::{push, words::quote},
 };
 
-/// Keywords of lines that say nothing of points and triangles.
+/// Keywords of lines that are skipped, because they do not describe points and triangles.
 const READ_OVER: [&[u8]; 19] = [
     b"vn",
     b"vt",
@@ -29,7 +29,8 @@ const READ_OVER: [&[u8]; 19] = [
     b"trace_obj",
 ];
 
-/// Words of a vertex: `v`, three coordinates, then a weight or a colour or both.
+/// The maximum number of words of a vertex: `v`, three coordinates, then a weight or a colour or
+/// both.
 const MOST_OF_VERTEX: usize = 8;
 
 pub(super) fn parse(text: &mut Text<'_>) -> Result<Mesh> {

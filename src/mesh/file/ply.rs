@@ -2,7 +2,7 @@
 //! as lines of text or as binary numbers of either byte order.
 //!
 //! `x`, `y` and `z` of the element `vertex` and the list `vertex_indices` or `vertex_index` of
-//! `face` are taken; other elements and properties are read over.
+//! `face` are used; other elements and properties are skipped.
 use super::{Fan, Mesh, text::Text};
 use crate::{
     Result,
@@ -37,7 +37,7 @@ struct Element {
     properties: Vec<Property>,
 }
 
-/// How elements are written.
+/// The encoding of elements.
 #[derive(Clone, Copy, PartialEq)]
 enum Encoding {
     Text,
@@ -141,10 +141,10 @@ pub(super) fn parse(file: &mut Text<'_>) -> Result<Mesh> {
     Mesh::new(points, triangles)
 }
 
-/// Words of the longest line of a header that is no comment.
+/// The maximum number of words in a line of a header, comments excepted.
 const MOST_WORDS: usize = 5;
 
-/// Most elements and properties of a header.
+/// The maximum number of elements and properties of a header.
 const MOST_DECLARED: usize = 1 << 12;
 
 /// Reads the header.
@@ -195,7 +195,7 @@ fn header(file: &mut Text<'_>) -> Result<(Encoding, Vec<Element>)> {
         }
     }
     let place = |name: &[u8]| elements.iter().position(|element| element.name == name);
-    // It would take no bytes, however many there are.
+    // Elements without properties would take no bytes, however many there are.
     if let Some(empty) = elements.iter().find(|element| element.properties.is_empty()) {
         return file.refuse(format!("element {} has no properties", String::from_utf8_lossy(&empty.name)));
     }

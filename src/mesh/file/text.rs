@@ -1,5 +1,5 @@
-//! The lines of a file and their words, and the binary data behind them. Memory holds a block of
-//! the file and one line.
+//! The lines of a file and their words, and the binary data after them. Memory holds a block of the
+//! file and one line.
 use super::MeshFormat;
 use crate::{
     Error, Result,
@@ -16,7 +16,7 @@ pub(super) struct Text<'r> {
     source: Source<'r>,
     /// The line that was taken last, without its comment.
     line: Vec<u8>,
-    /// Whether that line comes again.
+    /// Whether `line` comes again as the next line.
     again: bool,
 }
 
@@ -34,7 +34,7 @@ impl<'r> Text<'r> {
         self.join()
     }
 
-    /// Appends the next such line to this one.
+    /// Appends the next line that has words to this one.
     fn join(&mut self) -> Result<bool> {
         loop {
             self.source.skip_empty()?;
@@ -47,7 +47,7 @@ impl<'r> Text<'r> {
         }
     }
 
-    /// As [`Text::advance`]; a line that ends in a backslash continues on the next.
+    /// Advances like [`Text::advance`]; a line that ends in a backslash continues on the next line.
     pub fn advance_whole(&mut self) -> Result<bool> {
         if !self.advance()? {
             return Ok(false);
@@ -91,7 +91,7 @@ impl<'r> Text<'r> {
         Some((&self.line[begin..end], end))
     }
 
-    /// Whether the line that was taken is the file's first, and this.
+    /// Whether the current line is the first of the file and equals `line`.
     pub fn begins_with(&self, line: &[u8]) -> bool {
         self.source.lines() == 1 && self.line == line
     }
@@ -109,7 +109,7 @@ impl<'r> Text<'r> {
         }
     }
 
-    /// As [`Text::advance`]; the end of the file is an error that says what is missing.
+    /// Advances like [`Text::advance`]; the end of the file is an error that says what is missing.
     pub fn expect(&mut self, what: impl FnOnce() -> String) -> Result<()> {
         match self.advance()? {
             true => Ok(()),

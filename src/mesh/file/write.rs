@@ -1,4 +1,4 @@
-//! PLY files, in binary, with a colour for each vertex if there are some.
+//! Writes binary PLY files, with a colour for each vertex if colours are given.
 use super::super::{Colour, Mesh, check_colours};
 use crate::{Error, Result, io::write_whole};
 use std::{
@@ -6,8 +6,8 @@ use std::{
     path::Path,
 };
 
-/// Writes `mesh` to the file at `path` as binary PLY, packed if the name says so. `colours` has one
-/// for each vertex, or none at all.
+/// Writes `mesh` to the file at `path` as binary PLY, packed if the name says so. `colours` is
+/// empty or has a colour for each vertex.
 ///
 /// # Errors
 /// [`Error::Length`] for another number of colours; [`Error::Io`] with the path. An earlier file
@@ -17,7 +17,7 @@ pub fn write_ply(path: impl AsRef<Path>, mesh: &Mesh, colours: &[Colour]) -> Res
     write_whole(path.as_ref(), |writer| fill(writer, mesh, colours))
 }
 
-/// As [`write_ply`], to any writer.
+/// Writes what [`write_ply`] does, to any writer.
 ///
 /// # Errors
 /// [`Error::Length`] for another number of colours; [`Error::Io`] without a path.

@@ -5,9 +5,9 @@ use crate::solver::problem::{Manifold, PoseGraph, Sets, Sighting, is_zero};
 use nalgebra::{Matrix3, Vector3};
 use std::collections::BTreeMap;
 
-/// The anchors of a graph, each with what ties its poses to fixed landmarks.
+/// The anchors of a graph, with the sightings that tie their poses to fixed landmarks.
 pub struct Anchors {
-    /// The poses that steps tie together have the same first one.
+    /// For each pose, the first pose of those that steps tie together with it.
     first: Vec<u32>,
     /// For each anchor the sightings of fixed landmarks from its poses.
     sightings: BTreeMap<u32, Vec<usize>>,
@@ -62,7 +62,7 @@ impl Anchors {
             let [from, to] = pairs.iter().fold([Vector3::zeros(); 2], |[a, b], (x, y)| [a + x * share, b + y * share]);
             let mut turn: Matrix3<f64> = pairs.iter().map(|(x, y)| (y - to) * (x - from).transpose()).sum();
             if P::LANDMARK == 2 {
-                // About z alone.
+                // In the plane a rotation is about z alone.
                 turn[(2, 2)] += 2.0 * turn.norm();
             }
             moves.insert(anchor, (nearest_rotation(&turn), from, to));

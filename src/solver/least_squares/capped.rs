@@ -13,18 +13,19 @@ pub struct Costs {
     pub all: f64,
     /// The cost of the rows that touch an unknown.
     pub of_unknowns: f64,
-    /// The same with every row limited to n times the median row.
+    /// `of_unknowns` with every row limited to n times the median row.
     pub capped: f64,
-    /// A cost of these rows at which all residuals are rounding; 0 where unknowns have run away.
+    /// The cost of these rows at which all residuals are nothing but rounding; 0 if unknowns have
+    /// run away.
     pub rounding: f64,
 }
 
-/// Rounding in the cost of a problem that does not write those of its rows, as a share of the first
-/// one.
+/// Rounding in the cost of a problem that does not write the costs of its rows, as a share of the
+/// first cost.
 const ROUNDING_OF_FIRST: f64 = 1e-24;
 
-/// Rounding may be this share of the first cost, or [`GROWN`] times its own first value. Beyond,
-/// unknowns have run away so far that rounding is all that their residuals have.
+/// Rounding may be this share of the first cost, or [`GROWN`] times its own first value. Beyond
+/// that, unknowns have run away so far that their residuals are nothing but rounding.
 const BELIEVED: f64 = 1e-6;
 const GROWN: f64 = 100.0;
 
@@ -44,7 +45,7 @@ pub struct Rows {
     costs: Vec<RowCost>,
     /// The cost of the first state, and its rounding.
     first: Option<(f64, f64)>,
-    /// Costs among which the median is, kept for their memory.
+    /// The costs of which the median is taken; the vector is kept for its memory.
     positive: Vec<f64>,
 }
 
@@ -57,8 +58,8 @@ impl Rows {
         Self { touching, costs: Vec::new(), first: None, positive: Vec::new() }
     }
 
-    /// The costs of the state of a linearization, whose whole cost is `all`. They are that if the
-    /// problem does not write the costs of rows.
+    /// The costs of the state of a linearization, whose whole cost is `all`. All of them are `all`
+    /// if the problem does not write the costs of rows.
     pub fn judge(&mut self, all: f64, linearization: &Linearization) -> Costs {
         let rows = linearization.row_costs();
         let touches = |row: usize| self.touching.is_empty() || self.touching[row];

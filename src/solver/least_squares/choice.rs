@@ -1,10 +1,10 @@
-//! Chooses what is factored of two groups of unknowns: the Schur complement S, with the second
-//! group eliminated, or H as it is.
+//! Chooses, for two groups of unknowns, whether the Schur complement S is factored, with the second
+//! group eliminated, or H whole.
 //!
-//! The members of the first group that are measured together with one of the second become
-//! neighbours in S, each of each. That is little if points are seen from few cameras, and a hundred
-//! times the blocks of H if landmarks are seen from hundreds of poses. Patterns alone decide, once.
-//! Bounds come first, so that neither factor is looked for if they suffice. S is kept unless it is
+//! All members of the first group that are measured together with a member of the second become
+//! neighbours of each other in S. S has few blocks if points are seen from few cameras, and a
+//! hundred times the blocks of H if landmarks are seen from hundreds of poses. Patterns alone
+//! decide, once. Bounds come first: if they suffice, no factor is analysed. S is kept unless it is
 //! clearly more work.
 use super::{
     cholesky::analyse,
@@ -51,8 +51,9 @@ struct Structure {
 }
 
 impl Structure {
-    /// Whether S is not clearly more work than H. Neither is analysed if bounds suffice, H only if
-    /// S is not little beside its least work, S not at all if its least work is too much.
+    /// Whether S is not clearly more work than H. Neither S nor H is analysed if bounds suffice. H
+    /// is analysed only if the bounds of S leave the choice open; S is not analysed if its least
+    /// work is already too much.
     fn is_eliminated(&self) -> Result<bool> {
         let products = self.products();
         let is_little = |s: f64, h: f64| s + products <= CLEARLY * h;
@@ -82,7 +83,8 @@ impl Structure {
         least(beside + on_diagonal, self.u.ncols() * self.c + self.w.ncols() * self.p)
     }
 
-    /// The least work of S: a camera has as many neighbours as the point with most that it sees.
+    /// The least work of S: a camera has at least as many neighbours as the most observed point
+    /// that it sees.
     fn least_of_s(&self) -> f64 {
         let mut seen_by = vec![1; self.u.ncols()];
         for point in 0..self.w.ncols() {
@@ -165,7 +167,7 @@ impl LowerBlocks {
     }
 }
 
-/// The work of a factor with this many operations and scalars.
+/// The work of a factor with `operations` operations and `scalars` scalars.
 fn work(operations: f64, scalars: f64) -> f64 {
     operations + OF_A_SCALAR * scalars
 }
@@ -176,9 +178,9 @@ fn dense(n: usize) -> f64 {
     work(n * n * n / 3.0, n * n / 2.0)
 }
 
-/// The least work of factoring n columns of `scalars` on and below the diagonal. Those of the
-/// factor are no shorter. Their operations are the sum of the squares of their lengths, which is
-/// least if all are equal.
+/// The least work of factoring n columns of `scalars` on and below the diagonal. The factor's
+/// columns are no shorter. Its operations are the sum of the squares of their lengths, which is
+/// least if all lengths are equal.
 fn least(scalars: f64, n: usize) -> f64 {
     if n == 0 { 0.0 } else { work(scalars * scalars / n as f64, scalars) }
 }

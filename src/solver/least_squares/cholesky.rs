@@ -138,8 +138,9 @@ mod tests {
         );
     }
 
-    /// `faer` must not be told how to run by the process. With its own calls, which follow the
-    /// global setting, 323 of these 600 elements differed between `Par::Seq` and `Par::rayon(16)`.
+    /// The process's setting must not change how `faer` runs here. With `faer`'s own calls, which
+    /// follow the global setting, 323 of these 600 elements differed between `Par::Seq` and
+    /// `Par::rayon(16)`.
     #[test]
     fn bits_depend_on_no_number_of_threads() -> Result<()> {
         let n = 600;

@@ -3,7 +3,7 @@
 use crate::Device;
 use std::time::Instant;
 
-/// A clock that runs since it was started.
+/// A wall clock, started by [`Clock::start`].
 pub struct Clock<'d> {
     device: &'d Device,
     start: Instant,

@@ -1,7 +1,7 @@
-//! Conjugate gradients on the Schur complement, which is never formed: for many cameras (S.
+//! Conjugate gradients on the Schur complement, which is never formed. This is for many cameras (S.
 //! Agarwal, N. Snavely, S. M. Seitz, R. Szeliski, *Bundle Adjustment in the Large*, 2010). Its
-//! diagonal blocks, inverted on the host, are the preconditioner. All else stays on the device; two
-//! numbers a step are read.
+//! diagonal blocks, inverted on the host, are the preconditioner. Everything else stays on the
+//! device; each step reads two numbers.
 use super::{
     linear::{Step, equations},
     normal::Normal,
@@ -22,7 +22,7 @@ pub struct Limits {
     /// Residual at which the solution is good enough, as a share of the right-hand side. Steps of
     /// Levenberg-Marquardt need not be exact.
     pub tolerance: f64,
-    /// Most steps for one system.
+    /// The maximum number of steps for one system.
     pub steps: u32,
 }
 
@@ -32,8 +32,8 @@ impl Default for Limits {
     }
 }
 
-/// Norms of right-hand sides whose squares, and those of their residuals, are normal numbers.
-/// Others are scaled by a power of two, which changes no bit.
+/// Norms of right-hand sides for which their own squares, and the squares of their residuals, are
+/// normal numbers. Other right-hand sides are scaled by a power of two, which changes no bit.
 const SQUARED: std::ops::Range<f64> = 1e-100..1e100;
 
 /// Residual of a system that is solved, as a share of its right-hand side.
@@ -79,8 +79,8 @@ impl Conjugate {
         })
     }
 
-    /// The step, as exact as the limits require, or `further`: until more steps would gain little.
-    /// It has no solution if the system proves not to be positive definite.
+    /// Solves for the step as exactly as the limits require; with `further` until more steps would
+    /// gain little. The step has no solution if the system proves not to be positive definite.
     pub fn solve(&mut self, normal: &Normal, lambda: f64, further: bool) -> Result<Step> {
         let clock = Instant::now();
         self.elimination.execute(equations(normal, lambda)?, &mut self.reduced)?;
@@ -139,7 +139,7 @@ impl Conjugate {
         precondition.execute((&*preconditioner, &*r), &mut *z)?;
         p.copy_from(z)?;
         let mut rz = r.dot(z)?;
-        // Each step adds one of these to xᵀb.
+        // Each step adds a gain to xᵀb.
         let mut gains = Vec::new();
         let (mut taken, mut is_exact) = (limits.steps, norm == 0.0);
         for step in 1..=limits.steps {

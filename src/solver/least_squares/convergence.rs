@@ -1,12 +1,12 @@
-//! When an iteration has converged: the conditions that [the module](super) lists.
+//! The conditions of convergence that [the module](super) lists.
 use super::capped::Costs;
 
 /// Largest cosine between the residuals and a column of J at which the gradient counts as zero.
 const FLAT: f64 = 1e-10;
 /// Rounding of a cost, as a share of it. A lower tolerance could not be met.
 pub const ROUNDING: f64 = 1e-15;
-/// Rounding of a cost of which one row is nearly all, as a share of it: the row changes by as much
-/// if an unknown changes by its own rounding.
+/// Rounding of a cost that consists almost of one row, as a share of the cost: the row changes by
+/// as much if an unknown changes by its own rounding.
 const HIDDEN: f64 = 1e-12;
 
 /// A longer step in the direction of the last one may promise this many times as much. Points that
@@ -30,8 +30,8 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Whether this step was the last: it changed the cost by a share of the tolerance, or it was
-    /// rounding, and no longer step in its direction promises much more.
+    /// Whether this step was the last: it changed the cost by no more than the tolerance, or by
+    /// rounding alone, and a longer step in its direction does not promise much more.
     pub fn is_last(&self, costs: &Costs, tolerance: f64) -> bool {
         let promises = |least: f64| self.promised <= least && self.most_promised() <= LONGER * least;
         let least = tolerance.max(ROUNDING) * costs.capped;
@@ -39,7 +39,7 @@ impl Trial {
         // The promise must be little too: otherwise the step was only too long. It is exact where a
         // row hides the gain.
         let little = self.gain.abs() <= least.max(hidden) && promises(least);
-        // By as much a cost changes if every residual changes by its rounding.
+        // The change of the cost if every residual changes by its rounding.
         let noise = 2.0 * costs.capped.sqrt() * costs.rounding.sqrt();
         little || !self.taken && promises(noise)
     }

@@ -1,5 +1,5 @@
 //! λ of Levenberg-Marquardt, after H. B. Nielsen, *Damping Parameter in Marquardt's Method*, 1999.
-//! λ follows the ratio of the cost a step gained to the cost its model promised.
+//! λ follows the ratio of the decrease that a step gained to the decrease that its model promised.
 use super::{Method, Options, Stop};
 
 /// λ, and its rule of change.
@@ -13,7 +13,7 @@ pub struct DampingRule {
 impl DampingRule {
     /// Largest λ. Beyond it a step is shorter than rounding.
     const MOST: f64 = 1e16;
-    /// A step with more damping says nothing of a minimum.
+    /// A step with more damping is no sign of a minimum.
     pub const LIGHT: f64 = 1e-3;
     /// Smallest λ. Below it damping changes no step and makes no system solvable. Cholesky's
     /// factorization of n unknowns is certain to succeed if the eigenvalues are above n·u once the

@@ -7,15 +7,16 @@
 //! by: it is held for the step.
 use crate::{Device, DeviceVector, Result, solver::Floors};
 
-/// The floor as a share of the largest element with the same coordinate. A smaller share is that
-/// of a column of J below the rounding of the largest. The least share in any iteration of four
-/// bundle adjustments of BAL was 7e-17 (points of problem-49-7776), that in six graphs of g2o 4e-3.
+/// The floor as a share of the largest element with the same coordinate. A column of J with a
+/// smaller share is below the rounding of the largest. The least share in any iteration of four
+/// bundle adjustments of BAL was 7e-17 (points of problem-49-7776); in six graphs of g2o it was
+/// 4e-3.
 const SHARE: f64 = 1e-30;
 /// A floor whose product with the least λ is a normal number still. No floor is smaller, unless all
 /// elements are.
 const LEAST: f64 = 1e-290;
 
-/// A number of an unknown: a coordinate of a block of H.
+/// One coordinate of an unknown: an element of the diagonal of a block of H.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coordinate {
     /// The group of unknowns.
@@ -36,7 +37,7 @@ pub struct WithoutInfluence {
 }
 
 impl WithoutInfluence {
-    /// Most coordinates in [`WithoutInfluence::first`].
+    /// The maximum number of coordinates in [`WithoutInfluence::first`].
     pub const NAMED: usize = 100;
 }
 
@@ -51,7 +52,8 @@ pub(super) struct DampingFloors {
 struct GroupFloors {
     /// The largest element so far.
     most: Vec<f64>,
-    /// 0 if no element is below, infinity if the coordinate is held.
+    /// The floor of each coordinate: 0 if no element is below it, infinity if the coordinate is
+    /// held.
     floors: Vec<f64>,
     /// Whether the floors differ from those on the device.
     changed: bool,
@@ -95,7 +97,7 @@ impl DampingFloors {
         }
     }
 
-    /// What damping adds to element `number` of a group's diagonal, whose value is `x`.
+    /// The term that damping adds to element `number` of a group's diagonal, whose value is `x`.
     pub fn added(&self, group: usize, number: usize, x: f64, lambda: f64) -> f64 {
         match self.floor(group, number) {
             f64::INFINITY => 1.0 - x,
@@ -182,7 +184,7 @@ mod tests {
         assert_eq!(floors(1, &[&[4.0, 4.0], &[0.0, 1.0]]), [4.0 * SHARE], "the largest so far");
         assert_eq!(floors(2, &[&[3e-31, 1.0, 1.0, 1.0]]), [SHARE, 0.0]);
         assert_eq!(floors(1, &[&[f64::INFINITY, 0.0]]), [0.0]);
-        // Near the smallest numbers: one that is multiplied by the least λ.
+        // Near the smallest numbers the floor is one whose product with the least λ is normal.
         assert_eq!(floors(1, &[&[1e-280, 0.0]]), [LEAST]);
         assert_eq!(floors(1, &[&[1e-300, 0.0]]), [1e-300]);
         assert_eq!(floors(1, &[&[1e-300, 2e-300]]), [0.0]);

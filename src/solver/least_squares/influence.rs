@@ -2,7 +2,7 @@
 use super::{Coordinate, WithoutInfluence};
 use crate::solver::problem::Named;
 
-/// Most unknowns that a text names.
+/// The maximum number of unknowns that a text names.
 const NAMED: usize = 5;
 
 impl Coordinate {

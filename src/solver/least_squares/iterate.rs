@@ -1,5 +1,5 @@
-//! The iteration: when a step is taken, how damping follows, when it ends. Its code is compiled
-//! once for all problems.
+//! The iteration: it decides when a step is taken, how damping follows, and when to end. Its code
+//! is compiled once for all problems.
 use super::{
     Clock, Iteration, Normal, Options, Solution, Stop,
     capped::Rows,

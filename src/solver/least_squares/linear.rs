@@ -20,11 +20,11 @@ use std::time::Instant;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Linear {
     /// Sparse Cholesky factorization, of H or of the Schur complement S, in which the second group
-    /// of unknowns is eliminated. With one group H is factored. With two it is S, unless that is
-    /// predicted to take more than twice as long: S has a block for each pair of unknowns that are
-    /// measured together with an unknown of the second group, so that a landmark seen from 500
-    /// poses makes 125,000 blocks. The patterns are compared once, and [`Solution::system`] has the
-    /// choice.
+    /// of unknowns is eliminated. With one group H is factored. With two groups S is factored,
+    /// unless that is predicted to take more than twice as long: S has a block for each pair of
+    /// unknowns that are measured together with an unknown of the second group, so that a landmark
+    /// seen from 500 poses makes 125,000 blocks. The patterns decide once, and [`Solution::system`]
+    /// has the choice.
     ///
     /// [`Solution::system`]: super::Solution::system
     Cholesky,
@@ -49,7 +49,7 @@ pub enum System {
     SchurComplement,
 }
 
-/// A step, and the time and steps it took.
+/// A step, with the time and the conjugate gradient steps that it took.
 #[derive(Debug, Default)]
 pub struct Step {
     /// The step of each group of unknowns; `None` if the system is not positive definite.
@@ -131,8 +131,8 @@ impl Solver {
         }
     }
 
-    /// The step of (H + λ·diag H)·x = b. Conjugate gradients solve it `further` than their limits
-    /// require.
+    /// The step of (H + λ·diag H)·x = b. With `further` conjugate gradients continue beyond their
+    /// limits.
     pub fn solve(&mut self, normal: &Normal, lambda: f64, further: bool) -> Result<Step> {
         match self {
             Self::Whole(whole) => whole.solve(normal, lambda),
@@ -142,7 +142,7 @@ impl Solver {
     }
 }
 
-/// The structure of an elimination: that of S, and that of its factor.
+/// The structure of an elimination: the structures of S and of its factor.
 pub struct Eliminating {
     pub elimination: Elimination<Formed<f64>>,
     lower: Scalars<Cbc<f64>>,

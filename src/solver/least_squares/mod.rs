@@ -7,14 +7,14 @@
 //! | `iterate.rs` | the iteration: when a step is taken, how damping follows, when it ends |
 //! | `capped.rs` | the costs that steps and rules of convergence go by |
 //! | `convergence.rs` | the rules of convergence |
-//! | `damping.rs` | λ from what came of the steps before |
+//! | `damping.rs` | λ, from the results of the steps before |
 //! | `normal.rs` | H = JᵀWJ and the gradient, by plans made once |
 //! | `floors.rs` | damping of unknowns on which no residual depends |
-//! | `linear.rs` | a step from them: the method, and elimination of the second group of unknowns |
-//! | `whole.rs` | or H factored as it is |
-//! | `choice.rs` | which of the two is less work |
+//! | `linear.rs` | solving for a step: the method, and elimination of the second group of unknowns |
+//! | `whole.rs` | solving for a step with H factored whole |
+//! | `choice.rs` | the choice between elimination and H whole, by their work |
 //! | `cholesky.rs` | sparse Cholesky factorization by `faer`, on one thread |
-//! | `conjugate.rs` | or by conjugate gradients on the device, the Schur complement never formed |
+//! | `conjugate.rs` | conjugate gradients on the device, without forming the Schur complement |
 //! | `anchors.rs` | poses of a first guess that only fixed landmarks hold |
 //! | [`start`] | usable information matrices and a first guess for graphs whose files have none |
 //! | `clock.rs` | wall-clock time without the loading of kernels |
@@ -27,16 +27,16 @@
 //!
 //! * the gradient is flat: the cosine |bⱼ|/√(Hⱼⱼ·2·cost) of the angle between the
 //!   residuals and a column of J, weighted by information and loss, is at most 1e-10;
-//! * the cost is rounding: its residuals are 1e-14 of the numbers whose differences they are
-//!   ([`RowCost::rounding`](super::problem::RowCost::rounding));
+//! * the cost is nothing but rounding: its residuals are 1e-14 of the numbers of which they are
+//!   differences ([`RowCost::rounding`](super::problem::RowCost::rounding));
 //! * a step changes the cost by no more than the share [`Options::tolerance`], and its model
 //!   promised no more;
 //! * a step lowers nothing, and its model promised no more than the rounding of residuals changes
 //!   the cost.
 //!
-//! Rounding counts up to 1e-6 of the first cost, or 100 times what it was there. A pose that
-//! nothing holds in one direction may run away until all digits of its residuals are rounding,
-//! which is no minimum.
+//! A cost can count as rounding only up to 1e-6 of the first cost, or up to 100 times the rounding
+//! of the first cost. A pose that nothing holds in one direction may run away until all digits of
+//! its residuals are rounding, which is no minimum.
 //!
 //! The cost of these conditions is *capped*, except in the second, so that one row cannot hide the
 //! others. It leaves out rows that touch no unknown, and a row counts at most as n times the median
@@ -48,10 +48,10 @@
 //!
 //! The last two count only for steps with λ ≤ 1e-3, and only if the model promises at most 100
 //! times as much for t·x at the best t: a step x that is short because of damping is no sign of a
-//! minimum. Nor may the floor of its damping hold back an unknown that could lower the cost by more
-//! than [`Options::tolerance`]. Conjugate gradients solve the last system further, until the second
-//! half of their steps gains less than a tenth. Converged means a stationary point to these
-//! tolerances, in practice a local minimum. Which one depends on the start: see
+//! minimum. They do not count either if the floor of damping holds back an unknown that could lower
+//! the cost by more than [`Options::tolerance`]. Conjugate gradients solve the last system further,
+//! until the second half of their steps gains less than a tenth. Converged means a stationary point
+//! to these tolerances, in practice a local minimum. Which one depends on the start: see
 //! [`start::cheaper`]. Every other end is not convergence: the limit of iterations, or no step that
 //! lowers the cost however it is damped.
 //!
@@ -116,9 +116,9 @@ pub struct Options {
     pub method: Method,
     /// Method of solving the linear system of a step.
     pub linear: Linear,
-    /// Most steps tried.
+    /// The maximum number of steps to try.
     pub iterations: u32,
-    /// Share of the cost by which an iteration must lower it, or be the last. Iterations that
+    /// An iteration that lowers the cost by less than this share of it is the last. Iterations that
     /// damping made short do not count.
     pub tolerance: f64,
     /// Damping of the first step, as a share of the diagonal of H.

@@ -43,8 +43,8 @@ impl Normal {
         let (rows, cols) = (j.row_groups().len(), j.col_groups());
         let device = j.device();
         let (mut gradients, mut b, mut diagonals) = (Vec::new(), Vec::new(), Vec::new());
-        // Requested before the first plan waits for its own. Those of the gradients' sums are then
-        // compiled with those of H, which is planned last.
+        // These kernels are requested before the first plan waits for its own. The kernels of the
+        // gradients' sums are then compiled with those of H, which is planned last.
         cols.iter().try_for_each(|group| Diagonal::<Bsr<f64>>::ask_scalars(device, group.side))?;
         for (col, group) in cols.iter().enumerate() {
             let cells = (0..rows).filter_map(|row| Some((row, j.get(row, col)?)));
@@ -85,7 +85,7 @@ impl Normal {
     /// Computes H alone, without waiting.
     ///
     /// # Errors
-    /// As [`Normal::form`].
+    /// The errors of [`Normal::form`].
     pub fn multiply(&mut self, linearization: &Linearization) -> Result<()> {
         let j = linearization.jacobian();
         let weights = linearization.weights();
@@ -93,10 +93,10 @@ impl Normal {
         self.product.execute(inputs, &mut self.h).map(drop)
     }
 
-    /// As [`Normal::form`], without waiting. Nothing is copied to the host.
+    /// Computes what [`Normal::form`] does, without waiting. Nothing is copied to the host.
     ///
     /// # Errors
-    /// As [`Normal::form`].
+    /// The errors of [`Normal::form`].
     pub fn enqueue(&mut self, linearization: &Linearization) -> Result<()> {
         self.multiply(linearization)?;
         let j = linearization.jacobian();
@@ -160,9 +160,9 @@ impl Normal {
         self.host.iter().flatten().flatten().all(|x| x.is_finite())
     }
 
-    /// The largest cosine |bⱼ|/√(Hⱼⱼ·2·cost) of an angle between the residuals and a
-    /// column of J, both weighted. It is 0 at a minimum, and the same in every unit. With a robust
-    /// loss it is below the cosine, because the weighted residuals are less than 2·cost.
+    /// The largest cosine |bⱼ|/√(Hⱼⱼ·2·cost) of an angle between the residuals and a column of J,
+    /// both weighted. It is 0 at a minimum, and does not depend on units. With a robust loss the
+    /// result is below the cosine, because the weighted residuals are less than 2·cost.
     pub fn relative_gradient(&self, cost: f64) -> f64 {
         // The product of d and the cost may overflow.
         let length = (2.0 * cost).sqrt();
@@ -175,9 +175,9 @@ impl Normal {
         self.floors.damped(group, number, x, lambda)
     }
 
-    /// Whether a floor of damping by λ holds back an unknown that could lower the cost by more than
-    /// a share `least` of it, by itself: it is damped by more than [`DampingRule::LIGHT`] of its
-    /// own element of H.
+    /// Whether a floor of damping by λ holds back an unknown that alone could lower the cost by
+    /// more than the share `least`. An unknown is held back if it is damped by more than
+    /// [`DampingRule::LIGHT`] of its own element of H.
     pub(super) fn is_held_back(&self, cost: f64, lambda: f64, least: f64) -> bool {
         let length = (2.0 * cost).sqrt();
         let is_held_back = |group: usize, number: usize, b: f64, d: f64| {

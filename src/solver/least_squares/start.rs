@@ -30,12 +30,12 @@ pub struct Rewarding {
     pub count: usize,
     /// The ends of the first edge with such a matrix.
     pub first: (u64, u64),
-    /// Number of measurements that lose weight when all are made isotropic.
+    /// Number of measurements that lose their weight when all matrices become isotropic.
     pub losing: usize,
 }
 
-/// Returns the problem with information matrices that can be solved with. If some of a graph's own
-/// reward errors, all become isotropic. A bundle adjustment has none.
+/// Returns the problem with usable information matrices. If some matrices of a graph reward errors,
+/// all become isotropic. A bundle adjustment has no information matrices.
 pub fn weighable(problem: Problem) -> (Problem, Option<Rewarding>) {
     let Problem::Graph(graph) = problem else { return (problem, None) };
     let Some((count, first)) = graph.indefinite() else { return (graph.into(), None) };
@@ -66,14 +66,14 @@ pub struct Chosen<S> {
     pub chordal_cost: std::result::Result<f64, String>,
 }
 
-/// The file's guess or the chordal start, the one with the lower cost by the problem itself, loss
-/// included. If the file's guess is useless, the chordal start.
+/// Chooses between the file's guess and the chordal start the one with the lower cost, loss
+/// included. If the file's guess is useless, it takes the chordal start.
 ///
 /// A guess by dead reckoning drifts with its path. A solver that begins there can end in a wrong
 /// minimum, which looks no different from the right one. The chordal start uses every measurement
-/// at once. Its cost was 1.04 to 1.6 times that of the best minimum known, and it led there (six
-/// public graphs and six traps of `tools/minima`). The cost of dead reckoning was 12 to a million
-/// times as large.
+/// at once. Its cost was 1.04 to 1.6 times that of the best known minimum, and the solver reached
+/// that minimum (six public graphs and six traps of `tools/minima`). The cost of dead reckoning was
+/// 12 to a million times as large.
 ///
 /// # Errors
 /// [`Error::Memory`], [`Error::OpenCl`], [`Error::Unsupported`] without double precision.
@@ -99,9 +99,10 @@ pub fn cheaper<P: Manifold>(problem: &GraphProblem<P>, device: &Device) -> Resul
     Ok(Chosen { state, start, file_cost, chordal_cost: Ok(cost) })
 }
 
-/// Poses by chordal relaxation. Poses that a solver holds fixed, and those that no step was
-/// measured of, keep their place. If poses that steps tie together see fixed landmarks and none of
-/// them is held, they are moved as one to where these landmarks are met best.
+/// Computes poses by chordal relaxation. Poses that a solver holds fixed, and poses without
+/// measured steps, keep their place. If a group of poses that steps tie together sees fixed
+/// landmarks and none of its poses is held, the group is moved as one so that it fits these
+/// landmarks best.
 ///
 /// # Errors
 /// [`Error::Argument`] if some pose is tied by steps neither to one that is held nor to one that
@@ -162,7 +163,7 @@ impl AnyProblem {
     /// The start of a graph by chordal relaxation: see [`chordal`].
     ///
     /// # Errors
-    /// As [`chordal`]; [`Error::Argument`] for a bundle adjustment.
+    /// The errors of [`chordal`]; [`Error::Argument`] for a bundle adjustment.
     pub fn chordal(&self, device: &Device) -> Result<AnyState> {
         match self {
             Self::Bundle(_) => {
@@ -176,7 +177,7 @@ impl AnyProblem {
     /// The start with the lower cost: see [`cheaper`]. A bundle adjustment starts as its file says.
     ///
     /// # Errors
-    /// As [`cheaper`].
+    /// The errors of [`cheaper`].
     pub fn cheaper(&self, device: &Device) -> Result<Chosen<AnyState>> {
         match self {
             Self::Bundle(problem) => {
@@ -197,7 +198,7 @@ impl<S: Into<AnyState>> Chosen<S> {
     }
 }
 
-/// A measured step, as matrices.
+/// A measured step, as a rotation matrix and a translation.
 struct Edge {
     ends: [usize; 2],
     rotation: Matrix3<f64>,

@@ -1,4 +1,4 @@
-//! H factored as it is: of one group of unknowns, or of two, if their elimination were more work.
+//! Factors H whole, for one group of unknowns, or for two if their elimination is more work.
 use super::{
     cholesky::{Cholesky, Symbolic},
     linear::{Step, equations},
@@ -11,7 +11,7 @@ use crate::{
 use faer::sparse::SymbolicSparseColMat;
 use std::time::Instant;
 
-/// H factored as it is.
+/// The solver that factors H whole.
 pub struct Whole {
     lower: Lower,
     values: Vec<f64>,
@@ -25,7 +25,7 @@ impl Whole {
         Self::of(lower, symbolic)
     }
 
-    /// Prepares with what [`Lower::new`] has found.
+    /// Prepares with the results of [`Lower::new`].
     pub fn of(lower: Lower, symbolic: Symbolic) -> Result<Self> {
         Ok(Self { lower, values: vec![0.0; symbolic.nnz()], cholesky: Cholesky::new(symbolic)? })
     }
@@ -59,14 +59,14 @@ fn damp(values: &mut [f64], pattern: &SymbolicSparseColMat<usize>, normal: &Norm
 
 /// The scalars of H on and below the diagonal.
 pub enum Lower {
-    /// One group of unknowns: copied on the device.
+    /// One group of unknowns: the scalars are copied on the device.
     One(Box<OnDevice>),
-    /// Two groups, H = [U W; Wᵀ V]: copied on the host.
+    /// Two groups, H = [U W; Wᵀ V]: the scalars are copied on the host.
     Two(Gather),
 }
 
 impl Lower {
-    /// Finds the scalars, and analyses them.
+    /// Finds the scalars, and analyses their factor.
     pub fn new(normal: &Normal) -> Result<(Self, Symbolic)> {
         if normal.b().len() == 1 {
             let scalars = Scalars::lower(&one(normal)?.pattern())?;
@@ -119,7 +119,7 @@ struct Block {
     /// Its first row, and the number of its rows.
     row: usize,
     height: usize,
-    /// The place of its element (0, 0), and the steps to those below and beside it.
+    /// The place of its element (0, 0), and the steps to the elements below and beside it.
     at: usize,
     down: usize,
     right: usize,
@@ -184,7 +184,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// Appends `width` columns of these blocks, without what is above the diagonal.
+    /// Appends `width` columns of these blocks, without the scalars above the diagonal.
     fn push(&mut self, width: usize, blocks: &[Block]) {
         for b in 0..width {
             let column = self.first + b;

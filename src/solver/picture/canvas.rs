@@ -132,7 +132,7 @@ impl Canvas {
         [pixel.red(), pixel.green(), pixel.blue()]
     }
 
-    /// Number of black pixels that would be as dark.
+    /// The darkness of the canvas, as a number of black pixels.
     pub fn ink(&self) -> f64 {
         self.pixels.pixels().iter().map(|pixel| 1.0 - f64::from(pixel.red()) / 255.0).sum()
     }

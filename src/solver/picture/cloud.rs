@@ -28,8 +28,8 @@ impl Camera {
     }
 }
 
-/// Turns cameras round that have most of the points behind them that they see. That is so if a
-/// focal length is negative because the camera looks along +z.
+/// Turns round each camera that has most of its observed points behind it. Such a camera looks
+/// along +z and has a negative focal length.
 pub fn face<'a>(cameras: &mut [Camera], seen: impl Iterator<Item = (usize, &'a [f64; 3])>) {
     let mut ahead = vec![0_i64; cameras.len()];
     for (number, point) in seen {
@@ -45,12 +45,12 @@ pub fn face<'a>(cameras: &mut [Camera], seen: impl Iterator<Item = (usize, &'a [
 /// Length of a camera's line, relative to the side of the window.
 const SIGHT: f64 = 0.03;
 
-/// A PNG file, `size` pixels wide. Points are the lighter the farther they are; cameras are orange,
-/// with a line in viewing direction. Both halves show the part of the world that has most points
-/// after, seen from behind most cameras and above them. Numbers that are not finite are left out.
+/// A PNG file, `size` pixels wide. Farther points are lighter; cameras are orange, with a line in
+/// viewing direction. Both halves show the part of the world that has most points after solving,
+/// seen from behind most cameras and above them. Numbers that are not finite are left out.
 ///
 /// # Errors
-/// As [`trajectory`](super::trajectory).
+/// The errors of [`trajectory`](super::trajectory).
 pub fn cloud(before: &Cloud, after: &Cloud, size: u32) -> io::Result<Vec<u8>> {
     let half = half(size)?;
     let view = View::of_cloud(&after.cameras);

@@ -38,13 +38,14 @@ pub struct Window {
 pub enum Extent {
     /// All places.
     All,
-    /// Nearly all places, and of the rest those that are not far off.
+    /// Nearly all places: those far off are left out.
     Most,
 }
 
-/// Parts of a set at each end of an axis. The range between the second ones is shown, extended by
-/// half of it on either side, but not beyond the first ones. Points that were hardly measured may
-/// be a thousand times as far as the others, and they may be a few in a hundred.
+/// Two shares of a set that are cut off at each end of an axis. The range that the second share
+/// leaves is shown, extended by half of it on either side, but not beyond the range that the first
+/// share leaves. Points that were hardly measured may be a thousand times as far as the others, and
+/// they may be a few in a hundred.
 const TAILS: [f64; 2] = [0.005, 0.05];
 
 impl Window {

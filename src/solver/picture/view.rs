@@ -9,10 +9,11 @@ pub type Seen = [f64; 3];
 const FARTHEST: f64 = 1e100;
 /// A scene is flat if its standard deviations differ by this factor.
 const FLAT: f64 = 1e-6;
-/// The axis of the least deviation points up if it is less than this part of the next.
+/// The axis of the least deviation points up if that deviation is less than this part of the next
+/// one.
 const LOW: f64 = 0.5;
-/// Angles of the viewer to the side of the widest direction, and above it, so that neither places
-/// behind nor heights are hidden.
+/// Angles of the viewer to the side of the widest direction, and above it, so that neither the rear
+/// nor heights are hidden.
 const ASIDE: f64 = 0.5;
 const ABOVE: f64 = 0.55;
 /// Angle above cameras and the points they see.

@@ -1,4 +1,4 @@
-//! Problems whose kind a file names, as one type.
+//! One type for problems whose kind is known only from their file.
 use super::{
     BundleProblem, BundleState, Graph, GraphProblem, GraphState, LeastSquares, LeftOut, Linearization, Loss, Manifold,
     Named, Plane, PoseGraph, Problem, Space, bal, g2o,
@@ -40,7 +40,7 @@ pub enum AnyState {
     Space(GraphState<Space>),
 }
 
-/// The same code for every kind of problem.
+/// Runs the same code for every kind of problem.
 macro_rules! of_any {
     ($any:expr, $problem:ident => $body:expr) => {
         match $any {
@@ -51,7 +51,7 @@ macro_rules! of_any {
     };
 }
 
-/// The same code for a problem of every kind and a state of the same kind.
+/// Runs the same code for a problem of any kind and a state of that kind.
 macro_rules! of_pair {
     ($any:expr, $state:expr, ($problem:ident, $one:ident) => $body:expr, else $other:expr) => {
         match ($any, $state) {
@@ -85,7 +85,7 @@ impl AnyProblem {
     /// The problem of a file, with a loss of distances in pixels or of Mahalanobis distances.
     ///
     /// # Errors
-    /// As [`BundleProblem::new`] and [`GraphProblem::new`].
+    /// The errors of [`BundleProblem::new`] and [`GraphProblem::new`].
     pub fn new(problem: Problem, loss: Loss) -> Result<Self> {
         Ok(match problem {
             Problem::BundleAdjustment(problem) => Self::Bundle(BundleProblem::new(problem, loss)?),
@@ -94,7 +94,7 @@ impl AnyProblem {
         })
     }
 
-    /// The same measurements with the values of `state`.
+    /// The problem with the values of `state` as its start.
     ///
     /// # Errors
     /// [`Error::Argument`] for a state of another kind of problem.
@@ -182,7 +182,7 @@ impl<P: Manifold> PoseGraph<P> {
     }
 }
 
-/// The same code for a graph of either space.
+/// Runs the same code for a graph in the plane or in space.
 macro_rules! of_graph {
     ($any:expr, $graph:ident => $body:expr) => {
         match $any {
@@ -198,22 +198,22 @@ impl Graph {
         of_graph!(self, graph => graph.steps.len() + graph.sightings.len())
     }
 
-    /// As [`PoseGraph::indefinite`].
+    /// See [`PoseGraph::indefinite`].
     pub fn indefinite(&self) -> Option<(usize, (u64, u64))> {
         of_graph!(self, graph => graph.indefinite())
     }
 
-    /// As [`PoseGraph::losing`].
+    /// See [`PoseGraph::losing`].
     pub fn losing(&self) -> usize {
         of_graph!(self, graph => graph.losing())
     }
 
-    /// As [`PoseGraph::weightless`].
+    /// See [`PoseGraph::weightless`].
     pub fn weightless(&self) -> usize {
         of_graph!(self, graph => graph.weightless())
     }
 
-    /// As [`PoseGraph::isotropic`].
+    /// See [`PoseGraph::isotropic`].
     pub fn isotropic(self) -> Self {
         of_graph!(self, graph => graph.isotropic().into())
     }
@@ -244,7 +244,7 @@ where
 /// [`g2o::write`].
 ///
 /// # Errors
-/// As these.
+/// The errors of these functions.
 pub fn write(path: impl AsRef<Path>, problem: &Problem) -> Result<()> {
     match problem {
         Problem::BundleAdjustment(problem) => bal::write(path, problem),

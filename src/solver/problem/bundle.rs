@@ -16,8 +16,8 @@ use std::f64::consts::PI;
 /// J is [J_camera | J_point], with blocks 2x9 and 2x3. It has a row for each observation, in the
 /// order of the file, multiplied by the root of the loss's weight. Cameras without observations and
 /// points without observations are no unknowns. Nothing is held fixed, so J has the seven
-/// directions of a similarity in its null space: a step needs damping. A rotation by more than π
-/// starts, and is kept, as the same rotation the other way round.
+/// directions of a similarity in its null space: a step needs damping. A rotation by more than π is
+/// replaced, from the start on, by the same rotation the other way round.
 ///
 /// ```
 /// use blockmul::solver::problem::{BundleProblem, LeastSquares, Loss, bal};
@@ -39,14 +39,14 @@ pub struct BundleProblem {
 /// Values of all cameras and points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BundleState {
-    /// As [`BundleAdjustment::cameras`].
+    /// The numbers of each camera: see [`BundleAdjustment::cameras`].
     pub cameras: Vec<[f64; 9]>,
-    /// As [`BundleAdjustment::points`].
+    /// The place of each point: see [`BundleAdjustment::points`].
     pub points: Vec<[f64; 3]>,
 }
 
 impl BundleProblem {
-    /// The problem of adjusting `problem`, with a loss of distances in pixels.
+    /// Makes the least-squares problem of a bundle adjustment, with a loss of distances in pixels.
     ///
     /// # Errors
     /// [`Error::Argument`] for an observation of a camera or point that does not exist, or a loss
@@ -94,14 +94,14 @@ impl BundleProblem {
         &self.problem
     }
 
-    /// The same observations with the cameras and points of `state`.
+    /// The bundle adjustment with the cameras and points of `state`.
     pub fn with_state(&self, state: BundleState) -> BundleAdjustment {
         let BundleState { cameras, points } = state;
         BundleAdjustment { cameras, points, observations: self.problem.observations.clone() }
     }
 
-    /// Cameras with rotations that can be turned in every direction: see [`turned_least`]. Those
-    /// without observations stay as they are.
+    /// Makes the rotations of cameras such that they can be turned in every direction: see
+    /// [`turned_least`]. Cameras without observations stay as they are.
     fn turnable(&self, mut cameras: Vec<[f64; 9]>) -> Vec<[f64; 9]> {
         let unknown = (0..).zip(&mut cameras).filter(|(number, _)| self.cameras.number(*number).is_some());
         unknown.for_each(|(_, camera)| turned_least(camera));

@@ -3,9 +3,8 @@ use nalgebra::{Matrix2, Matrix2x3, Matrix3, SMatrix, Vector2, Vector3};
 
 /// A camera prepared to project many points.
 ///
-/// P = R·X + t, p = -(P.x, P.y)/P.z, and the place in the picture is f·(1 + k1·|p|² +
-/// k2·|p|⁴)·p. This is BAL's model: cameras look along -z. With a negative f it is that of a camera
-/// that looks along +z.
+/// P = R·X + t, p = -(P.x, P.y)/P.z, and the place in the picture is f·(1 + k1·|p|² + k2·|p|⁴)·p.
+/// This is BAL's model: cameras look along -z. A negative f models a camera that looks along +z.
 ///
 /// ```
 /// use blockmul::solver::problem::Camera;
@@ -49,7 +48,7 @@ impl Camera {
         place(&seen, self.focal, self.k).into()
     }
 
-    /// As [`Camera::project`], with derivatives.
+    /// Computes the place of [`Camera::project`] and its derivatives.
     pub fn project_with_derivatives(&self, point: &[f64; 3]) -> Projection {
         let (point, [k1, k2]) = (Vector3::from(*point), self.k);
         let seen = self.rotation * point + self.translation;
@@ -77,7 +76,7 @@ impl Camera {
         (-(self.rotation.transpose() * self.translation)).into()
     }
 
-    /// The direction in which it looks, -z: a unit vector.
+    /// The direction in which the camera looks, -z: a unit vector.
     pub fn direction(&self) -> [f64; 3] {
         (-self.rotation.row(2).transpose()).into()
     }
@@ -117,7 +116,7 @@ fn rotation(turn: &Vector3<f64>) -> Matrix3<f64> {
 fn right_jacobian(turn: &Vector3<f64>) -> Matrix3<f64> {
     let (square, skew) = (turn.norm_squared(), cross(turn));
     // Below 0.1 the differences lose digits. The terms that the series omit there are below 1e-14
-    // of them.
+    // of the coefficients.
     let (a, b) = if square < 0.01 {
         let series = |first: f64, next: [f64; 3]| {
             first * (1.0 - square / next[0] * (1.0 - square / next[1] * (1.0 - square / next[2])))

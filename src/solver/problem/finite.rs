@@ -3,9 +3,9 @@ use super::Linearization;
 use crate::{Bsr, Result};
 
 impl Linearization {
-    /// The row of blocks, through all groups of rows, whose residual or derivative is not finite:
-    /// the first of them. If all are finite, the row whose product JᵢᵀWᵢJᵢ or JᵢᵀWᵢeᵢ is largest,
-    /// which is the first one to overflow. `None` without rows.
+    /// The first row of blocks, through all groups of rows, whose residual or derivative is not
+    /// finite. If all are finite, the row whose product JᵢᵀWᵢJᵢ or JᵢᵀWᵢeᵢ is largest, which is the
+    /// first one to overflow. `None` without rows.
     ///
     /// # Errors
     /// [`Error::OpenCl`](crate::Error::OpenCl), [`Error::Memory`](crate::Error::Memory): J is

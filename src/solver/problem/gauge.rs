@@ -1,13 +1,15 @@
-//! The parts of a graph that move as one, and what holds each of them where it is.
+//! The parts of a graph that move as one, and the poses and landmarks that hold each part in its
+//! place.
 //!
-//! A part is a set of free poses and landmarks that are joined by measurements with weight.
-//! Something fixed does not join: two parts that both see a fixed landmark turn about it apart.
+//! A part is a set of free poses and landmarks that are joined by measurements with weight. A fixed
+//! vertex does not join parts: two parts that both see a fixed landmark turn about it separately.
 use super::{Manifold, PoseGraph, Sighting, Step, information::is_zero};
 use crate::{Error, Result};
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 
-/// What holds the parts of a graph, besides what its file fixes.
+/// The poses that are held in addition to those that the file fixes, and the parts that can still
+/// turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Gauge {
@@ -20,8 +22,8 @@ pub struct Gauge {
     pub parts: usize,
 }
 
-/// A part of a graph that can turn, because all landmarks that hold it are in one place, in space
-/// on one line.
+/// A part of a graph that can turn, because all landmarks that hold it are in one place or, in
+/// space, on one line.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Loose {
@@ -77,13 +79,14 @@ impl<P: Manifold> PoseGraph<P> {
         held
     }
 
-    /// What holds each part of the graph, and the parts that can turn.
+    /// Finds the poses that hold the parts of the graph, and the parts that can turn.
     ///
     /// A fixed pose holds the parts to which it has steps. So do landmarks at two places, in space
-    /// at three that are not on one line, if they are fixed or seen from a fixed pose. What joins
-    /// the poses of a part is not looked at: two of them may turn about a landmark that both see.
-    /// Distances below 1.5e-8 of the largest one, and of the largest distance at which such a
-    /// landmark was seen, count as zero: their squares in H are lost in rounding.
+    /// at three that are not on one line, if they are fixed or seen from a fixed pose. The
+    /// measurements between the poses of a part are not examined: two poses may still turn about a
+    /// landmark that both see. Distances below 1.5e-8 of the largest one, and of the largest
+    /// distance at which such a landmark was seen, count as zero: their squares in H are lost in
+    /// rounding.
     pub fn gauge(&self) -> Gauge {
         let parts = self.parts();
         let mut gauge = Gauge { parts: parts.len(), ..Gauge::default() };
@@ -108,7 +111,8 @@ impl<P: Manifold> PoseGraph<P> {
     fn parts(&self) -> BTreeMap<u32, Part> {
         let is_fixed_pose = |pose: u32| self.fixed_poses.binary_search(&pose).is_ok();
         let is_fixed_landmark = |landmark: u32| self.fixed_landmarks.binary_search(&landmark).is_ok();
-        // Measurements of what is not there join nothing either: a problem of them is refused.
+        // Measurements of vertices that do not exist join nothing either: such a problem is
+        // refused.
         let (poses, landmarks) = (self.poses.len(), self.landmarks.len());
         let are_steps = |step: &&Step<P>| (step.from.max(step.to) as usize) < poses;
         let are_sightings = |one: &&Sighting<P>| (one.pose as usize) < poses && (one.landmark as usize) < landmarks;
@@ -167,7 +171,7 @@ impl<P: Manifold> PoseGraph<P> {
         let mut ways: Vec<Vector3<f64>> = places.map(|place| place - first).collect();
         let nothing = f64::EPSILON.sqrt();
         let mut least = nothing * part.range;
-        // The longest way is a direction; what is across it is looked at next.
+        // The longest distance gives a direction; the extent across it is examined next.
         for _ in 1..P::LANDMARK {
             let longest = ways.iter().copied().max_by(|a, b| a.norm().total_cmp(&b.norm()));
             let Some(direction) = longest.filter(|way| way.norm() > least) else { return false };
@@ -253,7 +257,7 @@ mod tests {
         check(&[(2, 100), (1, 101), (0, 100)], "FIX 0", &[4], &[1])?;
         check(&[(2, 100), (1, 101), (0, 100), (0, 101)], "FIX 0", &[4], &[])?;
         check(&[], "FIX 5", &[1], &[])?;
-        // What is fixed and not measured holds nothing.
+        // A fixed vertex without measurements holds nothing.
         check(&[], "FIX 0 100", &[1, 4], &[])
     }
 

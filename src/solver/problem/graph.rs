@@ -8,7 +8,7 @@ pub trait Place: Copy + Debug + PartialEq + Send + Sync + 'static {
     type Pose: Copy + Debug + PartialEq + Send + Sync;
     /// The place of a landmark.
     type Landmark: Copy + Debug + PartialEq + Send + Sync;
-    /// Information matrix of a measured pose: of translation, then rotation.
+    /// Information matrix of a measured pose: translation, then rotation.
     type PoseInformation: Copy + Debug + PartialEq + Send + Sync;
     /// Information matrix of a measured landmark.
     type LandmarkInformation: Copy + Debug + PartialEq + Send + Sync;

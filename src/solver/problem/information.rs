@@ -1,4 +1,5 @@
-//! Information matrices of a graph: which ones a solver cannot use, and usable ones instead.
+//! Information matrices of a graph: it finds those that a solver cannot use, and replaces them by
+//! usable ones.
 use super::{Manifold, PoseGraph};
 use nalgebra::DMatrix;
 
@@ -65,8 +66,8 @@ pub(crate) fn is_zero(elements: &[f64]) -> bool {
     elements.iter().all(|&x| x == 0.0)
 }
 
-/// Whether a factorization of a symmetric matrix fails, in any units of its rows, for other reasons
-/// than rounding.
+/// Whether a factorization of a symmetric matrix fails for other reasons than rounding. The units
+/// of its rows do not matter.
 fn is_indefinite(elements: &[f64]) -> bool {
     let side = elements.len().isqrt();
     let matrix = DMatrix::from_column_slice(side, side, elements);

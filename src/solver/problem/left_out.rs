@@ -14,7 +14,7 @@ pub enum Why {
 /// Members of one kind that have no columns in J for one reason.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeftOut {
-    /// What they are: "camera", "point", "pose" or "landmark".
+    /// The kind of the members: "camera", "point", "pose" or "landmark".
     pub kind: &'static str,
     /// The group of J's columns in which they are missing.
     pub group: usize,
@@ -27,7 +27,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Most names in a list.
+    /// The maximum number of names in a list.
     pub const NAMED: usize = 10;
 
     pub(super) fn by_reason(
@@ -55,7 +55,7 @@ impl LeftOut {
         }
     }
 
-    /// What is measured of this kind, in the plural.
+    /// The measurements that this kind has, as a plural noun.
     pub fn evidence(&self) -> &'static str {
         if matches!(self.kind, "camera" | "point") { "observations" } else { "measurements" }
     }

@@ -11,7 +11,7 @@ use crate::{BlockGroups, Bsr, Device, DeviceGroups, DeviceMatrix, DeviceVector, 
 ///
 /// The cost is half the sum of ρ(eᵀWe) over all measurements; ρ is a [`Loss`](super::Loss).
 pub trait LeastSquares: Sync {
-    /// Values of all unknowns and of all that is fixed.
+    /// Values of all unknowns and of all fixed members.
     type State: Clone + Send + Sync;
 
     /// The state that the problem came with.
@@ -47,7 +47,7 @@ pub trait LeastSquares: Sync {
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if the measurements leave the unknowns free to
-    /// move: what to hold fixed.
+    /// move. The message says what to hold fixed.
     fn check_undamped(&self) -> Result<()> {
         Ok(())
     }
@@ -107,7 +107,7 @@ impl Linearization {
         &self.jacobian
     }
 
-    /// J, to be written.
+    /// Mutable access to J.
     pub fn jacobian_mut(&mut self) -> &mut DeviceGroups<Bsr<f64>> {
         &mut self.jacobian
     }
@@ -118,7 +118,7 @@ impl Linearization {
         &self.weighted
     }
 
-    /// As [`Linearization::weighted_residuals`], to be written.
+    /// Mutable access to [`Linearization::weighted_residuals`].
     pub fn weighted_residuals_mut(&mut self) -> &mut [DeviceVector<f64>] {
         &mut self.weighted
     }
@@ -140,7 +140,8 @@ impl Linearization {
         &self.row_costs
     }
 
-    /// As [`Linearization::row_costs`], to be written: all rows of blocks, in each linearization.
+    /// Mutable access to [`Linearization::row_costs`]. Each linearization writes all rows of
+    /// blocks.
     pub fn row_costs_mut(&mut self) -> &mut [RowCost] {
         self.row_costs.resize(self.rows(), RowCost::default());
         &mut self.row_costs
@@ -247,7 +248,7 @@ pub(super) struct GroupRows<'a, const CELLS: usize> {
 }
 
 impl<const CELLS: usize> GroupRows<'_, CELLS> {
-    /// As [`write_rows`], to the device.
+    /// Writes all rows to the device, as [`write_rows`] does.
     pub fn write(self, write: impl Fn(usize, Row<'_, CELLS>) -> RowCost + Sync) -> Result<f64> {
         let Self { cells, weighted, robust, costs } = self;
         weighted.write_with(|weighted| match robust {

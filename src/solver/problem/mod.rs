@@ -6,8 +6,8 @@
 //! | [`BundleAdjustment`] | [`bal`] | cameras (9 numbers), points (3) | 2 an observation |
 //! | [`PoseGraph`] | [`g2o`], [`isam`], [`toro`] | poses (3, 6), landmarks (2, 3) | 1 a number |
 //!
-//! A pose graph is in the plane or in space. [`BundleProblem`] and [`GraphProblem`] linearise them,
-//! [`AnyProblem`] either, as a file has it.
+//! A pose graph is in the plane or in space. [`BundleProblem`] and [`GraphProblem`] linearise
+//! bundle adjustments and graphs. [`AnyProblem`] linearises whichever a file has.
 //!
 //! [`read`] and [`read_with`] recognise these files by their contents. A [`LeastSquares`] problem
 //! is evaluated on all threads of the host, straight into the arrays of J and W·e on a device

@@ -1,18 +1,19 @@
-//! Names that unknowns and measurements have in the file of a problem, to say what a solver found.
+//! The names of unknowns and measurements in the file of a problem, for a solver's messages.
 use super::{BundleProblem, GraphProblem, LeastSquares, LeftOut, Manifold, Observation, Sighting, Step, Why};
 
 /// A problem whose unknowns and measurements have names.
 ///
-/// A solver counts unknowns as the columns of J, and measurements as its rows. The problem counts
-/// those too that have no columns, and a file may have any names.
+/// A solver counts unknowns as the columns of J, and measurements as its rows. The problem also
+/// counts members without columns, and a file may have any names.
 pub trait Named: LeastSquares {
-    /// What is solved, such as "bundle adjustment".
+    /// The kind of problem, such as "bundle adjustment".
     fn kind(&self) -> &'static str;
 
-    /// Whether twice the cost is a χ², as for graphs; for bundle adjustments the cost is of pixels.
+    /// Whether twice the cost is a χ², as for graphs; for bundle adjustments the cost is in squared
+    /// pixels.
     fn has_chi2(&self) -> bool;
 
-    /// What the problem has, in a line: "49 cameras, 7776 points, 31843 observations".
+    /// The contents of the problem, in a line: "49 cameras, 7776 points, 31843 observations".
     fn describe(&self) -> String;
 
     /// The unknown with this number in its group of columns of J.

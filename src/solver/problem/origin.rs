@@ -1,5 +1,6 @@
-//! Coordinates about a local origin. Far from it, as in UTM or ECEF coordinates, a small turn of a
-//! camera about the origin is all but the same as a shift, and a solver cannot separate the two.
+//! Coordinates about a local origin. If the scene is far from the origin, as in UTM or ECEF
+//! coordinates, a small turn of a camera about the origin is almost the same as a shift, and a
+//! solver cannot separate the two.
 use super::{BundleAdjustment, Camera, Observation};
 use nalgebra::Vector3;
 
@@ -49,8 +50,8 @@ impl BundleAdjustment {
         Some(middle.map(|x| (x / grid).round() * grid))
     }
 
-    /// The same problem in coordinates whose origin is at `origin`: points X - origin, translations
-    /// t + R·origin. Cameras see the points where they did.
+    /// The problem in coordinates whose origin is at `origin`: points X - origin, translations t +
+    /// R·origin. Cameras see the points where they did.
     pub fn about(mut self, origin: [f64; 3]) -> Self {
         let by = Vector3::from(origin);
         for camera in &mut self.cameras {
@@ -64,7 +65,7 @@ impl BundleAdjustment {
     }
 }
 
-/// The number below which a share of others is; NaN if there is none.
+/// The number below which a share `part`/`of` of the numbers lies; NaN if there are no numbers.
 fn quantile(part: usize, of: usize, numbers: impl Iterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.collect();
     let place = numbers.len() * part / of;

@@ -12,10 +12,10 @@ use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
 ///
 /// J has a row for each step (6x6 or 3x3 blocks), then one for each sighting, in the order of the
 /// file. It has columns for poses, then for landmarks. Moves and residuals are those of
-/// [`Manifold`]. Fixed poses and landmarks have no columns, nor have those without measurements.
-/// Each part of the graph is looked at on its own ([`PoseGraph::gauge`]): its first measured pose
-/// is held if nothing that the file fixes touches it. Fixed landmarks hold a part even if it can
-/// still turn about them: its steps need damping ([`LeastSquares::check_undamped`]).
+/// [`Manifold`]. Fixed poses and landmarks, and those without measurements, have no columns. Each
+/// part of the graph is examined on its own ([`PoseGraph::gauge`]): its first measured pose is held
+/// if nothing that the file fixes touches it. Fixed landmarks hold a part even if it can still turn
+/// about them: its steps need damping ([`LeastSquares::check_undamped`]).
 pub struct GraphProblem<P: Manifold> {
     graph: PoseGraph<P>,
     loss: Loss,
@@ -29,14 +29,14 @@ pub struct GraphProblem<P: Manifold> {
 /// Values of all poses and landmarks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GraphState<P: Place> {
-    /// As [`PoseGraph::poses`].
+    /// The poses: see [`PoseGraph::poses`].
     pub poses: Vec<P::Pose>,
-    /// As [`PoseGraph::landmarks`].
+    /// The landmarks: see [`PoseGraph::landmarks`].
     pub landmarks: Vec<P::Landmark>,
 }
 
 impl<P: Manifold> PoseGraph<P> {
-    /// Poses that have measurements, each as often as it has one.
+    /// Poses that have measurements, each once for each of its measurements.
     pub(super) fn measured(&self) -> impl Iterator<Item = u32> {
         let ends = self.steps.iter().flat_map(|step| [step.from, step.to]);
         ends.chain(self.sightings.iter().map(|one| one.pose))
@@ -121,7 +121,7 @@ impl<P: Manifold> GraphProblem<P> {
         self.landmarks.of_number(number)
     }
 
-    /// The same measurements with the poses and landmarks of `state`.
+    /// The graph with the poses and landmarks of `state`.
     pub fn with_state(&self, state: GraphState<P>) -> PoseGraph<P> {
         let GraphState { poses, landmarks } = state;
         PoseGraph { poses, landmarks, ..self.graph.clone() }
@@ -226,8 +226,9 @@ impl<P: Manifold> GraphProblem<P> {
         self.row_cost(cost, places, P::sighting_information(information))
     }
 
-    /// A cost of the measurement between two places. Its residual is compared with their distance,
-    /// the measured one and the usual one, angles with 1. Places far from the origin are rounded.
+    /// The cost of the measurement between two places, with the costs at which it is met or
+    /// rounding. Its residual is compared with their distance, the measured distance and the usual
+    /// one; angles are compared with 1. Places far from the origin are rounded.
     fn row_cost(&self, cost: f64, [from, to, measured]: [[f64; 3]; 3], information: &[f64]) -> RowCost {
         let sum = |of: &dyn Fn(usize) -> f64| (0..3).map(of).sum::<f64>();
         let reach = self.size + sum(&|axis| (to[axis] - from[axis]).abs() + measured[axis].abs());

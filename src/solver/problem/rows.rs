@@ -27,11 +27,11 @@ pub(super) struct Row<'a, const CELLS: usize> {
 pub struct RowCost {
     /// ρ(eᵀWe).
     pub cost: f64,
-    /// The cost at which the measurement counts as met: that of a residual of 1e-8 of the numbers
-    /// whose difference it is. No measurement is as exact. Rows that are met do not make others
-    /// look large.
+    /// The cost at which the measurement counts as met: the cost of a residual of 1e-8 of the
+    /// numbers whose difference it is. No measurement is as exact. Rows that are met do not enter
+    /// the median, so they do not make others look large.
     pub met: f64,
-    /// The cost at which the residual is nothing but rounding: about 1e-14 of those numbers.
+    /// The cost at which the residual is nothing but rounding: about 1e-14 of the same numbers.
     pub rounding: f64,
 }
 

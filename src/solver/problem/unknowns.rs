@@ -48,7 +48,7 @@ impl Unknowns {
         (0..).zip(&self.numbers).filter(|(_, number)| number.is_none()).map(|(one, _)| one)
     }
 
-    /// Each member with its share of a move, `side` numbers, if it has one.
+    /// For each member the `side` numbers of its move; `None` if the member is not unknown.
     ///
     /// # Errors
     /// [`Error::Length`] for a move of another length than all unknowns.

@@ -1,7 +1,8 @@
-//! Adds U and its damping to S, over the products. Kernels: `cl/solver/schur/base.cl`, behind
-//! `damping.cl`.
+//! Adds U and its damping to S, after the products are written there. Kernels:
+//! `cl/solver/schur/base.cl`, after `damping.cl`.
 //!
-//! So the products write all of S once; the entries of U are a small part of it.
+//! In this order the products write all of S once, and only the entries of U, a small part of S,
+//! are written twice.
 use super::equations::Floored;
 use crate::{
     Result,

@@ -1,5 +1,5 @@
-//! U' as an operator: its damped diagonal blocks, and those below them, which stand for both
-//! triangles.
+//! U' as an operator: its damped diagonal blocks, and the blocks below the diagonal, which stand
+//! for both triangles.
 use super::{
     base::{Base, Slots},
     equations::Floored,

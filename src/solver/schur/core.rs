@@ -74,7 +74,7 @@ impl Core {
         })
     }
 
-    /// Memory for what an execution leaves beside its results.
+    /// Memory for the values that an execution leaves for later operations, besides its results.
     pub fn output(&self) -> Result<ReducedCore> {
         Ok(ReducedCore {
             u: self.u.clone(),
@@ -90,7 +90,7 @@ impl Core {
         let shape = self.w.shape();
         let (products, entries) = (self.form.products(), self.w.nnz() as u64);
         let (c, p) = (shape.rows() as u64, shape.cols() as u64);
-        // Z is solved for by p² operations a row of each block, and multiplied by y.
+        // Solving for Z takes p² operations for a row of each block; Z is then multiplied by y.
         let of_z = entries * (c * p * p + 2 * c * p);
         Cost {
             products,

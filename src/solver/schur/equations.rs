@@ -1,4 +1,4 @@
-//! What an elimination reads.
+//! The inputs of an elimination.
 use super::{Damping, system::Damped};
 use crate::{Cbc, DeviceMatrix, DeviceVector, Element, device::Buffer, resident::DeviceCbc};
 
@@ -21,24 +21,24 @@ pub struct NormalEquations<'a, T: Element> {
     pub b_c: &'a DeviceVector<T>,
     /// Right-hand side of the points.
     pub b_p: &'a DeviceVector<T>,
-    /// What is added to the diagonals of U and V in the computation. The matrices stay as they are.
+    /// The damping that the computation adds to the diagonals of U and V. The matrices stay as they
+    /// are.
     pub damping: Damping,
     /// Least elements of the diagonals for [`Damping::Marquardt`]; `None` for no floors.
     pub floors: Option<Floors<'a, T>>,
 }
 
 /// Floors of damping. An unknown without influence has zeros in its row of the matrix, and λ times
-/// zero makes nothing solvable. With floors, an element x of a diagonal becomes
-/// x + λ·max(x, floor), where the floor is that of its coordinate in its block. So the floors of a
-/// group of unknowns are as many as a side of its blocks (J. J. Moré, *The Levenberg-Marquardt
-/// Algorithm: Implementation and Theory*, 1978, section 6, bounds its scales below by the largest
-/// so far).
+/// zero does not make the system solvable. With floors, an element x of a diagonal becomes x +
+/// λ·max(x, floor), where each coordinate of a block has its own floor. So a group of unknowns has
+/// as many floors as the side of its blocks (J. J. Moré, *The Levenberg-Marquardt Algorithm:
+/// Implementation and Theory*, 1978, section 6, bounds its scales below by the largest so far).
 ///
-/// A floor far below every element that matters, as 1e-30 of the largest with this coordinate, has
-/// no unit and changes no other sum. λ·floor must be a normal number of the type. Floors of 0
-/// change nothing. A floor of infinity holds the coordinate, with any damping and without: 1
-/// replaces the elements of the diagonal. It is for a coordinate whose rows are zero in all members
-/// of the group. Their step is then 0.
+/// A floor far below every element that matters, such as 1e-30 of the largest with this coordinate,
+/// adapts to every unit and changes no other sum. λ·floor must be a normal number of the type.
+/// Floors of 0 change nothing. A floor of infinity holds the coordinate, with any damping and
+/// without: 1 replaces the elements of the diagonal. It is for a coordinate whose rows are zero in
+/// all members of the group. Their step is then 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Floors<'a, T: Element> {
     /// For the coordinates of a block of U: c elements.
@@ -63,6 +63,6 @@ pub(super) struct Equations<'a> {
     pub b_c: &'a Buffer,
     pub b_p: &'a Buffer,
     pub damped: Damped,
-    /// Those of cameras and of points.
+    /// The floors of cameras and of points.
     pub floors: [Option<&'a Buffer>; 2],
 }

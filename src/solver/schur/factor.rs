@@ -60,8 +60,8 @@ pub(super) struct Factors {
     /// reciprocals.
     pub l: Buffer,
     pub y: Buffer,
-    /// 0, or `blocks` less the number of a block that is not positive definite. The first such
-    /// block has the largest value.
+    /// 0, or `blocks` minus the number of a block that is not positive definite. The first such
+    /// block gives the largest value.
     status: Buffer<u32>,
     blocks: usize,
 }
@@ -72,7 +72,7 @@ enum BySide {
     Group(Kernel<FactorGroup<'static>>),
 }
 
-/// How blocks are shared out to work-groups.
+/// The shares of blocks that work-groups take.
 #[derive(Clone, Copy)]
 struct Groups {
     /// Work-items of a group.
@@ -159,7 +159,7 @@ impl Factor {
     /// Floating-point operations of an execution, without damping, roots and divisions.
     pub fn flops(&self) -> u64 {
         let (side, blocks) = (self.side as u64, self.blocks as u64);
-        // Of a block: products that are subtracted, multiplications by reciprocals, and y.
+        // Each block takes products that are subtracted, multiplications by reciprocals, and y.
         blocks * ((side.pow(3) - side) / 3 + side * (side - 1) / 2 + side * side)
     }
 }

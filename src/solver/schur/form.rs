@@ -1,4 +1,4 @@
-//! The forms of S, of which an elimination has one.
+//! The two forms of S: an elimination has one of them.
 use super::{
     cameras::{Cameras, DampedU},
     equations::Floored,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{BlockShape, Device, DevicePattern, Real, Result, device::Work, element::ElementType, resident::DeviceCbc};
 
-/// What an [`Elimination`](super::Elimination) makes of S: [`Formed`](super::Formed) or
+/// The form in which an [`Elimination`](super::Elimination) has S: [`Formed`](super::Formed) or
 /// [`Implicit`](super::Implicit). Implemented here only.
 pub trait Form: Sized + Send + Sync {
     /// Elements of the matrices.
@@ -17,7 +17,7 @@ pub trait Form: Sized + Send + Sync {
     const FORMED: bool;
 }
 
-/// What a plan has for its form of S.
+/// The part of a plan that depends on the form of S.
 pub(super) enum FormCore {
     Formed(Box<FormedCore>),
     Implicit(Box<ImplicitCore>),
@@ -65,7 +65,7 @@ impl FormCore {
         self.cameras().map(Cameras::output).transpose()
     }
 
-    /// Makes S of Z and U, or U' and the diagonal of S.
+    /// Computes S from Z and U, or else U' and the diagonal of S.
     pub fn run(
         &self,
         work: &Work,

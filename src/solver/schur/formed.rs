@@ -22,7 +22,7 @@ use std::{marker::PhantomData, time::Instant};
 /// The form of an [`Elimination`] that computes S itself.
 pub struct Formed<T: Real>(PhantomData<fn() -> T>);
 
-/// What a plan has to form S.
+/// The part of a plan that forms S.
 pub(super) struct FormedCore {
     pub pattern: DevicePattern,
     pub product: PlannedProduct,
@@ -53,7 +53,7 @@ impl<T: Real> Reduced<Formed<T>> {
     /// S: blocks on and below the diagonal.
     ///
     /// # Errors
-    /// As [`Reduced::check`].
+    /// The errors of [`Reduced::check`].
     pub fn s(&self) -> Result<&DeviceMatrix<Cbc<T>>> {
         self.check().map(|()| &self.matrix)
     }

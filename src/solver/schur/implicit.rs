@@ -28,10 +28,10 @@ use std::marker::PhantomData;
 /// ```
 ///
 /// U, W, V and the damping are as for [`Formed`](super::Formed), and the same parts of them are
-/// read. So are r and the points of back-substitution, to the bit. Memory and the time of a product
-/// grow with the blocks of W and U. The formed S has a block for each pair of cameras that see a
-/// point in common. It is the better choice if those are few, if S is factored, or if its products
-/// are many.
+/// read. The right-hand side r and the points of back-substitution have the same bits. Memory and
+/// the time of a product grow with the blocks of W and U. The formed S has a block for each pair of
+/// cameras that see a point in common. Forming S is the better choice if those pairs are few, if S
+/// is factored, or if there are many products by S.
 ///
 /// Each execution computes Z, U', r and the diagonal blocks of S, which a block-Jacobi
 /// preconditioner inverts (Ceres Solver's `SCHUR_JACOBI`). The sums of a product are those of
@@ -97,7 +97,7 @@ use std::marker::PhantomData;
 /// ```
 pub struct Implicit<T: Real>(PhantomData<fn() -> T>);
 
-/// What a plan has to multiply by S.
+/// The part of a plan that multiplies by S.
 pub(super) struct ImplicitCore {
     pub cameras: Cameras,
     /// The diagonal of Z·Zᵀ.
@@ -112,8 +112,8 @@ impl<T: Real> Elimination<Implicit<T>> {
     /// Prepares to multiply by S of matrices of these patterns.
     ///
     /// # Errors
-    /// As [`Elimination::formed`]; [`Error::Memory`](crate::Error::Memory) if the arrays that find
-    /// the rows of Z do not fit the device.
+    /// The errors of [`Elimination::formed`]; [`Error::Memory`](crate::Error::Memory) if the arrays
+    /// that find the rows of Z do not fit the device.
     pub fn implicit(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
         Self::new(u, w, v)
     }
@@ -126,7 +126,8 @@ impl<T: Real> Elimination<Implicit<T>> {
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) for a vector of another length than b_c,
     /// [`Error::PlanPattern`](crate::Error::PlanPattern) for the output of a plan for other
-    /// patterns, [`Error::DeviceMismatch`](crate::Error::DeviceMismatch); as [`Reduced::check`].
+    /// patterns, [`Error::DeviceMismatch`](crate::Error::DeviceMismatch); the errors of
+    /// [`Reduced::check`].
     pub fn multiply(
         &self,
         reduced: &Reduced<Implicit<T>>,
@@ -163,7 +164,7 @@ impl<T: Real> Reduced<Implicit<T>> {
     /// symmetric if those of U are.
     ///
     /// # Errors
-    /// As [`Reduced::check`].
+    /// The errors of [`Reduced::check`].
     pub fn diagonal(&self) -> Result<&DeviceMatrix<Cbc<T>>> {
         self.check().map(|()| &self.matrix)
     }

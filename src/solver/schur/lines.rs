@@ -1,8 +1,8 @@
 //! Products of Z with vectors: r = b_c - Z·y by its rows, x_p = L⁻ᵀ·(y - Zᵀ·x_c) by its
 //! columns. Kernels: `cl/solver/schur/lines.cl`.
 //!
-//! Long lines are cut into pieces of [`RUN_PIECE`] terms, one work-group each. Short ones are added
-//! by a work-item per element.
+//! Long lines are cut into pieces of [`RUN_PIECE`] terms, one work-group each. Short lines are
+//! added by one work-item for each element.
 use super::{factor::Factors, structure::scan};
 use crate::{
     BlockShape, Result,
@@ -177,7 +177,7 @@ pub(super) struct ReducedRightSide {
 
 impl ReducedRightSide {
     /// Prepares for Z in blocks of `shape`. `transpose` is the transpose of its pattern, and
-    /// `source` the entry of Z behind each entry of that.
+    /// `source` the entry of Z for each entry of the transpose.
     pub fn new(
         work: &Work,
         element: ElementType,

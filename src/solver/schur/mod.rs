@@ -1,11 +1,11 @@
 //! The Schur complement of bundle adjustment: points are eliminated, cameras remain (Triggs,
 //! McLauchlan, Hartley, Fitzgibbon: *Bundle Adjustment - A Modern Synthesis*, 2000, section 6.1).
-//! It is for solvers that repeat it with the same patterns and new values.
+//! This module is for solvers that repeat the reduction with the same patterns and new values.
 //!
-//! An execution factors V' = L·Lᵀ and solves for Z = W·L⁻ᵀ and y = L⁻¹·b_p. A [`Form`] makes
-//! S = U' - Z·Zᵀ. Last, the execution computes r = b_c - Z·y. The plan holds all that depends on
-//! patterns, and the output every value. So back-substitution and products by S are methods of the
-//! plan that read an output.
+//! An execution factors V' = L·Lᵀ and solves for Z = W·L⁻ᵀ and y = L⁻¹·b_p. A [`Form`] gives S =
+//! U' - Z·Zᵀ. Last, the execution computes r = b_c - Z·y. The plan holds everything that depends on
+//! patterns, and the output holds every value. So back-substitution and products by S are methods
+//! of the plan that read an output.
 mod base;
 mod cameras;
 mod core;
@@ -58,8 +58,8 @@ use system::block_rows;
 /// for. Then S = U' - Z·Zᵀ and r = b_c - Z·y. No inverse is formed, and the matrix subtracted
 /// from U' is symmetric to the bit. There are two forms:
 ///
-/// * [`Elimination::formed`]: S as a matrix of the blocks on and below its diagonal: those of U and
-///   of W·Wᵀ, and every diagonal one. Diagonal blocks are whole.
+/// * [`Elimination::formed`]: S as a matrix of the blocks on and below its diagonal: the blocks of
+///   U and of W·Wᵀ, and every diagonal block. Diagonal blocks are whole.
 /// * [`Elimination::implicit`]: if S has too many blocks, products by S without forming it. See
 ///   [`Implicit`].
 ///
@@ -131,7 +131,7 @@ impl<F: Form> Elimination<F> {
     /// [`Error::Length`](crate::Error::Length),
     /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
     /// [`Error::PlanPattern`](crate::Error::PlanPattern) for the output of a plan for other
-    /// patterns; as [`Reduced::check`].
+    /// patterns; the errors of [`Reduced::check`].
     pub fn back_substitute(
         &self,
         reduced: &Reduced<F>,
@@ -173,10 +173,10 @@ impl<F: Form> Planned for Elimination<F> {
         Ok(Reduced { core, rhs, matrix: DeviceMatrix::zeros(self.core.form.pattern())? })
     }
 
-    /// Products are those of blocks of Z with blocks of Zᵀ: in a formed S one for each point and
-    /// each pair of cameras that see it, and for each camera with itself; else the latter alone.
-    /// Operations of damping, roots and divisions are not counted, nor are back-substitution and
-    /// products by S.
+    /// The products are those of blocks of Z with blocks of Zᵀ. A formed S has one for each point
+    /// and each pair of cameras that see it, and one for each camera with itself; an implicit S has
+    /// only the products of a camera with itself. Operations of damping, roots and divisions are
+    /// not counted, nor are back-substitution and products by S.
     fn cost(&self) -> Cost {
         self.core.cost()
     }

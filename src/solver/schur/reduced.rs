@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 /// [`output`](crate::Planned::output).
 ///
 /// It holds the results of the last execution that wrote it. An execution that is refused changes
-/// nothing. One that ends in an error of OpenCL leaves it as if nothing had been executed.
+/// nothing. If an execution ends in an OpenCL error, the reduced system is as if nothing had been
+/// executed.
 pub struct Reduced<F: Form> {
     pub(super) core: ReducedCore,
     pub(super) rhs: DeviceVector<F::Element>,
@@ -16,7 +17,7 @@ pub struct Reduced<F: Form> {
     pub(super) matrix: DeviceMatrix<Cbc<F::Element>>,
 }
 
-/// What a reduced system holds beside its results.
+/// The values that a reduced system holds besides its results.
 pub(super) struct ReducedCore {
     /// The pattern of U.
     pub u: DevicePattern,
@@ -34,8 +35,8 @@ pub(super) struct ReducedCore {
 impl<F: Form> Reduced<F> {
     /// Whether the last execution found every block of V' positive definite.
     ///
-    /// Waits for it and reads one word, once an execution. All else that reads the reduced system
-    /// checks too; the first to do so waits.
+    /// Waits for the execution and reads one word, once for each execution. Everything else that
+    /// reads the reduced system checks too; the first reader waits.
     ///
     /// # Errors
     /// [`Error::NotPositiveDefinite`] with the smallest number of such a block of V,
@@ -47,13 +48,13 @@ impl<F: Form> Reduced<F> {
     /// The right-hand side r.
     ///
     /// # Errors
-    /// As [`Reduced::check`].
+    /// The errors of [`Reduced::check`].
     pub fn rhs(&self) -> Result<&DeviceVector<F::Element>> {
         self.check().map(|()| &self.rhs)
     }
 
-    /// Bytes of device memory held: the values of Z, the factors, r, and S or what multiplies by
-    /// it. The patterns belong to the plan and to the matrices it was made for.
+    /// Bytes of device memory held: the values of Z, the factors, r, and S or the values of its
+    /// operator. The patterns belong to the plan and to the matrices it was made for.
     pub fn device_bytes(&self) -> u64 {
         self.core.bytes() + self.rhs.values.bytes() + self.matrix.cbc.values.bytes()
     }

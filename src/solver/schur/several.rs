@@ -9,7 +9,7 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// What an [`Elimination`] needs for n right-hand sides at once. Made by
+/// The preparation of an [`Elimination`] for n right-hand sides at once, made by
 /// [`Elimination::several`].
 pub struct Several<T: Real> {
     core: SeveralCore,
@@ -31,7 +31,7 @@ impl<F: Form> Elimination<F> {
     ///
     /// # Errors
     /// [`Error::Argument`] for dense matrices of other sides, or if `several` is of another
-    /// elimination; as [`Elimination::back_substitute`].
+    /// elimination; the errors of [`Elimination::back_substitute`].
     pub fn reduce_several(
         &self,
         Several { core: several, .. }: &Several<F::Element>,
@@ -52,7 +52,7 @@ impl<F: Form> Elimination<F> {
     /// is enqueued.
     ///
     /// # Errors
-    /// As [`Elimination::reduce_several`].
+    /// The errors of [`Elimination::reduce_several`].
     pub fn back_substitute_several(
         &self,
         Several { core: several, .. }: &Several<F::Element>,
@@ -79,7 +79,7 @@ impl<T: Real> Elimination<Implicit<T>> {
     /// column has the bits of [`Elimination::multiply`]. Returns when it is enqueued.
     ///
     /// # Errors
-    /// As [`Elimination::reduce_several`].
+    /// The errors of [`Elimination::reduce_several`].
     pub fn multiply_several(
         &self,
         Several { core: several, .. }: &Several<T>,
@@ -133,7 +133,7 @@ mod tests {
         let device = test_device();
         let (cameras, points, n) = (7, 40, 3);
         let w = device.upload(&bundle_adjustment(cameras, points, 3, BlockShape::new(6, 3)?, Values::Real, 1)?)?;
-        // A block below the diagonal besides.
+        // U also has a block below the diagonal.
         let mut blocks: Vec<_> =
             diagonal(cameras, 6, 5)?.blocks().map(|(i, j, block)| (i, j, DMatrix::from(block))).collect();
         blocks.push((4, 2, dense(6, 6, 8)));

@@ -1,4 +1,4 @@
-//! The places of the blocks of S, prepared once: those of Z·Zᵀ and of U on and below the
+//! The places of the blocks of S, prepared once. S has the blocks of Z·Zᵀ and of U on and below the
 //! diagonal, and the whole diagonal. Kernels: `cl/solver/schur/structure.cl`.
 use super::base::Slots;
 use crate::{
@@ -79,7 +79,7 @@ pub(super) struct Structure {
     pub slots: Slots,
 }
 
-/// The kernels that find it.
+/// The kernels that find the structure.
 pub(super) struct Kernels {
     make_slots: Kernel<MakeSlots<'static>>,
     place_slots: Kernel<PlaceSlots<'static>>,

@@ -7,9 +7,9 @@ pub fn has_zeros(semiring: Semiring) -> bool {
     matches!(semiring, Semiring::PlusTimes | Semiring::OrAnd)
 }
 
-/// Refuses an algebra in which matrices of a file, cut into blocks of these shapes, have another
-/// product than their scalars: a place of a block without an entry in the file is 0 there. Each
-/// shape comes with the option that sets it.
+/// Refuses an algebra in which cutting the matrices of a file into blocks of these shapes changes
+/// their product: a place of a block without an entry in the file becomes 0. Each shape comes with
+/// the option that sets it.
 pub fn check_blocks(semiring: Semiring, shapes: &[(&str, BlockShape)]) -> Result<(), Failure> {
     match shapes.iter().find(|&&(_, shape)| shape != BlockShape::SCALAR) {
         Some((option, _)) if !has_zeros(semiring) => Err(Failure::Usage(format!(

@@ -70,8 +70,8 @@ pub struct Args {
     /// that says symmetric, or holds both, which agree within rounding; the lower one counts then.
     #[arg(long)]
     symmetric: bool,
-    /// Cut A, once transposed, into dense blocks of R rows and K columns; one number for square
-    /// ones [default: scalars].
+    /// Cut A, after --transpose, into dense blocks of R rows and K columns; one number for square
+    /// blocks [default: scalars].
     #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Format of A's rows on the device.
@@ -80,11 +80,11 @@ pub struct Args {
     /// Let auto choose formats that add in an order of their own; for an X of one column.
     #[arg(long)]
     any_order: bool,
-    /// Where --format hyb or hyb-atomic cuts rows: bytes, at the fewest bytes; filled, while a
-    /// third of the rows has entries; a number from 0 to 1, this part of the way from the average
-    /// row to the longest; quantile:0.8, at the length that this part of the rows does not exceed;
-    /// or capped, that of a third of the rows, but at most a thousandth of their number [default:
-    /// bytes].
+    /// Where --format hyb or hyb-atomic cuts rows: bytes, at the fewest bytes; filled, at the
+    /// largest width that a third of the rows, and at least 4096, still fill; a number from 0 to 1,
+    /// at this part of the way from the average row to the longest; quantile:0.8, at the length
+    /// that this part of the rows does not exceed; or capped, at the length that a third of the
+    /// rows does not exceed, but at most a thousandth of the number of rows [default: bytes].
     #[arg(long, value_name = "RULE")]
     split: Option<Split>,
     /// How the entries of A are shared out if X has several columns: row by row, or in groups of
@@ -106,8 +106,8 @@ pub struct Args {
     /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
-    /// Check y against the reference; exit status 1, and no output file, if a bit differs, or of
-    /// formats that end in -atomic more than rounding explains.
+    /// Check y against the reference; exit status 1, and no output file, if a bit differs. With
+    /// formats that end in -atomic y may differ within rounding.
     #[arg(long)]
     verify: bool,
     /// Write the costs as JSON; - for stdout.
@@ -148,7 +148,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(why.into()));
     }
     args.semiring.check_type(element)?;
-    // A shape that is asked for is that of A once it is transposed.
+    // `--block` gives the shape of blocks of A after its transposition.
     let block = oriented_shape(args.block, args.transpose).unwrap_or(BlockShape::SCALAR);
     check_blocks(args.semiring, &[("--block", block)])?;
     let messages = Messages::new(args.quiet);

@@ -11,7 +11,7 @@ pub fn one_of<T: Copy + Send + Sync + 'static>(
     names.map(move |chosen| named.iter().find(|(name, _)| name.get_name() == chosen).expect("one of the names").1)
 }
 
-/// As [`one_of`], or `word`, which is `None`.
+/// Parses one of these values by its name, as [`one_of`] does; `word` becomes `None`.
 pub fn one_or<T: Copy + Send + Sync + 'static>(
     word: &'static str,
     named: impl Iterator<Item = (&'static str, T)>,
@@ -19,7 +19,7 @@ pub fn one_or<T: Copy + Send + Sync + 'static>(
     one_of(named.map(|(name, value)| (name, Some(value))).chain([(word, None)]))
 }
 
-/// Values beside their names.
+/// Pairs of names and values.
 pub fn named<T: Copy + 'static>(
     values: impl IntoIterator<Item = &'static T>,
     name: fn(T) -> &'static str,
@@ -32,7 +32,7 @@ pub fn methods() -> impl Iterator<Item = (&'static str, Method)> {
     named([Method::Auto].iter().chain(Method::ALL), Method::name)
 }
 
-/// The ways to share entries of a product with a dense matrix out.
+/// The ways to share out the entries of the sparse matrix in a product with a dense one.
 pub fn sharings() -> impl Iterator<Item = (&'static str, DenseMethod)> {
     named([DenseMethod::Auto].iter().chain(DenseMethod::ALL), DenseMethod::name)
 }

@@ -1,5 +1,5 @@
-//! Products of a sparse matrix with a dense one: of `apply` with several vectors, and of `multiply`
-//! if one operand is dense.
+//! Products of a sparse matrix with a dense one, for `apply` with several vectors, and for
+//! `multiply` if one operand is dense.
 mod operand;
 
 pub use operand::{DenseOperand, of_file, read, write};
@@ -21,12 +21,12 @@ use blockmul::{
 use serde::Serialize;
 use std::{num::NonZero, path::PathBuf, time::Instant};
 
-/// What is asked for besides the matrices.
+/// The options of a product with a dense matrix.
 pub struct Request<'a> {
     pub side: Side,
     pub transposed: bool,
     pub semiring: Semiring,
-    /// How the entries of the sparse matrix are shared out, if it is asked for.
+    /// The way to share out the entries of the sparse matrix, if `--sharing` names one.
     pub sharing: Option<DenseMethod>,
     pub device: Option<&'a str>,
     pub verify: bool,
@@ -55,7 +55,7 @@ struct Fields {
     c: Size,
     /// Bands of columns of the dense matrix, or of its rows if the sparse one is the second factor.
     bands: usize,
-    /// Device memory in use while it is multiplied, operands included.
+    /// Device memory in use during the multiplication, operands included.
     peak_device_bytes: u64,
     /// Finite values that became infinite.
     overflowed: Overflow,
@@ -63,7 +63,7 @@ struct Fields {
     executed: Executed,
 }
 
-/// A product, and what it took.
+/// A product, with its times and memory.
 struct Run {
     c: AnyDense,
     sharing: Option<(DenseMethod, String)>,
@@ -132,8 +132,8 @@ pub fn run(
     request.output.as_ref().map_or(Ok(()), |path| write(path, &c))
 }
 
-/// Reports a product, and refuses it if elements of C, whose number is `different`, are not the
-/// reference's. Returns C.
+/// Reports a product and returns C. Fails if `different`, the number of elements of C that are not
+/// the reference's, is above 0.
 fn finish(
     request: &Request<'_>,
     target: &Target,
@@ -219,7 +219,7 @@ fn in_bands(
     if request.repeat.is_none() {
         runs_ms.push(last.total_ms);
     }
-    // What is repeated has had its warm-up.
+    // The product above was the warm-up for the repeated ones.
     for _ in 0..request.repeat.map_or(0, NonZero::get) {
         last = product.run_into(&mut c)?;
         runs_ms.push(last.total_ms);

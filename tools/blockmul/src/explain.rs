@@ -40,7 +40,7 @@ pub fn explain(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), c: &Size, run:
         false => vec![format!("no setup       {sizes}")],
     };
     let c_bytes = show_bytes(c_bytes(element, c));
-    // Methods that add products as they meet them have sums.
+    // Methods that add products as they meet them have a stage `sums`.
     let lines_of = match run.took.stages.iter().any(|stage| stage.name == "sums") {
         _ if on_host => vec![
             ("read", format!("the host reads A and B; {sizes}")),
@@ -92,7 +92,7 @@ fn why_host(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), run: &Run) -> Opt
     (!by_name).then(|| format!("choice         {why}"))
 }
 
-/// As [`explain`], for a masked product.
+/// Describes a masked product, as [`explain`] does for others.
 pub fn explain_masked(a: &AnyMatrix, b: &AnyMatrix, c: &Size, run: &Run) -> String {
     let all = blockmul::reference::products(a, b);
     let (nnz, places, bytes) = (c.nnz(), c.rows() * c.cols() / c.area(), show_bytes(c_bytes(a.element(), c)));

@@ -53,8 +53,8 @@ impl Failure {
         }
     }
 
-    /// The failure of one of several inputs, in a line: after its name, unless the failure names a
-    /// file.
+    /// The failure of one of several inputs, in one line. The line begins with the input's name,
+    /// unless the failure names a file.
     pub fn of(&self, input: &str) -> String {
         match self {
             Self::Library(Error::Parse { .. } | Error::Malformed { .. } | Error::Io { .. }) | Self::Output(..) => {
@@ -137,9 +137,9 @@ pub fn exit_on_panic() {
     }));
 }
 
-/// Runs what ends its process in a second one, which runs the test of this name again with a
-/// variable set. It must exit with a status and leave nothing at or beside the place that it is
-/// given. Returns what it writes to stderr.
+/// Runs `end`, which ends its process, in a second process: that process runs the test of this name
+/// again with a variable set. It must exit with `status` and leave nothing at or beside the path
+/// that `end` is given. Returns what the process writes to stderr.
 #[cfg(test)]
 pub fn in_another_process(test: &str, status: i32, end: impl FnOnce(&std::path::Path)) -> String {
     const PLACE: &str = "BLOCKMUL_TEST_PLACE";

@@ -1,5 +1,5 @@
-//! What `components` and `triangles` have in common: of a graph whose edges connect in both
-//! directions, whatever their values, they compute a number for each vertex.
+//! The common part of `components` and `triangles`. Both compute a number for each vertex of a
+//! graph whose edges connect in both directions, whatever their values.
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::Messages;
@@ -44,7 +44,7 @@ pub struct GraphArgs {
     quiet: bool,
 }
 
-/// The fields of the report, with those of a command.
+/// The fields of the report; `found` has those of the command.
 #[derive(Serialize)]
 struct Fields<'a, T: Serialize> {
     graph: Size,
@@ -57,22 +57,22 @@ struct Fields<'a, T: Serialize> {
     verified: Option<bool>,
 }
 
-/// What a command computes.
+/// The computation of a command.
 pub struct Question {
-    /// What is computed, for messages.
+    /// A name of the result, for messages.
     pub what: &'static str,
-    /// From the pattern of the graph, whose values are ones.
+    /// Computes the numbers on a device, from the pattern of the graph; its values are ones.
     pub on_device: fn(&DeviceMatrix<Csc<u32>>) -> blockmul::Result<Vec<u32>>,
     pub by_reference: fn(&Csc<u32>) -> blockmul::Result<Vec<u32>>,
 }
 
-/// What a command makes of the result.
+/// The result of a command, as it is reported and written.
 pub struct Answer<S> {
     /// The fields of the report.
     pub fields: S,
     /// A line of the summary.
     pub text: String,
-    /// The number of each vertex, as files have it.
+    /// The number of each vertex, as it is written to files.
     pub numbers: Vec<u32>,
 }
 
@@ -125,8 +125,8 @@ pub fn run<S: Serialize>(
     args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &numbers.into()))
 }
 
-/// The result of a run with its milliseconds, or of the last of several after a warm-up with those
-/// of each.
+/// Runs once, or several times after a warm-up. Returns the last result and the milliseconds of
+/// each run.
 pub fn repeatedly<T, E>(
     repeat: Option<NonZero<u32>>,
     mut run: impl FnMut() -> Result<(T, f64), E>,
@@ -144,15 +144,15 @@ pub fn repeatedly<T, E>(
     Ok((found, runs_ms))
 }
 
-/// The time of the median run; the shorter of two.
+/// The time of the median run; of two runs the shorter.
 pub fn median_run(runs_ms: &[f64]) -> f64 {
     let mut sorted = runs_ms.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted[(sorted.len() - 1) / 2]
 }
 
-/// A result with the milliseconds that it took on a device, but for those in which kernels were
-/// compiled or loaded.
+/// A result with its milliseconds on a device, without the time in which kernels were compiled or
+/// loaded.
 fn timed_on<T, E>(device: &Device, run: impl Fn() -> Result<T, E>) -> Result<(T, f64), E> {
     let waited = device.counters().kernel_wait_ns;
     let (found, ms) = timed(run)?;

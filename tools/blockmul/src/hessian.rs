@@ -81,7 +81,7 @@ fn wanted(text: &str) -> std::result::Result<Wanted, String> {
     Ok(Wanted { name: name.into(), path: path.into() })
 }
 
-/// A linearised problem, with the times this took.
+/// A linearised problem, with the times of the linearisation.
 pub struct Linearized {
     pub linearization: Linearization,
     pub normal: Normal,

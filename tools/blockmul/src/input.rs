@@ -13,7 +13,7 @@ use blockmul::{
 };
 use std::path::{Path, PathBuf};
 
-/// What is taken of the files of matrices.
+/// Options for reading files of matrices.
 #[derive(Clone, Copy, Default, clap::Args)]
 pub struct Reading {
     /// Add up entries that appear twice in a file instead of refusing it.
@@ -82,8 +82,8 @@ pub fn check_graph(path: &Path, matrix: &Csc<f64>) -> Result<(), Failure> {
     }
 }
 
-/// As [`read`], and NumPy's arrays, whose zeros are places without an entry: the matrix, and the
-/// blocks that the file declares.
+/// Reads what [`read`] does, and NumPy's arrays, whose zeros become places without an entry.
+/// Returns the matrix, and the blocks that the file declares.
 pub fn read_any(
     path: &Path,
     reading: &Reading,
@@ -122,15 +122,15 @@ pub fn uniform(layout: &io::Layout) -> Option<BlockShape> {
     layout.uniform().filter(|&shape| shape != BlockShape::SCALAR)
 }
 
-/// Refuses numbers that the element type has not.
+/// Refuses numbers that the element type cannot hold.
 pub fn check_numbers(element: ElementType, matrix: &Csc<f64>, name: &str) -> blockmul::Result<()> {
     let Some((row, col, value)) = matrix.entries().find(|&(.., value)| !element.has(value)) else { return Ok(()) };
     let (row, col) = (row + 1, col + 1);
     Err(Error::Argument(format!("{name} has {value} at row {row}, column {col}, which is not of type {element}")))
 }
 
-/// Refuses a matrix of the file `path` whose numbers the element type has not, and warns of finite
-/// values that become infinite.
+/// Refuses a matrix of the file `path` with numbers that the element type cannot hold, and warns of
+/// finite values that become infinite.
 pub fn check_cast(
     element: ElementType,
     matrix: &Csc<f64>,
@@ -147,13 +147,13 @@ pub fn cast(element: ElementType, matrix: Csc<f64>, name: &str, messages: &Messa
     elements(element, matrix)
 }
 
-/// The matrix with elements of this type, moved if they are that already.
+/// The matrix with elements of this type; it is moved, not copied, if it has them already.
 pub fn elements(element: ElementType, matrix: impl Into<AnyMatrix>) -> AnyMatrix {
     let matrix = matrix.into();
     if matrix.element() == element { matrix } else { matrix.cast(element) }
 }
 
-/// The matrix of scalars in blocks, if they are to be other than 1x1.
+/// Cuts a matrix of scalars into blocks, unless the shape is 1x1.
 pub fn cut(matrix: AnyMatrix, shape: Option<BlockShape>) -> blockmul::Result<AnyMatrix> {
     match shape.filter(|&shape| shape != BlockShape::SCALAR) {
         Some(shape) => matrix.to_blocks(shape),

@@ -34,9 +34,9 @@ pub fn leave_nothing_half_written() {
     }
 }
 
-/// Whether the command handles a signal that ends a process: not if it is ignored. A profiler may
-/// have a handler for any but those that ask the command to end. `status` is the text of
-/// `/proc/self/status`, empty if the system has none.
+/// Whether the command handles a signal that ends a process. It does not handle an ignored signal,
+/// nor one for which a profiler may have a handler, unless the signal asks the command to end.
+/// `status` is the text of `/proc/self/status`, empty if the system has none.
 #[cfg(unix)]
 fn is_taken(signal: i32, status: &str) -> bool {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

@@ -1,6 +1,6 @@
-//! The command `blockmul`, as a library: parses, calls the library, exits. Each subcommand is a
-//! file; stdout is for results, stderr for the rest. What is public is for the laboratory,
-//! `benches/lab`; nothing here is an interface for others.
+//! The command `blockmul`, as a library: it parses the command line, calls the library `blockmul`
+//! and exits. Each subcommand is a file. Results go to stdout, everything else to stderr. Public
+//! items are for the laboratory, `benches/lab`; nothing here is an interface for others.
 #![doc(hidden)]
 mod add;
 mod algebra;
@@ -111,7 +111,7 @@ enum Command {
 
 /// Settings of PoCL, unless the user sets others. They prevent it from compiling a kernel again for
 /// each launch size, since the cache keeps kernels for all sizes. They also prevent vectorization
-/// across work-items, of which most groups have one. Kernels compile sooner; large products of
+/// across work-items, but most groups have only one. Kernels compile sooner; large products of
 /// blocks take about a tenth longer.
 const POCL: [(&str, &str); 2] = [("POCL_WORK_GROUP_SPECIALIZATION", "0"), ("POCL_WORK_GROUP_METHOD", "loops")];
 
@@ -175,8 +175,8 @@ fn refuse(error: &clap::Error) -> ! {
     error.exit()
 }
 
-/// The words with control characters, and their values after `=`. Words of nothing else are left
-/// out: the line ends of a message are not theirs.
+/// The words with control characters, and their values after `=`. Words that consist of control
+/// characters alone are left out: they would match the line ends of a message.
 fn odd_words(words: impl Iterator<Item = String>) -> Vec<String> {
     let is_odd = |word: &String| word.contains(char::is_control) && !word.chars().all(char::is_control);
     let value = |word: &String| Some(word.split_once('=')?.1.to_owned());

@@ -15,7 +15,7 @@ pub type Mask = Csc<f16>;
 pub struct MaskFile {
     path: PathBuf,
     places: Mask,
-    /// The places without zeros in the blocks of the file, if it has such, and their number.
+    /// The mask without the zeros in the file's blocks, if it has such zeros, and their number.
     unpadded: Option<(Mask, u64)>,
 }
 
@@ -41,7 +41,7 @@ impl MaskFile {
     }
 
     /// The blocks of C in which the mask has an entry; C has `rows` x `cols` scalars, in blocks of
-    /// `shape`. Zeros in blocks of the file are no places of a C of scalars.
+    /// `shape`. If C has scalars, zeros in blocks of the file do not count.
     pub fn cut(&self, (rows, cols): (usize, usize), shape: BlockShape, messages: &Messages) -> Result<Mask, Failure> {
         let (have_rows, have_cols) = (self.places.nrows(), self.places.ncols());
         if (have_rows, have_cols) != (rows, cols) {

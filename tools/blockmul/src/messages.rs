@@ -33,7 +33,7 @@ pub fn tell(tone: Tone, text: &str) {
     tell_lines(tone, &in_a_line(text));
 }
 
-/// As [`tell`], for a text of several lines, which names no file.
+/// Prints a text of several lines, as [`tell`] does; it must name no file.
 pub fn tell_lines(tone: Tone, text: &str) {
     let (label, colour) = tone.label();
     let style = colour.on_default().bold();

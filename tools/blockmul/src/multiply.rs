@@ -67,7 +67,7 @@ pub struct Args {
     /// left out.
     #[arg(long, value_name = "TOL", value_parser = from_zero)]
     drop: Option<f64>,
-    /// With --drop: TOL times the largest magnitude in the entry's column (of blocks).
+    /// With --drop: the limit is TOL times the largest magnitude in the entry's column (of blocks).
     #[arg(long, requires = "drop")]
     drop_relative: bool,
     /// With --drop: keep the entries (blocks) on the diagonal regardless of their size.
@@ -126,7 +126,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let places = || args.overwriting.places().reads([&args.operands.a]).reads(&args.operands.b).reads(&args.mask);
     places().others(&args.output).json(&args.report).check()?;
-    // A name that no dense matrix may have is a sparse one's.
+    // If no dense matrix may have this name, C must be sparse.
     if args.output.as_deref().is_some_and(|path| vector::check_name(path).is_err()) {
         places().matrices(&args.output).check()?;
     }
@@ -158,7 +158,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Job { args, target, mask, messages }.finish(operands)
 }
 
-/// C = A·B if one of them is dense; the sparse one is on `side`.
+/// Computes C = A·B if one operand is dense; the sparse one is on `side`.
 fn with_dense(args: &Args, (side, streamed): (Side, Streamed), messages: &Messages) -> Result<(), Failure> {
     let element = args.element;
     args.semiring.check_type(element)?;
@@ -223,7 +223,7 @@ impl Job<'_> {
         let mask = self.mask.as_ref().map(|mask| mask.cut(size, shape, &self.messages)).transpose()?;
         let mask = mask.as_ref();
         let Computed { c, of_c, run, runs_ms } = self.multiply((&a, b), mask)?;
-        // Elsewhere infinities are the values of places that no path leads to.
+        // In the other algebras an infinity may be the value of a place that no path leads to.
         let overflow = match (IntegerSums::of(element, semiring), semiring) {
             (Some(sums), _) => {
                 let counted = c.as_ref().filter(|_| self.args.verify);
@@ -271,8 +271,8 @@ impl Job<'_> {
         }
     }
 
-    /// The product and its costs. With `--repeat`, these are the costs of the run of median time,
-    /// and all times.
+    /// The product and its costs. With `--repeat`, the costs are those of the run with the median
+    /// time, with the times of all runs.
     fn multiply(&self, (a, b): (&AnyMatrix, &AnyMatrix), mask: Option<&Mask>) -> Result<Computed, Failure> {
         let Args { method, semiring, memory_limit, explain, repeat, .. } = *self.args;
         let threshold = self.args.threshold();
@@ -295,7 +295,7 @@ impl Job<'_> {
     }
 }
 
-/// The run of median time; of an even number the faster of the two.
+/// The run with the median time; for an even number of runs, the faster of the two in the middle.
 fn median(mut runs: Vec<Run>) -> Run {
     runs.sort_by(|x, y| x.took.total_ms.total_cmp(&y.took.total_ms));
     runs.swap_remove((runs.len() - 1) / 2)

@@ -31,8 +31,8 @@ pub struct OperandArgs {
     /// Multiply with the transpose of B.
     #[arg(long)]
     pub transpose_b: bool,
-    /// Cut A, once transposed, into dense blocks of R rows and K columns; one number for square
-    /// ones [default: the file's own blocks, else scalars].
+    /// Cut A, after --transpose-a, into dense blocks of R rows and K columns; one number for square
+    /// blocks [default: the file's own blocks, else scalars].
     #[arg(long, value_name = "RxK")]
     pub block: Option<BlockShape>,
     /// Cut B into blocks of K x C [default: the file's own if they fit A's, else K x R if that
@@ -56,22 +56,22 @@ pub struct Operands {
 pub struct SparseAndDense {
     pub sparse: AnyMatrix,
     pub converted: Converted,
-    /// The blocks of the sparse one as it is in its file.
+    /// The shape of the sparse matrix's blocks, before transposition.
     pub block: BlockShape,
-    /// Whether it is multiplied as its transpose.
+    /// Whether the sparse matrix is multiplied as its transpose.
     pub transposed: bool,
     pub dense: DenseOperand,
 }
 
-/// The operands that are read before it is known which one is dense: those of stdin and of pipes,
-/// which cannot be opened twice.
+/// Operands from stdin and pipes, which cannot be opened twice. They are read before it is known
+/// which operand is dense.
 #[derive(Default)]
 pub struct Streamed {
     a: Option<MatrixFile>,
     b: Option<MatrixFile>,
 }
 
-/// What is asked for of an operand.
+/// The options of one operand.
 struct Asked<'a> {
     name: &'static str,
     path: &'a Path,
@@ -141,7 +141,7 @@ impl OperandArgs {
             None => input::read(path, &self.reading, messages)?,
         };
         say_symmetry(name, &file, messages);
-        // Shapes that are asked for are those of the operand once it is transposed.
+        // `--block` gives the shape of blocks of the operand after its transposition.
         let block = oriented_shape(block, transposed).or(input::layout(&file)).unwrap_or(BlockShape::SCALAR);
         check_blocks(semiring, &[(option, block)])?;
         if !has_zeros(semiring) {
@@ -218,8 +218,8 @@ impl OperandArgs {
         Ok((Operands { a, b, overflow, a_shape, b_shape }, done))
     }
 
-    /// The shapes of A's and B's blocks; `layouts` are those that the files declare. B has these
-    /// rows and columns.
+    /// The shapes of A's and B's blocks. `layouts` are the shapes that the files declare; `rows`
+    /// and `cols` are those of B.
     fn shapes(
         &self,
         layouts: (Option<BlockShape>, Option<BlockShape>),
@@ -228,7 +228,7 @@ impl OperandArgs {
         messages: &Messages,
     ) -> (BlockShape, BlockShape) {
         let a_shape = self.block.or(layouts.0).unwrap_or(BlockShape::SCALAR);
-        // An algebra of scalars does not take B's blocks of 1xC, which would fit.
+        // If the algebra needs scalars, B's blocks of 1xC are not used, although they would fit.
         let of_scalars = a_shape == BlockShape::SCALAR && !has_zeros(semiring);
         let of_file = layouts.1.filter(|shape| shape.rows() == a_shape.cols() && !of_scalars);
         let by_default = || of_file.unwrap_or_else(|| default_b_shape(a_shape, rows, cols));
@@ -253,7 +253,7 @@ fn say_symmetry(name: &str, file: &MatrixFile, messages: &Messages) {
     }
 }
 
-/// The default shape of B's blocks: that of A's transposed if it divides B, else square.
+/// The default shape of B's blocks: the transpose of A's shape if it divides B, else square.
 pub fn default_b_shape(a_shape: BlockShape, rows: usize, cols: usize) -> BlockShape {
     let transposed = a_shape.transpose();
     match rows.is_multiple_of(transposed.rows()) && cols.is_multiple_of(transposed.cols()) {
@@ -266,7 +266,8 @@ fn oriented(matrix: AnyMatrix, transpose: bool) -> Result<AnyMatrix> {
     if transpose { matrix.transpose() } else { Ok(matrix) }
 }
 
-/// A shape that is asked for of the transposed operand, as that of the operand itself.
+/// Converts a shape that is requested for the transposed operand into the shape for the operand
+/// itself.
 pub fn oriented_shape(shape: Option<BlockShape>, transpose: bool) -> Option<BlockShape> {
     if transpose { shape.map(BlockShape::transpose) } else { shape }
 }

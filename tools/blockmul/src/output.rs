@@ -15,7 +15,7 @@ pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Refuses that two of these outputs, each after its option, have stdout.
+/// Refuses two outputs that both go to stdout. Each output comes with its option.
 pub fn check_stdout(outputs: &[(&str, &Option<PathBuf>)]) -> Result<(), Failure> {
     let has = |path: &Option<PathBuf>| path.as_deref().is_some_and(is_standard);
     let names: Vec<_> = outputs.iter().filter(|(_, path)| has(path)).map(|(option, _)| *option).collect();
@@ -25,7 +25,7 @@ pub fn check_stdout(outputs: &[(&str, &Option<PathBuf>)]) -> Result<(), Failure>
     }
 }
 
-/// Prints the summary of a command: on stdout, or on stderr if one of its outputs has stdout.
+/// Prints the summary of a command on stdout, or on stderr if one of its outputs goes to stdout.
 pub fn summary<'p>(
     text: &str,
     quiet: bool,
@@ -52,8 +52,8 @@ pub fn print(text: &str) -> Result<(), Failure> {
     write(Path::new("-"), text)
 }
 
-/// Writes text about results to stdout. If they are `written` to files, they are whole without it,
-/// and a closed stdout is no failure.
+/// Writes text about results to stdout. If the results are `written` to files, they are complete
+/// without this text, and a closed stdout is no failure.
 pub fn print_beside(written: bool, text: &str) -> Result<(), Failure> {
     if written && stdout::check().is_err() { Ok(()) } else { print(text) }
 }
@@ -68,7 +68,8 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_filled(path, &mut |writer| writer.write_all(bytes))
 }
 
-/// Writes a file, once. Not a type parameter, so that what is around it is compiled once.
+/// Writes the contents of a file. It is not a type parameter, so that its callers are compiled
+/// once.
 pub type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>;
 
 /// Writes the output of `fill` to the file `path`, or to stdout for `-`.

@@ -7,17 +7,17 @@ use blockmul::element::{AnyValues, ElementType};
 /// Values of a file that were converted to the element type.
 #[derive(Clone, Copy)]
 pub struct Converted {
-    /// Finite ones that became infinite.
+    /// How many finite values became infinite.
     pub lost: u64,
-    /// Whether all were finite.
+    /// Whether all values were finite.
     pub finite: bool,
 }
 
 impl Converted {
-    /// Values that are the same in the element type.
+    /// The conversion of values that the element type holds exactly.
     pub const EXACT: Self = Self { lost: 0, finite: true };
 
-    /// Those of two files.
+    /// The values of two files together.
     pub fn and(self, other: Self) -> Self {
         Self { lost: self.lost + other.lost, finite: self.finite && other.finite }
     }
@@ -37,26 +37,26 @@ impl Converted {
     }
 }
 
-/// Values that are infinite or NaN.
+/// The number of values that are infinite or NaN.
 pub fn not_finite(values: &AnyValues) -> u64 {
     (0..values.len()).filter(|&at| !values.number(at).is_finite()).count() as u64
 }
 
-/// Numbers of finite values that became infinite: in A and B because they are too large for the
-/// element type, in C because sums are; sums of integers have wrapped around. B and C are the
-/// vectors if A is multiplied with vectors.
+/// How many finite values became infinite: in A and B because they are too large for the element
+/// type, in C because sums are too large. For integers C counts the sums that wrapped around. B and
+/// C are vectors if A is multiplied with vectors.
 #[derive(Clone, Copy, serde::Serialize)]
 pub struct Overflow {
     a: u64,
     b: u64,
-    /// `None` if A or B has values that are not finite, those of their files or the ones that
-    /// became infinite: what they make of C cannot be distinguished. `None` too if integers may
-    /// have wrapped around and were not counted.
+    /// `None` if A or B has values that are not finite, from the file or by conversion: infinite
+    /// values of C that come from them cannot be distinguished from others. Also `None` if integers
+    /// may have wrapped around and were not counted.
     c: Option<u64>,
 }
 
 impl Overflow {
-    /// Of operands whose product is not known yet.
+    /// Counts for operands whose product is not known yet.
     pub fn of_operands(a: Converted, b: Converted) -> Self {
         let Converted { lost, finite } = a.and(b);
         Self { a: a.lost, b: b.lost, c: (finite && lost == 0).then_some(0) }
@@ -72,8 +72,9 @@ impl Overflow {
         self.of_lost(name, [not_finite(values), values.len() as u64], values.element(), messages)
     }
 
-    /// Warns of sums of integers that are outside the range of their type, or that may be by their
-    /// bound if they are not counted. `all` is the number of values of the result called `name`.
+    /// Warns of sums of integers that are outside the range of their type. If the sums are not
+    /// counted, it warns if their bound is outside the range. `all` is the number of values of the
+    /// result called `name`.
     pub fn of_integers(
         self,
         element: ElementType,

@@ -54,14 +54,15 @@ pub struct Args {
     /// Seed of the random numbers that choose the first centres.
     #[arg(long, default_value_t = 1, value_parser = numbers::count::<u64>)]
     seed: u64,
-    /// Most times that centres move.
+    /// Maximum number of times that the centres move.
     #[arg(long, default_value_t = 20, value_parser = numbers::count::<usize>)]
     steps: usize,
-    /// Centres are farthest from borders, along the edges, as in aggregation for multigrid.
+    /// Move each centre to the vertex farthest from the border of its patch, along the edges, as in
+    /// aggregation for multigrid.
     #[arg(long)]
     graph: bool,
-    /// A vertex as near to several centres goes to the smallest patch, not to the first, and
-    /// centres move from patches that lose little by it to those that gain much, if that lowers
+    /// A vertex at equal distance from several centres goes to the smallest patch, not to the
+    /// first. Centres move from patches that lose little to patches that gain much, if that lowers
     /// the energy.
     #[arg(long)]
     balanced: bool,
@@ -71,7 +72,7 @@ pub struct Args {
     /// Degrees by which the view is turned around the z axis.
     #[arg(long, value_name = "DEGREES", default_value_t = 30.0, value_parser = finite)]
     turn: f64,
-    /// Degrees by which it looks down.
+    /// Degrees by which the view looks down.
     #[arg(long, value_name = "DEGREES", default_value_t = 40.0, value_parser = finite)]
     tilt: f64,
     /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
@@ -102,12 +103,12 @@ struct Fields {
     /// The first centres, and those of the patches: vertices, counted from 1.
     first: Vec<usize>,
     seeds: Vec<usize>,
-    /// What centres are nearest to: the centroids, or farthest from: the borders.
+    /// The rule of centres: nearest to the centroids, or farthest from the borders.
     centres: &'static str,
     balanced: bool,
     /// The energy of the first centres, then after each step.
     energies: Vec<f64>,
-    /// The place of the least among them.
+    /// The index of the least energy in `energies`.
     best: usize,
     energy: f64,
     /// Vertices of the smallest and the largest patch.
@@ -124,7 +125,7 @@ struct Fields {
     verified: Option<bool>,
 }
 
-/// What is written.
+/// The kind of output.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Picture,
@@ -233,7 +234,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// The failure that names the file and counts vertices from 1.
+/// Makes a failure name the file and count vertices from 1.
 fn from_one(error: Error, name: &str) -> Failure {
     match error {
         Error::LongEdge { from, to } => {

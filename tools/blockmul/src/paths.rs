@@ -50,7 +50,7 @@ a negative cycle; 3 no such device; 4 not enough memory; 5 anything else.")]
 pub struct Args {
     /// The graph, a square matrix; - for Matrix Market on stdin.
     graph: PathBuf,
-    /// Vertices where paths begin, counted from 1, several with commas.
+    /// Vertices where paths begin, counted from 1; several separated by commas.
     #[arg(long, value_name = "V,...", value_delimiter = ',', required = true, value_parser = place)]
     sources: Vec<NonZero<usize>>,
     /// Find the paths from each source by itself: results are matrices, with a column for each.
@@ -127,7 +127,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             input::elements(element, file.matrix)
         }
     };
-    // An edge list keeps its edges in rows of the vertices that they leave.
+    // In an edge list the row of an edge is the vertex that it leaves.
     let leaves_rows = args.transpose != (file.format == Format::EdgeList);
     let g = if leaves_rows { g.transpose()? } else { g };
     let wanted = wanted(args, g.ncols())?;
@@ -186,8 +186,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.output.as_ref().map_or(Ok(()), |path| write(args, path, &found.distances))
 }
 
-/// Warns of whole numbers of a file that are infinite as lengths: the largest of an integer type.
-/// Of floats the conversion warns.
+/// Warns of whole numbers of a file that mean an infinite length: the largest of an integer type.
+/// For floats the conversion warns.
 fn warn_of_lengths(element: ElementType, lengths: &[f64], messages: &Messages) {
     let highest = element.nearest(f64::INFINITY);
     let is_lost = |length: &&f64| length.is_finite() && element.nearest(**length) == highest;
@@ -213,7 +213,7 @@ fn warn_of_distances(g: &AnyMatrix, distances: &AnyValues, messages: &Messages) 
     Ok(())
 }
 
-/// The paths that are asked for, in a graph of so many vertices.
+/// The requested paths, in a graph of `vertices` vertices.
 fn wanted(args: &Args, vertices: usize) -> Result<Wanted, Failure> {
     if let Some(outside) = args.sources.iter().find(|source| source.get() > vertices) {
         let path = input::name(&args.graph);
@@ -240,8 +240,8 @@ fn write(args: &Args, path: &Path, numbers: &AnyValues) -> Result<(), Failure> {
     }
 }
 
-/// The failure that names the file, counts vertices as it does, and names an entry of a length by
-/// its place there.
+/// Makes a failure name the file, count vertices from 1, and name the entry of a bad length by its
+/// place in the file.
 fn from_one(error: Error, leaves_rows: bool, graph: &Path) -> Failure {
     let name = input::name(graph);
     match error {

@@ -1,5 +1,5 @@
-//! Generated matrices of scalars on which the methods of products are measured: by `tune`, and by
-//! the laboratory, which has further ones.
+//! Generated matrices of scalars on which `tune` and the laboratory measure the methods of
+//! products. The laboratory has further ones.
 
 use blockmul::{
     BlockShape, Cbc, Csc, Error, Result,
@@ -13,7 +13,7 @@ pub const SEED: u64 = 1;
 /// A, and B if the product is not A·A.
 pub type Factors = (Csc<f64>, Option<Csc<f64>>);
 
-/// The least side of a square or a cube with so many columns, at least 4.
+/// The least side, at least 4, of a square or a cube with at least `columns` nodes.
 pub fn side(columns: usize, dimensions: u32) -> usize {
     (1..).find(|side: &usize| side.pow(dimensions) >= columns).unwrap_or(1).max(4)
 }
@@ -23,19 +23,21 @@ pub fn scalars(matrix: Cbc<f64>) -> Result<Csc<f64>> {
     Csc::new(pattern, values)
 }
 
-/// Entries in rows drawn uniformly.
+/// A matrix whose entries are in rows drawn uniformly.
 pub fn uniform(columns: usize, entries: usize) -> Result<Factors> {
     let n = columns.max(2 * entries);
     Ok((drawn([n, n], entries)?, None))
 }
 
-/// A graph of few hubs and many leaves, with about so many products, which grow faster than it.
+/// A graph of few hubs and many leaves, whose square has about `products` products. They grow
+/// faster than the graph.
 pub fn power_law(products: usize) -> Result<Factors> {
     let columns = (50.0 * (products as f64 / 3240.0).powf(0.68)).round().max(10.0) as usize;
     Ok((hubs_and_leaves(columns, 9 * columns)?, None))
 }
 
-/// The same with so many nodes, and edges of which some are drawn twice.
+/// A graph of few hubs and many leaves, with `nodes` nodes. Some of the `edges` edges are drawn
+/// twice.
 pub fn hubs_and_leaves(nodes: usize, edges: usize) -> Result<Csc<f64>> {
     scalars(generate::power_law(nodes, edges, BlockShape::SCALAR, Values::Real, SEED)?)
 }
@@ -56,7 +58,7 @@ pub fn plane(side: usize) -> Result<Csc<f64>> {
     stencil(side * side, |column| neighbours(column, side, 2).collect())
 }
 
-/// A node of a grid of so many dimensions and its neighbours along the axes, ascending.
+/// A node of a grid with `dimensions` dimensions and its neighbours along the axes, ascending.
 fn neighbours(node: usize, side: usize, dimensions: u32) -> impl Iterator<Item = usize> {
     let steps = (0..dimensions).map(move |axis| side.pow(axis));
     let before =
@@ -75,12 +77,12 @@ pub fn space(side: usize) -> Result<Csc<f64>> {
     })
 }
 
-/// A band of so many diagonals on either side.
+/// A band matrix with `half` diagonals on either side.
 pub fn banded(columns: usize, half: usize) -> Result<Csc<f64>> {
     stencil(columns, |column| (column.saturating_sub(half)..(column + half + 1).min(columns)).collect())
 }
 
-/// A square matrix whose columns have these rows, ascending.
+/// A square matrix; `rows` gives the rows of each column, ascending.
 pub fn stencil(n: usize, rows: impl Fn(usize) -> Vec<usize>) -> Result<Csc<f64>> {
     if n >= u32::MAX as usize {
         return Err(Error::Argument(format!("a grid of {n} points")));
@@ -109,14 +111,13 @@ pub fn elements(side: usize, unknowns: usize) -> Result<Csc<f64>> {
     })
 }
 
-/// A matrix of so many rows and columns with as many entries in each column, at rows drawn
-/// uniformly.
+/// A matrix with `entries` entries in each column, at rows drawn uniformly.
 pub fn drawn([rows, cols]: [usize; 2], entries: usize) -> Result<Csc<f64>> {
     scalars(generate::uniform(rows, cols, entries.min(rows), BlockShape::SCALAR, Values::Real, SEED)?)
 }
 
-/// Columns of C with at most `rows` rows: as many entries in each column of B, which meet columns
-/// of A with 32.
+/// Factors whose product has at most `rows` rows in each column: each column of B has `entries`
+/// entries, which meet columns of A with 32 entries.
 pub fn few_rows(rows: usize, columns: usize, entries: usize) -> Result<Factors> {
     let inner = columns.max(2 * entries);
     Ok((drawn([rows, inner], 32)?, Some(drawn([inner, columns], entries)?)))

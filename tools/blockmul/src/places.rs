@@ -102,8 +102,8 @@ fn taken(output: &Path, input: &Path) -> Failure {
     Failure::Usage(format!("the output {output} is {which}: with --overwrite it takes its place"))
 }
 
-/// Whether two paths, neither of which need exist, lead to the same file. Pipes and devices never
-/// do.
+/// Whether two paths lead to the same file; neither needs to exist. Two paths to pipes or devices
+/// are never the same file.
 pub fn same(a: &Path, b: &Path) -> bool {
     matches!((identity(a), identity(b)), (Some(a), Some(b)) if a == b)
 }
@@ -156,8 +156,8 @@ fn check_place(path: &Path) -> Result<(), Failure> {
     Err(Failure::Usage(refused))
 }
 
-/// Refuses a path whose folder takes no new file, since results are written beside their place. A
-/// folder that does not exist stands for the nearest one above it that does.
+/// Refuses a path in whose folder no new file can be made, since results are first written beside
+/// their place. If the folder does not exist, the nearest existing folder above it is checked.
 pub fn check_writable(path: &Path) -> Result<(), Failure> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Ok(()); // a pipe or a device, which is written itself

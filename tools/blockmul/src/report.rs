@@ -1,4 +1,4 @@
-//! What commands report: the JSON object of `--report`, its sizes and times.
+//! The reports of commands: the JSON object of `--report`, its sizes and times.
 mod executed;
 mod product;
 mod size;
@@ -13,10 +13,11 @@ use serde::Serialize;
 pub use size::Size;
 use std::path::PathBuf;
 
-/// Number of the first schema of JSON objects, increased by changes that a reader must know.
+/// Number of the schema of JSON objects. It is increased by changes that a reader must know.
 pub const SCHEMA: u32 = 1;
 
-/// The JSON object of `--report`: what all of them begin with, and the fields of a command.
+/// The JSON object of `--report`: the fields that all reports begin with, then those of the
+/// command.
 #[derive(Serialize)]
 pub struct Report<T> {
     pub schema: u32,
@@ -56,7 +57,7 @@ impl<T: Serialize> Report<T> {
 pub struct Stage {
     pub name: &'static str,
     pub ms: Option<f64>,
-    /// Whether anything was computed or enqueued in it.
+    /// Whether the stage computed or enqueued anything.
     #[serde(skip)]
     pub ran: bool,
 }

@@ -56,10 +56,10 @@ pub struct Args {
     /// 0.01].
     #[arg(long, value_name = "SHARE", value_parser = from_zero)]
     cg_tolerance: Option<f64>,
-    /// Most steps of conjugate gradients in a step of the solver [default: 500].
+    /// Maximum number of conjugate gradient steps in a step of the solver [default: 500].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     cg_steps: Option<u32>,
-    /// Most steps tried.
+    /// Maximum number of steps to try.
     #[arg(long, value_name = "N", default_value_t = Options::default().iterations)]
     iterations: u32,
     /// A step that lowers the cost by less than this share of it is the last, unless damping made
@@ -102,9 +102,9 @@ enum LinearName {
     /// Sparse Cholesky factorization: of S, the Schur complement of points or landmarks, or of H
     /// whole if that is clearly less work.
     Cholesky,
-    /// The same, always of H whole.
+    /// Sparse Cholesky factorization, always of H whole.
     NormalCholesky,
-    /// The same, always of S: for problems with unknown points or landmarks.
+    /// Sparse Cholesky factorization, always of S: for problems with unknown points or landmarks.
     SchurCholesky,
     /// Conjugate gradients on the device, preconditioned by diagonal blocks; S is not formed: for
     /// problems with unknown points or landmarks.

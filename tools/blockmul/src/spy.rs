@@ -46,8 +46,8 @@ pub struct Args {
     /// Show the picture in the terminal; the default without --output.
     #[arg(long)]
     term: bool,
-    /// Show the entries that FILE has and OTHER has not (the fill, if FILE is a product of OTHER),
-    /// and the reverse.
+    /// Show the entries that are in FILE but not in OTHER (the fill, if FILE is a product of
+    /// OTHER), and the reverse.
     #[arg(long, value_name = "OTHER", conflicts_with = "shade")]
     diff: Option<PathBuf>,
     /// Meaning of the colours.
@@ -57,10 +57,11 @@ pub struct Args {
     /// blocks, else 1x1].
     #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
-    /// Most pixels of the longer side of the PNG picture, without frame and legend.
+    /// Maximum number of pixels of the longer side of the PNG picture, without frame and legend.
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..=Scale::MAX_SIZE as i64))]
     size: u32,
-    /// Most columns in the terminal [default: its width, 80 elsewhere].
+    /// Maximum width of the picture in the terminal, in columns [default: that of the terminal, 80
+    /// elsewhere].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=2048))]
     width: Option<u32>,
     /// auto (a GPU, else a CPU, else the host), reference (the host), gpu, cpu, an index or part of
@@ -151,8 +152,8 @@ pub fn draw(path: &Path, matrix: &AnyMatrix, device: &Device, messages: &Message
 
 /// The subject of a picture, at any size.
 struct Subject {
-    /// A matrix, or the entries of both files, of the first only, of the second only: matrices of
-    /// ones.
+    /// One matrix; or three matrices of ones: the entries of both files, of the first only, and of
+    /// the second only.
     parts: Vec<Place>,
     shade: Shade,
 }

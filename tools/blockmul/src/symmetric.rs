@@ -10,10 +10,10 @@ use blockmul::{
     matrix::AnyMatrix,
 };
 
-/// A matrix, and what of it is kept on a device.
+/// A matrix, and the part of it that is kept on a device.
 pub struct Halves {
     pub whole: AnyMatrix,
-    /// One triangle, with the diagonal, if that is kept.
+    /// One triangle, with the diagonal; `None` if the whole matrix is kept.
     triangle: Option<AnyMatrix>,
 }
 
@@ -23,12 +23,13 @@ impl Halves {
         Self { whole: whole.into(), triangle: None }
     }
 
-    /// What is kept.
+    /// The part that is kept on the device.
     pub fn stored(&self) -> &AnyMatrix {
         self.triangle.as_ref().unwrap_or(&self.whole)
     }
 
-    /// The same as elements, in blocks if there are any; those on the diagonal are kept whole.
+    /// Converts both parts to elements of this type and cuts them into blocks. Blocks on the
+    /// diagonal are kept whole.
     pub fn cut(self, element: ElementType, shape: BlockShape) -> Outcome<Self> {
         let Self { whole, triangle } = self;
         if shape == BlockShape::SCALAR {
@@ -40,9 +41,9 @@ impl Halves {
         Ok(Self { whole, triangle })
     }
 
-    /// The symmetric matrix that a file holds: the reader has made it whole if the file says that
-    /// it is symmetric. Otherwise the file has one triangle, or two that agree within rounding, of
-    /// which the lower one counts.
+    /// The symmetric matrix of a file. If the file says that it is symmetric, the reader has added
+    /// the other triangle. Otherwise the file has one triangle, or two that agree within rounding;
+    /// the lower one counts then.
     pub fn new(file: MatrixFile, messages: &Messages) -> Result<Self, Failure> {
         let MatrixFile { matrix: read, symmetry, .. } = file;
         let refused = |why: String| Failure::Usage(format!("--symmetric: {why}"));

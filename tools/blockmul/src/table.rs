@@ -12,7 +12,7 @@ pub fn count(number: u64) -> String {
     if number > 0 { number.to_string() } else { NOTHING.into() }
 }
 
-/// A table, with a header if it has names, of which these columns are right-aligned.
+/// A table, with a header if there are names. The columns in `numbers` are right-aligned.
 pub fn plain<R: IntoIterator<Item = String>>(
     header: impl IntoIterator<Item = impl ToString>,
     rows: impl IntoIterator<Item = R>,
@@ -35,8 +35,8 @@ pub fn plain<R: IntoIterator<Item = String>>(
     table.trim_fmt()
 }
 
-/// A table of cells that stand beside their headers. Those from `numbers` on are right-aligned;
-/// columns in which no row has anything are left out.
+/// A table whose rows are pairs of a header and a cell. Columns from `numbers` on are
+/// right-aligned; columns that are empty in every row are left out.
 pub fn named<const N: usize>(numbers: usize, rows: impl Iterator<Item = [(&'static str, String); N]>) -> String {
     let rows: Vec<_> = rows.collect();
     let is_empty = |column: &usize| rows.iter().all(|row| [NOTHING, ""].contains(&row[*column].1.as_str()));

@@ -54,7 +54,7 @@ impl Opened {
 /// A product to compute.
 pub struct Task<'a> {
     pub a: &'a AnyMatrix,
-    /// A itself if B is A.
+    /// B; the same reference as `a` if B is A.
     pub b: &'a AnyMatrix,
     /// The places of C to compute, if not all.
     pub mask: Option<&'a Mask>,
@@ -67,7 +67,7 @@ pub struct Task<'a> {
     pub explain: bool,
 }
 
-/// What is said of C, which need not be at the host as a whole.
+/// The properties of C that are reported. The host need not hold C as a whole.
 #[derive(Clone, Copy)]
 pub struct Extent {
     pub size: Size,
@@ -99,7 +99,7 @@ pub struct Run {
     pub took: Took,
 }
 
-/// What a product took.
+/// The times, launches and memory of a product.
 #[derive(Default, Serialize)]
 pub struct Took {
     pub bands: usize,
@@ -114,8 +114,8 @@ pub struct Took {
 }
 
 impl Target {
-    /// The device of `--device`, else of [`Device::ENVIRONMENT_VARIABLE`], else `auto`, for such
-    /// elements. Prints on stderr the choice of `auto`.
+    /// Chooses the device of `--device`, else of [`Device::ENVIRONMENT_VARIABLE`], else `auto`, for
+    /// elements of this type. Prints the choice of `auto` on stderr.
     pub fn choose(
         wanted: Option<&str>,
         element: ElementType,
@@ -125,7 +125,8 @@ impl Target {
         Ok(Self::open(wanted, element, method)?.announce(messages))
     }
 
-    /// As [`Target::choose`], but prints nothing until it is announced; for another thread.
+    /// Chooses as [`Target::choose`] does, but prints nothing until [`Opened::announce`]; for use
+    /// on another thread.
     pub fn open(wanted: Option<&str>, element: ElementType, method: Method) -> Result<Opened, Failure> {
         let variable = std::env::var_os(Device::ENVIRONMENT_VARIABLE).unwrap_or_default();
         let variable = variable.to_string_lossy();
@@ -182,8 +183,8 @@ impl Target {
         Ok((c, operands.run(report)))
     }
 
-    /// As [`Target::multiply`], of which only the extent of C is wanted. Without a mask C need not
-    /// fit the host either: each band of it is dropped before the next one.
+    /// Multiplies as [`Target::multiply`] does, and returns only the extent of C. Without a mask C
+    /// need not fit the host either: each band is dropped before the next one.
     pub fn multiply_and_drop(&self, task: &Task<'_>) -> Result<(Extent, Run), Failure> {
         let Self::Device(device) = self else {
             let (c, run) = task.by_reference()?;
@@ -251,7 +252,7 @@ impl<'a> OnDevice<'a> {
 
     fn run(&self, mut report: product::Report) -> Run {
         if self.mask.is_some() {
-            // A masked product does not sort or look for runs.
+            // A masked product skips some stages, such as the sort.
             report.stages.retain(|stage| stage.commands > 0);
         }
         Run {
@@ -316,7 +317,7 @@ fn repeatedly<C>(
     Ok((c, runs))
 }
 
-/// The result of a thread; a panic has ended the process by then.
+/// The result of a thread. If the thread panicked, the process has already ended.
 pub fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }

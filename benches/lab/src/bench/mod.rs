@@ -1,4 +1,4 @@
-//! `lab bench`: what `blockmul bench` does, and the primitives of the library on arrays.
+//! `lab bench`: the operations of `blockmul bench`, and the primitives of the library on arrays.
 mod primitives;
 
 use blockmul_cli::bench::{

@@ -1,4 +1,4 @@
-//! Bars: for each thing some parts, side by side or one upon the other.
+//! Bar charts: each group has several bars, side by side or stacked.
 use super::{Axis, Drawn, Frame, SIZE, colour, paint};
 use blockmul::io::encode_png;
 use plotters::prelude::*;

@@ -107,7 +107,7 @@ impl<'p> Frame<'p> {
         } else {
             text(TEXT).pos(Pos::new(HPos::Center, VPos::Top))
         };
-        // Of names that are closer than their height, only some.
+        // If names are closer than their height, only some are drawn.
         for (at, name) in names.iter().enumerate().step_by(TEXT.div_ceil(step.max(1)) as usize) {
             let (left, top) = chart.backend_coord(&(at as f64 + 0.5, y.foot()));
             let (base_x, base_y) = self.chart.get_base_pixel();

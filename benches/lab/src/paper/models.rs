@@ -9,7 +9,7 @@ use blockmul::{Csc, Result};
 pub struct Model<S, M = Csc<f64>> {
     /// The paper's matrix.
     pub name: &'static str,
-    /// What is generated in its place.
+    /// The kind of matrix that is generated in its place.
     pub what: &'static str,
     /// The size of the paper's matrix.
     pub size: S,
@@ -22,8 +22,8 @@ impl<S, M> Model<S, M> {
     }
 }
 
-/// Those of Parger 2020, table 4, and their products, with about as many entries in a column and as
-/// many products for each entry of C.
+/// Models of the matrices of Parger 2020, table 4, and the sizes of their products. They have about
+/// as many entries in a column and as many products for each entry of C.
 pub const PARGER: [Model<u64, Factors>; 10] = [
     Model::like("webbase", "power law", 69_500_000, power_law),
     Model::like("hugebubbles", "honeycomb", 190_700_000, |products| Ok((hexagons(side(products / 9, 2))?, None))),

@@ -30,12 +30,12 @@ pub struct Peer {
     pub peak_device_bytes: Option<u64>,
 }
 
-/// What a library computed with a dense matrix, or with a vector.
+/// The work of a library with a dense matrix, or with a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DenseWork {
-    /// The sparse matrix times a dense one of so many columns.
+    /// The sparse matrix times a dense one with this many columns.
     Product(usize),
-    /// The same with the zeros of the sparse matrix.
+    /// The same product with the zeros of the sparse matrix stored, so that both factors are dense.
     Gemm(usize),
     /// The sparse matrix from a dense one.
     Conversion,

@@ -14,7 +14,7 @@ use std::path::Path;
 /// Number of the schema, increased by changes that a reader must know.
 const SCHEMA: &str = "blockmul-paper/1";
 
-/// What a study has found.
+/// The findings of a study.
 pub struct Report {
     page: String,
     object: Map<String, Value>,

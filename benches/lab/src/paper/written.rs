@@ -1,6 +1,6 @@
-//! `--write-models`: the generated matrices of a study as files, so that other libraries are timed
-//! on them, by the programs of `benches/peers`. Their values are those of the files that these
-//! programs have: positive integers, since some libraries drop entries that cancel.
+//! `--write-models`: the generated matrices of a study as files, so that the programs of
+//! `benches/peers` can time other libraries on them. The values are positive integers, as in the
+//! other files of these programs, since some libraries drop entries that cancel.
 use super::{Setting, evtushenko, garland, models, parger, shi};
 use blockmul::{Cbc, Csc, Csr, Matrix, generate::Random, io::binary};
 use blockmul_cli::bench::matrices::Input;

@@ -1,5 +1,5 @@
 //! Patterns of applications, by rows: meshes, finite elements, networks, chemical plants, circuits.
-//! Each has about so many rows as are asked for.
+//! Each has about the requested number of rows.
 use super::{SEED, of_places, scalars};
 use blockmul::{Csc, Result, generate};
 
@@ -207,7 +207,7 @@ pub fn units(rows: usize) -> Result<Csc<f64>> {
     })
 }
 
-/// What a circuit is like.
+/// The parameters of a circuit.
 #[derive(Clone, Copy)]
 pub struct Circuit {
     /// Devices for 100 nodes.

@@ -1,4 +1,4 @@
-//! Patterns of kinds to which no costs are fitted: a choice of methods is judged by them.
+//! Kinds of patterns to which no costs are fitted. They judge the choice of methods.
 use super::{SEED, of_places, stencil};
 use blockmul::{Csc, Result, generate};
 

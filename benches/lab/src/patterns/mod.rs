@@ -129,7 +129,8 @@ pub fn permuted_equals(columns: usize, alike: usize) -> Result<Csc<f64>> {
     of_places([n, n], places.map(|(column, row)| (to[column], to[row])).collect())
 }
 
-/// As many entries in each column, but so many of 100 products in one column of B.
+/// Factors with `entries` entries in each column, except one column of B that has `percent`
+/// hundredths of the products.
 pub fn skewed(products: usize, entries: usize, percent: usize) -> Result<Factors> {
     let long = products * percent / 100 / entries;
     let columns = ((products - long * entries) / (entries * entries)).max(1);

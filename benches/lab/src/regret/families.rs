@@ -1,5 +1,5 @@
-//! Families of matrices that choices meet, each for a kind of application: of methods of products,
-//! of formats of A·x, or of both.
+//! Families of matrices, each for a kind of application, on which choices are judged: the choice of
+//! methods of products, of formats of A·x, or of both.
 use crate::patterns::{
     self, Factors, banded, drawn, elements, hexagons, hubs_and_leaves, hypersparse, plane, power_law, roads, side,
     space, with_transpose,
@@ -16,7 +16,7 @@ pub fn sizes(most: u64) -> impl Iterator<Item = u64> {
     std::iter::successors(Some(SMALLEST.min(most)), |size| Some(size * GROWTH)).take_while(move |size| *size <= most)
 }
 
-/// What is made of about such a size.
+/// A function that makes a matrix of about a given size.
 type Make<M> = fn(usize) -> Result<M>;
 
 /// A family of matrices.
@@ -62,8 +62,9 @@ impl Family {
     }
 }
 
-/// Those with products first. Their neighbours are unlike each other, so that every third one is a
-/// sample of all. The last two of them are adversaries of a choice by averages and by neighbours.
+/// The families; those with products come first. Neighbouring families are unlike each other, so
+/// that every third one is a sample of all. The last two with products are adversaries of a choice
+/// by averages and of a choice by neighbours.
 pub const FAMILIES: [Family; 28] = [
     Family::of("grid-5", "stencils of the plane")
         .fitted_as("grid-5")
@@ -175,7 +176,7 @@ pub fn of(name: &str) -> Option<&'static Family> {
     FAMILIES.iter().find(|family| family.name == name)
 }
 
-/// What a family stands for, empty for a file.
+/// The application that a family stands for; empty for a file.
 pub fn stands_for(name: &str) -> &'static str {
     of(name).map_or("", |family| family.stands_for)
 }

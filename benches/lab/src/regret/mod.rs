@@ -1,5 +1,5 @@
-//! `lab regret`: whether the choices of methods and of formats are right. `methods` times the
-//! choice of methods beside every method, `formats` the choice of formats of A·x beside every
+//! `lab regret` measures whether the choices of methods and of formats are right. `methods` times
+//! the choice of methods beside every method, `formats` the choice of formats of A·x beside every
 //! format. They share `families`, `summary`, `table`, and the rest of a study, which is here.
 pub mod families;
 pub mod formats;
@@ -42,7 +42,7 @@ Exit status: 0 done; 1 a result differs from the reference; 2 wrong usage, or an
 pub struct Args {
     #[command(flatten)]
     study: StudyArgs,
-    /// What is chosen for.
+    /// The operation whose choices are judged.
     #[arg(long, value_enum, default_value = "product")]
     operation: Operation,
     /// Element type.
@@ -72,7 +72,7 @@ pub struct Args {
     overwriting: Overwriting,
 }
 
-/// What choices are made for.
+/// The operation for which choices are judged.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Operation {
     /// Methods of C = A·B.
@@ -120,7 +120,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// What a study finds, one matrix after another.
+/// The findings of a study, one matrix after another.
 trait Findings: Serialize {
     /// The number of the schema, increased by changes that a reader must know.
     const SCHEMA: &'static str;
@@ -132,7 +132,7 @@ trait Findings: Serialize {
     fn text(&self) -> String;
 }
 
-/// What has been measured so far.
+/// The measurements so far.
 #[derive(Serialize)]
 struct Study<'a, F> {
     schema: &'static str,

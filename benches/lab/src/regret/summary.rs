@@ -1,4 +1,4 @@
-//! The regrets of a study in a few numbers.
+//! Summarises the regrets of a study in a few numbers.
 use super::families;
 use super::formats::{Choice, Contest as OfFormats, USES, Values};
 use super::methods::Contest;
@@ -11,10 +11,10 @@ use serde::Serialize;
 pub struct Regrets {
     pub mean: f64,
     pub median: f64,
-    /// 95 of 100 regret less.
+    /// 95 of 100 products have a lower regret.
     pub percentile_95: f64,
     pub worst: f64,
-    /// What has the worst regret.
+    /// The name of the matrix with the worst regret.
     pub worst_of: String,
 }
 
@@ -67,14 +67,14 @@ impl HeldOut {
     }
 }
 
-/// What the choice of methods takes more than the fastest one, over all products.
+/// The regret of the choice of methods, over all products.
 #[derive(Serialize)]
 pub struct Summary {
     pub products: usize,
     #[serde(flatten)]
     pub regrets: Regrets,
-    /// Those of the choice alone: a method that launched what the choice did is taken for the same
-    /// program.
+    /// The regrets of the choice alone: a method that launched what the choice did counts as the
+    /// same program.
     pub of_choice: Regrets,
     /// Both of the families to which no costs are fitted.
     pub held_out: Option<HeldOut>,
@@ -82,7 +82,7 @@ pub struct Summary {
     pub right: usize,
     /// The mean and the worst regret of the other products, and which has that.
     pub wrong: Option<(f64, f64, String)>,
-    /// How often each method was the fastest.
+    /// The number of products on which each method was the fastest.
     pub best: Vec<(String, usize)>,
 }
 
@@ -117,8 +117,7 @@ impl Summary {
     }
 }
 
-/// What choices of formats for one number of uses take more than the best format, over all
-/// matrices.
+/// The regret of the choice of formats for one number of uses, over all matrices.
 #[derive(Serialize)]
 pub struct ForUses {
     pub values: Values,

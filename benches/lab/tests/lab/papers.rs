@@ -45,7 +45,7 @@ fn put_times(desk: &Desk, matrix: &str, times: &[Time]) {
     desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string());
 }
 
-/// The same of products of two sparse matrices.
+/// Checks the report of a paper on products of two sparse matrices.
 fn put_peers(desk: &Desk, matrix: &str) {
     put_times(desk, matrix, &[("slow", "f64", 70.0, true), ("fast", "f64", 50.0, true), ("wrong", "f64", 1.0, false)]);
 }
@@ -90,7 +90,7 @@ fn parger_has_its_tables_and_figures() {
     let info = device.info();
     let (balanced, on_cpu) = (["](figure-14.png)", "balanced always"], info.kind == DeviceKind::Cpu);
     assert_eq!(balanced.map(|words| page.contains(words)), [!on_cpu; 2], "{page}");
-    // What auto chooses by.
+    // The costs and numbers by which auto chooses.
     let (cost, chosen_by) = (info.costs().of("dense").unwrap(), &object["table_2"]);
     assert_eq!(chosen_by["costs"]["dense"]["product_ps"], cost.product_ps, "{chosen_by}");
     assert!(page.contains(&format!("| dense | {} | {} |", cost.launch_us, cost.product_ps)), "{page}");

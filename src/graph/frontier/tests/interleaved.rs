@@ -258,7 +258,7 @@ async fn frontier_round(launch: &Launch<'_>, group: &Group, item: usize) {
     }
 }
 
-/// What a round does with what the one before has left.
+/// The work of a round, from the words that the round before has left.
 fn begun(words: &[usize], bounds: &[usize], step: usize) -> Round {
     let divided = usize::from(words[MODE] == DIVIDE);
     let far_before = words[FAR_COUNT] + if divided == 1 { 0 } else { words[FAR_BEFORE] };

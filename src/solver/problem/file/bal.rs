@@ -64,7 +64,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<BundleAdjustment> {
 /// path.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<BundleAdjustment> {
     parse(Numbers::new(reader, name.as_ref())?)
 }

@@ -164,7 +164,7 @@ impl<P: Place> Builder<P> {
         push(&mut self.steps, NamedMeasurement { line: text.line(), from, to, measured, information }, "edges")
     }
 
-    /// The information of each step as it was given, with its line.
+    /// The numbers that each step's line gives for its information, with the number of the line.
     pub fn numbers(&self) -> impl Iterator<Item = (u64, P::PoseInformation)> {
         self.steps.iter().map(|step| (step.line, step.information))
     }

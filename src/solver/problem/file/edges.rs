@@ -1,5 +1,5 @@
-//! Graphs in the text forms of iSAM and of TORO, which share the keywords EDGE2 and EDGE3 but not
-//! the meaning of the numbers behind a measurement.
+//! Graphs in the text forms of iSAM and of TORO. Both use the keywords EDGE2 and EDGE3, but the
+//! numbers after a measurement have different meanings.
 use super::{
     builder::{Builder, finite, planar, show_space},
     keywords::unknown,
@@ -16,8 +16,8 @@ use nalgebra::{Isometry3, Matrix3, SMatrix, Translation3, UnitQuaternion, Vector
 pub enum Edges {
     /// [`isam`](super::isam): the numbers are the root of an information matrix.
     Isam,
-    /// [`toro`](super::toro): they are an information matrix, in the plane in an order of their
-    /// own.
+    /// [`toro`](super::toro): the numbers are an information matrix, in the plane in an order of
+    /// their own.
     Toro,
 }
 
@@ -47,14 +47,14 @@ fn keywords() -> impl Iterator<Item = &'static str> {
     ISAM.into_iter().chain(TORO).chain(BOTH)
 }
 
-/// A graph, its form, and how that was found.
+/// A graph, its form, and how the form was found.
 pub(super) struct Parsed {
     pub graph: Graph,
     pub edges: Edges,
     pub why: String,
 }
 
-/// What shows the form of a file.
+/// The evidence for the form of a file.
 struct Shown {
     edges: Edges,
     by: String,
@@ -70,8 +70,8 @@ struct Reader {
     has_vertices: bool,
 }
 
-/// Reads a graph. If its form is not `wanted`, keywords show it that only one of both has, or else
-/// the numbers of `EDGE2` do.
+/// Reads a graph. If `wanted` gives no form, keywords that only one of the two forms has show it,
+/// or else the numbers of `EDGE2`.
 pub(super) fn parse(mut text: Numbers<'_>, wanted: Option<Edges>) -> Result<Parsed> {
     let shown = wanted.map(|edges| Shown { edges, by: "as requested".into() });
     let (plane, space) = (Builder::new(true), Builder::new(true));
@@ -216,7 +216,7 @@ fn reordered(numbers: Matrix3<f64>) -> Matrix3<f64> {
     Matrix3::new(i11, i12, i13, i12, i22, i23, i13, i23, i33)
 }
 
-/// The form by which the matrices of all steps are regular.
+/// The form in which the matrices of all steps are regular.
 fn shown_by_plane(text: &Numbers<'_>, plane: &Builder<Plane>) -> Result<Shown> {
     let mut odd = [None; 2];
     let (mut count, mut first) = (0, 0);
@@ -245,7 +245,7 @@ fn shown_by_plane(text: &Numbers<'_>, plane: &Builder<Plane>) -> Result<Shown> {
     }
 }
 
-/// The form of `EDGE3` is shown only by numbers that are the same in both.
+/// `EDGE3` shows its form only if the numbers mean the same in both forms.
 fn shown_by_space(text: &Numbers<'_>, space: &Builder<Space>) -> Result<Shown> {
     match space.numbers().find(|(_, numbers)| squared(*numbers) != mirrored(*numbers)) {
         None => Ok(Shown { edges: Edges::Isam, by: "which TORO's form agrees with".into() }),

@@ -68,7 +68,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Graph> {
 /// path.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Graph> {
     Ok(parse(Numbers::new(reader, name.as_ref())?)?.0)
 }

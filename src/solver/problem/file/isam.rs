@@ -13,9 +13,9 @@
 //! left out, R is the identity. A rotation is by roll about x, then pitch about y, then yaw about
 //! z. Landmarks have numbers of their own, apart from those of poses. Landmarks, and poses without
 //! `POSE3D_INIT`, are placed by the measurements, the first pose at the origin. Files of
-//! [`toro`](super::toro) have some of these keywords with other numbers behind them. Lines for
-//! iSAM's evaluation alone (`SOLVE`, `POSE3D_TRUE`, `EDGE3_INIT`, `EDGE3_TRUE`) and lines that
-//! begin with `#` are skipped.
+//! [`toro`](super::toro) use some of these keywords with other numbers. Lines for iSAM's evaluation
+//! alone (`SOLVE`, `POSE3D_TRUE`, `EDGE3_INIT`, `EDGE3_TRUE`) and lines that begin with `#` are
+//! skipped.
 //!
 //! ```
 //! use blockmul::solver::problem::{Graph, isam};
@@ -46,7 +46,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Graph> {
 /// path.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Graph> {
     Ok(parse(Numbers::new(reader, name.as_ref())?, Some(Edges::Isam))?.graph)
 }

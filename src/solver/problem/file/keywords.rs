@@ -1,12 +1,13 @@
-//! The keywords of g2o's own types and of its users' that its reader does not read, for messages.
+//! Keywords of g2o's own types and of its users' types that the reader of g2o does not read, for
+//! messages.
 use crate::io::words::quote;
 
-/// What g2o's reader does with a keyword that it does not read.
+/// The treatment of a keyword that g2o's reader does not read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     /// Skipped: it does not influence the solution.
     Data,
-    /// Refused: the problem would be another one without it.
+    /// Refused: without it the problem would be a different one.
     Needed(&'static str),
 }
 
@@ -132,8 +133,8 @@ pub(super) fn refusal(word: &[u8]) -> String {
     }
 }
 
-/// The message about a word that is none of the `known` ones, with the nearest of these if it is
-/// near.
+/// The message about a word that is not among the `known` words. It suggests the nearest known
+/// word, if one is near.
 pub(super) fn unknown<'k>(word: &[u8], known: impl Iterator<Item = &'k str>) -> String {
     let nearest = known.map(|known| (distance(word, known.as_bytes()), known)).min();
     let refusal = format!("{} is not a keyword this reader knows", quote(word));

@@ -47,7 +47,7 @@ impl std::fmt::Display for Format {
     }
 }
 
-/// A problem, and what its reader has to say.
+/// A problem, its format, and its reader's notes.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ProblemFile {
@@ -55,14 +55,15 @@ pub struct ProblemFile {
     pub problem: Problem,
     /// The format it was read as.
     pub format: Format,
-    /// How iSAM's and TORO's formats were told apart, and which lines were skipped.
+    /// Notes for the user: how iSAM's format was distinguished from TORO's, and which lines were
+    /// skipped.
     pub notes: Vec<String>,
 }
 
 /// Beginnings of g2o's keywords.
 const G2O: [&[u8]; 4] = [b"VERTEX", b"EDGE", b"PARAMS", b"FIX"];
 
-/// Reads the file at `path` as [`read_with`] does without a choice of the form of edges.
+/// Reads the file at `path` like [`read_with`], without a choice of the form of edges.
 ///
 /// ```
 /// use blockmul::solver::problem::{self, Problem};
@@ -76,7 +77,7 @@ const G2O: [&[u8]; 4] = [b"VERTEX", b"EDGE", b"PARAMS", b"FIX"];
 /// ```
 ///
 /// # Errors
-/// As [`read_with`].
+/// The errors of [`read_with`].
 pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
     Ok(read_with(path, None)?.problem)
 }
@@ -85,9 +86,10 @@ pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
 /// iSAM's, TORO's or g2o's if it is one of their keywords. An archive, of tar or zip, with one
 /// problem stands for that problem.
 ///
-/// iSAM and TORO share `EDGE2` and `EDGE3`. A keyword that only one of both has shows the format,
-/// such as `VERTEX2` or `ODOMETRY`. A file of `EDGE2` alone is in the format by which all matrices
-/// are regular. For `EDGE3` alone, and if both formats or none would do, `edges` must choose.
+/// iSAM and TORO share `EDGE2` and `EDGE3`. A keyword that only one of the two has, such as
+/// `VERTEX2` or `ODOMETRY`, shows the format. A file of `EDGE2` alone is in the format in which all
+/// matrices are regular. For `EDGE3` alone, and if both formats or neither would do, `edges` must
+/// choose.
 ///
 /// ```
 /// use blockmul::solver::problem::{self, Edges, Format};
@@ -99,7 +101,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
 /// ```
 ///
 /// # Errors
-/// As [`bal::read`], [`isam::read`], [`toro::read`] and [`g2o::read`];
+/// The errors of [`bal::read`], [`isam::read`], [`toro::read`] and [`g2o::read`];
 /// [`Error::Parse`](crate::Error::Parse) if the first word belongs to none of these formats, if
 /// `edges` does not fit a keyword, or if it must choose and is `None`.
 pub fn read_with(path: impl AsRef<Path>, edges: Option<Edges>) -> Result<ProblemFile> {

@@ -12,7 +12,7 @@ pub(super) struct Numbers<'r> {
     line: Vec<u8>,
     /// Bytes of the current line that were read.
     at: usize,
-    /// Whether the current line was only looked at, so that it comes again as the next one.
+    /// Whether the current line was only peeked at and comes again as the next one.
     held: bool,
 }
 

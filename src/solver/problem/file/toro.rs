@@ -9,13 +9,14 @@
 //! EDGE3 from to x y z roll pitch yaw  I11 ... I16 I22 ... I66
 //! ```
 //!
-//! I is the information matrix: of x, y and the angle in an order of its own, in space the upper
-//! triangle, row by row. A rotation is by roll about x, then pitch about y, then yaw about z. If a
-//! file has no vertices at all, the first pose is put at the origin and the rest are placed by the
-//! measurements. Lines that begin with `#` are skipped. `EQUIV` is refused.
+//! I is the information matrix. In the plane its elements for x, y and the angle have an order of
+//! their own; in space it is the upper triangle, row by row. A rotation is by roll about x, then
+//! pitch about y, then yaw about z. If a file has no vertices at all, the first pose is put at the
+//! origin and the rest are placed by the measurements. Lines that begin with `#` are skipped.
+//! `EQUIV` is refused.
 //!
 //! [`isam`](super::isam) has files of `EDGE2` and `EDGE3` with other numbers.
-//! [`read_with`](super::super::read_with) tells them apart.
+//! [`read_with`](super::super::read_with) distinguishes them.
 //!
 //! ```
 //! use blockmul::solver::problem::{Graph, toro};
@@ -45,7 +46,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Graph> {
 /// path.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Graph> {
     Ok(parse(Numbers::new(reader, name.as_ref())?, Some(Edges::Toro))?.graph)
 }

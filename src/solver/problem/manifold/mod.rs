@@ -11,12 +11,12 @@ use nalgebra::{Matrix3, SMatrix, Vector3};
 /// Moves and residuals of poses and landmarks. Poses are not vectors: a step moves each in its own
 /// frame.
 ///
-/// A pose moves by translation ρ and rotation φ to (t + R·ρ, R·Exp(φ)); landmarks move by
-/// addition. The residual of a step measured as z is the pose z⁻¹·xᵢ⁻¹·xⱼ as a vector.
-/// It consists of its translation and its rotation: in the plane the angle in (-π, π], in space
-/// twice the vector part of its quaternion with w ≥ 0. The latter is its rotation vector to first
-/// order, as in Ceres' and SE-Sync's graphs. (g2o's own residual has that vector part once: a
-/// quarter of χ² for the same rotation.) The residual of a sighting is Rᵀ(l - t) - z.
+/// A pose moves by translation ρ and rotation φ to (t + R·ρ, R·Exp(φ)); landmarks move by addition.
+/// The residual of a step measured as z is the pose z⁻¹·xᵢ⁻¹·xⱼ as a vector. It consists of its
+/// translation and its rotation: in the plane the angle in (-π, π], in space twice the vector part
+/// of its quaternion with w ≥ 0. In space that is the rotation vector to first order, as in Ceres'
+/// and SE-Sync's graphs. (g2o's own residual has the vector part only once, so the same rotation
+/// has a quarter of the χ².) The residual of a sighting is Rᵀ(l - t) - z.
 pub trait Manifold: Place {
     /// A residual of a step, and a move of a pose: 3 or 6 numbers.
     type PoseVector: AsRef<[f64]> + Copy;
@@ -35,7 +35,8 @@ pub trait Manifold: Place {
     fn landmark_moved(landmark: &Self::Landmark, by: &[f64]) -> Self::Landmark;
     /// The residual of a step.
     fn step(from: &Self::Pose, to: &Self::Pose, measured: &Self::Pose) -> Self::PoseVector;
-    /// As [`Manifold::step`], with its derivatives by moves of `from` and of `to`, each row by row.
+    /// The residual of [`Manifold::step`], with its derivatives by moves of `from` and of `to`,
+    /// each row by row.
     fn step_with_derivatives(
         from: &Self::Pose,
         to: &Self::Pose,
@@ -43,8 +44,8 @@ pub trait Manifold: Place {
     ) -> (Self::PoseVector, [Self::StepDerivative; 2]);
     /// The residual of a sighting.
     fn sighting(pose: &Self::Pose, landmark: &Self::Landmark, measured: &Self::Landmark) -> Self::LandmarkVector;
-    /// As [`Manifold::sighting`], with its derivatives by moves of the pose and of the landmark,
-    /// each row by row.
+    /// The residual of [`Manifold::sighting`], with its derivatives by moves of the pose and of the
+    /// landmark, each row by row.
     fn sighting_with_derivatives(
         pose: &Self::Pose,
         landmark: &Self::Landmark,
@@ -86,8 +87,8 @@ fn by_rows<const R: usize, const C: usize, const N: usize>(m: &SMatrix<f64, R, C
 /// One over the mean of the variances on the diagonal of the covariance; 0 if that is no positive
 /// number.
 fn mean_information<const N: usize>(information: &SMatrix<f64, N, N>) -> f64 {
-    // By a power of two, which changes no bit: products of up to three large or small elements may
-    // not be normal numbers.
+    // The elements are scaled by a power of two, which changes no bit: products of up to three
+    // large or small elements may not be normal numbers.
     let scale = power_of_two(information.amax());
     let scaled = information * scale.recip();
     let weight = scaled.try_inverse().map_or(0.0, |covariance| N as f64 / covariance.trace()) * scale;

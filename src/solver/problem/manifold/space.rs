@@ -4,7 +4,7 @@ use super::{Manifold, by_rows, mean_information};
 use crate::solver::problem::{Space, camera::cross};
 use nalgebra::{Isometry3, Matrix3, Matrix3x6, Matrix6, Rotation3, Translation3, UnitQuaternion, Vector3, Vector6};
 
-/// Twice the vector part of a quaternion of w ≥ 0, and that w.
+/// Twice the vector part of a quaternion with w ≥ 0, and its w.
 fn twice_vector(q: &UnitQuaternion<f64>) -> (Vector3<f64>, f64) {
     let sign = if q.w < 0.0 { -1.0 } else { 1.0 };
     (Vector3::new(q.i, q.j, q.k) * (2.0 * sign), q.w * sign)

@@ -36,11 +36,11 @@ kernel! {
     }
 }
 
-/// A dense matrix, and one that is written.
+/// A dense matrix to read, and a dense matrix to write.
 type Read<'a> = (DenseShape, &'a Buffer);
 type Written<'a> = (DenseShape, &'a mut Buffer);
 
-/// What is prepared, whose elements the host does not name.
+/// The preparation for several right-hand sides, whose elements the host does not name.
 pub(super) struct SeveralCore {
     element: ElementType,
     pub n: usize,
@@ -73,7 +73,7 @@ impl SeveralCore {
         })
     }
 
-    /// Refuses what was prepared or computed by another elimination.
+    /// Refuses a preparation or a reduced system of another elimination.
     pub fn check(&self, of: &Core, reduced: &ReducedCore) -> Result<()> {
         same_device(&of.device, self.z.device())?;
         of.check_reduced(reduced)?;
@@ -127,7 +127,7 @@ impl SeveralCore {
         Ok(work.marker())
     }
 
-    /// Factors of a product that is subtracted from what is there.
+    /// Factors for a product that is subtracted from the output.
     fn subtracted(&self) -> Scaling {
         Scaling::of(self.element, -1.0, 1.0)
     }
@@ -150,7 +150,7 @@ impl SeveralCore {
     }
 }
 
-/// How far neighbours in a column and in a row are apart.
+/// The distances in memory between neighbours in a column and in a row.
 fn steps(shape: DenseShape) -> [u64; 2] {
     match shape.layout {
         Layout::ByRows => [shape.leading as u64, 1],

@@ -28,7 +28,7 @@ struct Fields {
     a: Size,
     x: Size,
     y: Size,
-    /// Finite values that became infinite: a those of A, b of x, c of y.
+    /// Finite values that became infinite: `a` counts those of A, `b` of x, `c` of y.
     overflowed: Overflow,
     #[serde(flatten)]
     executed: Executed,
@@ -45,14 +45,14 @@ struct Formatted {
 }
 
 impl Formatted {
-    /// That of a turn, counted from 0.
+    /// The format of a turn, counted from 0.
     fn of(took: &Took, turn: usize) -> Self {
         let (format, why) = took.formats.get(turn).cloned().unzip();
         Self { format, why, order: took.order(turn) }
     }
 }
 
-/// What y = Jᵀ·(W·(J·x)) has besides the product with J.
+/// The fields of y = Jᵀ·(W·(J·x)) besides those of the product with J.
 #[derive(Serialize)]
 struct Gram {
     /// The kind of weights; `None` without any.
@@ -73,8 +73,8 @@ impl Gram {
     }
 }
 
-/// Reports a product, and refuses it if elements of y, whose number is `different`, are not the
-/// reference's.
+/// Reports a product. Fails if `different`, the number of elements of y that are not the
+/// reference's, is above 0.
 pub fn finish(
     of: &Product<'_>,
     target: &Target,

@@ -20,7 +20,7 @@ use blockmul::{
 };
 use std::{num::NonZero, time::Instant};
 
-/// y = A·x, or Aᵀ·x; with `--gram` y = Jᵀ·(W·(J·x)) for the J that is A, or its transpose.
+/// y = A·x, or Aᵀ·x; with `--gram` y = Jᵀ·(W·(J·x)), where J is A or its transpose.
 pub struct Product<'a> {
     pub args: &'a Args,
     pub a: &'a Halves,
@@ -29,7 +29,7 @@ pub struct Product<'a> {
     pub weights: Option<&'a HostWeights>,
 }
 
-/// A product, and what it took.
+/// y, with the times and the memory of the product.
 struct Run {
     y: AnyValues,
     took: Took,
@@ -80,7 +80,7 @@ pub fn run(product: &Product<'_>, overflow: Overflow, messages: &Messages) -> st
 }
 
 impl Product<'_> {
-    /// A, and whether the first product is that with its transpose.
+    /// A, and whether the first product is with its transpose.
     fn operand(&self) -> (bool, &AnyMatrix) {
         (self.args.transpose, &self.a.whole)
     }
@@ -100,8 +100,8 @@ impl Product<'_> {
         self.sides()[usize::from(self.args.gram)]
     }
 
-    /// Converts A, multiplies, and reads y back. For a single product a copy of the values does not
-    /// pay.
+    /// Converts A, multiplies, and reads y back. For a single product the values are not copied:
+    /// that would not pay.
     fn on_device(&self, device: &Device) -> Result<Run> {
         let (a, x) = (device.upload(self.a.stored())?, device.upload_any_vector(self.x)?);
         let upload = |weights: Weights<&AnyMatrix, &AnyValues>| {
@@ -165,7 +165,7 @@ impl Product<'_> {
         Ok(Run { y: y.download()?, took })
     }
 
-    /// The product in the order of all products.
+    /// The reference's product, in the order of every product.
     fn by_reference(&self) -> Result<AnyValues> {
         let (Args { semiring, transpose, gram, .. }, order) = (self.args, Order::Ascending);
         match gram {

@@ -1,4 +1,4 @@
-//! W of `apply --gram`: weights of a file.
+//! W of `apply --gram`: weights from a file.
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::Messages;
@@ -61,8 +61,8 @@ pub fn read(
     Ok((weights, converted))
 }
 
-/// The blocks on the diagonal of a matrix that has entries in them alone. Places without an entry
-/// are 0.
+/// The blocks on the diagonal of a matrix; fails if it has entries elsewhere. Places without an
+/// entry are 0.
 fn on_diagonal(w: &Csc<f64>, side: usize) -> Result<AnyMatrix, Failure> {
     if let Some((row, col, _)) = w.entries().find(|(row, col, _)| row / side != col / side) {
         let place = format!("W has an entry at row {}, column {}", row + 1, col + 1);

@@ -23,7 +23,7 @@ pub fn transposed(of: &Operands<'_>) -> Result<Outcomes> {
     in_formats(of, true)
 }
 
-/// Times products in every format that is asked for; of a symmetric matrix by the whole, then by
+/// Times products in every requested format; for a symmetric matrix first with the whole, then with
 /// its triangle.
 fn in_formats(of: &Operands<'_>, transposed: bool) -> Result<Outcomes> {
     let a = of.matrix()?;
@@ -38,8 +38,8 @@ fn in_formats(of: &Operands<'_>, transposed: bool) -> Result<Outcomes> {
     Ok(outcomes)
 }
 
-/// The formats that are asked for, `None` if values stay where they are; all means those that
-/// blocks of this shape have.
+/// The requested formats; `None` if values stay where they are. `all` means every format that
+/// blocks of this shape can use.
 pub fn formats(of: &Operands<'_>, shape: BlockShape) -> Vec<Option<Format>> {
     // A name that is no format is `all`.
     let named = of.bench.args.format.iter().copied().collect::<Option<Vec<Format>>>();
@@ -51,10 +51,10 @@ pub fn formats(of: &Operands<'_>, shape: BlockShape) -> Vec<Option<Format>> {
     }
 }
 
-/// Times a product of a matrix of which the whole or a triangle is stored, in a format with A's
-/// values in its order, else with the values where they are. Bytes are those of the values, of x,
-/// of y, and of index: 4 for each entry and row of a format, 8 for each entry where they are (4 for
-/// Aᵀ).
+/// Times a product; `stored` is the whole matrix or a triangle of it. With a format A's values are
+/// packed in its order, otherwise they stay where they are. Bytes are those of the values, of x, of
+/// y, and of the index: 4 for each entry and row of a format, 8 for each entry of values where they
+/// are (4 for Aᵀ).
 fn applied(on: &Subject<'_>, transposed: bool, [a, stored]: [&AnyMatrix; 2], format: Option<Format>) -> Result<Record> {
     let (shape, is_triangle) = (a.shape(), !std::ptr::eq(a, stored));
     let da = on.device().upload(stored)?;
@@ -92,7 +92,7 @@ fn applied(on: &Subject<'_>, transposed: bool, [a, stored]: [&AnyMatrix; 2], for
     }
 }
 
-/// What precedes the name of a format in a variant: how it was chosen, unless it was asked for.
+/// The prefix of a format's name in a variant: how the format was chosen, unless it was requested.
 pub fn chosen(on: &Subject<'_>, format: Format) -> &'static str {
     match (format, on.bench.args.any_order) {
         (Format::Auto, true) => "auto in any order: ",

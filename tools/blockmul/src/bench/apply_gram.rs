@@ -1,5 +1,5 @@
-//! Products with JᵀJ and JᵀWJ that are not formed, which take the place of operations `gram` and
-//! `apply`.
+//! Products with JᵀJ and JᵀWJ that do not form these matrices. They replace the operations `gram`
+//! and `apply`.
 use super::apply::{bytes, chosen, formats, options, vector};
 use super::measure::Subject;
 use super::operation::{Operands, Outcomes};
@@ -18,28 +18,28 @@ use blockmul::{
 /// Weights on a device, borrowed.
 type Between<'a> = Option<Weights<&'a DeviceMatrix<AnyMatrix>, &'a DeviceVector<Any>>>;
 
-/// What is timed without weights, and with those of residuals if the algebra has weights.
+/// The product without weights, and with weights of residuals if the algebra has weights.
 struct Operator<'a> {
     j: &'a AnyMatrix,
     x: &'a AnyValues,
     residuals: Option<(&'a Weights<AnyMatrix, AnyValues>, Between<'a>)>,
     formats: [Format; 2],
-    /// The formats in the words of a record, after the operation's.
+    /// The formats, as a record's variant names them after the operation.
     suffix: String,
     /// Words of structure that the two products read.
     words: usize,
 }
 
-/// Times Jᵀ·(J·x) in every format that is asked for.
+/// Times Jᵀ·(J·x) in every requested format.
 pub fn apply_gram(of: &Operands<'_>) -> Result<Outcomes> {
     let j = of.source.whole_jacobian(of.element, of.shape)?;
     let formats = formats(of, j.shape());
     Ok(formats.iter().flat_map(|&format| of.everywhere(&|on| products(on, &j, format))).collect())
 }
 
-/// Times Jᵀ·(J·x), then with a weight for each row; in a format with J's values in its order twice,
-/// else with the values where they are. Bytes are those of the products one after another: of the
-/// values for each, of indices as of A·x and Aᵀ·x, and of all vectors.
+/// Times Jᵀ·(J·x), then with a weight for each row. With a format J's values are packed twice,
+/// otherwise they stay where they are. Bytes are those of the products one after another: the
+/// values for each, the indices as for A·x and Aᵀ·x, and all vectors.
 fn products(on: &Subject<'_>, j: &AnyMatrix, format: Option<Format>) -> Result<Vec<Record>> {
     let on_device = on.device().upload(j)?;
     let size = Size::of(j);

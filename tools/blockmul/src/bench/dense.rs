@@ -16,7 +16,7 @@ use blockmul::{
 };
 use std::num::NonZero;
 
-/// The dense matrix, and how A is shared out.
+/// Options of operation dense: the dense matrix, and how A is shared out.
 #[derive(clap::Args)]
 pub struct DenseArgs {
     /// Columns of the dense matrix of operation dense [default: 32].
@@ -38,7 +38,7 @@ pub struct DenseArgs {
 type Sharing = Option<DenseMethod>;
 
 impl DenseArgs {
-    /// The first option that is given.
+    /// The first of these options that is given.
     pub fn given(&self) -> Option<&'static str> {
         let given = [
             ("--columns", self.columns.is_some()),
@@ -58,7 +58,7 @@ pub struct Operands<'a> {
 }
 
 impl<'a> Operands<'a> {
-    /// A dense matrix of so many columns for `a`.
+    /// Makes a dense matrix with `columns` columns for `a`, and the product by the reference.
     pub fn new(semiring: Semiring, a: &'a AnyMatrix, columns: usize, layout: Layout) -> Result<Self> {
         let shape = DenseShape::new(Size::of(a).cols(), columns, layout);
         let d = AnyDense::new(shape, vector(a.element(), shape.len()))?;
@@ -88,7 +88,7 @@ impl Operands<'_> {
         let DenseShape { cols: columns, layout, .. } = self.d.shape();
         let (da, d) = (on.device().upload(self.a)?, on.device().upload_any_dense(&self.d)?);
         let Some(method) = sharing else {
-            // Rows of blocks that have the rows of a group.
+            // The number of rows of blocks that make a group.
             let rows = on.device().info().numbers().dense_group_lines.div_ceil(da.shape().rows());
             let ((groups, plan), plan_ms) = on.planned(|| {
                 let groups = DeviceGcoo::from_matrix(&da, Grouping::Rows(rows))?;
@@ -110,8 +110,8 @@ impl Operands<'_> {
         self.by_plan(on, packed.method().name(), (&packed, plan_ms), || &d)
     }
 
-    /// Verifies and times a plan, by the method `name`. Bytes are those of the values, of 4 of
-    /// index for each entry and row, of D and of C.
+    /// Verifies and times a plan, by the method `name`. Bytes are those of the values, 4 bytes of
+    /// index for each entry and row, and those of D and C.
     fn by_plan<'i, P: Planned<Output = DeviceDense<Any>>>(
         &self,
         on: &Subject<'_>,

@@ -26,7 +26,7 @@ struct Family {
 type Make<M> = fn(&[usize], BlockShape) -> Result<M>;
 
 /// The families of `blockmul generate`, and two with long columns. The defaults give a few hundred
-/// thousand to a few million products, those of `cameras` more.
+/// thousand to a few million products, `cameras` gives more.
 static FAMILIES: [Family; 7] = [
     Family {
         name: "uniform",
@@ -116,7 +116,7 @@ fn views(elements: usize, area: usize) -> Vec<usize> {
     vec![points / 500 + 8, points, 4]
 }
 
-/// The parameters of a pose, from the shape of blocks.
+/// The number of parameters of a pose, from the shape of blocks.
 fn freedom(block: BlockShape) -> Result<usize> {
     match block.rows() == block.cols() {
         true => Ok(block.rows()),
@@ -148,8 +148,8 @@ impl Named {
         Some(sizes.map(|sizes| family.parse(sizes)).transpose().map(|sizes| Self { family, sizes }))
     }
 
-    /// The family with sizes: if the name has none, those of about `elements` stored elements in
-    /// blocks of this shape.
+    /// The family with sizes. If the name has none, the matrix gets about `elements` stored
+    /// elements in blocks of this shape.
     pub fn sized(&self, elements: Option<usize>, block: BlockShape) -> Self {
         let scaled = || elements.map(|elements| (self.family.scaled)(elements, block.area()));
         Self { family: self.family, sizes: self.sizes.clone().or_else(scaled) }

@@ -18,8 +18,8 @@ use blockmul::{
 const PATCHES: u64 = 64;
 
 /// Times shortest paths from the first vertex, along edges whose lengths are the magnitudes of A's
-/// values, by each schedule: by one work-item on CPUs alone. For sweeps the edges are uploaded by
-/// the vertices that they enter, so that no transposition is timed.
+/// values, by each schedule. The schedule of one work-item is timed on CPUs alone. For sweeps the
+/// edges are uploaded by the vertices that they enter, so that no transposition is timed.
 pub fn paths(of: &Operands<'_>) -> Result<Outcomes> {
     of.each(&|on, a| {
         of.check_element(&[ElementType::F64, ElementType::F32])?;
@@ -49,12 +49,12 @@ pub fn components(of: &Operands<'_>) -> Result<Outcomes> {
     of.each(&|on, a| of_vertices(on, a, graph::components, reference::components))
 }
 
-/// Times the triangles through each vertex of the same graph.
+/// Times counting the triangles through each vertex of the graph.
 pub fn triangles(of: &Operands<'_>) -> Result<Outcomes> {
     of.each(&|on, a| of_vertices(on, a, graph::triangles_of_vertices, reference::triangles_of_vertices))
 }
 
-/// Times a number for each vertex of a graph.
+/// Times an operation that gives a number for each vertex of a graph.
 fn of_vertices(
     on: &Subject<'_>,
     a: &AnyMatrix,
@@ -68,8 +68,8 @@ fn of_vertices(
     Ok(vec![on.timed(record, &mut || on_device(&g).map(drop))?])
 }
 
-/// Times patches around [`PATCHES`] vertices drawn at random, of as many as there are if these are
-/// fewer, with lengths as those of paths; first without, then with balanced sizes.
+/// Times patches around [`PATCHES`] vertices drawn at random, or around all vertices if there are
+/// fewer. Lengths are those of paths. Sizes are first not balanced, then balanced.
 pub fn patches(of: &Operands<'_>) -> Result<Outcomes> {
     of.each(&|on, a| {
         of.check_element(&[ElementType::F64])?;

@@ -102,7 +102,7 @@ impl Iteration<'_> {
         let s_size = [Size::on_device(w), Size::on_device(w.as_transpose())];
         let (w_nnz, s_nnz) = (w.nnz(), reduced.s()?.nnz());
         let (c, p) = (w.shape().rows() as u64, w.shape().cols() as u64);
-        // Z and the factors, intermediate results, are the reduced system's.
+        // Z and the factors are intermediate results, which the reduced system holds.
         let (cost, normal_cost) = (elimination.cost(), normal.cost());
         let peak_device_bytes = cost.device_bytes + reduced.device_bytes();
         let mut of_z = Record {
@@ -196,7 +196,7 @@ impl Iteration<'_> {
     }
 }
 
-/// The equations that are reduced, damped as a solver starts.
+/// The equations to reduce, with the damping of a solver's first step.
 fn damped(normal: &Normal) -> NormalEquations<'_, f64> {
     normal.equations(Damping::Marquardt(LAMBDA)).expect("two groups of unknowns")
 }

@@ -64,14 +64,14 @@ impl Input {
     }
 }
 
-/// What is done with the zeros in the blocks of a file.
+/// The treatment of zeros in the blocks of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Padded {
-    /// They stay, as in products of blocks.
+    /// The zeros stay, as in products of blocks.
     Kept,
-    /// They are left out: in the algebra they would be entries.
+    /// The zeros are left out: in the algebra they would be entries.
     LeftOut,
-    /// They are left out, and so are the blocks: they would be edges.
+    /// The zeros are left out, since they would be edges; the matrix is read as scalars.
     Graph,
 }
 
@@ -83,7 +83,7 @@ pub enum Source {
         name: String,
         matrix: Csc<f64>,
         layout: Option<BlockShape>,
-        /// Whether the file has no values, so that these are random.
+        /// Whether the file has no values; random ones are drawn then.
         is_drawn: bool,
     },
 }
@@ -102,7 +102,7 @@ impl Source {
             Input::File(path) => path,
         };
         let mut file = input::read(path, reading, messages)?;
-        // The blocks of a graph are no blocks of its edges.
+        // A graph has no blocks, even if its file declares them.
         let layout = input::layout(&file).filter(|_| padded != Padded::Graph);
         let is_drawn = file.field == Field::Pattern;
         if padded != Padded::Kept {
@@ -129,7 +129,7 @@ impl Source {
     /// The matrix in blocks of `shape`; random values as [`drawn`] has them.
     ///
     /// # Errors
-    /// [`blockmul::Error::Argument`] for values of a file that the element type has not.
+    /// [`blockmul::Error::Argument`] for values of a file that the element type cannot hold.
     pub fn any(&self, element: ElementType, shape: BlockShape) -> Result<AnyMatrix> {
         match self {
             Self::Family(named, elements) => of_drawn(element, named.sized(*elements, shape).matrix(shape)?),
@@ -143,7 +143,7 @@ impl Source {
         }
     }
 
-    /// As [`Source::any`], of a type.
+    /// The matrix of [`Source::any`], with elements of type `T`.
     pub fn matrix<T: Element>(&self, shape: BlockShape) -> Result<Cbc<T>> {
         self.any(T::TYPE, shape)?.typed()
     }
@@ -161,8 +161,8 @@ impl Source {
         }
     }
 
-    /// The same as one matrix. Groups of columns in blocks of several widths are cut into blocks of
-    /// one width, the largest that divides all.
+    /// The Jacobian as one matrix. Groups of columns in blocks of several widths are cut into
+    /// blocks of one width, the largest that divides all.
     pub fn whole_jacobian(&self, element: ElementType, shape: BlockShape) -> Result<AnyMatrix> {
         match self {
             Self::Family(named, elements) => of_drawn(element, whole(&named.sized(*elements, shape).jacobian(shape)?)?),
@@ -186,18 +186,18 @@ impl Source {
     }
 }
 
-/// A random number, before it is rounded to an element. Integers have eighths of it: whole numbers
-/// from -8 to 8 for numbers from -1 to 1, of which unsigned ones have those from 0.
+/// Scales a random number before it is rounded to an element. Integers take it times 8: whole
+/// numbers from -8 to 8 for numbers from -1 to 1; unsigned types take those from 0.
 fn scaled(element: ElementType, number: f64) -> f64 {
     if element.is_integer() { 8.0 * number } else { number }
 }
 
-/// Random numbers as elements; integers have eighths of them, as `Source::any` says.
+/// Random numbers as elements, scaled by `scaled`.
 pub fn drawn(element: ElementType, numbers: impl Iterator<Item = f64>) -> AnyValues {
     AnyValues::F64(numbers.map(|number| scaled(element, number)).collect()).cast(element)
 }
 
-/// Groups of columns side by side, cut as [`Source::whole_jacobian`] says.
+/// Puts groups of columns side by side, cut as in [`Source::whole_jacobian`].
 fn whole(j: &BlockGroups<Cbc<f64>>) -> Result<Cbc<f64>> {
     let (rows, groups) = (j.row_groups()[0], j.col_groups());
     let side = (1..=groups[0].side).rev().find(|side| groups.iter().all(|group| group.side % side == 0));

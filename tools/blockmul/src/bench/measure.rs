@@ -1,4 +1,4 @@
-//! Times what is verified: each round of an execution, and its stages.
+//! Times verified operations: each round of executions, and its stages.
 use super::Args;
 use super::operation::Operation;
 use super::plans;
@@ -19,7 +19,7 @@ const LEAST_ROUNDS: u32 = 3;
 /// result takes up to a tenth longer for the first few.
 const WARM_UP_MS: f64 = 20.0;
 
-/// How often something is timed.
+/// The limits of the number of rounds.
 #[derive(Clone, Copy, clap::Args)]
 #[group(skip)]
 pub struct Patience {
@@ -71,7 +71,7 @@ impl Place {
     }
 }
 
-/// What all operations of a run share.
+/// The data that all operations of a run share.
 pub struct Bench<'a> {
     pub args: &'a Args,
     pub devices: Vec<Place>,
@@ -107,8 +107,8 @@ impl Subject<'_> {
         self.bench.args.semiring
     }
 
-    /// The record of a variant that has run, before it is timed. Its result is `right` if it is the
-    /// reference's, bit for bit.
+    /// Makes the record of a variant that has run, before it is timed. `right` says whether its
+    /// result is the reference's, bit for bit.
     pub fn record<'m>(&self, variant: impl Into<String>, a: impl Into<AnyView<'m>>, right: bool) -> Result<Record> {
         let (a, mut variant) = (a.into(), variant.into());
         if self.semiring() != Semiring::PlusTimes {
@@ -135,7 +135,7 @@ impl Subject<'_> {
         self.executed((&plan, plan_ms), inputs, record)
     }
 
-    /// As [`Subject::by_plan`], with a plan whose time is beside it.
+    /// Does what [`Subject::by_plan`] does with a plan that exists; its time is `plan_ms`.
     pub fn executed<'i, P: Planned>(
         &self,
         (plan, plan_ms): (&P, f64),

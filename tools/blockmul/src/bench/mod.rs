@@ -1,7 +1,7 @@
 //! `blockmul bench`: products and other operations, verified, then timed. `operation` names them,
 //! `families` and `matrices` have the operands, `measure` the timing, `record`, `results` and
-//! `table` the output, `session` a run; each other file has operations, with what their results are
-//! compared with. `lab bench` has those on arrays too.
+//! `table` the output, `session` a run; each other file has operations and their reference results.
+//! `lab bench` adds operations on arrays.
 pub mod apply;
 mod apply_gram;
 pub mod dense;
@@ -96,18 +96,18 @@ pub struct Args {
     /// apply-transposed, apply-gram and dense. u8 has --semiring or-and alone.
     #[arg(long, value_name = "TYPE,...", value_delimiter = ',', default_value = "f64", value_parser = choice::number())]
     element: Vec<ElementType>,
-    /// Stored elements of families without sizes, about [default: the family's default sizes for
-    /// products; 16 million for vectors; 2 million for dense; 8 million for transposes and their
-    /// like, 64 million for transpose-pattern on a GPU].
+    /// About how many elements a family named without sizes stores [default: the family's default
+    /// sizes for products; 16 million for vectors; 2 million for dense; 8 million for transposes
+    /// and their like, 64 million for transpose-pattern on a GPU].
     #[arg(long, value_name = "N", value_parser = some)]
     elements: Option<NonZero<u32>>,
     /// Methods of products and their plans, several with commas; all: every method that needs no
     /// mask.
     #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = one_or("all", methods()), default_value = "auto")]
     method: Vec<Option<Method>>,
-    /// Formats of apply, apply-transposed and apply-gram, with A's values in their order, several
-    /// with commas; all: every format, of blocks those that they have [default: the values where
-    /// they are, the format as estimated].
+    /// Formats of apply, apply-transposed and apply-gram, with A's values packed in their order,
+    /// several with commas; all: every format that A's blocks can use [default: values in A's own
+    /// order, in the format that auto estimates].
     #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', value_parser = one_or("all", named([Format::Auto].iter().chain(Format::ALL), Format::name)))]
     format: Vec<Option<Format>>,
     /// Let format auto of apply, apply-transposed and apply-gram choose formats with other orders
@@ -117,8 +117,8 @@ pub struct Args {
     /// Algebra of product, plan, apply, apply-transposed, apply-gram and dense.
     #[arg(long, default_value = "plus-times", value_parser = choice::semiring())]
     semiring: Semiring,
-    /// Time apply also with one triangle of A on the device, the lower one. Its mirror image stands
-    /// for the upper one, so that another matrix than a symmetric one becomes symmetric.
+    /// Time apply also with only the lower triangle of A on the device. Its mirror image replaces
+    /// the upper one, so a matrix that is not symmetric becomes symmetric.
     #[arg(long, conflicts_with_all = ["iterations", "list"])]
     symmetric: bool,
     /// Multiply rows (CSR, BSR), as most other libraries do, instead of columns: A and B are
@@ -129,9 +129,9 @@ pub struct Args {
     /// be given several times [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
     device: Vec<String>,
-    /// Executions enqueued together in a round, whose time is divided among them [default: 20 on
-    /// vectors, 10 of transposes and their like, 5 of dense, 1 of products; products from nothing,
-    /// transpose-pattern and reading always 1].
+    /// Executions enqueued together in a round; the time of the round is divided by their number
+    /// [default: 20 for operations on vectors, 10 for transposes and their like, 5 for dense, 1 for
+    /// products; always 1 for products from nothing, transpose-pattern and reading].
     #[arg(long, value_name = "N", value_parser = some)]
     together: Option<NonZero<u32>>,
     #[command(flatten)]
@@ -161,7 +161,7 @@ pub fn operations(
 }
 
 impl Args {
-    /// Refuses options that are not for all operations.
+    /// Refuses options that some of the operations do not take.
     fn check(&self) -> Result<(), Failure> {
         let of_array = self.operation.iter().find(|of| matches!(of.measure, Measure::Array(_)));
         if let Some(Operation { name, .. }) = of_array.filter(|_| !self.inputs.is_empty()) {
@@ -191,7 +191,7 @@ impl Args {
         }
     }
 
-    /// The devices that are asked for; none if all operations are the host's.
+    /// The requested devices; no device if all operations run on the host.
     fn devices(&self) -> Result<Vec<Place>, Failure> {
         let on_host = |of: &&Operation| matches!(of.measure, Measure::File(_));
         match self.device.as_slice() {

@@ -18,12 +18,12 @@ pub struct Operation {
     pub elements: fn(&Device) -> Option<usize>,
     /// Executions that are enqueued together in a round.
     pub together: u32,
-    /// The options that it takes, of those that are not for all operations.
+    /// The options that this operation takes, of those that some operations do not take.
     pub options: &'static [&'static str],
     pub measure: Measure,
 }
 
-/// What an operation is applied to, and how it is measured.
+/// The kind of operand of an operation, with the function that measures it.
 #[derive(Clone, Copy)]
 pub enum Measure {
     /// A matrix on a device.
@@ -32,16 +32,16 @@ pub enum Measure {
     Each(fn(&Subject<'_>, &AnyMatrix) -> Result<Record>),
     /// A matrix whose entries are edges.
     Graph(fn(&Operands<'_>) -> Result<Outcomes>),
-    /// An array of so many elements on a device.
+    /// An array on a device, with a number of elements.
     Array(fn(&Subject<'_>, usize) -> Result<Vec<Record>>),
-    /// A file on the host, or a family of about so many elements.
+    /// A file on the host, or a family with about a number of elements.
     File(fn(&Bench<'_>, &Input, Option<usize>) -> Result<Vec<Record>>),
 }
 
 /// Families, and the shapes of their blocks; the family's own if none.
 type Families = &'static [(&'static str, &'static [(usize, usize)])];
 
-/// What was measured, or why it was not, for each device (and each method).
+/// The records, or the reason why there are none, for each device (and each method).
 pub type Outcomes = Vec<Result<Vec<Record>>>;
 
 pub const BY_ROWS: &str = "--by-rows";
@@ -56,7 +56,7 @@ const JACOBIAN: Families = &[("bundle-adjustment:200x20000x5", &[(9, 3)])];
 const SHUFFLED: Families = &[("uniform", SHAPES)];
 const LOWER: Families = &[("pose-graph", &[(3, 3), (6, 6), (9, 9), (16, 16), (32, 32)])];
 
-/// Well above what caches keep.
+/// A number of elements well above what caches hold.
 fn of_array(device: &Device) -> Option<usize> {
     Some(if device.info().kind == DeviceKind::Cpu { 1 << 23 } else { 1 << 26 })
 }
@@ -149,8 +149,8 @@ pub static OPERATIONS: [Operation; 24] = [
         .on(&[("uniform:400000x9", &[])]),
 ];
 
-/// The operations are built from names and measures: on families of their default sizes, with
-/// executions that are enqueued one by one, unless more is said.
+/// Builders of operations, from a name and a measure. By default an operation runs on families of
+/// their default sizes, and its executions are enqueued one by one.
 impl Operation {
     const fn new(name: &'static str, measure: Measure) -> Self {
         Self { name, measure, help: "", families: &[], elements: |_| None, together: 1, options: &[] }
@@ -224,7 +224,7 @@ pub struct Operands<'a> {
 }
 
 impl Operands<'_> {
-    /// Refuses elements that the algebra or the operation has not.
+    /// Refuses element types that the algebra or the operation does not support.
     fn check(&self) -> Result<()> {
         self.bench.args.semiring.check_type(self.element)?;
         match self.element.is_integer() && !self.operation.options.contains(&SEMIRING) {
@@ -247,7 +247,7 @@ impl Operands<'_> {
         self.source.any(self.element, self.shape)
     }
 
-    /// A matrix that is multiplied, by rows if that is asked for.
+    /// The matrix to multiply, stored by rows if `--by-rows` is given.
     pub fn oriented(&self, matrix: AnyMatrix) -> Result<AnyMatrix> {
         match self.bench.args.by_rows {
             true => matrix.transpose().map(AnyMatrix::into_transpose),

@@ -3,7 +3,7 @@ use super::record::median;
 use blockmul::{Device, Result};
 use std::time::{Duration, Instant};
 
-/// Most plans that are made for a time, and the time after which no more are begun.
+/// The maximum number of plans that are timed, and the time after which no more are begun.
 const MOST: usize = 9;
 const PLANNING: Duration = Duration::from_millis(300);
 

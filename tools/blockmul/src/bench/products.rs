@@ -13,13 +13,13 @@ use blockmul::{
     reference,
 };
 
-/// The triangles of a Hessian that a solver wants.
+/// The triangles of a Hessian that a solver needs.
 const PARTS: GramParts = GramParts { diagonal: Part::Lower, between: Part::Upper };
 
 /// A and B of a product, and C by the reference.
 struct Factors {
     a: AnyMatrix,
-    /// `None` if it is A.
+    /// B; `None` if it is A.
     b: Option<AnyMatrix>,
     want: AnyMatrix,
 }

@@ -30,12 +30,12 @@ pub struct Record {
     /// none.
     pub copy_gb_s: Option<f64>,
     pub products: u64,
-    /// Of products 2 x products x block_rows x inner x block_cols.
+    /// For products 2 x products x block_rows x inner x block_cols.
     pub flops: u64,
     /// Whether the result is the reference's, bit for bit.
     pub verified: bool,
-    /// From operands on the device to C complete there; empty if C was wrong. Of executions that
-    /// are enqueued together, the mean.
+    /// Times from operands on the device to C complete there; empty if C was wrong. If executions
+    /// are enqueued together, a time is their mean.
     pub runs_ms: Vec<f64>,
     /// Median of `runs_ms`.
     pub ms: Option<f64>,
@@ -47,20 +47,20 @@ pub struct Record {
     /// These bytes over the median time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gb_s: Option<f64>,
-    /// The same as a fraction of the bandwidth of a copy.
+    /// `gb_s` as a fraction of the bandwidth of a copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_copy: Option<f64>,
     /// The time to plan, with kernels compiled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_ms: Option<f64>,
-    /// Kernels launched; below, blocking reads and bands.
+    /// Number of kernels launched, of blocking reads, and of bands.
     pub launches: u32,
     pub read_backs: u32,
     pub bands: usize,
     /// Most products of an entry of C; null if the methods do not count them.
     pub longest_run: Option<u32>,
     pub peak_device_bytes: u64,
-    /// The columns of C that each method computed; of products from nothing.
+    /// For products from nothing, the columns of C that each method computed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bins: Vec<Bin>,
     pub stages: Vec<Stage>,
@@ -77,7 +77,7 @@ pub struct Stage {
     flops: Option<u64>,
     /// These bytes over the median time.
     pub gb_s: Option<f64>,
-    /// The same as a fraction of the bandwidth of a copy.
+    /// `gb_s` as a fraction of the bandwidth of a copy.
     pub of_copy: Option<f64>,
 }
 
@@ -130,7 +130,7 @@ impl Record {
         format!("{} in {} {} by {}", self.matrix, self.block(), self.element, self.variant)
     }
 
-    /// The device; of work on the host, its threads too.
+    /// The device; for work on the host, with its number of threads.
     pub fn place(&self) -> String {
         match (self.copy_gb_s, self.threads) {
             (None, Some(threads)) => format!("{} ({threads} threads)", self.device),
@@ -144,8 +144,8 @@ impl Record {
         format!("{rows}x{cols}")
     }
 
-    /// The variant for people. If a method that was asked for left columns to others, these are
-    /// named: `esc (asked: hash)`, over another algebra `esc (asked: hash) over min-plus`.
+    /// The variant as text. If a requested method left columns to others, the others are named
+    /// first: `esc (asked: hash)`, over another algebra `esc (asked: hash) over min-plus`.
     pub fn variant(&self) -> String {
         let variant = &self.variant;
         let (asked, over) = variant.split_at(variant.find(" over ").unwrap_or(variant.len()));
@@ -169,7 +169,7 @@ impl Record {
     }
 }
 
-/// Billions a second, of so many in so many milliseconds.
+/// The rate in billions a second, for `number` in `ms` milliseconds.
 pub fn rate(number: u64, ms: Option<f64>) -> Option<f64> {
     ms.filter(|&ms| ms > 0.0).map(|ms| number as f64 / ms / 1e6)
 }

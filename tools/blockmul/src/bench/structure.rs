@@ -12,7 +12,7 @@ use blockmul::{
     primitives_bench,
 };
 
-/// Times a permutation of A that leaves all in place.
+/// Times a permutation that leaves every block of A in place.
 pub fn copy(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     permuted_by(on, a, |n| (0..n).collect())
 }
@@ -53,7 +53,7 @@ pub fn add(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     )
 }
 
-/// Times a permutation of a symmetric matrix of which the lower triangle is stored: A's.
+/// Times a permutation of a symmetric matrix that is stored as A's lower triangle.
 pub fn permute_lower(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     let (lower, order) = (a.triangle(Part::Lower), shuffled(a.nrows()));
     let on_device = on.device().upload(&lower)?;
@@ -98,14 +98,14 @@ fn moving(on: &Subject<'_>, a: &AnyMatrix, (entries, words): (usize, usize), rig
     Ok(Record { c_nnz: entries, bytes: Some(bytes as u64), ..on.record(on.operation, a, right)? })
 }
 
-/// The numbers below `n` in an order drawn at random, the same in every run.
+/// The numbers below `n` in a random order that is the same in every run.
 fn shuffled(n: usize) -> Vec<usize> {
     let (mut order, mut random) = ((0..n).collect::<Vec<_>>(), Random::new(1));
     (1..n).for_each(|i| order.swap(i, random.below(i as u64 + 1) as usize));
     order
 }
 
-/// The matrix that a model makes of the numbers of one, which `f64` has exactly.
+/// Applies a model to the numbers of `a`, which `f64` holds exactly.
 fn modelled(a: &AnyMatrix, model: impl FnOnce(&Cbc<f64>) -> Result<Cbc<f64>>) -> Result<AnyMatrix> {
     Ok(AnyMatrix::from(model(&a.cast(ElementType::F64).typed()?)?).cast(a.element()))
 }

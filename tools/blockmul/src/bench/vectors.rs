@@ -53,8 +53,8 @@ pub fn axpy(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     on.timed(record, &mut || dy.axpy(ALPHA, &dx))
 }
 
-/// The record of an operation on two vectors as long as A has stored elements, which reads and
-/// writes so many.
+/// The record of an operation on two vectors as long as A has stored elements; it reads and writes
+/// `elements` elements.
 fn of_vectors(on: &Subject<'_>, (variant, a): (&str, &AnyMatrix), elements: usize, right: bool) -> Result<Record> {
     let size = Size::of_vector(a.values().len());
     Ok(Record { a: size, b: size, bytes: bytes(a.element(), elements, 0), ..on.record(variant, a, right)? })

@@ -1,4 +1,5 @@
-//! What a product with a dense matrix takes on a device, which is used to prepare it.
+//! The needs of a product with a dense matrix on a device. The product is prepared there to find
+//! them.
 use super::needs::DeviceNeeds;
 use crate::sizes::show_bytes;
 use blockmul::{
@@ -9,7 +10,7 @@ use blockmul::{
 };
 use serde::Serialize;
 
-/// A product A·D of so many columns, planned on a device; D and C are by rows.
+/// A product A·D with a number of columns, planned on a device; D and C are stored by rows.
 #[derive(Serialize)]
 pub struct DenseNeeds {
     pub columns: usize,
@@ -23,11 +24,11 @@ pub struct DensePlan {
     pub sharing: DenseMethod,
     pub why: String,
     pub a_bytes: u64,
-    /// What the plan holds beside A: an index, the shares of long lines.
+    /// The memory of the plan without A: an index, and the shares of long lines.
     pub plan_bytes: u64,
     pub d_bytes: u64,
     pub c_bytes: u64,
-    /// All of these.
+    /// The memory of all of these.
     pub device_bytes: u64,
     /// Whether they fit the device, or the limit. Otherwise `multiply` takes bands of columns.
     pub fits: bool,

@@ -4,8 +4,8 @@ use blockmul::{Error, Method, Product, device::DeviceInfo, element::ElementType,
 use serde::Serialize;
 use std::cell::LazyCell;
 
-/// The devices of this machine, listed when the first file is shown. This is not done on another
-/// thread meanwhile: a process that ends while a driver starts may crash.
+/// The devices of this machine, listed when the first file is shown. They are not listed earlier on
+/// another thread: a process that ends while a driver starts may crash.
 pub type Devices = LazyCell<Result<Vec<DeviceInfo>, Error>>;
 
 /// Needs of the product on one device, as the library plans it.

@@ -10,18 +10,19 @@ use blockmul::{
 use std::time::Instant;
 
 pub struct Wanted {
-    /// Where paths begin, counted from 0. Paths of each list have distances of their own.
+    /// The vertices where paths begin, counted from 0. Each list of sources has distances of its
+    /// own.
     pub sources: Vec<Vec<usize>>,
     pub schedule: Schedule,
     pub delta: Option<f64>,
     pub predecessors: bool,
 }
 
-/// Paths that were found, those of one list of sources after those of another.
+/// The paths that were found, for one list of sources after another.
 pub struct Found {
     pub distances: AnyValues,
     pub predecessors: Option<Vec<u32>>,
-    /// `None` for the reference, as the two that follow.
+    /// `None` for the reference; so are the next two fields.
     pub schedule: Option<Schedule>,
     pub rounds: Option<u64>,
     pub visits: Option<u64>,

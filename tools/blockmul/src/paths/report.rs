@@ -1,4 +1,4 @@
-//! What `paths` says of a run.
+//! The report of a run of `paths`.
 use super::Args;
 use crate::failure::Failure;
 use crate::messages::Messages;
@@ -19,14 +19,14 @@ pub struct Fields {
     pub schedule: Option<Schedule>,
     /// Times that the limit between near and far was set, or sweeps; the sum with --each.
     pub rounds: Option<u64>,
-    /// Edges and vertices visited, each as often as it was.
+    /// How many times edges and vertices were visited.
     pub visits: Option<u64>,
-    /// Vertices with a path from a source; with --each, pairs of both.
+    /// Vertices with a path from a source; with --each, pairs of a source and such a vertex.
     pub reached: usize,
-    /// The largest distance of these.
+    /// The largest finite distance.
     pub farthest: Option<f64>,
     pub total_ms: f64,
-    /// With --repeat.
+    /// The times of all runs with --repeat.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs_ms: Option<Vec<f64>>,
     /// Whether distances and predecessors are the reference's; `None` without --verify.

@@ -68,11 +68,12 @@ pub enum Information {
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum StartName {
-    /// The cheaper of both; the file's guess for a bundle adjustment.
+    /// The cheaper of the file's guess and the chordal start; for a bundle adjustment the file's
+    /// guess.
     Auto,
     /// The file's guess.
     File,
-    /// By chordal relaxation of all measurements at once.
+    /// A chordal relaxation of all measurements at once.
     Chordal,
 }
 
@@ -99,7 +100,7 @@ pub struct StartCosts {
     pub chordal: Option<f64>,
 }
 
-/// What a command makes of a problem.
+/// The aim of a command that reads a problem.
 #[derive(Clone, Copy)]
 pub enum Aim<'a> {
     /// Matrices at the start, which is that of the file unless it says nothing.
@@ -226,7 +227,7 @@ impl ProblemArgs {
     }
 }
 
-/// The chosen start and the reason, as a message.
+/// A message with the chosen start and the reason.
 fn said(start: Start, file: f64, chordal: &std::result::Result<f64, String>) -> String {
     let file = number(2.0 * file);
     match (start, chordal) {

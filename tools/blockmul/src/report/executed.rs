@@ -2,7 +2,7 @@
 use crate::graphs::median_run;
 use serde::Serialize;
 
-/// What a product of a prepared matrix took, in the JSON object of `--report`.
+/// The times of a product with a prepared matrix, in the JSON object of `--report`.
 #[derive(Serialize)]
 pub struct Executed {
     pub flops: u64,
@@ -21,8 +21,8 @@ pub struct Executed {
 }
 
 impl Executed {
-    /// For one run or several of `flops` operations, of which the median is reported, and all if
-    /// they were asked for. `different` elements have not the reference's bits.
+    /// For one or several runs of `flops` operations each. The median time is reported, and all
+    /// times if they were requested. `different` is how many elements differ from the reference's.
     pub fn new(
         flops: u64,
         (convert_ms, device_bytes): (Option<f64>, u64),

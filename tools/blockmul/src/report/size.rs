@@ -37,7 +37,7 @@ impl Size {
         self.block[0] * self.block[1]
     }
 
-    /// What entries are called.
+    /// The word for entries: `entries`, or `blocks` with their shape.
     pub fn entries(&self) -> String {
         match self.block {
             [1, 1] => "entries".into(),
@@ -70,7 +70,7 @@ impl Size {
         Self::new(view.nrows(), view.ncols(), view.nnz(), view.shape())
     }
 
-    /// The size of so many rows and columns of blocks.
+    /// The size of a matrix of `rows` x `cols` blocks.
     fn new(rows: usize, cols: usize, nnz: usize, shape: BlockShape) -> Self {
         let block = [shape.rows(), shape.cols()];
         Self { rows: rows * block[0], cols: cols * block[1], nnz, block }

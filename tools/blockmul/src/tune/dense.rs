@@ -1,5 +1,6 @@
-//! `tune --dense`: the numbers of products with dense matrices. Times groups of lines of every
-//! size, with every number of staged entries, beside lines by themselves, and verifies each result.
+//! `tune --dense`: the numbers of products with dense matrices. It times groups of lines of every
+//! size, with every number of staged entries, beside lines that are multiplied one by one, and
+//! verifies each result.
 mod chosen;
 
 use super::{Found, Tuned};
@@ -24,10 +25,10 @@ use std::time::Instant;
 /// Lines of a group, and entries staged at once: p and b of Shi, Wang and Chu (2020).
 const LINES: [usize; 6] = [1, 2, 4, 8, 16, 32];
 const STAGED: [usize; 6] = [32, 64, 128, 256, 512, 1024];
-/// Most lanes of lines that have many rows of D in common.
+/// The maximum number of lanes of a line, if neighbouring lines have many rows of D in common.
 const LANES: [usize; 3] = [8, 16, 32];
-/// Columns of the dense matrix, and of that with which lanes are timed: with fewer columns a slot
-/// has no more lanes.
+/// Columns of the dense matrix, and of the wider one with which lanes are timed: with few columns a
+/// slot has no further lanes.
 const COLUMNS: usize = 32;
 const MANY_COLUMNS: usize = 128;
 /// Timed rounds, of which the fastest counts: the others were disturbed. The executions of a round
@@ -35,7 +36,7 @@ const MANY_COLUMNS: usize = 128;
 const ROUNDS: usize = 5;
 const TOGETHER: u32 = 3;
 
-/// A matrix of about so many entries.
+/// A family of matrices with about a given number of entries.
 struct Family {
     name: &'static str,
     make: fn(entries: usize) -> Result<Csc<f64>>,
@@ -48,7 +49,7 @@ const FAMILIES: [Family; 3] = [
     Family { name: "uniform-8", make: |entries| Ok(uniform(entries / 8, 8)?.0) },
 ];
 
-/// What was measured, and the numbers that follow.
+/// The measurements, and the numbers that follow from them.
 #[derive(Serialize)]
 struct Outcome {
     device: String,
@@ -64,11 +65,12 @@ struct OfFamily {
     family: &'static str,
     rows: usize,
     entries: usize,
-    /// Lines by themselves, by the number of staged entries, which they have too if several items
-    /// share a line; else one time.
+    /// The times of lines one by one, for each number of staged entries if several items share a
+    /// line; otherwise a single time.
     rows_ms: Vec<f64>,
     groups: Vec<OfGroups>,
-    /// With many columns by the most lanes; empty if one item has all columns of a line.
+    /// The times with many columns, for each maximum number of lanes; empty if one item has all
+    /// columns of a line.
     lanes_ms: Vec<f64>,
 }
 
@@ -76,9 +78,9 @@ struct OfFamily {
 #[derive(Serialize)]
 struct OfGroups {
     lines: usize,
-    /// How often they use a row of D that they load.
+    /// How often the groups use a row of D that they load.
     reuse: f64,
-    /// By the number of staged entries.
+    /// The time for each number of staged entries.
     ms: Vec<f64>,
 }
 
@@ -158,7 +160,8 @@ impl Family {
 }
 
 impl Subject<'_> {
-    /// Milliseconds of a product with other numbers, all of whose bits are those of the reference.
+    /// Milliseconds of a product with other numbers. Fails if a bit of the result differs from the
+    /// reference.
     fn time(&self, method: DenseMethod, set: &dyn Fn(&mut Numbers)) -> std::result::Result<f64, Failure> {
         let mut numbers = self.device.info().numbers();
         set(&mut numbers);
@@ -184,7 +187,7 @@ impl Subject<'_> {
     }
 }
 
-/// How often groups of so many rows use a row of D that they load.
+/// How often groups of `lines` rows use a row of D that they load.
 fn reuse(a: &AnyMatrix, lines: usize) -> f64 {
     let pattern = a.pattern(); // its columns are the rows
     let mut loads = 0;

@@ -11,7 +11,8 @@ pub struct Operands {
 /// A family of products.
 pub struct Family {
     pub name: &'static str,
-    /// Products for one of the size: those of an average column, if the size is columns.
+    /// Products for each unit of the size: the products of an average column, if the size is
+    /// columns.
     each: usize,
     /// Factors of a size, in columns or products.
     make: fn(size: usize) -> Result<Factors>,
@@ -19,8 +20,8 @@ pub struct Family {
 
 /// Columns of every class: short ones, with and without several products of a row, long ones with
 /// rows in narrow ranges and in wide ones, a few long ones among many short ones, single products,
-/// and hubs. Without columns of few rows, whose entries have many products each, the costs of
-/// products and of entries could not be told apart.
+/// and hubs. Columns of few rows, whose entries have many products each, are needed to separate the
+/// costs of products from the costs of entries.
 pub const FAMILIES: [Family; 12] = [
     Family { name: "uniform-3", each: 9, make: |columns| uniform(columns, 3) },
     Family { name: "uniform-8", each: 64, make: |columns| uniform(columns, 8) },
@@ -39,11 +40,11 @@ pub const FAMILIES: [Family; 12] = [
 /// Products of the smallest size. On CPU devices the host computes small products.
 const SMALLEST: u64 = 20_000;
 const SMALLEST_ON_CPU: u64 = 1250;
-/// By how much the next sizes grow.
+/// The factor by which sizes grow.
 pub const GROWTH: u64 = 4;
 
 impl Family {
-    /// Factors of about so many products.
+    /// Factors with about `products` products.
     pub fn operands(&self, element: ElementType, products: u64) -> Result<Operands> {
         let (a, b) = (self.make)((products as usize / self.each).max(8))?;
         let of = |factor: Csc<f64>| AnyMatrix::from(factor).cast(element);

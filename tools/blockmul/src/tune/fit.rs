@@ -1,4 +1,4 @@
-//! What costs are fitted to: the bins of products by one method, with their times.
+//! The samples to which costs are fitted: the bins of products by one method, with their times.
 use blockmul::{
     Method,
     product::{Bin, Report},
@@ -35,11 +35,11 @@ impl ByMethod {
     }
 }
 
-/// What the costs of a method are fitted to: the sizes of the bins that it computed in some runs,
-/// with times. These are the busy times of the kernels of each bin, since the choice divides
-/// products into bins. Where a device computes products in ranges of columns, its choice is between
-/// ranges, ESC and the host: their times are those of whole products, launches and reads included,
-/// without what is predicted besides their costs, of which these are the present ones.
+/// The samples to which the costs of a method are fitted: the sizes of the bins that it computed in
+/// some runs, with times. A time is the busy time of the kernels of a bin, since the choice divides
+/// products into bins. If a device computes products in ranges of columns, the choice is between
+/// ranges, ESC and the host. A time is then that of a whole product, launches and reads included,
+/// without the part that is predicted besides the costs; `present` are the present costs.
 pub fn samples<'a>(
     numbers: &Numbers,
     runs: impl Iterator<Item = &'a ByMethod>,
@@ -61,8 +61,8 @@ pub fn samples<'a>(
     runs.flat_map(of).collect()
 }
 
-/// What a bin was predicted to take besides its method's costs, of which these are the present
-/// ones.
+/// The part of a bin's predicted time that does not come from its method's costs; `present` are the
+/// present costs.
 pub fn besides_costs_ms(bin: &Bin, present: MethodCost) -> f64 {
     let of_costs = |(ms, size): (f64, _)| (ms - present.predict_ms(&size)).max(0.0);
     bin.predicted_ms.zip(bin.size).map_or(0.0, of_costs)

@@ -11,16 +11,16 @@ use blockmul::{
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// Timed runs of each method, of which the fastest counts: the others were disturbed. There is one
-/// if the time is over.
+/// Timed runs of each method, of which the fastest counts: the others were disturbed. If the time
+/// is over, there is only one.
 const ROUNDS: usize = 3;
-/// Timed runs of the choice and of each method beside it, one if the time is over.
+/// Timed runs of the choice and of each method; only one if the time is over.
 const CHOICE_ROUNDS: usize = 7;
 /// Products on which the choice is measured even if there is no time.
 const LEAST_CHOICES: usize = 3;
 /// A run that takes longer is not repeated, and needs no warm-up.
 const LONG_MS: f64 = 200.0;
-/// The part of the time in which products are measured; in the rest the choice is.
+/// The part of the time in which products are measured; the choice is measured in the rest.
 const MEASURING: f64 = 0.7;
 /// Bytes of device memory that a product may take for each of its products.
 const PRODUCT_BYTES: u64 = 64;
@@ -33,9 +33,9 @@ pub struct Case {
     pub products: u64,
     /// Entries of C.
     c_nnz: usize,
-    /// Whether costs are checked by it, instead of fitted to it.
+    /// Whether this product checks the costs; otherwise costs are fitted to it.
     pub held_out: bool,
-    /// Seconds that all took, without that for kernels to be compiled.
+    /// Seconds of all runs, without the compilation of kernels.
     seconds: f64,
     pub runs: Vec<ByMethod>,
 }
@@ -48,12 +48,12 @@ pub struct Choice {
     pub auto_ms: f64,
     pub best: Method,
     pub best_ms: f64,
-    /// What the choice costs, as a part of the fastest time: less than 0 if several methods
-    /// together are faster.
+    /// The extra time of the choice, as a part of the fastest time. It is negative if the choice
+    /// combines several methods and is faster.
     pub regret: f64,
 }
 
-/// The time that there is, without that for kernels to be compiled.
+/// The time for measuring, without the compilation of kernels.
 pub struct Time {
     start: Instant,
     seconds: f64,
@@ -71,7 +71,7 @@ impl Time {
         self.start.elapsed().saturating_sub(self.kernels).as_secs_f64()
     }
 
-    /// Whether so many more seconds are within this part of the time.
+    /// Whether `seconds` more are within this part of the time.
     fn has(&self, part: f64, seconds: f64) -> bool {
         self.elapsed() + seconds < part * self.seconds
     }
@@ -111,7 +111,7 @@ pub fn measure(
                     last_seconds[number] = time.elapsed() - begun;
                     cases.push(Case { seconds: last_seconds[number], ..case });
                 }
-                // Larger ones do not fit either.
+                // Larger products do not fit either.
                 Err(Failure::Library(Error::Memory { .. } | Error::TooLarge { .. })) if level > 0 => {
                     last_seconds[number] = f64::INFINITY;
                 }
@@ -134,7 +134,7 @@ fn case(
 ) -> std::result::Result<Case, Failure> {
     let (a, b) = upload(device, operands)?;
     let b = b.as_ref().unwrap_or(&a);
-    // A third of every family and of every size.
+    // A third of every family and of every size is held out.
     let held_out = (number + level as usize) % 3 == 2;
     let mut case = Case { family: family.name, level, products: 0, c_nnz: 0, held_out, seconds: 0.0, runs: Vec::new() };
     let mut want: Option<AnyMatrix> = None;

@@ -1,7 +1,7 @@
 //! `blockmul tune`: times the methods of products on a device, fits their costs, and writes them
-//! into the tuning file. `families` has the products, `measure` the timing, `fit` what costs are
-//! fitted to, `outcome` the fits and the table. `dense` has the same for the numbers of products
-//! with dense matrices.
+//! into the tuning file. `families` has the products, `measure` the timing, `fit` the samples,
+//! `outcome` the fitted costs and the table. `dense` finds the numbers of products with dense
+//! matrices.
 mod dense;
 pub mod families;
 mod fit;
@@ -33,8 +33,8 @@ use std::{
 /// Matrices of several families are generated in growing sizes, multiplied by every method, and
 /// compared bit for bit. Costs are fitted to two thirds of the times and checked by the rest, on
 /// which the choice is timed too. A method keeps its present costs unless the new ones predict
-/// these better. Costs are written into the tuning file for the device's name; what else the file
-/// has stays. No costs change a result. --dense finds the numbers of products with dense matrices.
+/// these better. Costs are written into the tuning file for the device's name; the rest of the file
+/// stays. No costs change a result. --dense finds the numbers of products with dense matrices.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -53,18 +53,19 @@ pub struct Args {
     /// [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
-    /// Instead of costs, find the numbers by which products with dense matrices are shared out:
-    /// lines of a group and entries staged at once, the reuse from which groups pay, and the lanes
-    /// of a line. Each is timed on three matrices, and every result is compared with the reference.
+    /// Instead of costs, find the numbers of products with dense matrices: the lines of a group,
+    /// the entries staged at once, the reuse from which groups pay, and the lanes of a line. Each
+    /// number is timed on three matrices, and every result is compared with the reference.
     #[arg(long, conflicts_with = "seconds")]
     dense: bool,
-    /// Entries of each of these matrices, about [default: 2^20 on CPUs, 2^23 on other devices].
+    /// About how many entries each of these matrices has [default: 2^20 on CPUs, 2^23 on other
+    /// devices].
     #[arg(long, value_name = "N", requires = "dense", value_parser = some)]
     entries: Option<NonZero<u32>>,
-    /// Time to measure, about; the smallest product of each family is always measured.
+    /// About how long to measure; the smallest product of each family is always measured.
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = crate::numbers::from_zero)]
     seconds: f64,
-    /// The tuning file to write, instead of the user's; if it exists, what else it has stays. - for
+    /// The tuning file to write, instead of the user's; if it exists, the rest of it stays. - for
     /// the user's file with the new costs on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -90,7 +91,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         tuning::allow_missing_user_file();
     }
     let device = target::select(args.device.as_deref())?;
-    // Refused now, not when all is measured.
+    // An unusable place is refused before measuring.
     file.map_or(Ok(()), check_writable)?;
     place.as_ref().map(|place| place.merged(&device, &Found::Numbers(Vec::new()))).transpose()?;
     let messages = Messages::new(args.quiet);
@@ -119,7 +120,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was measured, as JSON and as text, and what is to be written.
+/// The measurements, as JSON and as text, and the findings to write.
 struct Tuned {
     json: serde_json::Value,
     table: String,
@@ -127,7 +128,7 @@ struct Tuned {
     found: Found,
 }
 
-/// What is written into the tuning file.
+/// The findings that are written into the tuning file.
 enum Found {
     Costs(Vec<(&'static str, MethodCost)>),
     Numbers(Vec<(&'static str, usize)>),
@@ -136,7 +137,7 @@ enum Found {
 /// Measures products and fits costs.
 fn costs(element: ElementType, seconds: f64, device: &Device, messages: &Messages) -> Result<Tuned, Failure> {
     let info = device.info();
-    // Those that have costs on this kind of device; of ESC the variant for it.
+    // The methods that have costs on this kind of device; for ESC the variant that it uses.
     let method = |name: &str| match name.parse()? {
         Method::Esc if info.kind != DeviceKind::Cpu => Ok(Method::EscLocal),
         method => Ok(method),
@@ -156,11 +157,11 @@ fn costs(element: ElementType, seconds: f64, device: &Device, messages: &Message
     })
 }
 
-/// Where what was found is written.
+/// The place where the findings are written.
 struct Place {
     /// A tuning file, which need not exist; stdout if none.
     file: Option<PathBuf>,
-    /// What the file has; for stdout what the user's file has.
+    /// The present text of the file; for stdout that of the user's file.
     text: String,
 }
 

@@ -1,5 +1,5 @@
-//! The costs fitted to the measured products, how well they predict others, and what the choice by
-//! them costs.
+//! The costs fitted to the measured products, how well they predict other products, and the regret
+//! of the choice.
 use super::families::FAMILIES;
 use super::fit::samples;
 use super::measure::{Case, Choice};
@@ -11,7 +11,7 @@ use blockmul::{
 };
 use serde::Serialize;
 
-/// What `tune` has found.
+/// The findings of `tune`.
 #[derive(Serialize)]
 pub struct Outcome {
     device: String,
@@ -37,7 +37,7 @@ struct Fitted {
     /// Errors of `cost`.
     fitted: Errors,
     held_out: Errors,
-    /// Those of the costs that are not taken, on what was held out.
+    /// Errors of the costs that are not taken, on the held-out products.
     others_held_out: Errors,
     families: Vec<OfFamily>,
 }
@@ -48,7 +48,7 @@ struct OfFamily {
     family: &'static str,
     bins: usize,
     measured_ms: f64,
-    /// Predicted by the present costs, and by the new ones.
+    /// The times predicted by the present costs, and by the new ones.
     present_ms: f64,
     new_ms: f64,
 }
@@ -60,9 +60,9 @@ const LEAST_BINS: usize = MethodCost::NAMES.len();
 const LARGE_ERROR: f64 = 0.5;
 
 impl Outcome {
-    /// Fits the costs of each method that has computed enough bins to those not held out. The
-    /// present costs are kept where these predict what was held out as well, and of methods with
-    /// fewer bins.
+    /// Fits the costs of each method that has computed enough bins to the bins that are not held
+    /// out. The present costs are kept if they predict the held-out products as well, or if the
+    /// method has too few bins.
     pub fn new(device: &Device, element: &'static str, seconds: f64, cases: Vec<Case>) -> Result<Self> {
         let (mut methods, mut table, numbers) = (Vec::new(), device.info().costs(), device.info().numbers());
         let usual = MethodCosts::of_kind(device.info().kind);
@@ -134,7 +134,7 @@ impl Outcome {
         lines.join("\n")
     }
 
-    /// What was measured of each family's held-out products, and what was predicted.
+    /// Measured and predicted times of each family's held-out products.
     fn by_family(&self) -> String {
         let all = self.methods.iter().flat_map(|of| of.families.iter().map(|family| (of.method, family)));
         let rows = all.map(|(method, OfFamily { family, bins, measured_ms, present_ms, new_ms })| {
@@ -144,7 +144,7 @@ impl Outcome {
         table::plain(["held out", "method", "bins", "measured ms", "by present costs", "by new costs"], rows, 2..6)
     }
 
-    /// What the choice takes beside the fastest method.
+    /// The regret of the choice, as text.
     fn regret(&self) -> String {
         let Some(worst) = self.choices.iter().max_by(|one, other| one.regret.total_cmp(&other.regret)) else {
             return "no product was held out".into();

@@ -155,7 +155,7 @@ fn x_is_read_from_a_numpy_file() {
         apply(&desk, &format!("a.mtx {name} -o y.mtx --overwrite"));
         assert_eq!(dense(&desk, "y.mtx"), OF_X, "{name}");
     }
-    // What is written is read back: y as the next x.
+    // The written y is read back as the next x.
     apply(&desk, "a.mtx x8.npy -o y.npy");
     apply(&desk, "a.mtx y.npy --transpose -o z.mtx");
     assert_eq!(dense(&desk, "z.mtx"), [1.5, 0.0, 250_000.0, -6.0]);

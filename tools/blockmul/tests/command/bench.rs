@@ -4,8 +4,8 @@ mod operations;
 use super::*;
 use serde_json::json;
 
-/// Removes what depends on the machine (measured numbers, the device, the number of launches), and
-/// joins the columns by one blank.
+/// Removes everything that depends on the machine (measured numbers, the device, the number of
+/// launches), and joins the columns by one blank.
 fn lasting(text: &str) -> String {
     let text = text.replace(&common::device().info().name, "DEVICE");
     let line = |line: &str| {

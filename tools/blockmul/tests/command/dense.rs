@@ -62,7 +62,7 @@ fn an_array_on_stdin_is_dense() {
     assert_eq!(piped("- d.mtx -o -", "a.mtx"), left);
     piped("a.mtx - --verify -o c.npy", "d.mtx");
     assert_eq!(matrix(&desk, "c.npy"), dmatrix![3.0, -1.5; 250.0, 1000.0]);
-    // Two arrays, of which B is A, are sparse.
+    // If B is A, both arrays are read as sparse.
     let squared = piped("- --transpose-b -o -", "d.mtx");
     assert!(squared.starts_with("%%MatrixMarket matrix coordinate"), "{squared}");
     desk.fails("multiply a.mtx - -o c.foo", 2, &["c.foo: unknown ending .foo"]);
@@ -156,7 +156,7 @@ fn entries_are_shared_out_as_asked_for() {
         let (sharing, why, said) = shared(command, &format!("{line} --sharing gcoo"));
         assert_eq!(sharing, "gcoo", "{line}");
         assert!(why.starts_with("gcoo, as asked for: groups of ") && said.contains(&why), "{why}; {said}");
-        // How often groups would use a row of D is always there.
+        // The output always has how often groups would use a row of D.
         for option in ["", " --sharing rows"] {
             let (sharing, why, _) = shared(command, &format!("{line}{option}"));
             assert_eq!(sharing, "rows", "{line}{option}");

@@ -70,7 +70,7 @@ impl Desk {
         self.run(&format!("bench --device {} {line}", super::common::device().info().index))
     }
 
-    /// What `bench` has timed in three rounds.
+    /// The records of `bench` with three rounds.
     pub fn benched(&self, line: &str) -> Value {
         let ran = self.bench(&format!("{line} --json - --rounds 3"));
         assert_eq!(ran.status, 0, "{line}: {}", ran.stderr);

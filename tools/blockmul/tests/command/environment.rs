@@ -150,7 +150,7 @@ fn blockmul_tuning_names_a_file_of_numbers() {
     refused(r#"{"gpu": {"costs": {"sort": {"launch": 1}}}}"#, &["unknown `launch`; there are: launch_us"]);
 }
 
-/// Kernels as users run them: what PoCL's optimiser makes of them too.
+/// Kernels are compiled with PoCL's optimiser, as users run them.
 #[test]
 fn no_way_to_add_long_rows_changes_a_bit() {
     let desk = Desk::new();

@@ -238,7 +238,7 @@ fn a_full_disk_has_one_message() {
     }
 }
 
-/// As `ulimit -f` does: the system would end the process by a signal.
+/// A limit as by `ulimit -f`, at which the system would end the process by a signal.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_file_that_may_not_grow_is_a_failure_and_leaves_nothing() {

@@ -1,4 +1,5 @@
-//! What problems hold, what of them is no unknown, and how their files are told apart.
+//! Problems: the poses that they hold, the members that are no unknowns, and the formats of their
+//! files.
 use super::*;
 
 fn on_device(line: &str) -> String {

@@ -86,8 +86,8 @@ fn the_product_is_the_one_that_multiply_reports() {
     desk.fails("info w.mtx --block 5", 2, &["54 rows", "fits: 2, 3, 6, 9, 18, 27", "hint:"]);
 }
 
-/// With every method, and cut into bands, `info` foretells the bins of `multiply`, and at least the
-/// memory that it uses, but at most 1.5 times as much unless ESC has a part.
+/// With every method, and in bands, `info` predicts the bins of `multiply`. The predicted memory is
+/// at least what `multiply` uses, and at most 1.5 times as much unless ESC has a part.
 #[test]
 fn methods_and_memory_are_those_that_multiply_reports() {
     let (desk, number) = (Desk::new(), common::device().info().index);
@@ -100,7 +100,7 @@ fn methods_and_memory_are_those_that_multiply_reports() {
             assert_eq!((&needs["bins"], &needs["bands"]), (&report["bins"], &report["bands"]), "{line}");
             let bytes = |of: &Value, name: &str| of[name].as_u64().unwrap();
             let (most, used) = (bytes(needs, "peak_device_bytes"), bytes(&report, "peak_device_bytes"));
-            // ESC's memory is bounded by that of a C whose products do not meet.
+            // The bound of ESC's memory assumes that each product is an entry of C.
             let is_esc = |bin: &Value| ["esc", "esc-local"].contains(&bin["method"].as_str().unwrap());
             let by_esc = report["bins"].as_array().unwrap().iter().any(is_esc);
             assert!(used <= most && (by_esc || 2 * most <= 3 * used), "{line}: {used} of {most} bytes");

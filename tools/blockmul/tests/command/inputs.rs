@@ -1,5 +1,5 @@
 //! Inputs as people have them: byte order marks, zip archives, entries that repeat, large empty
-//! matrices; and outputs that end as another format does.
+//! matrices; and outputs with the ending of another format.
 use super::*;
 use std::io::Write;
 

@@ -147,7 +147,8 @@ fn pipes_in_the_folder_are_not_waited_for() {
     assert!(loaded(&fixture.multiply("kernels")), "the pipes are replaced");
 }
 
-/// As `sudo` does if it keeps `HOME`: the superuser's folder would be in the way of the user's own.
+/// `sudo` may keep `HOME`: a folder made by the superuser would then be in the way of the user's
+/// own.
 #[test]
 #[cfg(target_os = "linux")]
 fn no_folder_is_made_in_the_home_of_another_user() {

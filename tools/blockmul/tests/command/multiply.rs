@@ -203,7 +203,7 @@ fn blocks_are_those_asked_for_else_those_of_the_files_else_what_fits() {
         ("6x6.mtx --block 2", Some("A 2x2, B 2x2")),
         ("6x6.mtx --block 1", None),
         ("6x6.mtx --block-b 6x4", Some("A 6x6, B 6x4, as in the file")),
-        // B's blocks of 1x2 fit scalars, which other algebras multiply alone.
+        // B's blocks of 1x2 fit scalars. Other algebras multiply scalars only.
         ("1x2.mtx --block 1", Some("A 1x1, B 1x2")),
         ("1x2.mtx --block 1 --semiring min-plus", None),
         ("2x1.mtx 1x2.mtx --block 1 --semiring min-plus", None),

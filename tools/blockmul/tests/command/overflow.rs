@@ -15,7 +15,7 @@ fn values_that_become_infinite_are_counted_and_reported() {
         let report: Value = serde_json::from_str(&ran.stdout).unwrap();
         (report["overflowed"].to_string(), ran.stderr)
     };
-    // Sums are not blamed for what infinite values of A make of C.
+    // Infinite values of C that come from infinite values of A are not attributed to sums.
     let (counts, said) = overflowed("a.mtx --element f16");
     assert_eq!(counts, r#"{"a":1,"b":1,"c":null}"#);
     assert!(said.contains("warning: 1 of 3 values of A are too large for f16: they are infinite"), "{said}");

@@ -1,4 +1,4 @@
-//! Zeros that fill the blocks of files up: where blocks become scalars they are no entries.
+//! Zeros that fill up the blocks of files: where blocks become scalars, these zeros are left out.
 use super::*;
 use blockmul::{
     Semiring,
@@ -19,8 +19,8 @@ fn desk() -> Desk {
     desk
 }
 
-/// Runs a line on the host for each file, in place of FILE, with the output OUT; every one makes
-/// the same of it.
+/// Runs a line on the host for each file, in place of FILE, with the output OUT; every file must
+/// give the same result.
 fn same_of_all(desk: &Desk, line: &str, out: &str) {
     let results = FILES.map(|name| {
         let ran = desk.ok(&format!("{} --device reference", line.replace("FILE", name).replace("OUT", out)));

@@ -132,7 +132,7 @@ fn run(page: &str) -> (usize, usize) {
         let script = format!("exec 2>&1; {command}");
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir(desk.path(".")).env("PATH", &path);
-        // As for the other tests of `bench`.
+        // The same setting as in the other tests of `bench`.
         let ran = shell.env("POCL_MEMORY_LIMIT", "1").output().unwrap();
         let said = String::from_utf8(ran.stdout).unwrap();
         assert_eq!(ran.status.code(), Some(status), "{command}: {said}");

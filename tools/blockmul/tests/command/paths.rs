@@ -231,7 +231,7 @@ fn products_and_vectors_over_semirings_are_verified() {
         for line in ["--element u32 --semiring min-plus", "--element i32 --semiring min-plus --mask g.mtx"] {
             desk.ok(&format!("{whole} {device} {line}"));
             let lengths: Csc<f64> = desk.read("c.mtx");
-            // Of the mask's places only that from 1 to 3 is reached by two edges.
+            // Only the mask's place from 1 to 3 is reached by two edges.
             let want = if line.contains("mask") { vec![i32::MAX as f64, 3.0, i32::MAX as f64] } else { vec![3.0] };
             assert_eq!(lengths.values()[..want.len()], want, "{line}");
         }

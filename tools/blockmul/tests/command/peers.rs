@@ -1,5 +1,5 @@
 //! The programs of `benches/peers` that compare the command's results with those of other
-//! libraries: each finds no difference, and finds one that is made.
+//! libraries: each finds no difference in correct results, and finds a planted one.
 use super::*;
 use std::os::unix::fs::PermissionsExt;
 

@@ -95,7 +95,7 @@ pub fn diagonal(n: usize, side: usize, value: f64) -> Result<Cbc<f64>> {
     Cbc::new(pattern, BlockShape::new(side, side)?, values)
 }
 
-/// S, its right-hand side and the points for a random x_c, of 6 cameras and 60 points.
+/// S, its right-hand side and the points for a random x_c, for 6 cameras and 60 points.
 fn complement(device: &Device) -> Result<Vec<f64>> {
     let (cameras, points) = (6, 60);
     let (u, v) = (device.upload(&diagonal(cameras, 9, 100.0)?)?, device.upload(&diagonal(points, 3, 10.0)?)?);

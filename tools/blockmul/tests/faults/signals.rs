@@ -38,7 +38,7 @@ fn signals(workshop: &Workshop) -> &'static [(Signal, &'static str)] {
     &SIGNALS[..SIGNALS.len() - 1]
 }
 
-/// What the command says when its processor time is used up.
+/// The command's message when its processor time is used up.
 const TIME_IS_UP: &str = "error: the processor time that this process may take is used up (`ulimit -t`)\n";
 
 struct Plain {

@@ -16,7 +16,7 @@ use std::{
 };
 
 const ROUNDS: usize = 2000;
-/// One round in so many has its result compared with the reference.
+/// One round in this many has its result compared with the reference.
 const VERIFIED: usize = 10;
 /// Largest number of block columns.
 const LARGEST: u64 = 400;
@@ -27,7 +27,7 @@ const RESIDENT: u64 = 8 << 20;
 /// differ from round to round.
 const PER_CENT: u64 = 20;
 
-/// What is alive, as counted by `opencl.c` and the system.
+/// The objects and the memory in use, counted by `opencl.c` and the system.
 #[derive(Debug, Clone, Copy)]
 struct Alive {
     device_bytes: u64,

@@ -31,7 +31,8 @@ pub struct Subject {
     pub output: &'static str,
     /// Whether the output has times, so that only its format can be checked: JSON.
     pub varies: bool,
-    /// Whether a run takes seconds: the share leaves it out, and all is one index of each call.
+    /// Whether a run takes seconds. The share leaves such a subject out; the full sweep tries one
+    /// index of each call.
     pub long: bool,
     pub kernels: Kernels,
     /// Number of indices of each call that tools/test sweeps.

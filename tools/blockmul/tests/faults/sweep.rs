@@ -22,7 +22,7 @@ pub struct Effort {
     per_call: Option<usize>,
     /// Number of calls of each subject from which on the device is lost.
     lost: usize,
-    /// As `lost`, but releases fail too.
+    /// Number of calls of each subject from which on the device is lost and releases fail too.
     released: usize,
     /// Number of commands of each subject that fail after they are accepted.
     late: usize,
@@ -62,7 +62,7 @@ struct Case<'a> {
     before: bool,
 }
 
-/// How a case ended.
+/// The outcome of a case.
 pub struct End {
     pub row: String,
     pub what: String,

@@ -1,5 +1,5 @@
-//! Which format is fast on which matrices: by kind, where a work-item for each row is faster than a
-//! team, and by where HYB cuts rows.
+//! Tables of the fastest formats: by kind of matrix, by whether a work-item or a team for each row
+//! is faster, and by where HYB cuts rows.
 use super::published::By;
 use super::tables::CLASSES;
 use super::{RULES, Subject};

@@ -1,6 +1,6 @@
 //! Evtushenko: Sparse matrix-vector multiplication on GPUs, 2019: the formats of A·x. Tables 1 to 9
 //! and figures 4 to 8. `measure` times a matrix; `tables`, `kinds`, `selected` and `figures` write
-//! what was found, beside the numbers of `published`.
+//! the results, beside the numbers of `published`.
 mod figures;
 mod kinds;
 mod measure;
@@ -22,8 +22,8 @@ use blockmul_cli::failure::Failure;
 use measure::measured;
 use serde::Serialize;
 
-/// Where rows are cut for HYB, beside the cut with the fewest bytes: as the paper's program has it,
-/// as Bell and Garland, and as Ginkgo.
+/// The rules that cut rows for HYB, besides the cut with the fewest bytes: those of the paper's
+/// program, of Bell and Garland, and of Ginkgo.
 const RULES: [Split; 6] = [
     Split::Fraction(0.0),
     Split::Fraction(0.35),
@@ -36,7 +36,7 @@ const RULES: [Split; 6] = [
 /// A matrix to be timed.
 pub struct Matrix {
     pub name: String,
-    /// What it is generated like; its name if it is a file.
+    /// The kind of the generated matrix; the name of a file.
     kind: String,
     pub a: Csc<f64>,
 }
@@ -82,14 +82,14 @@ struct Cut {
     time: Time,
 }
 
-/// What `auto` chose for a number of executions, by the times that the formats took.
+/// The choice of `auto` for a number of executions, judged by the times of the formats.
 #[derive(Serialize)]
 struct Choice {
     uses: u64,
     chosen: Format,
-    /// The format whose conversion and executions took least, of those of the same bits.
+    /// Among formats of the same bits, the one whose conversion and executions took the least time.
     best: Format,
-    /// How much longer the chosen one took, as a part of the best.
+    /// The extra time of the chosen format, as a part of the best time.
     regret: f64,
 }
 
@@ -108,8 +108,8 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     tables::write(setting, report, &subjects, rows)
 }
 
-/// What is generated, of at most about so many entries: kinds in two sizes, those alike once, and
-/// what stands for the matrices of Table 9.
+/// The generated matrices, with at most about `most` entries: kinds in two sizes (once if both are
+/// the same), and the models of the matrices of Table 9.
 pub fn generated(most: u64) -> blockmul::Result<Vec<Matrix>> {
     let named = |(kind, a): (&str, Csc<f64>)| Matrix { name: format!("{kind}, {}", a.nnz()), kind: kind.into(), a };
     let mut made: Vec<Matrix> = Vec::new();
@@ -151,12 +151,12 @@ impl Subject {
         self.formats.iter().min_by(|one, other| one.ms.total_cmp(&other.ms))
     }
 
-    /// How many times as fast as one thread a format is.
+    /// The speedup of a format over one thread.
     fn speedup(&self, format: Format) -> Option<f64> {
         Some(self.serial_ms / self.time(format)?.ms)
     }
 
-    /// The same of another library.
+    /// The speedup of another library over one thread.
     fn peer_speedup(&self, library: &str) -> Option<f64> {
         Some(self.serial_ms / self.peer_ms(library)?)
     }

@@ -37,8 +37,8 @@ pub const TABLE_9: [Selected; 9] = [
     Selected::like("Zd_Jac3_db", "units of a chemical plant", [22_835, 713_907], units),
 ];
 
-/// What stands for the nine matrices, each of about as many rows as the paper's, but of at most
-/// about so many entries.
+/// The models of the nine matrices, each of about as many rows as the paper's, but of at most about
+/// so many entries.
 pub fn stand_ins(most: usize) -> Result<Vec<Matrix>> {
     let made = |of: &Selected| {
         let rows = of.size[0].min(most * of.size[0] / of.size[1]);

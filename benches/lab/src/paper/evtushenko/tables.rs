@@ -134,7 +134,7 @@ fn winners(report: &mut Report, element: &str, of: &[&Subject]) {
     report.table(&header, rows);
 }
 
-/// What conversions cost.
+/// The cost of conversions.
 fn conversions(report: &mut Report, element: &str, of: &[&Subject]) {
     report.say(&format!("## Conversions, {element}"));
     report.say("Milliseconds of a conversion over those of an execution of the same format.");
@@ -148,7 +148,7 @@ fn conversions(report: &mut Report, element: &str, of: &[&Subject]) {
     report.table(&["format", "executions, geometric mean", "max"], rows);
 }
 
-/// How much longer the choice of `auto` takes than the best.
+/// The extra time of the choice of `auto` over the best format.
 fn regret(report: &mut Report, element: &str, of: &[&Subject]) {
     report.say(&format!("## Regret of `auto`, {element}"));
     report.say(

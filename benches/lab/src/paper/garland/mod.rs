@@ -30,7 +30,7 @@ struct Timed {
     /// The kind of graph, matrix or mesh, or the name of the file.
     of: String,
     size: usize,
-    /// Of paths: how many vertices they begin at.
+    /// For paths, the number of vertices at which they begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     sources: Option<usize>,
     verified: bool,
@@ -86,7 +86,7 @@ pub fn generated_matrices(most: u64) -> blockmul::Result<Vec<(String, Cbc<f64>)>
     products::generated(most.min(MOST_ENTRIES) as usize)
 }
 
-/// What cannot be read is reported.
+/// A file that cannot be read is reported.
 fn read(setting: &Setting<'_>, report: &mut Report) -> Result<Inputs, Failure> {
     let mut found = Inputs::default();
     for input in &setting.args.study.inputs {

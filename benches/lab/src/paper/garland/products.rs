@@ -115,7 +115,7 @@ pub fn write(
     Ok(())
 }
 
-/// How far the times of distributions are apart.
+/// The ratio of the slowest to the fastest distribution.
 fn spread(groups: &[Group]) -> String {
     let apart = |at: usize| {
         let rates = || groups.iter().filter_map(move |group| group.numbers[at]);
@@ -129,7 +129,7 @@ fn spread(groups: &[Group]) -> String {
     )
 }
 
-/// What it brings that the entries of rows go through local memory.
+/// The gain when the entries of rows go through local memory.
 fn through_local_memory(groups: &[Group]) -> String {
     let gains = groups.iter().filter_map(|group| Some(group.numbers[0]? / group.numbers[1]?));
     format!(

@@ -27,7 +27,7 @@ const PICTURE: usize = 256;
 /// A product, and whether it is one of those that are shown.
 #[derive(Serialize)]
 struct Subject {
-    /// What is generated in place of the paper's matrix.
+    /// The kind of matrix that is generated in place of the paper's matrix.
     what: String,
     common: bool,
     /// Products of the longest column of C; of products of rows, of its longest row.

@@ -7,7 +7,7 @@ use blockmul::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What the methods cost, and the numbers of the products that are chosen among.
+/// The costs of methods and the numbers that decide the choice.
 #[derive(Serialize)]
 struct ChosenBy {
     costs: MethodCosts,
@@ -25,7 +25,7 @@ impl ChosenBy {
     }
 }
 
-/// How the names of the numbers begin.
+/// The prefixes of the names of these numbers.
 fn prefixes(kind: DeviceKind) -> &'static [&'static str] {
     if kind == DeviceKind::Cpu { &["host_", "range_"] } else { &["adaptive_"] }
 }

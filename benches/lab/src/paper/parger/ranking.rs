@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// Products from which the paper compares: fewer are launches.
 const LEAST: u64 = 15_000;
-/// How many times the fastest time is far behind.
+/// A time this many times the fastest is far behind.
 const FAR: f64 = 5.0;
 /// Neighbours whose mean is one point of a trend.
 const SMOOTHED: usize = 5;

@@ -12,12 +12,12 @@ use serde::Serialize;
 const SIDES: [usize; 6] = [1, 2, 3, 4, 6, 8];
 /// Matrices of figure 5.
 const IN_BLOCKS: usize = 4;
-/// Of the device's memory C may take such a part: on a CPU the reference's C, a second one to be
-/// compared with it and the operand pairs lie in the same memory.
+/// C may take one part in this many of the device's memory: on a CPU the reference's C, the C that
+/// is compared with it, and the operand pairs lie in the same memory.
 const PART_OF_C: u64 = 4;
 /// Floating-point operations from which a product counts as one of a saturated device.
 const SATURATED: f64 = 1e6;
-/// How many times the largest of them has to be the smallest.
+/// The largest of these products must be at least this many times the smallest.
 const SPREAD: f64 = 3.0;
 
 /// A product in blocks of one side.
@@ -166,7 +166,7 @@ pub fn of_sides(
     Ok(all)
 }
 
-/// The same pattern of blocks with dense blocks of another side.
+/// The pattern of a matrix with dense blocks of another side.
 fn dense(blocks: &Cbc<f64>, side: usize) -> Result<Cbc<f64>> {
     let random = &mut Random::new(1);
     let pattern = blocks.pattern().clone();

@@ -1,4 +1,4 @@
-//! The figures of the report, of one element type: the numbers of the other are in the tables.
+//! The figures of the report, for one element type; the tables also have the other type.
 use super::Subject;
 use super::ways::Way;
 use crate::chart::{Bars, Group, Plot, Series};

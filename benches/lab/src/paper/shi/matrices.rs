@@ -10,7 +10,7 @@ const SIDES: [usize; 9] = [50, 100, 200, 400, 1000, 2000, 4000, 8000, 14_000];
 const MOST_SIDES: usize = 6;
 /// Parts of the elements that are zeros, in the paper from 0.8 to 0.9995.
 const ZEROS: [f64; 11] = [0.8, 0.85, 0.9, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995, 0.998, 0.9995];
-/// Those of Figure 13.
+/// The squares of Figure 13.
 pub const CONVERTED: [f64; 5] = [0.95, 0.96, 0.97, 0.98, 0.99];
 /// The sides of the paper's Figures 7 to 9 and 13.
 const SHOWN: [usize; 2] = [4000, 14_000];
@@ -116,7 +116,7 @@ fn holed(rows: usize) -> Result<Csc<f64>> {
     Csc::from_triplets(rows, rows, (0..rows).filter(|row| row % 5 < 3).map(|row| (row, row, 0.1 + row as f64 / 3.0)))
 }
 
-/// Those of Table III: their rows, and their entries in a row.
+/// The models of Table III, with their rows and their entries in a row.
 pub const TABLE_III: [Model<(usize, f64)>; 14] = [
     Model::like("nemeth11", "a band of 23", (9506, 23.0), |rows| banded(rows, 11)),
     Model::like("human_gene1", "power law, long rows", (22_283, 555.0), |rows| {
@@ -137,7 +137,8 @@ pub const TABLE_III: [Model<(usize, f64)>; 14] = [
 ];
 
 impl Model<(usize, f64)> {
-    /// As many rows as the paper's has, or fewer: with a square dense matrix so many products.
+    /// Makes the matrix with as many rows as the paper's, or with fewer, so that its product with a
+    /// square dense matrix has at most `most` products.
     pub fn matrix(&self, most: u64) -> Result<Csr<f64>> {
         let (rows, per_row) = self.size;
         let fit = (most as f64 / per_row).sqrt() as usize;
@@ -157,7 +158,7 @@ mod tests {
         let by_rows = a.as_cbc().pattern;
         let places =
             (0..30).flat_map(|row| by_rows.column(row).iter().map(move |&column| row as u64 * 30 + u64::from(column)));
-        // What `drawn_matrix("random:30:0.9")` of `benches/peers/dense.h` gives.
+        // The matrix of `drawn_matrix("random:30:0.9")` in `benches/peers/dense.h`.
         assert_eq!((square.name(), a.values().len()), ("random_30_0.9".into(), 85));
         assert_eq!(places.fold(0, |sum, place| (sum * 31 + place) % 1_000_003), 244_899);
         assert_eq!(a.values().iter().sum::<f64>(), 278.0);

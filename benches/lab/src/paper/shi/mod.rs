@@ -1,7 +1,7 @@
 //! Shi, Wang, Chu: Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs Using the Customized
 //! Sparse Storage Format, 2020: A·D for a D of as many columns as A, and A from a dense matrix.
-//! `matrices` has the inputs, `operand` what is measured of one, `tables` and `figures` the report,
-//! `ways` what is compared.
+//! `matrices` has the inputs, `operand` the measurements of one input, `tables` and `figures` the
+//! report, `ways` the methods that are compared.
 mod figures;
 mod matrices;
 mod operand;
@@ -64,7 +64,7 @@ struct Bytes {
     gcoo: u64,
 }
 
-/// Where a matrix comes from.
+/// The origin of a matrix.
 #[derive(Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
@@ -170,7 +170,8 @@ impl Subject {
         2.0 * self.entries as f64 * self.columns as f64 / (a + self.dense_bytes())
     }
 
-    /// The same of the product of dense matrices, of all elements of A, and its speed.
+    /// The operations for each byte of the product of dense matrices, with all elements of A, and
+    /// its speed.
     fn gemm_point(&self) -> Option<[f64; 2]> {
         let elements = self.rows as f64 * self.inner as f64;
         let flops = 2.0 * elements * self.columns as f64;

@@ -1,5 +1,5 @@
-//! What is measured of a matrix: its product with a dense one by every method, and its conversion
-//! from a dense one.
+//! The measurements of a matrix: its product with a dense matrix by every method, and its
+//! conversion from a dense matrix.
 use super::super::peers::DenseWork;
 use super::{Bytes, Job, Kind, Report, Setting, Subject, Time};
 use crate::paper::of_type;
@@ -70,7 +70,7 @@ pub fn measured<T: Element>(
     let (rows, inner, entries) = (a.nrows(), a.ncols(), a.values().len());
     let columns = match job.kind {
         Kind::Random => inner,
-        // As many as `--columns all` of the peers.
+        // As many columns as `--columns all` of the peers.
         Kind::File | Kind::Model => inner.min((LARGEST_DENSE / inner.max(1)).max(1)),
     };
     if kept.as_ref().is_none_or(|d| (d.shape.rows, d.shape.cols) != (inner, columns)) {

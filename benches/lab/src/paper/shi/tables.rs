@@ -59,7 +59,7 @@ pub fn write(
     Ok(())
 }
 
-/// How many of the columns were compared with the reference, in words.
+/// A sentence about how many columns were compared with the reference.
 fn compared(subjects: &[Subject]) -> String {
     let part = |subject: &Subject| subject.compared as f64 / subject.columns.max(1) as f64;
     let whole = subjects.iter().filter(|subject| subject.compared == subject.columns).count();

@@ -45,7 +45,7 @@ impl<'s> Way<'s> {
         subject.rate(self.ms(subject))
     }
 
-    /// How many times longer it takes than a method.
+    /// The time of this way over that of a method.
     pub fn ratio(self, method: DenseMethod, subject: &Subject) -> Option<f64> {
         Some(self.ms(subject)? / subject.ms(method)?)
     }

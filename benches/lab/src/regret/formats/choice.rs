@@ -1,4 +1,4 @@
-//! What the choice of formats takes more than the best format.
+//! The regret of the choice of formats against the best format.
 use super::contest::Entrant;
 use blockmul::{element::Order, plan::Format};
 use blockmul_cli::bench::record::{median, spread};
@@ -15,9 +15,9 @@ pub struct Choice {
     /// Milliseconds of the conversion and all executions.
     pub auto_ms: f64,
     pub best_ms: f64,
-    /// What the choice takes more than the best format, as a part of that.
+    /// The extra time of the choice over the best format, as a part of the best time.
     pub regret: f64,
-    /// The same of the chosen format asked for by name: 0 if it is the best.
+    /// The regret of the chosen format when it is requested by name: 0 if it is the best.
     pub of_format: f64,
     /// The distance of the quartiles of either of both times, as a part of the median: a smaller
     /// regret may be chance. `None`, unknown, if there are too few rounds.

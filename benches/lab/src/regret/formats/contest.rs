@@ -32,7 +32,7 @@ const HOPELESS: f64 = 20.0;
 /// Executions by which that is judged: the fastest of them, since the machine may hold one up.
 const JUDGED: u32 = 3;
 
-/// What is stored of a matrix on the device.
+/// The form in which a matrix is stored on the device.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stored {
@@ -41,11 +41,11 @@ pub enum Stored {
     Triangle,
 }
 
-/// Where an execution reads A's values.
+/// The place from which an execution reads A's values.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Values {
-    /// Where they are.
+    /// In A's own arrays.
     InPlace,
     /// In the order of the format, which is made with the plan.
     Packed,
@@ -100,7 +100,7 @@ struct Operands<'a, M: Matrix> {
 /// The reference's y of a matrix in several orders.
 pub type Wanted<T> = Vec<(Order, Vec<T>)>;
 
-/// What is timed: the whole matrix, and how much of it is stored in which way.
+/// The subject of a contest: the whole matrix, and the matrix as it is stored.
 pub struct Subject<'a, T: Field, M: Matrix<Element = T>> {
     pub matrix: &'a str,
     pub family: &'a str,
@@ -180,7 +180,8 @@ impl Contest {
     }
 }
 
-/// What is made of a format; or why it is left out, if a matrix does not have it, or the device.
+/// Makes something for a format; or gives the reason why the format is left out, if the matrix or
+/// the device does not support it.
 pub fn tried<R>(
     format: Format,
     device: &Device,
@@ -298,7 +299,7 @@ pub mod tests {
     #[test]
     fn what_takes_many_times_as_long_is_not_timed() {
         let of = |auto, format, ms| entrant(auto, format, [ms; 3], [ms; 3]);
-        // What was chosen is timed however slow it is.
+        // The chosen format is timed however slow it is.
         let (csr, ell) = (Format::Csr, Format::Ell);
         let mut entrants =
             vec![of(true, csr, 300.0), of(false, csr, 300.0), of(false, ell, 10.0), of(false, Format::Hyb, 199.0)];

@@ -18,7 +18,7 @@ use contest::{Stored, Subject, Wanted};
 use serde::Serialize;
 use std::num::NonZero;
 
-/// What is found of formats.
+/// The findings about formats.
 #[derive(Serialize, Default)]
 struct Found {
     max_elements: u64,

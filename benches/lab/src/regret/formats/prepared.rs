@@ -4,7 +4,7 @@ use blockmul::{
     plan::{Apply, Format, Packed},
 };
 
-/// What a plan is asked for.
+/// The options of a plan.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Asked {
     pub format: Format,

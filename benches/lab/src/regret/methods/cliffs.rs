@@ -45,7 +45,7 @@ impl Sweep {
         }
     }
 
-    /// The same of matrices that are made of those of scalars.
+    /// Times a sweep whose matrices are made from matrices of scalars.
     fn timed<M: Matrix, T: Field>(
         &self,
         lab: &Lab,

@@ -27,7 +27,7 @@ pub struct Variant {
     pub costs: Option<MethodCosts>,
 }
 
-/// What takes part in a contest, and how.
+/// The variants that take part in a contest, and its rules.
 #[derive(Clone, Copy)]
 pub struct Wanted<'v> {
     pub variants: &'v [Variant],
@@ -47,9 +47,9 @@ pub struct Contest {
     pub products: u64,
     /// Entries (blocks) of C.
     pub c_nnz: u64,
-    /// Those that computed all of the product.
+    /// The variants that computed all of the product.
     pub entrants: Vec<Entrant>,
-    /// Those that did not, and why.
+    /// The variants that did not, and why.
     pub left_out: Vec<LeftOut>,
     /// Entries of the longest column of B; of a product of rows, those of the longest row of A.
     pub longest: usize,
@@ -123,7 +123,7 @@ impl Contest {
         let run = |at: usize| Ok(of_entrants[at].product(&a, b).untimed().run_with_report()?.1.total_ms);
         let order = in_turns(&mut entrants, wanted.only_fast, run)?;
         let (mut noisy, mut repeated) = (true, false);
-        // What is noisy is measured once more, and the second times count.
+        // A noisy contest is measured once more, and the second times count.
         for again in [false, true] {
             if again && !(noisy && wanted.only_fast && lab.patience.rounds.get() > 1) {
                 break;
@@ -169,8 +169,9 @@ impl Contest {
         fastest(&self.entrants)
     }
 
-    /// What the choice takes more than the fastest method, as a part of that; less than 0 if
-    /// several methods together are faster. `None` without products: then no column is chosen for.
+    /// The extra time of the choice over the fastest method, as a part of the fastest time; less
+    /// than 0 if several methods together are faster. `None` without products: then no column is
+    /// chosen for.
     pub fn regret(&self) -> Option<f64> {
         (self.products > 0).then_some(())?;
         Some(self.auto_ms()? / self.best()?.ms? - 1.0)
@@ -188,8 +189,8 @@ impl Contest {
         Some([auto, methods.into_iter().find(|of| launched(of) == launched(auto))?])
     }
 
-    /// As [`Contest::regret`], but if a method launched what the choice did, the times of both are
-    /// taken together: how far they are apart is noise.
+    /// The regret of [`Contest::regret`], but if a method launched what the choice did, the times
+    /// of both are taken together: their difference is noise.
     pub fn regret_of_choice(&self) -> Option<f64> {
         let Some([auto, same]) = self.same_as_auto().filter(|_| self.products > 0) else { return self.regret() };
         let together = median(&[&auto.runs_ms[..], &same.runs_ms].concat())?;

@@ -1,4 +1,4 @@
-//! What takes part in a contest, with its times.
+//! A method or a choice that takes part in a contest, with its times.
 use blockmul::{Method, Result, device::StageTime, product::Bin};
 use blockmul_cli::bench::record::{median, spread};
 use serde::Serialize;

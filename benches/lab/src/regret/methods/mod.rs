@@ -1,7 +1,7 @@
 //! `lab regret` of methods of products. `contest` times the choice beside every method, each an
-//! `entrant`, `classes` does so for each class of columns, `cliffs` at the thresholds of the
-//! choice, of which `sweeps` has the parameters; `validation` fits costs to some families and
-//! judges them by others.
+//! `entrant`. `classes` does so for each class of columns, `cliffs` at the thresholds of the
+//! choice; `sweeps` has the parameters that step across them. `validation` fits costs to some
+//! families and judges them by others.
 mod classes;
 mod cliffs;
 pub mod contest;
@@ -23,7 +23,7 @@ pub use entrant::Entrant;
 use serde::Serialize;
 pub use validation::{Predicted, Validation};
 
-/// What is found of methods.
+/// The findings about methods.
 #[derive(Serialize, Default)]
 struct Found {
     max_products: u64,

@@ -1,6 +1,6 @@
 //! Sweeps: parameters of generated matrices that step across the thresholds of the choice.
 //!
-//! Numbers that are no prices, but have no sweep of their own:
+//! These numbers are not prices, and yet have no sweep of their own:
 //! * `adaptive_sampled_products` and `adaptive_lane_products`: the products in all step across
 //!   them, if matrices may have so many;
 //! * `adaptive_equal_percent`, `adaptive_equal_products` and `adaptive_equal_columns` decide which
@@ -92,7 +92,8 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
         half_powers(18..=48).collect(),
         |rows, products| columns([rows, 16, 32], products),
     ));
-    // The same of columns that merge, whose rows bitmaps find, however far apart.
+    // The range of rows for columns whose products merge: bitmaps find their rows, however far
+    // apart.
     sweeps.push(sweep(
         "rows in the range of a column of a 27-point stencil",
         half_powers(18..=37).collect(),
@@ -126,7 +127,7 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     sweeps
 }
 
-/// Those sweeps whose parameters have one of these words in their names; without words all.
+/// The sweeps whose parameters have one of these words in their names; without words all sweeps.
 pub fn named(sweeps: Vec<Sweep>, words: &[String]) -> std::result::Result<Vec<Sweep>, Failure> {
     let has = |sweep: &Sweep, words: &String| sweep.what.contains(words.as_str());
     if let Some(unknown) = words.iter().find(|words| !sweeps.iter().any(|sweep| has(sweep, words))) {

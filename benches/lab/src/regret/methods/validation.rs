@@ -16,14 +16,14 @@ const SORTED_LAUNCHES: u32 = 4;
 /// Bins from which the costs of a method are fitted: one for each of its coefficients.
 const LEAST_BINS: usize = MethodCost::NAMES.len();
 
-/// What the choices predicted by fitted costs take beside the fastest methods.
+/// The regret of choices by fitted costs.
 #[derive(Serialize)]
 pub struct Validation {
     pub folds: Vec<Fold>,
     /// Means over the folds.
     pub regret: f64,
     pub best: f64,
-    /// The same choices by the device's present costs, on all products.
+    /// The regret of choices by the device's present costs, on all products.
     pub present: Predicted,
 }
 
@@ -41,7 +41,7 @@ pub struct Fold {
 pub struct Predicted {
     /// Products on which there was a choice.
     pub products: usize,
-    /// What the chosen methods take more than the fastest, in the mean and at worst.
+    /// The extra time of the chosen methods over the fastest, in the mean and at worst.
     pub regret: f64,
     pub worst: f64,
     /// The part of the products whose fastest method was chosen.
@@ -78,18 +78,18 @@ impl Validation {
     }
 }
 
-/// How costs decide on a device.
+/// The choice that costs decide on a device.
 struct Choice {
-    /// The methods among which they do.
+    /// The methods among which costs decide.
     methods: Vec<&'static str>,
-    /// What products take besides their bins, if the choice reckons with it.
+    /// The numbers for the time of products besides their bins, if the choice includes it.
     besides: Option<Numbers>,
     /// The device's costs.
     present: MethodCosts,
 }
 
 impl Choice {
-    /// Where products are computed in ranges of columns, costs decide whether ESC or the host
+    /// If the device computes products in ranges of columns, costs decide whether ESC or the host
     /// computes them instead.
     fn on(info: &DeviceInfo) -> Self {
         let in_ranges = info.numbers().range_shares > 0;

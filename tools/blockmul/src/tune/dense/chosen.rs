@@ -2,7 +2,7 @@
 use super::{LANES, LINES, OfFamily, STAGED};
 use serde::Serialize;
 
-/// The reuse that no groups have, with which they are never taken.
+/// A limit of reuse that no groups reach, so that groups are never used.
 pub const NEVER: usize = 1 << 20;
 
 /// The numbers to be written.
@@ -27,10 +27,10 @@ fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
 }
 
 impl Chosen {
-    /// The lines and staged entries with which the faster one of both ways takes the least time, in
-    /// the geometric mean over all families; of those alike the ones with the fastest groups.
-    /// Groups are taken from the least reuse on at which they are faster on every family with as
-    /// much or more.
+    /// Chooses the lines and staged entries with which the faster of the two ways takes the least
+    /// time, in the geometric mean over all families. Among equal times it takes the fastest
+    /// groups. Groups are used from the least reuse on at which they are faster on every family
+    /// with that reuse or more.
     pub fn by(families: &[OfFamily], common: usize) -> Self {
         // Groups of one line share nothing: they are timed for comparison.
         let several = (0..LINES.len()).filter(|&lines| LINES[lines] > 1);
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use crate::tune::dense::OfGroups;
 
-    /// A family whose lines take 10 ms by themselves, and so many in groups of all sizes.
+    /// A family whose lines take 10 ms one by one, and `ms` in groups of all sizes.
     fn family(average: usize, reuse: f64, ms: f64) -> OfFamily {
         let groups = LINES.map(|lines| OfGroups { lines, reuse, ms: vec![ms; STAGED.len()] });
         OfFamily {

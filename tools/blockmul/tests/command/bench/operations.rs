@@ -1,4 +1,4 @@
-//! `bench --operation`: what is not a product from nothing.
+//! `bench --operation`: the operations besides products from nothing.
 use super::*;
 
 #[test]
@@ -145,7 +145,7 @@ fn operations_declare_their_bytes_and_their_work() {
         let stages: Vec<_> = record["stages"].as_array().unwrap().iter().map(|stage| &stage["runs_ms"]).collect();
         assert!(stages.iter().all(|runs| runs.as_array().unwrap().len() == 3), "{variant}: {record}");
     }
-    // Of a triangle its blocks are read, and for the index those of the whole.
+    // For a triangle the values of its blocks are read, and the index of the whole matrix's blocks.
     let [(_, whole), (variant, triangle)] =
         &desk.by_variant("pose-graph:30x20 --block 3 --symmetric --operation apply")[..]
     else {
