@@ -1,14 +1,15 @@
 // ptx: all inline PTX of the kernels, for devices that support it (WARPS).
 // Host: src/device/team.rs
 //
-//   DEVICE_FENCE           makes writes to memory visible to the device before later accesses: those
-//                          of the item, and those of its group before the last barrier. The portable
-//                          twin is mem_fence, which orders memory for the group alone
-//   CARRY_OUT(atomic)      calls an atomic function on global memory. The twin waits for its result,
-//                          so that the device has carried it out before the item's next barrier. No
-//                          fence of OpenCL 1.2 promises this to other groups
+//   DEVICE_FENCE           makes writes to memory visible to the device before later accesses:
+//                          those of the item, and those of its group before the last barrier. The
+//                          portable twin is mem_fence, which orders memory for the group alone
+//   CARRY_OUT(atomic)      calls an atomic function on global memory. The twin waits for its
+//                          result, so that the device has carried it out before the item's next
+//                          barrier. No fence of OpenCL 1.2 promises this to other groups
 //   LEAVE_IF(condition)    ends the items of a group if the condition is true; it must be equal for
-//                          all. The twin does nothing: PoCL 3.1 compiles barriers after a branch wrong
+//                          all. The twin does nothing: PoCL 3.1 compiles barriers after a branch
+//                          wrong
 //   UNROLLED               marks a loop with constant bounds
 //   WARP_BARRIER           makes writes of the warp's items to memory visible to the warp
 //   warp_from(v, i)        v of item i of the warp. These have portable twins in team.cl
@@ -16,8 +17,8 @@
 //   warp_before(v, d)      v of the item d places before; the first d items get their own
 //   warp_votes(b)          the items whose b is not 0, as bits
 //   load_once_2(from)      loads 2 bytes that no item writes and none reads again: they leave the
-//   load_once_4(from)      first-level cache first, if CACHE_HINTS. The twins, in once.cl, are plain
-//   load_once_8(from)      loads
+//   load_once_4(from)      first-level cache first, if CACHE_HINTS. The twins, in once.cl, are
+//   load_once_8(from)      plain loads
 //   load_once_16(from)
 //   load_again_4(from)     loads 4 bytes that no item writes and others read soon: they leave that
 //   load_again_8(from)     cache last, if CACHE_HINTS

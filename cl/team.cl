@@ -17,8 +17,8 @@
 //   team_votes(b, TEAM)     the items whose b is not 0, as bits; in teams of 32
 //   team_sum, team_max, team_min(v, TEAM)    sum, maximum and minimum over the team
 //   team_sum_before(v, &all, TEAM)           the sum over the items before, and the sum of all
-//   team_part_sum_before(v, n, TEAM)         the sum over the items before, among n neighbours; n is
-//                           a power of two up to TEAM_SIZE, and equal for all items
+//   team_part_sum_before(v, n, TEAM)         the sum over the items before, among n neighbours; n
+//                           is a power of two up to TEAM_SIZE, and equal for all items
 #define WARP_SIZE 32
 #ifndef TEAM_SIZE
 #define TEAM_SIZE WARP_SIZE

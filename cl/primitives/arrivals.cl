@@ -10,8 +10,8 @@
 //   in      row_idx[n]  col_ptr[ncols + 1]
 //   in out  count[rows + 1]    zero before; entries of each row
 //   out     place[n]           number of entries of the same row that came before
-//   in out  found[2]           zero before; entries of the longest row, and number of rows with more
-//                              than HELD entries
+//   in out  found[2]           zero before; entries of the longest row, and number of rows with
+//                              more than HELD entries
 //   in      row_ptr[rows + 1]  the counts, scanned
 //   out     pair[n]            by rows: the index of an entry, with its column in the lower bits
 //   out     column[n]  order[n]  the columns and the indices of the entries by rows, ascending in

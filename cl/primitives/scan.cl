@@ -4,9 +4,9 @@
 // Each tile of GROUP_SIZE * ITEMS values is read twice and written once.
 //
 //   scan_reduce   one work-group per tile: partials[tile] = sum of the tile
-//   scan_tiles    one work-group per tile: scans it, starting from the sum of the tiles before. This
-//                 is partials[tile] if the partials are scanned; otherwise the partials are added up
-//                 here
+//   scan_tiles    one work-group per tile: scans it, starting from the sum of the tiles before.
+//                 This is partials[tile] if the partials are scanned; otherwise the partials are
+//                 added up here
 //
 //   in out  data[n]
 //   in out  partials[tiles]

@@ -2,8 +2,8 @@
 // Host: src/primitives/segmented_reduce.rs
 //
 //   reduce_runs       one work-item per run of up to RUN_PIECE values, added left to right
-//   reduce_long_runs  one work-group per piece of a longer run. Each piece of RUN_PIECE values is added
-//                     left to right, then the sums of the pieces left to right
+//   reduce_long_runs  one work-group per piece of a longer run. Each piece of RUN_PIECE values is
+//                     added left to right, then the sums of the pieces left to right
 //
 //   in   run_end[runs]               last value of each run; a run begins after the one before
 //   in   piece[pieces]               for reduce_long_runs: the run, the first value and the end of

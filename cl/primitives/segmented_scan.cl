@@ -5,8 +5,9 @@
 // to right, then the totals of a segment's pieces.
 //
 //   piece_totals   one work-item per piece: its total
-//   carry_totals   one work-group per segment of several pieces. The place of its first piece gets the
-//                  total of the segment, the place of each other piece that of the pieces before it
+//   carry_totals   one work-group per segment of several pieces. The place of its first piece gets
+//                  the total of the segment, the place of each other piece that of the pieces
+//                  before it
 //   scan_pieces    one work-item per piece: scans it, starting from the value of carry_totals
 //   segment_totals one work-item per segment: its total, or EMPTY
 //

@@ -4,8 +4,8 @@
 //   One work-item per element of a block of C, or on a CPU per BLOCKS blocks. BLOCKS is 0 on other
 //   devices.
 //
-//   in   pair[nnz]                      the entries of A and of B that are added to each entry of C;
-//                                       NONE for a missing entry
+//   in   pair[nnz]                      the entries of A and of B that are added to each entry of
+//                                       C; NONE for a missing entry
 //   in   a_values[a_nnz * a_stride]  b_values[b_nnz * b_stride]
 //   out  c_values[nnz * c_stride]       blocks of ROWS x COLS
 //

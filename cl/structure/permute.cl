@@ -13,7 +13,8 @@
 //   out     turned[nnz]             whether the entry was mirrored
 //   in      by_row[nnz]             entries by row; then source[nnz]: by column, then row
 //   out     col_by_row[nnz]         column of each entry of by_row
-//   out     c_row_idx[nnz]  c_turned[nnz]     row of each entry of the result; whether it is mirrored
+//   out     c_row_idx[nnz]  c_turned[nnz]     row of each entry of the result; whether it is
+//                                             mirrored
 #ifndef TRIANGLE
 #error "TRIANGLE: see src/structure/permute.rs"
 #endif

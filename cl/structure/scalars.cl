@@ -1,9 +1,9 @@
 // scalars: copies the elements of a symmetric matrix's blocks to compressed columns of scalars.
 // Host: src/structure/scalars.rs
 //
-//   One work-item per element of a copied block, or on a CPU per BLOCKS blocks. BLOCKS is 0 on other
-//   devices. Neighbours read neighbours. They write pieces of ROWS elements, and the next block of
-//   the column continues each piece.
+//   One work-item per element of a copied block, or on a CPU per BLOCKS blocks. BLOCKS is 0 on
+//   other devices. Neighbours read neighbours. They write pieces of ROWS elements, and the next
+//   block of the column continues each piece.
 //
 //   in   source[nnz]                the block from which each is read
 //   in   first[nnz]                 place of its element (0, 0), and in the upper bits TURNED,

@@ -8,8 +8,8 @@
 //   union_col_ptr    one work-item per column, and one more
 //
 //   in   a_col_ptr[ncols + 1]  a_row_idx[a_nnz]  b_col_ptr[ncols + 1]  b_row_idx[b_nnz]
-//   out  before[b_nnz]                  number of entries of A before each entry of B, by column, then
-//                                       row
+//   out  before[b_nnz]                  number of entries of A before each entry of B, by column,
+//                                       then row
 //   out  both[b_nnz + 1]                1 if A has the entry, too; 0 at the end. After a scan, the
 //                                       number of entries before it that are in both
 //   out  c_col_ptr[ncols + 1]  c_row_idx[nnz]

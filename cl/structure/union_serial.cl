@@ -7,8 +7,8 @@
 //   union_merge   makes C
 //
 //   in   a_col_ptr[ncols + 1]  a_row_idx[a_nnz]  b_col_ptr[ncols + 1]  b_row_idx[b_nnz]
-//   i/o  both[ncols + 1]        number of entries of each column that are in both, 0 at the end; after
-//                               a scan, of all columns before
+//   i/o  both[ncols + 1]        number of entries of each column that are in both, 0 at the end;
+//                               after a scan, of all columns before
 //   out  c_col_ptr[ncols + 1]  c_row_idx[nnz]
 //   out  pair[nnz]              the entries of A and of B for each entry of C; NONE for a missing
 //                               entry

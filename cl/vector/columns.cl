@@ -3,17 +3,18 @@
 //
 //   column_dots    one work-group per piece of PIECE rows and chunk of WIDTH columns: for each
 //                  column the sum of the products of their elements
-//   column_sums    one work-group per piece and chunk: adds up the sums of pieces, until one is left
+//   column_sums    one work-group per piece and chunk: adds up the sums of pieces, until one is
+//                  left
 //   copy_elements  one work-item per element: y = x
-//   column_axpby   one work-item per element; on a CPU one per LINES rows or columns, in the order in
-//                  which they are stored
+//   column_axpby   one work-item per element; on a CPU one per LINES rows or columns, in the order
+//                  in which they are stored
 //
 // Element (i, j) of x is at i * x_row + j * x_col.
 //
 //   in      x[]  y[]
 //   in      terms[rows * cols]    by rows: the sums of the round before
-//   in      factor[2 * cols]      alpha and beta of each column. `plain` says that the matrices are by
-//                                 rows, no beta is 0, and no column stays unchanged
+//   in      factor[2 * cols]      alpha and beta of each column. `plain` says that the matrices are
+//                                 by rows, no beta is 0, and no column stays unchanged
 //   out     sums[pieces * cols]   by rows
 //   in out  y[]                   alpha * x + beta * y, see axpby; a column with alpha 0 and beta 1
 //                                 stays unchanged

@@ -3,26 +3,28 @@
 // Host: src/vector/line_sums.rs
 //
 //   sum_lines  one work-group per piece of a line of more than LONGEST entries, and per tile of
-//              shorter lines. Neighbouring items load its products to local memory, then one item adds
-//              each sum. Pieces take longest, so they come first. They are added in rounds of HELD
-//              entries. If GUESSED, all items of a group add a piece, see guesses.cl. If SPLIT, each
-//              sum of a piece has a group: while one item adds, others load the terms of the next
-//              round; with GUESSED, all items load ROUND_ENTRIES entries of it each before they add.
-//              The last group of a cut line to finish adds the sums of all its parts. If DIRECT, an
-//              item loads everything for a sum of a tile by itself, DIRECT entries at once. Lines are
-//              then columns, and blocks have an even number of rows and are an even number of elements
-//              apart. VALUE_PAIR and ELEMENT_PAIR are two elements of values and of x
+//              shorter lines. Neighbouring items load its products to local memory, then one item
+//              adds each sum. Pieces take longest, so they come first. They are added in rounds of
+//              HELD entries. If GUESSED, all items of a group add a piece, see guesses.cl. If
+//              SPLIT, each sum of a piece has a group: while one item adds, others load the terms
+//              of the next round; with GUESSED, all items load ROUND_ENTRIES entries of it each
+//              before they add. The last group of a cut line to finish adds the sums of all its
+//              parts. If DIRECT, an item loads everything for a sum of a tile by itself, DIRECT
+//              entries at once. Lines are then columns, and blocks have an even number of rows and
+//              are an even number of elements apart. VALUE_PAIR and ELEMENT_PAIR are two elements
+//              of values and of x
 //
 //   in      line_ptr[lines + 1]  task[pieces + tiles]   as in lines.cl, pieces first
-//   in      other[nnz]         the column of each entry of a row, or the row of each entry of a column
+//   in      other[nnz]         the column of each entry of a row, or the row of each entry of a
+//                              column
 //   in      source[nnz]        index of each entry in the values; if ACROSS is 2, also whether the
 //                              line is a row of its block. Not read if lines are columns
 //   in      values[a_nnz * STRIDE]               blocks of ROWS x COLS, column-major. STRIDE is
 //                              `stride`, or its value as a constant, which saves a 64-bit
 //                              multiplication
 //   in      x[places across * sides]
-//   in out  arrived[parts]     0 for the first part of each line that is cut, before and after; after
-//                              these the sums of all parts, SUMS of WORDS words for each
+//   in out  arrived[parts]     0 for the first part of each line that is cut, before and after;
+//                              after these the sums of all parts, SUMS of WORDS words for each
 //   in out  y[lines * SUMS]    alpha * sum + beta * old value, which is not read if beta is 0; for
 //                              NORMS the root of the sum
 //

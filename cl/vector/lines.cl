@@ -18,9 +18,9 @@
 //   in   line_ptr[lines + 1]     number of entries of all lines before each
 //   out  tile_line[tiles + 1]    first line of each tile
 //   in   order[tiles]            the tiles, in the order of the groups that take them
-//   out  task[first + tiles]     from `first` on, for each tile in that order: its first line that is
-//                                not in pieces, the end of the last such line, the first entry of
-//                                these and of the lines between them, the end of the entries
+//   out  task[first + tiles]     from `first` on, for each tile in that order: its first line that
+//                                is not in pieces, the end of the last such line, the first entry
+//                                of these and of the lines between them, the end of the entries
 //   in out  counts[4]            number of pieces of long lines, of pieces that are parts of a cut
 //                                line, of cut lines, and of entries of all these lines; zero before
 //                                count_pieces. place_pieces counts down: its first line comes last

@@ -28,7 +28,7 @@ use std::{
 
 /// Most threads. More would gain nothing: the plans of a solver have about ten binaries.
 const MOST_THREADS: usize = 8;
-/// How long an idle thread waits for the next job before it ends.
+/// Time for which an idle thread waits for the next job before it ends.
 const LINGER: Duration = Duration::from_secs(2);
 
 /// The threads that make a device's programs. They end when this is dropped.

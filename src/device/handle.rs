@@ -291,7 +291,7 @@ impl Kernel {
     }
 
     /// # Safety
-    /// As for `clSetKernelArg`, which copies the value.
+    /// The contract of `clSetKernelArg`, which copies the value.
     unsafe fn set(&self, index: u32, size: usize, value: *const c_void) -> Result<()> {
         // SAFETY: as the caller promises.
         check("clSetKernelArg", unsafe { clk::set_kernel_arg(self.get(), index, size, value) })

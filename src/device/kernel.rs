@@ -138,7 +138,7 @@ impl<S: Arguments> Kernel<S> {
     pub fn launch(&self, work: &Work, grid: Grid, args: S::Passed<'_>) -> Result<()> {
         // SAFETY: the kernel's parameters have been compared with those of `S` before. Buffers
         // named in `args` may be dropped before the kernel has run: their memory is then reused
-        // only behind it (see pool.rs).
+        // only after it (see pool.rs).
         self.untyped.launch(work, grid, Self::declaration(), &|arguing| unsafe { S::pass(&args, arguing) })
     }
 }

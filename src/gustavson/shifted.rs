@@ -19,7 +19,7 @@ const REACH: u32 = 1 << 16;
 /// Finding places pays for stretches of at least so many shifted columns.
 const LONG: usize = 8;
 
-/// What is known about a column of A.
+/// Whether a column of A is shifted, as far as it has been checked.
 #[derive(Clone, Copy, PartialEq)]
 enum Known {
     Nothing,

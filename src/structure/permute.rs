@@ -72,7 +72,7 @@ impl<M: Matrix> Permute<M> {
     /// part: a block that would cross the diagonal is transposed and stays on its side.
     ///
     /// # Errors
-    /// As [`Permute::new`]; [`Error::Argument`] if S or its blocks are not square, or if S has
+    /// See [`Permute::new`]; [`Error::Argument`] if S or its blocks are not square, or if S has
     /// entries outside of `stored`.
     pub fn symmetric(s: &DevicePattern, order: &[usize], stored: Part) -> Result<Self> {
         Self::symmetric_tuned((s, MatrixType::OF), order, stored, Elementwise::new(s.device().info(), s.array_shape))

@@ -9,12 +9,13 @@
 //                           the lines; source is read only if THROUGH
 //   in   piece[pieces]      pieces of the lines with more than LONG entries
 //   out  group_len[groups]  entries of each group without its long lines. They begin at
-//                           line_ptr[group * LINES]; the entries of long lines come after them, line
-//                           after line
+//                           line_ptr[group * LINES]; the entries of long lines come after them,
+//                           line after line
 //   out  g_other[nnz]  g_source[nnz]   other and source in the order of groups
-//   out  g_line[nnz]        line in its group, with the bit SAME if the entry before it in the group
-//                           same place
-//   out  distinct[1]        number of different places in all groups, without long lines; zero before
+//   out  g_line[nnz]        line in its group, with the bit SAME if the entry before it in the
+//                           group has the same place
+//   out  distinct[1]        number of different places in all groups, without long lines; zero
+//                           before
 //   out  moved[pieces]      the pieces, with the positions of their entries in the order of groups
 //
 // An entry comes after the entries before it in its own line. It also comes after entries of other

@@ -2,8 +2,8 @@
 // op(A), or a row of blocks.
 // Host: src/apply/spmm/lines.rs, block_tiles.rs
 //
-//   sum_lines  one slot of LANES work-items per task and share of the columns of D. A task is a piece
-//              of a long line, or a tile of lines
+//   sum_lines  one slot of LANES work-items per task and share of the columns of D. A task is a
+//              piece of a long line, or a tile of lines
 //   sum_block_tiles  one work-group for as many lines of blocks as it has slots, without long ones,
 //              and share of the columns. C is by columns, and neighbours write down a column
 //   add_parts  one work-item per column and scalar line of each line that is cut

@@ -4,8 +4,8 @@
 // Host: src/apply/spmm/staged.rs
 //
 //   sum_staged  if PIECES, first `piece_groups` work-groups for pieces of long lines, with one slot
-//               of PIECE_LANES items per piece and share of the columns of D. Then one work-group per
-//               tile and share of the columns of D; a tile has `taken` lines for each slot
+//               of PIECE_LANES items per piece and share of the columns of D. Then one work-group
+//               per tile and share of the columns of D; a tile has `taken` lines for each slot
 //
 //   in      line_ptr[lines + 1]  piece[pieces]   as in cl/vector/lines.cl; lines of more than LONG
 //                                  entries are in pieces

@@ -7,8 +7,8 @@
 //   in      row[nnz]  col[nnz]  source[nnz]   see listed.cl, values.cl
 //   in      values[nnz * stride]  x[columns]
 //   in out  y[rows]
-//   out     parts[2 * tiles]  the sum of a tile's first row, if it begins before the tile, and that of
-//                             its last row, if it begins in the tile and continues
+//   out     parts[2 * tiles]  the sum of a tile's first row, if it begins before the tile, and that
+//                             of its last row, if it begins in the tile and continues
 //
 // The terms of a row in a tile are added in ascending order, then these sums left to right. Tiles
 // begin at multiples of TILE entries on every device.

@@ -10,8 +10,8 @@
 //   in      counts[1]          number of pieces
 //   in      piece[counts[0]]   as in vector/lines.cl
 //   in      values[nnz * stride]  x[columns]
-//   in out  arrived[parts]     0 for the first part of each row that is cut, before and after; after
-//                              these the sums of all parts, WORDS words for each
+//   in out  arrived[parts]     0 for the first part of each row that is cut, before and after;
+//                              after these the sums of all parts, WORDS words for each
 //   in out  y[rows]
 //
 // The terms of a row are added in ascending order. After every PIECE entries a new sum begins, and

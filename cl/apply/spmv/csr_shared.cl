@@ -1,16 +1,16 @@
 // csr_shared: y = alpha * A * x + beta * y for compressed rows. Work-items share long rows.
 // Host: src/apply/spmv/csr_shared.rs. It comes after pieces.cl.
 //
-//   sum_shared  one work-group per piece of a row of more than TILE entries, and per tile of shorter
-//               rows. Neighbouring items load its terms to local memory. Then an item adds each row of
-//               up to LONG terms, and LANES items add each longer one. The last group of a cut row to
-//               finish adds the sums of all its parts
+//   sum_shared  one work-group per piece of a row of more than TILE entries, and per tile of
+//               shorter rows. Neighbouring items load its terms to local memory. Then an item adds
+//               each row of up to LONG terms, and LANES items add each longer one. The last group
+//               of a cut row to finish adds the sums of all its parts
 //
 //   in      row_ptr[rows + 1]  task[pieces + tiles]   as in vector/lines.cl, pieces first
 //   in      col[nnz]  source[nnz]   see values.cl
 //   in      values[nnz * stride]  x[columns]
-//   in out  arrived[parts]     0 for the first part of each row that is cut, before and after; after
-//                              these the sums of all parts, WORDS words for each
+//   in out  arrived[parts]     0 for the first part of each row that is cut, before and after;
+//                              after these the sums of all parts, WORDS words for each
 //   in out  y[rows]
 //
 // After every PIECE terms from the row's start a new sum begins, and the sums are added left to

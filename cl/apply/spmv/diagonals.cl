@@ -6,9 +6,10 @@
 //   place_diagonals  one work-item per slice
 //
 //   in      row_ptr[rows + 1]  col[nnz]
-//   in      source[nnz]            index of each entry in A's values, if THROUGH; else its own index
-//   in out  places[slices + 1]     places of each slice, padded to its longest row; if a slice is on
-//                                  diagonals, LANES for each diagonal
+//   in      source[nnz]            index of each entry in A's values, if THROUGH; else its own
+//                                  index
+//   in out  places[slices + 1]     places of each slice, padded to its longest row; if a slice is
+//                                  on diagonals, LANES for each diagonal
 //   out     origin[slices]         column at which the first diagonal meets the slice's first row;
 //                                  PADDING for a slice that is not on diagonals
 //   in      slice_ptr[slices + 1]  places before each slice

@@ -9,11 +9,11 @@
 //   in      row[nnz]  col[nnz]  source[nnz]   see listed.cl, values.cl
 //   in      values[nnz * stride]  x[columns]
 //   in out  y[rows]
-//   out     parts[2 * tiles]      the sum of a tile's first row, if it begins before the tile, and that
-//                                 of its last row, if it begins in the tile and continues; otherwise
-//                                 IDENTITY
-//   out     part_row[2 * tiles]   the rows of the parts, or NONE; an IDENTITY between a row's parts has
-//                                 that row
+//   out     parts[2 * tiles]      the sum of a tile's first row, if it begins before the tile, and
+//                                 that of its last row, if it begins in the tile and continues;
+//                                 otherwise IDENTITY
+//   out     part_row[2 * tiles]   the rows of the parts, or NONE; an IDENTITY between a row's parts
+//                                 has that row
 //   out     carries[2 * groups]  carry_row[2 * groups]   parts and part_row of the groups of
 //                                 scan_parts
 //

@@ -6,12 +6,13 @@
 //   place_rows    one work-item per row of a slice of `height` rows, padding rows included
 //
 //   in      row_ptr[rows + 1]  col[nnz]
-//   in      source[nnz]              index of each entry in A's values, if THROUGH; else its own index
+//   in      source[nnz]              index of each entry in A's values, if THROUGH; else its own
+//                                    index
 //   out     places[slices + 1]       places of each slice of HEIGHT rows; 0 after the last
 //   out     first_col[slices]        least column of each slice of HEIGHT rows
 //   in out  found[3]                 entries of the longest row; entries of the longest rows of all
-//                                    slices, added up; 1 if a column of a slice is MOST_NEAR or more
-//                                    beyond its first column. Zero before
+//                                    slices, added up; 1 if a column of a slice is MOST_NEAR or
+//                                    more beyond its first column. Zero before
 //   in      slice_ptr[slices + 1]    places before each slice
 //   in      origin[slices]           if BESIDE_DIAGONALS: diagonals.cl places slices with an origin
 //   out     slice_col[places]        column of each place, NONE if it has no entry; if NEAR, its

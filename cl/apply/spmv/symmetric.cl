@@ -9,15 +9,16 @@
 //   in      col_ptr[lines + 1]  row_idx[nnz]           the triangle by columns
 //   in      row_ptr[lines + 1]  col_idx[nnz]           the triangle by rows
 //   in      source[nnz]                                index by columns of each entry by rows
-//   in out  record[4]                                  1 if an entry is below the diagonal; 1 if one
-//                                                      is above; number of entries on it; entries of
-//                                                      the longest whole line. Zero before
+//   in out  record[4]                                  1 if an entry is below the diagonal; 1 if
+//                                                      one is above; number of entries on it;
+//                                                      entries of the longest whole line. Zero
+//                                                      before
 //   in out  whole_ptr[lines + 1]                       entries of each line; 0 after the last.
 //                                                      Scanned between the kernels
-//   out     whole_idx[whole]  whole_source[whole]      the whole matrix by rows, and the index of each
-//                                                      entry in the triangle by columns. If BLOCKS, the
-//                                                      highest bit is set if the line is a row of the
-//                                                      stored block, see values.cl
+//   out     whole_idx[whole]  whole_source[whole]      the whole matrix by rows, and the index of
+//                                                      each entry in the triangle by columns. If
+//                                                      BLOCKS, the highest bit is set if the line
+//                                                      is a row of the stored block, see values.cl
 #if !defined(BLOCKS)
 #error "BLOCKS: see src/apply/spmv/symmetric.rs"
 #endif

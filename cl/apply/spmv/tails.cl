@@ -8,7 +8,8 @@
 //   place_heads    one work-item per row, and one more
 //
 //   in      row_ptr[rows + 1]  col[nnz]
-//   in      source[nnz]              index of each entry in A's values, if THROUGH; else its own index
+//   in      source[nnz]              index of each entry in A's values, if THROUGH; else its own
+//                                    index
 //   in out  lengths[WIDEST + 3]      rows of each length up to WIDEST, those that are longer, and
 //                                    the longest length; zero before
 //   out     tail_before[rows + 1]    entries of each row's tail; 0 after the last. Scanned after

@@ -53,7 +53,7 @@ impl<M: HostMatrix> PackedDense<M> {
         self.values.update(&self.plan.prepared, &a.cbc)
     }
 
-    /// How the entries of A are divided among work-items.
+    /// The method by which the entries of A are divided among work-items.
     pub fn method(&self) -> DenseMethod {
         self.plan.method()
     }

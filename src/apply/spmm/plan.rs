@@ -109,7 +109,7 @@ impl<M: HostMatrix> ApplyDense<M> {
         prepared.run(work, a, (d.shape(), d.values.any()), scaling, (into.c.shape(), into.c.values.any_mut()))
     }
 
-    /// How the entries of A are divided among work-items.
+    /// The method by which the entries of A are divided among work-items.
     pub fn method(&self) -> DenseMethod {
         self.prepared.spmm.choice.method
     }

@@ -137,7 +137,7 @@ impl<M: HostMatrix> Clone for Product<'_, M> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// How the entries of A were divided among work-items.
+    /// The method by which the entries of A were divided among work-items.
     pub method: DenseMethod,
     /// The reason for the method, in a sentence.
     pub why: String,
@@ -207,7 +207,7 @@ impl<'a, M: HostMatrix> Product<'a, M> {
     /// Prepares the product for dense matrices that have D's sides and layout.
     ///
     /// # Errors
-    /// As [`DenseOptions::plan`](crate::plan::DenseOptions::plan);
+    /// See [`DenseOptions::plan`](crate::plan::DenseOptions::plan);
     /// [`Error::Memory`] if the plan does not fit the limit.
     pub fn plan(&self) -> Result<ApplyDense<M>> {
         let (run, shape) = (self.checked()?, self.d.shape());

@@ -1,4 +1,4 @@
-//! How the columns of D are divided among work-items: pure functions of their number, the element
+//! The division of the columns of D among work-items: pure functions of their number, the element
 //! and the device.
 use super::ByRows;
 use crate::{

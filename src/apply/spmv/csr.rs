@@ -62,7 +62,7 @@ pub(super) struct Csr {
     shares: Shares,
 }
 
-/// How the rows are divided among work-items.
+/// The division of the rows among work-items.
 enum Shares {
     Rows { kernel: Kernel<SumRows<'static>>, group_size: usize },
     RowsAndPieces(Box<csr_long::RowsAndPieces>),

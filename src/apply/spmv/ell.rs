@@ -51,7 +51,7 @@ pub(super) struct Ell {
     group_size: usize,
 }
 
-/// How the rows are divided among work-items.
+/// The division of the rows among work-items.
 enum Shares {
     Sum(Kernel<SumSlices<'static>>),
     Slices(SliceVectors),

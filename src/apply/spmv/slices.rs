@@ -127,7 +127,7 @@ pub(super) struct Slices {
 
 /// The slices in which rows are to be placed.
 struct Places {
-    /// Where each slice begins.
+    /// The start of each slice, and the end of the last.
     ptr: Buffer<u64>,
     /// The scan that makes `ptr` from the number of places of each slice, unless it is done.
     scan: Option<Scan<u64>>,

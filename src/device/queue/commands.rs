@@ -138,7 +138,7 @@ impl Commands {
     /// already.
     ///
     /// # Errors
-    /// As [`Commands::check_statuses`], if many statuses are unchecked.
+    /// See [`Commands::check_statuses`]; only if many statuses are unchecked.
     pub(super) fn register(
         &self,
         queue: u32,

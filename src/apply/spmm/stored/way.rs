@@ -18,11 +18,11 @@ use crate::{
     },
 };
 
-/// How a product reads the entries of groups.
+/// The way in which a product reads the entries of groups.
 pub(super) enum Way {
-    /// In groups, as they are stored.
+    /// The groups are read as they are stored.
     Groups(Box<AsGroups>),
-    /// As compressed lines.
+    /// The groups are converted to compressed lines.
     Lines(Box<Spmm>),
 }
 
