@@ -26,7 +26,7 @@
 //
 // | primitive | result |
 // |---|---|
-// | `arrivals` | the entries of compressed columns by row on GPUs, and the length of the longest row |
+// | `arrivals` | compressed columns by row on GPUs, and the length of the longest row |
 // | `copy` | the bandwidth of the device's memory |
 // | `drop_entries` | the entries of a matrix that are not small, in their order |
 // | `radix_sort` | elements sorted stably by 32-bit keys, and where each key begins |

@@ -10,7 +10,7 @@
 //! | `damping.rs` | λ, from the results of the steps before |
 //! | `normal.rs` | H = JᵀWJ and the gradient, by plans made once |
 //! | `floors.rs` | damping of unknowns on which no residual depends |
-//! | `linear.rs` | solving for a step: the method, and elimination of the second group of unknowns |
+//! | `linear.rs` | solving for a step; elimination of the second group of unknowns |
 //! | `whole.rs` | solving for a step with H factored whole |
 //! | `choice.rs` | the choice between elimination and H whole, by their work |
 //! | `cholesky.rs` | sparse Cholesky factorization by `faer`, on one thread |
