@@ -15,7 +15,7 @@
 //!
 //! * setup: products of each entry of B, and segments, one for each column of C;
 //! * expansion: rows and payloads of all products;
-//! segmented sort: rows and payloads in sorted order;
+//! * segmented sort: rows and payloads in sorted order;
 //! * tail counts: run ends in each tile;
 //! * gather: columns, rows and run ends of C;
 //! * compression: values of C.

@@ -3,8 +3,8 @@
 //! `cl/product/sort/`.
 //!
 //! There is a kernel for each class of columns. A column of at most 256 products takes an eighth or
-//! a twelfth of the class's products as work-items, so one team of 32 serves 8, 4 or 2 columns, or
-//! 1. For longer columns each item holds 10 to 16 products. Beyond 512, 1024 and 2048 products,
+//! a twelfth of the class's products as work-items, so one team of 32 serves 8, 4, 2 or one of
+//! them. For longer columns each item holds 10 to 16 products. Beyond 512, 1024 and 2048 products,
 //! teams have 64, 128 and 256 items.
 mod columns;
 mod count;
