@@ -9,9 +9,9 @@ pub(crate) use prefetch::prefetch;
 use crate::{Error, Result};
 use std::path::Path;
 
-/// Bytes of host memory still available; `None` if the system does not report them. It is the
-/// smaller of the free memory and of what the limits of the process's control groups leave, for
-/// example in a container.
+/// Bytes of host memory still available; `None` if the system does not report them. The free
+/// memory of the machine counts, or less if a control group of the process, as a container has,
+/// allows less.
 pub(crate) fn available() -> Option<u64> {
     #[cfg(test)]
     if let Some(limit) = tests::LIMIT.get() {

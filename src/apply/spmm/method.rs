@@ -3,7 +3,7 @@ use super::{Request, gcoo::Gcoo, tuning};
 use crate::{BlockShape, Error, Result, device::Work, vector::lines::Index};
 use serde::Serialize;
 
-/// How a product with a dense matrix divides the entries of A among work-items. All methods give
+/// The division of A's entries among work-items in a product with a dense matrix. All methods give
 /// equal bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]

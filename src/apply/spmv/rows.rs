@@ -21,7 +21,7 @@ pub(crate) struct Elements {
 }
 
 impl Elements {
-    /// The same element type for the matrix and the vectors.
+    /// Uses `element` for the matrix and for the vectors.
     pub const fn both(element: ElementType) -> Self {
         Self { matrix: element, vector: element }
     }

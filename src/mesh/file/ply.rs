@@ -95,7 +95,7 @@ pub(super) fn parse(file: &mut Text<'_>) -> Result<Mesh> {
                 let of = |name: &[u8]| element.properties.iter().position(|property| property.name == name);
                 match (of(b"x"), of(b"y"), of(b"z")) {
                     (Some(x), Some(y), Some(z)) => [x, y, z],
-                    _ => return reader.file.refuse("element vertex has not the properties x, y and z"),
+                    _ => return reader.file.refuse("element vertex does not have the properties x, y and z"),
                 }
             }
             _ => [usize::MAX; 3],

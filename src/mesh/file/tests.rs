@@ -116,7 +116,7 @@ fn errors_name_the_line_and_what_is_wrong() {
         ("a.ply", PLY, "ply\n", "plx\n", 1, "the first line is not \"ply\""),
         ("a.ply", PLY, "ascii", "text", 2, "no format is called \"text\""),
         ("a.ply", PLY, "float z", "real z", 8, "no type is called \"real\""),
-        ("a.ply", PLY, "float z", "float w", 12, "element vertex has not the properties x, y and z"),
+        ("a.ply", PLY, "float z", "float w", 12, "element vertex does not have the properties x, y and z"),
         ("a.ply", PLY, "9 1 1 -2.5", "9 1 1", 15, "the line has fewer numbers than the element has properties"),
         ("a.ply", PLY, "9 1 1 -2.5", "9 1 1 2 3", 15, "the line has more numbers than the element has properties"),
         ("a.ply", PLY, "4 0 1 2 3", "4 0 1 2 9", 17, "corner 9 is none of 4 vertices, counted from 0"),

@@ -155,7 +155,7 @@ impl ClassSizes {
         for class in Class::FOUND {
             let of = &mut sums[class as usize];
             of.most_entries = part(of.most_entries);
-            of.visits = part(of.visits).max(of.b_entries.into()); // a column has a piece at least
+            of.visits = part(of.visits).max(of.b_entries.into()); // a column has at least one piece
             of.hub_visits = part(of.hub_visits);
         }
         sums

@@ -18,7 +18,7 @@ macro_rules! methods {
         #[serde(rename_all = "kebab-case")]
         #[non_exhaustive]
         pub enum Method {
-            /// The fastest known method for each column.
+            /// The method that is predicted to be fastest, for each column.
             #[default]
             Auto,
             $( #[doc = $doc] $method, )+
@@ -64,20 +64,20 @@ macro_rules! methods {
 methods! {
     columns {
         Esc = "esc", "Blockwise expand, sort, compress (Polok 2015), in global memory.",
-        EscLocal = "esc-local", "The same with expansion and sort in local memory: for GPUs.",
+        EscLocal = "esc-local", "Method `esc` with expansion and sort in local memory, for GPUs.",
     }
     scalars {
-        Direct = "direct", "Columns of B with one entry: a column of A is copied and scaled. Scalars; of blocks `auto` does so on CPUs.",
-        Sort = "sort", "Columns of at most 3584 products are sorted in registers: scalars, and blocks if none has more than local memory has room for, 2048 in 48 KiB.",
-        Dense = "dense", "A bitmap finds the rows of a column, then each has a slot to which products are added, on CPUs one for each row: scalars, and blocks on CPUs.",
-        Hub = "hub", "The same for columns of many entries: the products of several are sorted before they are added. Scalars.",
-        Hash = "hash", "A hash table finds the rows of a column, another the slot of each, in any range of rows: scalars.",
+        Direct = "direct", "Copies and scales a column of A for each column of B that has one entry. It multiplies scalars; `auto` does the same with blocks on CPUs.",
+        Sort = "sort", "Sorts columns of at most 3584 products in registers. It multiplies scalars, and blocks if local memory has room for the products of every column (2048 in 48 KiB).",
+        Dense = "dense", "Finds the rows of a column by a bitmap, and adds products to a slot for each row. It multiplies scalars, and blocks on CPUs.",
+        Hub = "hub", "Method `dense` for columns of many entries: sorts the products of several entries before it adds them. It multiplies scalars.",
+        Hash = "hash", "Finds the rows of a column by a hash table and their slots by another, in any range of rows. It multiplies scalars.",
     }
     host {
-        Host = "host", "On the host's cores, between the device's arrays.",
+        Host = "host", "Multiplies on the host's cores, between the device's arrays.",
     }
     mask {
-        Masked = "masked", "Looks products up from the places of a mask: every product that has a mask, and no others.",
+        Masked = "masked", "Looks products up from the places of a mask. It computes every product that has a mask, and no others.",
     }
 }
 

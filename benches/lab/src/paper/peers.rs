@@ -35,7 +35,7 @@ pub struct Peer {
 pub enum DenseWork {
     /// The sparse matrix times a dense one with this many columns.
     Product(usize),
-    /// The same product with the zeros of the sparse matrix stored, so that both factors are dense.
+    /// The product of the dense matrix with the sparse one, whose zeros are stored too.
     Gemm(usize),
     /// The sparse matrix from a dense one.
     Conversion,

@@ -70,7 +70,7 @@ pub fn measured<T: Element>(
     let (rows, inner, entries) = (a.nrows(), a.ncols(), a.values().len());
     let columns = match job.kind {
         Kind::Random => inner,
-        // As many columns as `--columns all` of the peers.
+        // The peers have this many columns with `--columns all`.
         Kind::File | Kind::Model => inner.min((LARGEST_DENSE / inner.max(1)).max(1)),
     };
     if kept.as_ref().is_none_or(|d| (d.shape.rows, d.shape.cols) != (inner, columns)) {
