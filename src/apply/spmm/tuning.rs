@@ -100,8 +100,8 @@ impl Slot {
         (most / self.slots()).max(1) * self.slots()
     }
 
-    /// The entries that a slot stages if a value has `area` elements: all that fit the local memory of
-    /// a work-group. For scalars their number is a multiple of [`Slot::ahead`].
+    /// The entries that a slot stages if a value has `area` elements: all that fit the local memory
+    /// of a work-group. For scalars their number is a multiple of [`Slot::ahead`].
     pub fn staged(&self, element: ElementType, numbers: &Numbers, local_bytes: u64, area: usize) -> StagedEntries {
         let step = if area == 1 { self.ahead } else { 1 };
         // An entry takes an index, a line, and a value or its index. Each slot has room for one

@@ -1,9 +1,9 @@
 //! The formats of A·x.
 use crate::{Error, Result, element::Order};
 
-/// A format of A·x: the way in which the rows of A are stored and divided among work-items. Matrices
-/// of blocks support some of the formats, see [`Format::has_blocks`]. Their rows are then rows of
-/// blocks.
+/// A format of A·x: the way in which the rows of A are stored and divided among work-items.
+/// Matrices of blocks support some of the formats, see [`Format::has_blocks`]. Their rows are then
+/// rows of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
