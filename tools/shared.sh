@@ -17,9 +17,9 @@ choose_features() {
     fi
 }
 
-# Budgets in seconds on two cores, with nothing installed, compiled or cached before. A step above
-# its budget is marked. A program above its total fails if CI is set. docs/testing.md has the aims
-# and the measurements. The jobs of a pool have no budgets.
+# Budgets in seconds on two cores, with nothing installed, compiled or cached before. A step or a
+# program above its budget is marked, and does not fail: one machine takes twice as long as another
+# for the same work. The jobs of a pool have no budgets.
 budgets='
 tools/test: total             1200
   setup                        180
@@ -114,8 +114,16 @@ take_jobs() {
     return "$failed"
 }
 
+# row NAME SECONDS PROCESSOR: a row of the table, with the budget of that name.
+row() {
+    local of mark=
+    of=$(budget "${1%, failed}")
+    [ "$2" -le "$of" ] || mark=' over'
+    printf '%-36s %7d %9s %7d%s\n' "$1" "$2" "$3" "$of" "$mark"
+}
+
 report() {
-    local status=$? total=$SECONDS name seconds spent mark of_step of_all
+    local status=$? total=$SECONDS name seconds spent
     # A signal ends a step, too.
     if [ -n "$running" ]; then
         printf '%s, failed\t%d\t\n' "$running" $((total - since)) >>"$steps"
@@ -124,20 +132,12 @@ report() {
     printf '\n%-36s %7s %9s %7s\n' step seconds processor budget
     while IFS=$'\t' read -r name seconds spent; do
         case $name in '  '*) printf '%-36s %7d %9s\n' "$name" "$seconds" "$spent" && continue ;; esac
-        of_step=$(budget "${name%, failed}")
-        mark=
-        [ "$seconds" -le "$of_step" ] || mark=' over'
-        printf '%-36s %7d %9s %7d%s\n' "$name" "$seconds" "$spent" "$of_step" "$mark"
+        row "$name" "$seconds" "$spent"
     done <"$steps"
-    of_all=$(budget "$program: total")
-    printf '%-36s %7d %9s %7d\n' "$program: total" "$total" '' "$of_all"
+    row "$program: total" "$total" ''
     # The program that called this one shows these steps among its own.
     [ -z "${STEPS_INTO:-}" ] || cat "$steps" >>"$STEPS_INTO"
     rm -rf "$work"
-    if [ "$status" = 0 ] && [ "$total" -gt "$of_all" ] && [ -n "${CI:-}" ]; then
-        echo "$program: $total seconds are more than the budget of $of_all" >&2
-        status=1
-    fi
     [ "$status" != 0 ] || echo "$message"
     exit "$status"
 }
