@@ -1,38 +1,51 @@
-//! Wings: the modules of `product`, which name one another in one direction. The words of a
-//! product, in `product/terms`, name none of them.
-use super::{File, Text, circle, exports, exports_of, source};
+//! Wings: the modules of `product`, which name one another in one direction, as the modules of each
+//! wing do. The words of a product, in `product/terms`, name no other wing. The methods of columns
+//! do not name one another.
+use super::{File, circle, exports, exports_of, source};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
 };
 
-/// What is known of `product`: its modules, and where names come from.
-struct Wings {
+/// What is known of a folder: its modules, and where names come from.
+struct Modules {
+    /// The folder's names from the crate's root on.
+    folder: Vec<String>,
     modules: BTreeSet<String>,
-    /// The module of each name that `product` exports.
+    /// The module of each name that the folder exports.
     exports: BTreeMap<String, String>,
-    /// The room of each name that the crate's root exports.
-    of_crate: BTreeMap<String, String>,
+    /// The names that the crate's root exports of the folder.
+    of_crate: BTreeSet<String>,
 }
 
-impl Wings {
-    fn new(files: &[File]) -> Self {
-        let front = files.iter().find(|file| file.path == Path::new("product/mod.rs")).unwrap();
-        let modules: BTreeSet<_> = files.iter().filter_map(wing).collect();
-        let mut exports_of_product = exports_of(&front.code);
-        exports_of_product.retain(|_, module| modules.contains(module));
-        Self { modules, exports: exports_of_product, of_crate: exports() }
+impl Modules {
+    /// The modules of a folder, such as `product/esc`.
+    fn new(files: &[File], folder: &str) -> Self {
+        let front = files.iter().find(|file| file.path == Path::new(folder).join("mod.rs")).unwrap();
+        let of_crate = exports().into_iter().filter(|(_, room)| room == folder).map(|(name, _)| name).collect();
+        let folder = folder.split('/').map(str::to_owned).collect();
+        let mut modules = Self { folder, modules: BTreeSet::new(), exports: BTreeMap::new(), of_crate };
+        modules.modules = files.iter().filter_map(|file| modules.module(file)).collect();
+        modules.exports = exports_of(&front.code);
+        modules.exports.retain(|_, module| modules.modules.contains(module));
+        modules
     }
 
-    /// The other modules that a file of `product` names, with one path of each.
+    /// The module of the folder that a file belongs to. The folder's `mod.rs` is the front of all.
+    fn module(&self, file: &File) -> Option<String> {
+        let below = file.path.strip_prefix(self.folder.join("/")).ok()?.components().next()?;
+        let name = below.as_os_str().to_str().unwrap().trim_end_matches(".rs");
+        (name != "mod").then(|| name.to_owned())
+    }
+
+    /// The other modules that a file of the folder names, with one path of each.
     fn named_by(&self, file: &File) -> BTreeMap<String, String> {
-        let (own, mut named) = (wing(file), BTreeMap::new());
+        let (own, mut named) = (self.module(file), BTreeMap::new());
         for path in file.paths() {
             let names = absolute(file, &path);
-            let name = match names.first().map(String::as_str) {
-                Some("product") => names.get(1),
-                Some(first) if self.of_crate.get(first).is_some_and(|room| room == "product") => names.first(),
-                _ => None,
+            let name = match names.strip_prefix(&*self.folder) {
+                Some(below) => below.first(),
+                None => names.first().filter(|name| self.of_crate.contains(*name)),
             };
             let module = name.and_then(|name| self.modules.get(name).or_else(|| self.exports.get(name)));
             if let Some(module) = module.filter(|module| Some(*module) != own.as_ref()) {
@@ -45,7 +58,7 @@ impl Wings {
     /// The arrows among the modules that are in a circle.
     fn circle(&self, files: &[File]) -> Vec<(String, String)> {
         let mut arrows: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-        for (module, file) in files.iter().filter_map(|file| Some((wing(file)?, file))) {
+        for (module, file) in files.iter().filter_map(|file| Some((self.module(file)?, file))) {
             for (to, path) in self.named_by(file) {
                 arrows
                     .entry(module.clone())
@@ -54,16 +67,8 @@ impl Wings {
                     .or_insert(format!("src/{}: {path}", file.path.display()));
             }
         }
-        assert!(arrows["dispatch"].contains_key("engine"), "arrows are found");
         circle(&arrows, self.modules.clone())
     }
-}
-
-/// The module of `product` that a file belongs to. `product/mod.rs` is the front of all.
-fn wing(file: &File) -> Option<String> {
-    let below = file.path.strip_prefix("product").ok()?.components().next()?;
-    let name = below.as_os_str().to_str().unwrap().trim_end_matches(".rs");
-    (name != "mod").then(|| name.to_owned())
 }
 
 /// The names of a path from the crate's root on.
@@ -80,16 +85,19 @@ fn absolute(file: &File, path: &str) -> Vec<String> {
     here.into_iter().chain(names[above..].iter().cloned()).collect()
 }
 
-fn file((path, code): Text) -> File {
-    File { path, code }
+fn file(path: &str, code: &str) -> File {
+    File { path: path.into(), code: code.to_owned() }
 }
+
+/// The wings of a product.
+const WINGS: [&str; 8] = ["bands", "columns", "cpu", "esc", "estimate", "masked", "plan", "terms"];
 
 #[test]
 fn words_of_a_product_name_no_other_module_of_it() {
     let files = source();
-    let wings = Wings::new(&files);
-    let of_terms: Vec<_> = files.iter().filter(|file| wing(file).as_deref() == Some("terms")).collect();
-    assert!(of_terms.len() > 10 && wings.modules.len() > 30);
+    let wings = Modules::new(&files, "product");
+    let of_terms: Vec<_> = files.iter().filter(|file| wings.module(file).as_deref() == Some("terms")).collect();
+    assert!(of_terms.len() > 10 && WINGS.iter().all(|wing| wings.modules.contains(*wing)));
     for file in of_terms {
         let named = wings.named_by(file);
         assert!(named.is_empty(), "src/{} names {named:?}", file.path.display());
@@ -103,19 +111,61 @@ fn words_of_a_product_name_no_other_module_of_it() {
         ("product/terms/spec.rs", "use super::{Method, sizes::Sizes};", None),
         ("product/terms/spec.rs", "use crate::{Method, device::Options, product::Bin};", None),
     ] {
-        let named = wings.named_by(&file((path.into(), code.into())));
+        let named = wings.named_by(&file(path, code));
         assert_eq!(named.keys().next().map(String::as_str), module, "{path}: {code}");
     }
 }
 
 #[test]
-fn no_two_modules_of_product_name_each_other() {
+fn no_two_modules_of_product_or_of_a_wing_name_each_other() {
     let mut files = source();
-    let wings = Wings::new(&files);
+    for wing in WINGS {
+        let arrows = Modules::new(&files, &format!("product/{wing}")).circle(&files);
+        assert!(arrows.is_empty(), "modules of product/{wing} in a circle: {arrows:#?}");
+    }
+    let wings = Modules::new(&files, "product");
     let arrows = wings.circle(&files);
     assert!(arrows.is_empty(), "modules of product in a circle: {arrows:#?}");
-    // An engine names the dispatch, which is above it.
-    files.push(file(("product/ranges/mod.rs".into(), "use super::dispatch::OneShot;".into())));
+    // An engine names the dispatch, which is above it; a stage names the engine.
+    files.push(file("product/cpu/ranges/mod.rs", "use crate::product::dispatch::OneShot;"));
     let modules: BTreeSet<_> = wings.circle(&files).into_iter().map(|(to, _)| to).collect();
-    assert!(modules.contains("dispatch") && modules.contains("ranges"), "{modules:?}");
+    assert!(modules.contains("dispatch") && modules.contains("cpu"), "{modules:?}");
+    files.push(file("product/esc/analysis.rs", "use super::engine::Engine;"));
+    let modules: BTreeSet<_> =
+        Modules::new(&files, "product/esc").circle(&files).into_iter().map(|(to, _)| to).collect();
+    assert!(modules.contains("analysis") && modules.contains("engine"), "{modules:?}");
+}
+
+/// The methods of columns that a file of one of them names, also by their kernels.
+fn other_methods(file: &File, columns: &Modules) -> Vec<String> {
+    let named = columns.named_by(file);
+    let own = columns.module(file).filter(|own| METHODS.contains(&&**own));
+    let others = METHODS.iter().filter(|_| own.is_some()).filter(|method| own.as_deref() != Some(method));
+    let of_kernels = |method: &str| file.code.contains(&format!("product/columns/{method}/"));
+    others
+        .filter(|method| named.contains_key(**method) || of_kernels(method))
+        .map(|&method| method.to_owned())
+        .collect()
+}
+
+/// The methods of columns: folders of `product/columns` that do not name one another.
+const METHODS: [&str; 4] = ["dense", "direct", "hash", "hub"];
+
+#[test]
+fn methods_of_columns_do_not_name_one_another() {
+    let files = source();
+    let columns = Modules::new(&files, "product/columns");
+    assert!(METHODS.iter().all(|method| columns.modules.contains(*method)));
+    for file in &files {
+        let others = other_methods(file, &columns);
+        assert!(others.is_empty(), "src/{} names {others:?}", file.path.display());
+    }
+    for (path, code, names) in [
+        ("product/columns/hub/mod.rs", "use super::hash::HashCounts;", true),
+        ("product/columns/dense/count.rs", "use crate::product::columns::{hash::HashCounts, tasks::Tasks};", true),
+        ("product/columns/hash/mod.rs", "\"product/columns/dense/count.cl\"", true),
+        ("product/columns/adaptive/find.rs", "use super::super::hash::HashCounts;", false),
+    ] {
+        assert_eq!(!other_methods(&file(path, code), &columns).is_empty(), names, "{path}: {code}");
+    }
 }
