@@ -2,7 +2,8 @@
 //! A·B. A plan that is executed once and dropped runs any other product.
 use super::{
     GramParts, How, Report,
-    once::{Measured, Options},
+    bands::join,
+    once::{HeldOperands, Measured, Options, in_column_order},
     plan::{GridArrays, GridView, PlanCore, Views, Wanted, one_cell, only},
     request::Given,
     terms::{ViewWeights, Weights},
@@ -62,11 +63,31 @@ impl<'a> AnyProduct<'a> {
     /// Computes a product of matrices.
     pub fn matrix<'w>(&self, work: &'w Work) -> Result<Measured<'w, DeviceCbc>> {
         self.check()?;
-        match (self.plain(), self.mask()) {
-            (Some((a, b)), None) => return self.options.on_device(work, a, b),
-            (Some(operands), Some(mask)) => return self.options.on_mask(work, operands, mask),
-            (None, _) => {}
-        }
+        let options = self.options;
+        let (a, b) = match (self.plain(), self.mask()) {
+            (Some(operands), None) => operands,
+            (Some(operands), Some(mask)) => return options.on_mask(work, operands, mask),
+            (None, _) => return self.planned(work),
+        };
+        let ((x, y), how) = (in_column_order(a, b), options.how(a.kind));
+        let operands = options.operands(x, y)?;
+        let mut filter = options.drop_filter_of(work.device(), &operands)?;
+        let held = HeldOperands::count(work, x, y)?;
+        let (prepared, clock) = options.prepare(work, &operands, how).map_err(|error| held.explain(error))?;
+        let (mut bands, mut columns) = (Vec::new(), 0);
+        let multiplied = prepared.multiply(work, &operands, &mut |band| {
+            columns += band.ncols as u64;
+            bands.push(filter.keep(work, band)?);
+            options.tell(columns, y.ncols as u64);
+            Ok(())
+        });
+        let counts = multiplied.map_err(|error| held.explain(error))?;
+        let c = join(work, &operands, bands, counts.last_stage()).map_err(|error| held.explain(error))?;
+        Ok(Measured { c, clock, counts, dropped: filter.dropped })
+    }
+
+    /// Computes a product of matrices by a plan.
+    fn planned<'w>(&self, work: &'w Work) -> Result<Measured<'w, DeviceCbc>> {
         let Measured { c, clock, counts, .. } = self.by_plan(work)?;
         let c = only(c.0)?;
         let mut filter = self.options.drop_filter(work.device(), self.of.element, c.shape)?;

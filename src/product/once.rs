@@ -2,8 +2,8 @@
 //! [`Product`](super::Product) of two factors.
 use super::{
     Counts, Method, Operands, Report,
-    bands::{HostColumns, join},
-    dispatch::{self, Compiled},
+    bands::HostColumns,
+    dispatch::{self, Prepared},
     masked,
     plan::check_mask,
     terms::How,
@@ -48,30 +48,6 @@ pub(super) struct Measured<'w, C> {
 }
 
 impl Options {
-    /// Computes C = A·B. The operands are on the device, and C stays there.
-    pub fn on_device<'w>(
-        &self,
-        work: &'w Work,
-        a: DeviceView<'_>,
-        b: DeviceView<'_>,
-    ) -> Result<Measured<'w, DeviceCbc>> {
-        let ((x, y), how) = (in_column_order(a, b), self.how(a.kind));
-        let operands = self.operands(x, y)?;
-        let mut filter = self.drop_filter_of(work.device(), &operands)?;
-        let held = HeldOperands::count(work, x, y)?;
-        let (one_shot, clock) = self.one_shot(work, &operands, how).map_err(|error| held.explain(error))?;
-        let (mut bands, mut columns) = (Vec::new(), 0);
-        let multiplied = one_shot.multiply(work, &operands, &mut |band| {
-            columns += band.ncols as u64;
-            bands.push(filter.keep(work, band)?);
-            self.tell(columns, y.ncols as u64);
-            Ok(())
-        });
-        let counts = multiplied.map_err(|error| held.explain(error))?;
-        let c = join(work, &operands, bands, counts.last_stage()).map_err(|error| held.explain(error))?;
-        Ok(Measured { c, clock, counts, dropped: filter.dropped })
-    }
-
     /// Computes C = A·B and downloads it band by band. C need not fit the device.
     pub fn to_host(&self, a: DeviceView<'_>, b: DeviceView<'_>) -> Result<(AnyMatrix, Report)> {
         let (kind, (x, y)) = (a.type_of().times(b.type_of())?.kind, in_column_order(a, b));
@@ -109,9 +85,9 @@ impl Options {
         let work = self.reported(&x.device)?;
         let mut filter = self.drop_filter_of(&x.device, operands)?;
         let held = HeldOperands::count(&work, x, y)?;
-        let (one_shot, clock) = self.one_shot(&work, operands, how).map_err(|error| held.explain(error))?;
+        let (prepared, clock) = self.prepare(&work, operands, how).map_err(|error| held.explain(error))?;
         let (mut columns, mut entries, mut transfers) = (0, 0, Duration::ZERO);
-        let multiplied = one_shot.multiply(&work, operands, &mut |band| {
+        let multiplied = prepared.multiply(&work, operands, &mut |band| {
             let band = filter.keep(&work, band)?;
             work.wait()?;
             (columns, entries) = (columns + band.ncols as u64, entries + band.nnz() as u64);
@@ -130,7 +106,7 @@ impl Options {
 
     /// The method and the algebra for the product of the stored arrays. If matrices are row-major,
     /// the arrays' factors are swapped.
-    fn how(&self, kind: MatrixKind) -> How {
+    pub fn how(&self, kind: MatrixKind) -> How {
         let how = How { method: self.method, semiring: self.semiring };
         if kind.is_row_major() { how.mirrored() } else { how }
     }
@@ -144,16 +120,16 @@ impl Options {
     }
 
     /// Prepares the host's product or the kernels of A·B, and starts a clock when they are loaded.
-    fn one_shot<'o, 'w: 'o>(
+    pub fn prepare<'o, 'w: 'o>(
         &self,
         work: &'w Work,
         operands: &Operands<'o>,
         how: How,
-    ) -> Result<(Compiled<'o>, Clock<'w>)> {
+    ) -> Result<(Prepared<'o>, Clock<'w>)> {
         if self.explained {
             work.in_turn();
         }
-        dispatch::one_shot(work, operands, how, self.costs)
+        dispatch::prepare(work, operands, how, self.costs)
     }
 
     /// Computes C = A·B at the places where `mask` has entries.
@@ -237,12 +213,12 @@ impl Options {
 
 /// The operands as their arrays are multiplied. The arrays of row-major matrices store the
 /// transposes, so A and B are swapped: Cᵀ = BᵀAᵀ.
-fn in_column_order<'a>(a: DeviceView<'a>, b: DeviceView<'a>) -> (&'a DeviceCbc, &'a DeviceCbc) {
+pub(super) fn in_column_order<'a>(a: DeviceView<'a>, b: DeviceView<'a>) -> (&'a DeviceCbc, &'a DeviceCbc) {
     if a.kind.is_row_major() { (b.cbc, a.cbc) } else { (a.cbc, b.cbc) }
 }
 
 /// The device memory of the operands of a product. C has to fit into the rest.
-struct HeldOperands {
+pub(super) struct HeldOperands {
     bytes: u64,
     /// Whether A and B are one matrix.
     one: bool,
@@ -253,7 +229,7 @@ impl HeldOperands {
     ///
     /// # Errors
     /// [`Error::Memory`] if they do not fit with the offsets of C.
-    fn count(work: &Work, a: &DeviceCbc, b: &DeviceCbc) -> Result<Self> {
+    pub fn count(work: &Work, a: &DeviceCbc, b: &DeviceCbc) -> Result<Self> {
         let one = std::ptr::eq(a, b);
         let held = Self { bytes: a.bytes() + if one { 0 } else { b.bytes() }, one };
         work.count_operand(held.bytes);
@@ -268,7 +244,7 @@ impl HeldOperands {
     }
 
     /// Adds the memory of the operands to an error of device memory.
-    fn explain(&self, error: Error) -> Error {
+    pub fn explain(&self, error: Error) -> Error {
         match error {
             Error::Memory { what, needed, available, place } if place != "host" => {
                 let place = format!("{place}; {} {} bytes", self.take(), self.bytes);

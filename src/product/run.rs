@@ -1,6 +1,6 @@
 //! Products that run once.
 use super::{
-    Product, Report,
+    Product, Report, Times,
     any_product::{AnyProduct, type_of},
     plan::{Grid, OnDevice},
 };
@@ -9,6 +9,14 @@ use crate::{
     groups::{BlockGroups, DeviceGroups},
     matrix::{AnyType, HostMatrix},
 };
+
+impl<M: HostMatrix> Times<DeviceMatrix<M>> for DeviceMatrix<M> {
+    type Product = Self;
+
+    fn times(&self, b: &Self) -> Result<Self> {
+        Product::of(self, b).run()
+    }
+}
 
 impl<M: HostMatrix> Product<'_, DeviceMatrix<M>> {
     /// Computes C on the device, and returns without waiting for its completion.

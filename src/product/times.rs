@@ -1,6 +1,5 @@
 //! Factors of [`multiply`](crate::multiply).
-use super::Product;
-use crate::{DeviceMatrix, Result, matrix::HostMatrix};
+use crate::Result;
 
 /// A left factor of [`multiply`](crate::multiply) for right factors of type `B`. The factors are
 /// two sparse matrices of one type, or a sparse and a [dense](crate::dense::DeviceDense) matrix in
@@ -18,12 +17,4 @@ pub trait Times<B> {
 
     #[doc(hidden)]
     fn times(&self, b: &B) -> Result<Self::Product>;
-}
-
-impl<M: HostMatrix> Times<DeviceMatrix<M>> for DeviceMatrix<M> {
-    type Product = Self;
-
-    fn times(&self, b: &Self) -> Result<Self> {
-        Product::of(self, b).run()
-    }
 }

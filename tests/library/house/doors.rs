@@ -77,7 +77,6 @@ const DOORS: [&str; 62] = [
     "product/request.rs",
     "product/run.rs",
     "product/terms/weights.rs",
-    "product/times.rs",
     "resident/dense.rs",
     "resident/foreign.rs",
     "resident/matrix.rs",

@@ -53,6 +53,15 @@ pub(in crate::product) struct Adaptive {
     esc: Engine,
 }
 
+/// A band of columns whose entries are found.
+struct FoundBand {
+    found: Found,
+    /// The columns of ESC, which are computed.
+    rest: Vec<Part>,
+    /// The counts of this band and the bands before it.
+    counts: Counts,
+}
+
 impl Adaptive {
     pub fn new(device: &Device, teams: Teams, spec: &Spec, tuning: Tuning, adaptive: &AdaptiveTuning) -> Result<Self> {
         let (group_size, scan) = (tuning.group_size, tuning.scan);
@@ -114,8 +123,9 @@ impl Adaptive {
         let whole = AdaptiveBand::whole(&memory, &profile.sizes, work.free_bytes_without(profile.bytes()));
         let sure = whole.is_some();
         if let Some(band) = whole {
-            if self.band(work, operands, (profile, &band), &memory, &mut counts, place)? {
-                return Ok(counts);
+            if let Some(found) = self.find_band(work, operands, (profile, &band), &memory, &counts)? {
+                self.sums(work, operands, found.found, found.rest, place)?;
+                return Ok(found.counts);
             }
             profile = self.finder.profile_band(work, patterns, (&rules, all), samples)?;
         }
@@ -212,23 +222,26 @@ impl Adaptive {
             }
             _ => profile().and_then(|mut profile| {
                 profile.share_out(&self.tuning.prices, false);
-                self.band(work, operands, (profile, band), memory, counts, place)
+                let found = self.find_band(work, operands, (profile, band), memory, counts)?;
+                let Some(FoundBand { found, rest, counts: with }) = found else { return Ok(false) };
+                self.sums(work, operands, found, rest, place)?;
+                *counts = with;
+                Ok(true)
             }),
         };
         computed.map_err(|error| band.explain(error))
     }
 
-    /// Computes the columns of a band that has products. Returns false if its entries were expected
-    /// to fit and do not.
-    fn band(
+    /// Finds the entries of a band that has products, and adds it to the counts. `None` if its
+    /// entries were expected to fit and do not.
+    fn find_band(
         &self,
         work: &Work,
         operands: &Operands<'_>,
         (mut profile, band): (Profile, &AdaptiveBand),
         memory: &AdaptiveMemory<'_>,
-        counts: &mut Counts,
-        place: Place<'_>,
-    ) -> Result<bool> {
+        counts: &Counts,
+    ) -> Result<Option<FoundBand>> {
         let (free_bytes, mut with) = (work.free_bytes_without(profile.bytes()), counts.clone());
         profile.lists.numbers = profile.shares.iter().map(|share| with.add_bin(&share.bin())).collect();
         let rest = self.esc_columns(work, operands, &profile, &mut with)?;
@@ -240,10 +253,8 @@ impl Adaptive {
                 let lengths_of = |part| self.rest.lengths(work, &lists.list, part, lists.windows, lengths);
                 rest.iter().try_for_each(lengths_of)
             })?; // round trip 2
-        let Some(found) = found else { return Ok(false) };
-        self.sums(work, operands, found, rest, place)?;
-        *counts = Counts { bands: counts.bands + 1, ..with };
-        Ok(true)
+        with.bands += 1;
+        Ok(found.map(|found| FoundBand { found, rest, counts: with }))
     }
 
     /// Computes the sums of the columns that were found, and gives them to `place` together with
