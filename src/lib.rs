@@ -127,8 +127,10 @@
 //!
 //! * `ocl`: contexts, queues and buffers of the `ocl` crate (links libOpenCL).
 //! * `gl`: contexts that share with OpenGL (links libGL too).
-//! * `faer`, `nalgebra-sparse`: the pattern of a [`plan::ScalarMap`] for the sparse factorizations
-//!   of these crates. `faer` also enables the solvers of least-squares problems.
+//! * `faer`, `nalgebra-sparse`, `sprs`: [`Csc`] and [`Csr`] convert `From` and `TryFrom` the sparse
+//!   matrices of these crates. Values are moved. The first two also have the pattern of a
+//!   [`plan::ScalarMap`] for their sparse factorizations, and `faer` enables the solvers of
+//!   least-squares problems.
 //! * `pictures`: PNG files of matrices and of solved problems, `spy::Picture` and
 //!   `solver::problem::AnyProblem::picture`.
 //!
