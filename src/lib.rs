@@ -112,8 +112,9 @@
 //! [`Device`] and [`DeviceMatrix`] are `Send` and `Sync`; several threads may multiply on one
 //! device. A product is cut into bands of columns if it does not fit the device's memory, the free
 //! memory of a CPU device's host, or the limit given to [`Product::memory_limit`]. If a band does
-//! not fit either, the result is an [`Error`] with the numbers. The library does not panic on
-//! input, and prints nothing.
+//! not fit either, the result is an [`Error`] with the numbers. The library prints nothing. It does
+//! not panic on input, with one exception: the operators `*` and `+` of matrices on the host panic
+//! if their sizes do not fit, as those of nalgebra do. `try_mul` and `try_add` return an error.
 //!
 //! # Events
 //!
