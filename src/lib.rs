@@ -4,7 +4,10 @@
 //! C = A·B is computed by *blockwise expand, sort, compress* (L. Polok, V. Ila, P. Smrz, *Fast
 //! Sparse Matrix Multiplication on GPU*, 2015). Elements are `f64`, `f32` or `half::f16`. Matrices
 //! are scalar ([`Csc`], [`Csr`]), or made of dense blocks of one shape, square or not, from 1x1 to
-//! 32x32 ([`Cbc`], [`Bsr`]).
+//! 32x32 ([`Cbc`], and [`Bsr`], which others call BSR or BCSR).
+//!
+//! In other libraries' words: [`multiply`] is SpGEMM, [`Product::gram`] syrk of a sparse matrix,
+//! [`plan::Apply`] SpMV, and [`dense::multiply`] SpMM.
 //!
 //! ```
 //! use blockmul::{BlockShape, Cbc, Device, generate, multiply, reference};

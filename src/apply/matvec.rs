@@ -47,6 +47,7 @@ use std::marker::PhantomData;
 /// ```
 /// The vectors of type `V` may have another element type than the matrix, see
 /// [`ApplyOptions::vectors`].
+#[doc(alias = "SpMV")]
 pub struct Apply<M: HostMatrix, V = <M as HostMatrix>::Word> {
     a: DevicePattern,
     of: MatrixType<M>,

@@ -38,6 +38,7 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias = "SpMM")]
 pub struct ApplyDense<M: HostMatrix> {
     pub(super) prepared: Prepared,
     of: MatrixType<M>,
