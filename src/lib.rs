@@ -15,7 +15,8 @@
 //! # fn main() -> blockmul::Result<()> {
 //! let device = Device::auto()?; // the one BLOCKMUL_DEVICE names, else a GPU, else a CPU
 //! // W: 20 cameras see 500 points, 4 views of each, one 6x3 block a view.
-//! let w = generate::bundle_adjustment(20, 500, 4, BlockShape::new(6, 3)?, Default::default(), 1)?;
+//! let seen = generate::Visibility { cameras: 20, points: 500, views: 4, ..Default::default() };
+//! let w = seen.matrix()?;
 //! let wt = w.transpose();
 //!
 //! let on_device = device.upload(&w)?; // once, for any number of products

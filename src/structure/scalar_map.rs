@@ -19,7 +19,8 @@ use std::ops::Range;
 /// use blockmul::plan::ScalarMap;
 /// use blockmul::generate;
 /// // A path of 4 poses, with blocks of 3x3:
-/// let h = generate::pose_graph(4, 0, 3, generate::Values::Integer, 1)?;
+/// let path = generate::PoseChain { poses: 4, closures: 0, freedom: 3, ..Default::default() };
+/// let h = path.matrix()?;
 /// let map = ScalarMap::lower(&h)?;
 /// assert_eq!(map.nnz(), 4 * 6 + 3 * 9); // triangles on the diagonal, whole blocks below
 /// let mut values = vec![0.0; map.nnz()];
