@@ -93,8 +93,8 @@ impl PowerLaw {
     /// The matrix.
     ///
     /// # Errors
-    /// [`Error::Argument`] for edges without nodes; [`Error::TooLarge`] and [`Error::Memory`] for sizes
-    /// out of range.
+    /// [`Error::Argument`] for edges without nodes; [`Error::TooLarge`] and [`Error::Memory`] for
+    /// sizes out of range.
     pub fn matrix(&self) -> Result<Cbc<f64>> {
         let PowerLaw { edges, shape, values, seed, .. } = *self;
         let nodes = lines("nodes", self.nodes)?;

@@ -2,8 +2,8 @@
 //! graphs, and triangle meshes. [`problem`] has whole problems, with consistent numbers.
 //!
 //! A family is a struct of its parameters, with defaults. The same parameters give the same matrix,
-//! bit for bit, on every platform. The random numbers are those of [`Random`], and are combined only
-//! by additions, multiplications and comparisons, which IEEE 754 defines exactly.
+//! bit for bit, on every platform. The random numbers are those of [`Random`], and are combined
+//! only by additions, multiplications and comparisons, which IEEE 754 defines exactly.
 //!
 //! ```
 //! use blockmul::generate::Visibility;

@@ -74,8 +74,8 @@ impl PoseChain {
 
     /// The Jacobian of the pose graph.
     ///
-    /// The first row is a prior on the first pose. Each step and each closure has a row, with a block
-    /// for each of its two poses. [`PoseChain::matrix`] has the pattern of JᵀJ.
+    /// The first row is a prior on the first pose. Each step and each closure has a row, with a
+    /// block for each of its two poses. [`PoseChain::matrix`] has the pattern of JᵀJ.
     ///
     /// # Errors
     /// See [`PoseChain::matrix`].

@@ -47,8 +47,8 @@ impl Visibility {
 
     /// The Jacobian of the bundle adjustment, [J_camera | J_point].
     ///
-    /// Each view gives a row of two residuals, point after point. The row has a block for its camera
-    /// and one for its point, with the parameters that the rows and columns of
+    /// Each view gives a row of two residuals, point after point. The row has a block for its
+    /// camera and one for its point, with the parameters that the rows and columns of
     /// [`shape`](Visibility::shape) count: [2x9 | 2x3] for 9x3.
     ///
     /// [`Visibility::matrix`] has the pattern of J_cameraᵀ·J_point.

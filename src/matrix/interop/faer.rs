@@ -67,7 +67,7 @@ impl<T: Element, I: Index> TryFrom<SparseColMat<I, T>> for Csc<T> {
 /// The matrix of `faer`, by rows. Values are copied only if its arrays have gaps.
 ///
 /// # Errors
-/// As for [`Csc`], whose columns are the rows here.
+/// See the conversion to [`Csc`], whose columns are the rows here.
 impl<T: Element, I: Index> TryFrom<SparseRowMat<I, T>> for Csr<T> {
     type Error = Error;
     fn try_from(matrix: SparseRowMat<I, T>) -> Result<Self> {

@@ -23,7 +23,7 @@ fn pattern(nrows: usize, ncols: usize, col_ptr: Vec<u64>, rows: impl Iterator<It
 }
 
 impl Pattern {
-    /// Offsets and rows as `usize`.
+    /// Converts offsets and rows to `usize`.
     fn wide(&self) -> (Vec<usize>, Vec<usize>) {
         let offsets = self.col_ptr().iter().map(|&offset| offset as usize).collect();
         (offsets, self.row_idx().iter().map(|&row| row as usize).collect())

@@ -55,7 +55,7 @@ impl<T: Element> TryFrom<CscMatrix<T>> for Csc<T> {
 /// The matrix of `nalgebra-sparse`, by rows.
 ///
 /// # Errors
-/// As for [`Csc`], whose columns are the rows here.
+/// See the conversion to [`Csc`], whose columns are the rows here.
 impl<T: Element> TryFrom<CsrMatrix<T>> for Csr<T> {
     type Error = Error;
     fn try_from(matrix: CsrMatrix<T>) -> Result<Self> {

@@ -50,7 +50,7 @@ impl<T: Element, I: SpIndex, P: SpIndex> TryFrom<CsMatI<T, I, P>> for Csc<T> {
 /// values.
 ///
 /// # Errors
-/// As for [`Csc`], whose columns are the rows here.
+/// See the conversion to [`Csc`], whose columns are the rows here.
 impl<T: Element, I: SpIndex, P: SpIndex> TryFrom<CsMatI<T, I, P>> for Csr<T> {
     type Error = Error;
     fn try_from(matrix: CsMatI<T, I, P>) -> Result<Self> {
