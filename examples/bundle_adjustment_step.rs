@@ -1,7 +1,7 @@
 //! The products of a Gauss-Newton step of bundle adjustment: structure once, values in each
 //! iteration.
 use blockmul::{
-    Cbc, Device, Part, Planned, Product, generate,
+    BlockShape, Cbc, Device, Part, Planned, Product, generate,
     plan::{Accum, Apply, Scalars},
     product::GramParts,
     solver::{Damping, Elimination, NormalEquations},
@@ -11,7 +11,8 @@ fn main() -> blockmul::Result<()> {
     let device = Device::auto()?;
     // J = [J_camera | J_point] has a row of a 2x9 block and a 2x3 block for each observation. Here
     // the blocks are random.
-    let j = generate::bundle_adjustment_jacobian(50, 4000, 5, 9, generate::Values::Real, 1)?;
+    let (cameras, points, shape) = (50, 4000, BlockShape::new(9, 3)?);
+    let j = generate::Visibility { cameras, points, shape, ..Default::default() }.jacobian()?;
     let residuals = device.upload_vector(&vec![0.5; j.scalar_rows()])?;
     let j = device.upload_groups(&j)?;
     let (j_c, j_p) = (j.get(0, 0).unwrap(), j.get(0, 1).unwrap());

@@ -1,12 +1,13 @@
 //! Uploads A once, multiplies it by three matrices on the device, and downloads one of the results.
-use blockmul::{BlockShape, Cbc, Device, generate, multiply};
+use blockmul::{Cbc, Device, generate, multiply};
 
 fn main() -> blockmul::Result<()> {
     let device = Device::auto()?;
     println!("on {}", device.info().name);
 
     // W: 50 cameras see 4000 points, 4 views of each, one 6x3 block a view.
-    let seed = |seed| generate::bundle_adjustment(50, 4000, 4, BlockShape::new(6, 3)?, Default::default(), seed);
+    let seen = generate::Visibility { cameras: 50, points: 4000, views: 4, ..Default::default() };
+    let seed = |seed| generate::Visibility { seed, ..seen }.matrix();
     let a = device.upload(&seed(1)?)?;
 
     let mut products = Vec::new();

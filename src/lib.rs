@@ -4,7 +4,10 @@
 //! C = A·B is computed by *blockwise expand, sort, compress* (L. Polok, V. Ila, P. Smrz, *Fast
 //! Sparse Matrix Multiplication on GPU*, 2015). Elements are `f64`, `f32` or `half::f16`. Matrices
 //! are scalar ([`Csc`], [`Csr`]), or made of dense blocks of one shape, square or not, from 1x1 to
-//! 32x32 ([`Cbc`], [`Bsr`]).
+//! 32x32 ([`Cbc`], and [`Bsr`], which others call BSR or BCSR).
+//!
+//! In other libraries' words: [`multiply`] is SpGEMM, [`Product::gram`] syrk of a sparse matrix,
+//! [`plan::Apply`] SpMV, and [`dense::multiply`] SpMM.
 //!
 //! ```
 //! use blockmul::{BlockShape, Cbc, Device, generate, multiply, reference};
@@ -12,7 +15,8 @@
 //! # fn main() -> blockmul::Result<()> {
 //! let device = Device::auto()?; // the one BLOCKMUL_DEVICE names, else a GPU, else a CPU
 //! // W: 20 cameras see 500 points, 4 views of each, one 6x3 block a view.
-//! let w = generate::bundle_adjustment(20, 500, 4, BlockShape::new(6, 3)?, Default::default(), 1)?;
+//! let seen = generate::Visibility { cameras: 20, points: 500, views: 4, ..Default::default() };
+//! let w = seen.matrix()?;
 //! let wt = w.transpose();
 //!
 //! let on_device = device.upload(&w)?; // once, for any number of products
@@ -112,8 +116,9 @@
 //! [`Device`] and [`DeviceMatrix`] are `Send` and `Sync`; several threads may multiply on one
 //! device. A product is cut into bands of columns if it does not fit the device's memory, the free
 //! memory of a CPU device's host, or the limit given to [`Product::memory_limit`]. If a band does
-//! not fit either, the result is an [`Error`] with the numbers. The library does not panic on
-//! input, and prints nothing.
+//! not fit either, the result is an [`Error`] with the numbers. The library prints nothing. It does
+//! not panic on input, with one exception: the operators `*` and `+` of matrices on the host panic
+//! if their sizes do not fit, as those of nalgebra do. `try_mul` and `try_add` return an error.
 //!
 //! # Events
 //!
@@ -127,8 +132,10 @@
 //!
 //! * `ocl`: contexts, queues and buffers of the `ocl` crate (links libOpenCL).
 //! * `gl`: contexts that share with OpenGL (links libGL too).
-//! * `faer`, `nalgebra-sparse`: the pattern of a [`plan::ScalarMap`] for the sparse factorizations
-//!   of these crates. `faer` also enables the solvers of least-squares problems.
+//! * `faer`, `nalgebra-sparse`, `sprs`: [`Csc`] and [`Csr`] convert `From` and `TryFrom` the sparse
+//!   matrices of these crates. Values are moved. The first two also have the pattern of a
+//!   [`plan::ScalarMap`] for their sparse factorizations, and `faer` enables the solvers of
+//!   least-squares problems.
 //! * `pictures`: PNG files of matrices and of solved problems, `spy::Picture` and
 //!   `solver::problem::AnyProblem::picture`.
 //!

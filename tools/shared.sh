@@ -13,7 +13,7 @@ choose_features() {
     else
         echo "$program: left out: the features ocl and gl" >&2
         # shellcheck disable=SC2034 # for the program that sources this
-        features=(--workspace --features "blockmul/faer blockmul/nalgebra-sparse")
+        features=(--workspace --features "blockmul/faer blockmul/nalgebra-sparse blockmul/sprs")
     fi
 }
 

@@ -29,9 +29,10 @@ use std::marker::PhantomData;
 /// ```
 /// # fn main() -> blockmul::Result<()> {
 /// use blockmul::plan::{Accum, Apply};
-/// use blockmul::{BlockShape, Cbc, Device, Planned, generate::{Values, bundle_adjustment}};
+/// use blockmul::{BlockShape, Cbc, Device, Planned, generate::Visibility};
 /// let device = Device::auto()?;
-/// let j: Cbc<f64> = bundle_adjustment(20, 300, 4, BlockShape::new(2, 3)?, Values::Real, 1)?;
+/// let (cameras, points, shape) = (20, 300, BlockShape::new(2, 3)?);
+/// let j: Cbc<f64> = Visibility { cameras, points, shape, ..Default::default() }.matrix()?;
 /// let r = device.upload_vector(&vec![1.0; j.scalar_rows()])?;
 /// let mut j = device.upload(&j)?;
 ///
@@ -47,6 +48,7 @@ use std::marker::PhantomData;
 /// ```
 /// The vectors of type `V` may have another element type than the matrix, see
 /// [`ApplyOptions::vectors`].
+#[doc(alias = "SpMV")]
 pub struct Apply<M: HostMatrix, V = <M as HostMatrix>::Word> {
     a: DevicePattern,
     of: MatrixType<M>,

@@ -88,7 +88,10 @@ mod tests {
 
     #[test]
     fn a_product_is_cut_into_bands_that_the_host_has_memory_for() -> Result<()> {
-        let a = generate::uniform(3000, 3000, 20, crate::BlockShape::SCALAR, Values::Integer, 1)?.to_scalars();
+        let a =
+            generate::Uniform { rows: 3000, cols: 3000, per_column: 20, values: Values::Integer, ..Default::default() }
+                .matrix()?
+                .to_scalars();
         let whole = reference::multiply(&a, &a)?;
         let bands = |available| -> Result<_> {
             let device = cpu(available)?;

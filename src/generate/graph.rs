@@ -2,69 +2,121 @@
 use super::{Random, Values, fill, lines, room, together};
 use crate::{BlockShape, Cbc, Error, Pattern, Result};
 
-/// A matrix of `rows` x `cols` blocks of `shape`, with `per_column` blocks in every column, in rows
-/// drawn uniformly.
+/// The family of matrices with equally many blocks in every column, in rows drawn uniformly.
 ///
-/// # Errors
-/// [`Error::Argument`] if a column has fewer places than `per_column`; [`Error::TooLarge`] and
-/// [`Error::Memory`] for sizes out of range.
-pub fn uniform(
-    rows: usize,
-    cols: usize,
-    per_column: usize,
-    shape: BlockShape,
-    values: Values,
-    seed: u64,
-) -> Result<Cbc<f64>> {
-    let (rows, cols) = (lines("rows", rows)?, lines("columns", cols)?);
-    if per_column > rows as usize {
-        return Err(Error::Argument(format!("{per_column} blocks in a column of {rows} rows")));
-    }
-    let random = &mut Random::new(seed);
-    let entries = u64::from(cols) * per_column as u64;
-    together(&[(u64::from(cols) + 1, 8), (entries, 4 + 8 * shape.area() as u64)])?;
-    let mut row_idx = room(entries, 4)?;
-    let mut col_ptr = room(u64::from(cols) + 1, 8)?;
-    col_ptr.push(0);
-    for _ in 0..cols {
-        row_idx.extend(random.distinct(per_column as u64, rows.into()).into_iter().map(|row| row as u32));
-        col_ptr.push(row_idx.len() as u64);
-    }
-    fill(Pattern::trusted(rows as usize, cols as usize, col_ptr, row_idx), shape, values, random)
+/// ```
+/// use blockmul::generate::Uniform;
+/// let a = Uniform { rows: 30, cols: 20, per_column: 4, ..Default::default() }.matrix()?;
+/// assert_eq!((a.nrows(), a.ncols(), a.nnz()), (30, 20, 80));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Uniform {
+    /// Rows, counted in blocks.
+    pub rows: usize,
+    /// Columns, counted in blocks.
+    pub cols: usize,
+    /// Blocks in every column.
+    pub per_column: usize,
+    /// Shape of the blocks.
+    pub shape: BlockShape,
+    /// Distribution of the elements.
+    pub values: Values,
+    /// Seed of the random numbers.
+    pub seed: u64,
 }
 
-/// The adjacency matrix of a directed graph whose degrees follow a power law. Each edge becomes a
-/// dense block of `shape`; there are `nodes` x `nodes` blocks, at most `edges` of them stored.
+impl Default for Uniform {
+    /// 1000 rows and columns, 8 real scalars in a column, seed 1.
+    fn default() -> Self {
+        let (shape, values) = (BlockShape::SCALAR, Values::Real);
+        Self { rows: 1000, cols: 1000, per_column: 8, shape, values, seed: 1 }
+    }
+}
+
+impl Uniform {
+    /// The matrix.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if a column has fewer places than `per_column`; [`Error::TooLarge`] and
+    /// [`Error::Memory`] for sizes out of range.
+    pub fn matrix(&self) -> Result<Cbc<f64>> {
+        let Uniform { per_column, shape, values, seed, .. } = *self;
+        let (rows, cols) = (lines("rows", self.rows)?, lines("columns", self.cols)?);
+        if per_column > rows as usize {
+            return Err(Error::Argument(format!("{per_column} blocks in a column of {rows} rows")));
+        }
+        let random = &mut Random::new(seed);
+        let entries = u64::from(cols) * per_column as u64;
+        together(&[(u64::from(cols) + 1, 8), (entries, 4 + 8 * shape.area() as u64)])?;
+        let mut row_idx = room(entries, 4)?;
+        let mut col_ptr = room(u64::from(cols) + 1, 8)?;
+        col_ptr.push(0);
+        for _ in 0..cols {
+            row_idx.extend(random.distinct(per_column as u64, rows.into()).into_iter().map(|row| row as u32));
+            col_ptr.push(row_idx.len() as u64);
+        }
+        fill(Pattern::trusted(rows as usize, cols as usize, col_ptr, row_idx), shape, values, random)
+    }
+}
+
+/// The family of adjacency matrices of directed graphs whose degrees follow a power law. Each edge
+/// becomes a dense block.
 ///
 /// The method is R-MAT (Chakrabarti, Zhan, Faloutsos: *R-MAT: A Recursive Model for Graph Mining*,
 /// SIAM SDM 2004) with the quadrant probabilities of Graph500, 0.57, 0.19, 0.19, 0.05. It works on
-/// the smallest power of two that holds `nodes`; an edge that falls outside is drawn again. An edge
-/// drawn twice, as often happens at hubs, becomes one block. Nodes are not shuffled: hubs have low
-/// numbers.
-///
-/// # Errors
-/// [`Error::Argument`] for edges without nodes; [`Error::TooLarge`] and [`Error::Memory`] for sizes
-/// out of range.
-pub fn power_law(nodes: usize, edges: usize, shape: BlockShape, values: Values, seed: u64) -> Result<Cbc<f64>> {
-    let nodes = lines("nodes", nodes)?;
-    if nodes == 0 && edges > 0 {
-        return Err(Error::Argument(format!("{edges} edges in a graph without nodes")));
+/// the smallest power of two that holds the nodes; an edge that falls outside is drawn again. An
+/// edge drawn twice, as often happens at hubs, becomes one block. Nodes are not shuffled: hubs have
+/// low numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PowerLaw {
+    /// Rows and columns, counted in blocks.
+    pub nodes: usize,
+    /// Edges drawn, of which those drawn twice are stored once.
+    pub edges: usize,
+    /// Shape of the blocks.
+    pub shape: BlockShape,
+    /// Distribution of the elements.
+    pub values: Values,
+    /// Seed of the random numbers.
+    pub seed: u64,
+}
+
+impl Default for PowerLaw {
+    /// 1000 nodes, 8000 edges of one real scalar, seed 1.
+    fn default() -> Self {
+        Self { nodes: 1000, edges: 8000, shape: BlockShape::SCALAR, values: Values::Real, seed: 1 }
     }
-    let random = &mut Random::new(seed);
-    // Column and row in one number, so that sorting puts the entries in order.
-    together(&[(u64::from(nodes) + 1, 8), (edges as u64, 8 + 4)])?;
-    let mut places: Vec<u64> = room(edges as u64, 8)?;
-    places.extend((0..edges).map(|_| edge(nodes, random)));
-    places.sort_unstable();
-    places.dedup();
-    let mut col_ptr = room(u64::from(nodes) + 1, 8)?;
-    col_ptr.resize(nodes as usize + 1, 0u64);
-    places.iter().for_each(|place| col_ptr[(place >> 32) as usize + 1] += 1);
-    (0..nodes as usize).for_each(|col| col_ptr[col + 1] += col_ptr[col]);
-    let mut row_idx = room(places.len() as u64, 4)?;
-    row_idx.extend(places.iter().map(|&place| place as u32));
-    drop(places);
-    fill(Pattern::trusted(nodes as usize, nodes as usize, col_ptr, row_idx), shape, values, random)
+}
+
+impl PowerLaw {
+    /// The matrix.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for edges without nodes; [`Error::TooLarge`] and [`Error::Memory`] for
+    /// sizes out of range.
+    pub fn matrix(&self) -> Result<Cbc<f64>> {
+        let PowerLaw { edges, shape, values, seed, .. } = *self;
+        let nodes = lines("nodes", self.nodes)?;
+        if nodes == 0 && edges > 0 {
+            return Err(Error::Argument(format!("{edges} edges in a graph without nodes")));
+        }
+        let random = &mut Random::new(seed);
+        // Column and row in one number, so that sorting puts the entries in order.
+        together(&[(u64::from(nodes) + 1, 8), (edges as u64, 8 + 4)])?;
+        let mut places: Vec<u64> = room(edges as u64, 8)?;
+        places.extend((0..edges).map(|_| edge(nodes, random)));
+        places.sort_unstable();
+        places.dedup();
+        let mut col_ptr = room(u64::from(nodes) + 1, 8)?;
+        col_ptr.resize(nodes as usize + 1, 0u64);
+        places.iter().for_each(|place| col_ptr[(place >> 32) as usize + 1] += 1);
+        (0..nodes as usize).for_each(|col| col_ptr[col + 1] += col_ptr[col]);
+        let mut row_idx = room(places.len() as u64, 4)?;
+        row_idx.extend(places.iter().map(|&place| place as u32));
+        drop(places);
+        fill(Pattern::trusted(nodes as usize, nodes as usize, col_ptr, row_idx), shape, values, random)
+    }
 }
 
 /// Draws one edge, `column << 32 | row`: one quadrant for each bit of the node numbers, with 32
@@ -97,7 +149,10 @@ mod tests {
 
     #[test]
     fn uniform_has_as_many_in_every_column_and_all_rows_alike() {
-        let matrix = uniform(50, 2000, 5, shape(2, 3), Values::Integer, 7).unwrap();
+        let matrix =
+            Uniform { rows: 50, cols: 2000, per_column: 5, shape: shape(2, 3), values: Values::Integer, seed: 7 }
+                .matrix()
+                .unwrap();
         let pattern = matrix.pattern();
         assert_eq!((pattern.nrows(), pattern.ncols(), pattern.nnz(), matrix.shape()), (50, 2000, 10000, shape(2, 3)));
         assert!((0..2000).all(|col| pattern.column(col).len() == 5));
@@ -110,7 +165,8 @@ mod tests {
 
     #[test]
     fn power_law_has_hubs_and_empty_columns() {
-        let matrix = power_law(1000, 8000, shape(3, 3), Values::Real, 7).unwrap();
+        let matrix =
+            PowerLaw { nodes: 1000, edges: 8000, shape: shape(3, 3), seed: 7, ..Default::default() }.matrix().unwrap();
         let pattern = matrix.pattern();
         assert_eq!((pattern.nrows(), pattern.ncols()), (1000, 1000));
         assert!((5000..=8000).contains(&pattern.nnz()), "{}", pattern.nnz());
@@ -123,12 +179,16 @@ mod tests {
 
     #[test]
     fn the_seed_is_the_matrix() {
-        let one = |seed| power_law(77, 300, shape(1, 2), Values::Real, seed).unwrap();
+        let one =
+            |seed| PowerLaw { nodes: 77, edges: 300, shape: shape(1, 2), seed, ..Default::default() }.matrix().unwrap();
         assert_eq!(one(3), one(3));
         assert_ne!(one(3), one(4));
         // These values never change: pages, tests and reports elsewhere name matrices by their
         // seeds.
-        let matrix = uniform(10, 3, 2, BlockShape::SCALAR, Values::Integer, 42).unwrap();
+        let matrix =
+            Uniform { rows: 10, cols: 3, per_column: 2, values: Values::Integer, seed: 42, ..Default::default() }
+                .matrix()
+                .unwrap();
         assert_eq!(matrix.pattern().row_idx(), [1, 6, 2, 3, 0, 8]);
         assert_eq!(matrix.values(), [-3.0, 3.0, -1.0, 1.0, -3.0, 0.0]);
     }
@@ -136,19 +196,64 @@ mod tests {
     #[test]
     fn the_ends_of_the_ranges() {
         let scalar = BlockShape::SCALAR;
-        assert_eq!(uniform(0, 3, 0, scalar, Values::Real, 1).unwrap().pattern().nnz(), 0);
-        assert_eq!(uniform(3, 0, 3, scalar, Values::Real, 1).unwrap().pattern().nnz(), 0);
-        assert_eq!(uniform(3, 2, 3, scalar, Values::Real, 1).unwrap().pattern().row_idx(), [0, 1, 2, 0, 1, 2]);
-        assert_eq!(power_law(0, 0, scalar, Values::Real, 1).unwrap().pattern().nnz(), 0);
-        assert_eq!(power_law(1, 9, scalar, Values::Real, 1).unwrap().pattern().nnz(), 1);
+        assert_eq!(
+            Uniform { rows: 0, cols: 3, per_column: 0, shape: scalar, ..Default::default() }
+                .matrix()
+                .unwrap()
+                .pattern()
+                .nnz(),
+            0
+        );
+        assert_eq!(
+            Uniform { rows: 3, cols: 0, per_column: 3, shape: scalar, ..Default::default() }
+                .matrix()
+                .unwrap()
+                .pattern()
+                .nnz(),
+            0
+        );
+        assert_eq!(
+            Uniform { rows: 3, cols: 2, per_column: 3, shape: scalar, ..Default::default() }
+                .matrix()
+                .unwrap()
+                .pattern()
+                .row_idx(),
+            [0, 1, 2, 0, 1, 2]
+        );
+        assert_eq!(
+            PowerLaw { nodes: 0, edges: 0, shape: scalar, ..Default::default() }.matrix().unwrap().pattern().nnz(),
+            0
+        );
+        assert_eq!(
+            PowerLaw { nodes: 1, edges: 9, shape: scalar, ..Default::default() }.matrix().unwrap().pattern().nnz(),
+            1
+        );
         let text = |result: Result<Cbc<f64>>| result.unwrap_err().to_string();
-        assert_eq!(text(uniform(3, 2, 4, scalar, Values::Real, 1)), "4 blocks in a column of 3 rows");
-        assert_eq!(text(power_law(0, 5, scalar, Values::Real, 1)), "5 edges in a graph without nodes");
+        assert_eq!(
+            text(Uniform { rows: 3, cols: 2, per_column: 4, shape: scalar, ..Default::default() }.matrix()),
+            "4 blocks in a column of 3 rows"
+        );
+        assert_eq!(
+            text(PowerLaw { nodes: 0, edges: 5, shape: scalar, ..Default::default() }.matrix()),
+            "5 edges in a graph without nodes"
+        );
         let huge = usize::MAX;
         let above = u32::MAX as usize; // one more than Pattern::MAX_LINES
-        assert!(matches!(uniform(above, 1, 1, scalar, Values::Real, 1), Err(Error::TooLarge { .. })));
-        assert!(matches!(uniform(3, huge, 1, scalar, Values::Real, 1), Err(Error::TooLarge { .. })));
-        assert!(matches!(power_law(3, huge / 4, scalar, Values::Real, 1), Err(Error::Memory { .. })));
-        assert!(matches!(uniform(1 << 31, 1 << 31, 1 << 31, scalar, Values::Real, 1), Err(Error::Memory { .. })));
+        assert!(matches!(
+            Uniform { rows: above, cols: 1, per_column: 1, shape: scalar, ..Default::default() }.matrix(),
+            Err(Error::TooLarge { .. })
+        ));
+        assert!(matches!(
+            Uniform { rows: 3, cols: huge, per_column: 1, shape: scalar, ..Default::default() }.matrix(),
+            Err(Error::TooLarge { .. })
+        ));
+        assert!(matches!(
+            PowerLaw { nodes: 3, edges: huge / 4, shape: scalar, ..Default::default() }.matrix(),
+            Err(Error::Memory { .. })
+        ));
+        assert!(matches!(
+            Uniform { rows: 1 << 31, cols: 1 << 31, per_column: 1 << 31, shape: scalar, ..Default::default() }.matrix(),
+            Err(Error::Memory { .. })
+        ));
     }
 }

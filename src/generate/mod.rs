@@ -1,31 +1,31 @@
 //! Block-sparse matrices of any size, generated from a seed: families that occur in solvers and
 //! graphs, and triangle meshes. [`problem`] has whole problems, with consistent numbers.
 //!
-//! The same arguments give the same matrix, bit for bit, on every platform. The random numbers are
-//! those of [`Random`], and are combined only by additions, multiplications and comparisons, which
-//! IEEE 754 defines exactly.
+//! A family is a struct of its parameters, with defaults. The same parameters give the same matrix,
+//! bit for bit, on every platform. The random numbers are those of [`Random`], and are combined
+//! only by additions, multiplications and comparisons, which IEEE 754 defines exactly.
 //!
 //! ```
-//! use blockmul::generate::{Values, bundle_adjustment};
-//! use blockmul::BlockShape;
-//! let w = bundle_adjustment(20, 300, 4, BlockShape::new(6, 3)?, Values::Real, 1)?;
-//! assert_eq!((w.pattern().nrows(), w.pattern().ncols(), w.pattern().nnz()), (20, 300, 1200));
+//! use blockmul::generate::Visibility;
+//! let w = Visibility { cameras: 20, points: 300, views: 4, ..Default::default() }.matrix()?;
+//! assert_eq!((w.nrows(), w.ncols(), w.nnz()), (20, 300, 1200));
+//! assert_eq!(w.shape().to_string(), "6x3");
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 mod graph;
-mod jacobian;
 mod planar;
+mod pose_chain;
 pub mod problem;
 mod random;
-mod slam;
 mod surface;
+mod visibility;
 
-pub use graph::{power_law, uniform};
-pub use jacobian::{bundle_adjustment_jacobian, pose_graph_jacobian};
+pub use graph::{PowerLaw, Uniform};
 pub use planar::planar;
+pub use pose_chain::PoseChain;
 pub use random::Random;
-pub use slam::{bundle_adjustment, pose_graph};
 pub use surface::{sphere, terrain, torus};
+pub use visibility::Visibility;
 
 use crate::{BlockShape, Cbc, Error, Pattern, Result};
 
@@ -108,7 +108,8 @@ mod tests {
         assert!(edges < 4_800_000);
         // A column has 8 bytes and 8 entries of 12.
         let entries = refused(700_001 * 8 + 700_000 * 8 * 12, || {
-            uniform(700_000, 700_000, 8, BlockShape::SCALAR, Values::Integer, 1)
+            Uniform { rows: 700_000, cols: 700_000, per_column: 8, values: Values::Integer, ..Default::default() }
+                .matrix()
         });
         assert_eq!(entries, 5_600_000);
     }

@@ -193,7 +193,7 @@ mod tests {
     use crate::{
         BlockShape, Csc, Matrix,
         device::test_device,
-        generate::{Values, power_law, uniform},
+        generate::{PowerLaw, Uniform},
         reference,
     };
 
@@ -211,8 +211,10 @@ mod tests {
         // The last has a vertex that is connected with all others, each with the next.
         let wheel = (1..300usize).flat_map(|i| [(i, 0, 1.0), (i, i % 299 + 1, 1.0)]);
         for g in [
-            Csc::from_cbc(uniform(130, 130, 20, shape, Values::Real, 3)?)?,
-            Csc::from_cbc(power_law(600, 6000, shape, Values::Real, 4)?)?,
+            Csc::from_cbc(
+                Uniform { rows: 130, cols: 130, per_column: 20, shape, seed: 3, ..Default::default() }.matrix()?,
+            )?,
+            Csc::from_cbc(PowerLaw { nodes: 600, edges: 6000, shape, seed: 4, ..Default::default() }.matrix()?)?,
             Csc::from_triplets(300, 300, wheel)?,
         ] {
             let (want, on_device) = (reference::triangles_of_vertices(&g)?, test_device().upload(&g)?);

@@ -28,11 +28,12 @@ use nalgebra::DMatrix;
 /// # fn main() -> blockmul::Result<()> {
 /// use blockmul::groups::{BlockGroups, Group};
 /// use blockmul::product::GramParts;
-/// use blockmul::{Cbc, Device, Part, Planned, Product, generate};
+/// use blockmul::{BlockShape, Cbc, Device, Part, Planned, Product, generate};
 /// // 5 cameras of 9 parameters, 40 points of 3, each point seen by 2 cameras.
 /// // J is 80x5 blocks of 2x9 beside 80x40 blocks of 2x3.
-/// let j: BlockGroups<Cbc<f64>> =
-///     generate::bundle_adjustment_jacobian(5, 40, 2, 9, Default::default(), 1)?;
+/// let (cameras, points, views, shape) = (5, 40, 2, BlockShape::new(9, 3)?);
+/// let seen = generate::Visibility { cameras, points, views, shape, ..Default::default() };
+/// let j: BlockGroups<Cbc<f64>> = seen.jacobian()?;
 /// assert_eq!(j.col_groups(), [Group { blocks: 5, side: 9 }, Group { blocks: 40, side: 3 }]);
 ///
 /// let device = Device::auto()?;

@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     BlockShape, Cbc, Element, Semiring,
     element::Algebra,
-    generate::{self, Values},
+    generate,
     matrix::{AnyView, CbcView, MatrixKind},
     primitives::segmented_reduce::RUN_PIECE,
 };
@@ -179,8 +179,11 @@ fn runs_in_long_columns_are_cut_as_in_the_model() {
 fn rows_far_apart_are_found_by_sorting_and_many_by_the_bitmap() {
     // First two rows at the ends of 2^20, in several columns of A; then so many that bits pay.
     for many in [2, 400] {
-        let a = generate::uniform(1 << 20, 60, many, BlockShape::SCALAR, Values::Real, 3).unwrap();
-        let b = generate::uniform(60, 50, 7, BlockShape::SCALAR, Values::Real, 4).unwrap();
+        let a = generate::Uniform { rows: 1 << 20, cols: 60, per_column: many, seed: 3, ..Default::default() }
+            .matrix()
+            .unwrap();
+        let b =
+            generate::Uniform { rows: 60, cols: 50, per_column: 7, seed: 4, ..Default::default() }.matrix().unwrap();
         check(&a, &b, Semiring::PlusTimes, "far apart");
     }
 }
@@ -190,12 +193,14 @@ fn columns_are_near_or_dense_or_neither_and_one_in_many_is_sampled() {
     // Of 20,000 rows: the rows of a band, with few in the first word that it touches; so many that
     // each word has some; and so few that many words have none.
     let (nrows, cols) = (20_000, 60);
-    let band = generate::uniform(3000, cols, 9, BlockShape::SCALAR, Values::Real, 3).unwrap();
+    let band = generate::Uniform { rows: 3000, cols, per_column: 9, seed: 3, ..Default::default() }.matrix().unwrap();
     let rows = band.pattern().row_idx().iter().map(|row| row + 10_037).collect();
     let pattern = Pattern::new(nrows, cols, band.pattern().col_ptr().to_vec(), rows).unwrap();
     let band = Cbc::new(pattern, BlockShape::SCALAR, band.values().to_vec()).unwrap();
-    let uniform = |of_column| generate::uniform(nrows, cols, of_column, BlockShape::SCALAR, Values::Real, 3).unwrap();
-    let b = generate::uniform(cols, 300, 7, BlockShape::SCALAR, Values::Real, 4).unwrap();
+    let uniform = |of_column| {
+        generate::Uniform { rows: nrows, cols, per_column: of_column, seed: 3, ..Default::default() }.matrix().unwrap()
+    };
+    let b = generate::Uniform { rows: cols, cols: 300, per_column: 7, seed: 4, ..Default::default() }.matrix().unwrap();
     for a in [band, uniform(60), uniform(8)] {
         check(&a, &b, Semiring::PlusTimes, "f64");
         check(&a, &b, Semiring::MaxPlus, "max-plus");
@@ -263,7 +268,7 @@ fn a_part_that_takes_as_long_as_several_is_taken_first() {
 
 #[test]
 fn products_that_the_memory_has_no_room_for_twice_are_found_first() {
-    let a = generate::uniform(300, 300, 60, BlockShape::SCALAR, Values::Real, 3).unwrap();
+    let a = generate::Uniform { rows: 300, cols: 300, per_column: 60, seed: 3, ..Default::default() }.matrix().unwrap();
     let factor = Factor::from(AnyView::from(&a));
     let factors = Factors::new(factor, factor, Semiring::PlusTimes).unwrap();
     // C is nearly full: 90,000 entries with a million products.
@@ -285,7 +290,7 @@ fn factors_of_two_types_are_refused() {
 
 #[test]
 fn an_error_of_a_thread_is_returned() {
-    let a = generate::uniform(300, 300, 60, BlockShape::SCALAR, Values::Real, 3).unwrap();
+    let a = generate::Uniform { rows: 300, cols: 300, per_column: 60, seed: 3, ..Default::default() }.matrix().unwrap();
     let refuse = |nnz| Err(crate::Error::Argument(format!("{nnz} entries")));
     assert!(rows::find(a.pattern().into(), a.pattern().into(), 1, &refuse).is_err());
     let few = AtMost(std::sync::atomic::AtomicUsize::new(3));

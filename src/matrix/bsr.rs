@@ -11,6 +11,8 @@ use std::ops::Range;
 
 /// A block-sparse matrix in compressed-row form (BSR). Each block is row-major, as in SciPy, MKL
 /// and cuSPARSE.
+#[doc(alias = "BSR")]
+#[doc(alias = "BCSR")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bsr<T: Element> {
     transposed: Cbc<T>,

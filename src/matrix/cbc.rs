@@ -147,8 +147,8 @@ impl<T: Element> Cbc<T> {
     /// Block `entry` as a nalgebra matrix of constant size.
     ///
     /// ```
-    /// use blockmul::generate::{Values, pose_graph};
-    /// let h = pose_graph(3, 0, 6, Values::Real, 1)?;
+    /// use blockmul::generate::PoseChain;
+    /// let h = PoseChain { poses: 3, closures: 0, freedom: 6, ..Default::default() }.matrix()?;
     /// let first = h.fixed_block::<6, 6>(0)?;
     /// assert_eq!(first.trace(), h.block(0).trace());
     /// assert!(h.fixed_block::<6, 3>(0).is_err());

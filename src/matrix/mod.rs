@@ -14,6 +14,8 @@ mod csc;
 mod csr;
 mod dense;
 mod host;
+#[cfg(any(feature = "faer", feature = "nalgebra-sparse", feature = "sprs"))]
+mod interop;
 mod moves;
 mod near;
 mod part;

@@ -22,9 +22,19 @@ impl AnyView<'_> {
         AnyMatrix::of_arrays(self.kind, pattern_of(self.pattern, entries), (self.shape, area), values)
     }
 
-    /// Some consecutive columns of the arrays, without padding. They are rows if the matrix is
-    /// row-major.
-    pub(crate) fn lines(&self, lines: Range<usize>) -> Result<AnyMatrix> {
+    /// The matrix of some consecutive columns, or rows if it is row-major, without padding.
+    ///
+    /// ```
+    /// use blockmul::{Csc, matrix::AnyMatrix};
+    /// let a = AnyMatrix::from(Csc::from_triplets(3, 3, [(0, 0, 1.0), (2, 1, 5.0), (1, 2, 7.0)])?);
+    /// let last = a.view().lines(1..3)?;
+    /// assert_eq!((last.ncols(), last.values().numbers()), (2, vec![5.0, 7.0]));
+    /// # Ok::<(), blockmul::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the columns or rows are out of range.
+    pub fn lines(&self, lines: Range<usize>) -> Result<AnyMatrix> {
         let all = self.pattern.ncols();
         if lines.start > lines.end || lines.end > all {
             let what = if self.kind.is_row_major() { "rows" } else { "columns" };

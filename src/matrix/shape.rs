@@ -12,6 +12,8 @@ pub struct BlockShape {
 impl BlockShape {
     /// 1x1: a scalar.
     pub const SCALAR: Self = Self { rows: 1, cols: 1 };
+    /// 6x3: the parameters of a camera by those of a point.
+    pub(crate) const CAMERA_BY_POINT: Self = Self { rows: 6, cols: 3 };
     /// The longest side a block may have.
     pub const MAX_SIDE: usize = 32;
 

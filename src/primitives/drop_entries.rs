@@ -316,7 +316,15 @@ mod tests {
         let mut dropped = 0;
         for (rows, cols, block) in [(1, 1, 1), (50, 60, 1), (40, 40, 3), (30, 20, 5)] {
             let block = BlockShape::new(block, block + block / 2)?;
-            let a = odd(&generate::uniform(rows, cols, 9.min(rows), block, generate::Values::Real, 3)?)?;
+            let a = odd(&generate::Uniform {
+                rows,
+                cols,
+                per_column: 9.min(rows),
+                shape: block,
+                seed: 3,
+                ..Default::default()
+            }
+            .matrix()?)?;
             for tolerance in [0.0, f64::MIN_POSITIVE, 1e-3, 0.1, 1e9] {
                 for threshold in [Threshold::absolute(tolerance), Threshold::relative(tolerance)] {
                     for threshold in [threshold, threshold.keep_diagonal()] {
@@ -341,7 +349,7 @@ mod tests {
             )?;
             assert!(!agrees(&empty, Threshold::relative(0.5))?);
         }
-        let few = generate::uniform(5, 1, 2, BlockShape::SCALAR, generate::Values::Real, 1)?;
+        let few = generate::Uniform { rows: 5, cols: 1, per_column: 2, ..Default::default() }.matrix()?;
         assert!(agrees(&few, Threshold::absolute(1e300))?, "everything goes");
         Ok(())
     }

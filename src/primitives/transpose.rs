@@ -87,7 +87,7 @@ impl Transpose {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BlockShape, Pattern, device::test_device, generate};
+    use crate::{Pattern, device::test_device, generate};
 
     /// Transposes patterns with tiles of `items` elements for each work-item, both in work-groups
     /// and in single items, and compares with the host.
@@ -140,7 +140,8 @@ mod tests {
     const SHARED: Option<TallyTuning> = Some(TallyTuning { shares: 7, stretch: 10 });
 
     fn random(nodes: usize, edges: usize) -> Result<Pattern> {
-        let a = generate::power_law(nodes, edges, BlockShape::SCALAR, generate::Values::Integer, 5)?;
+        let a = generate::PowerLaw { nodes, edges, values: generate::Values::Integer, seed: 5, ..Default::default() }
+            .matrix()?;
         Ok(a.pattern().clone())
     }
 

@@ -65,6 +65,7 @@ use once::Options;
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias = "SpGEMM")]
 pub fn multiply<A: Times<B>, B>(a: &A, b: &B) -> Result<A::Product> {
     a.times(b)
 }
@@ -92,6 +93,7 @@ pub fn multiply<A: Times<B>, B>(a: &A, b: &B) -> Result<A::Product> {
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias = "SpGEMM")]
 pub struct Product<'a, X: Operand> {
     factors: Vec<Factor<'a, X>>,
     /// Whether the product is JᵀJ.
@@ -140,6 +142,7 @@ impl<'a, X: Operand> Product<'a, X> {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "syrk")]
     pub fn gram(j: impl Into<Factor<'a, X>>) -> Self {
         let j = j.into();
         Self { gram: true, ..Self::of(j.t(), j) }

@@ -123,9 +123,13 @@ mod tests {
     #[test]
     fn places_have_the_bits_of_the_whole_product_or_zeros() -> Result<()> {
         let shape = |rows, cols| BlockShape::new(rows, cols);
-        let a: Cbc<f64> = generate::uniform(30, 40, 4, shape(2, 3)?, Default::default(), 1)?;
-        let b: Cbc<f64> = generate::uniform(40, 20, 4, shape(3, 4)?, Default::default(), 2)?;
-        let mask = generate::uniform(30, 20, 9, BlockShape::SCALAR, Default::default(), 3)?;
+        let a: Cbc<f64> =
+            generate::Uniform { rows: 30, cols: 40, per_column: 4, shape: shape(2, 3)?, ..Default::default() }
+                .matrix()?;
+        let b: Cbc<f64> =
+            generate::Uniform { rows: 40, cols: 20, per_column: 4, shape: shape(3, 4)?, seed: 2, ..Default::default() }
+                .matrix()?;
+        let mask = generate::Uniform { rows: 30, cols: 20, per_column: 9, seed: 3, ..Default::default() }.matrix()?;
         let (whole, c) = (super::super::multiply(&a, &b)?, multiply_masked(&a, &b, &mask)?);
         assert_eq!(c.pattern(), mask.pattern());
         let mut formed = 0;

@@ -1,69 +1,94 @@
-//! Matrices on the host under `*` and `+`.
+//! The operators `*` and `+` of matrices on the host.
 use super::multiply;
 use crate::{
-    Arithmetic, Bsr, Cbc, Csc, Csr, Element, Result,
-    matrix::{AnyMatrix, AnyView, add},
+    Arithmetic, Bsr, Cbc, Csc, Csr, Element, Matrix, Result,
+    element::Listed,
+    matrix::{AnyMatrix, AnyView, add, add_any},
 };
 use std::ops::{Add, Mul};
 
 macro_rules! operators {
-    ($($matrix:ident),+) => { $(
-        impl<T: Element> $matrix<T> {
-            /// A·B on the host's cores: see [`reference::multiply`](crate::reference::multiply).
-            /// The operator `*` does the same and panics on an error.
+    ($([$($element:ident)?] $matrix:ty, $number:ty, $add:ident, $scale:ident;)+) => { $(
+        impl<$($element: Element)?> $matrix {
+            /// A·B on the host's cores, as [`reference::multiply`](crate::reference::multiply)
+            /// computes it. The operator `*` panics on an error.
             ///
             /// # Errors
-            /// As [`reference::multiply`](crate::reference::multiply).
+            /// See [`reference::multiply`](crate::reference::multiply).
             pub fn try_mul(&self, b: &Self) -> Result<Self> {
                 multiply(self, b)
             }
 
-            /// A + B on the host: see [`matrix::add`](crate::matrix::add). The operator `+` does
-            /// the same and panics on an error.
+            /// A + B on the host, as [`matrix::add`](crate::matrix::add) computes it. The operator
+            /// `+` panics on an error.
             ///
             /// # Errors
-            /// As [`matrix::add`](crate::matrix::add).
+            /// See [`matrix::add`](crate::matrix::add) and, for matrices whose type is known at run
+            /// time only, [`matrix::add_any`](crate::matrix::add_any).
             pub fn try_add(&self, b: &Self) -> Result<Self> {
-                let one = T::from_f64(1.0).widen();
-                add(one, self, one, b)
+                $add(self, b)
             }
         }
 
-        /// [`reference::multiply`](crate::reference::multiply) on the host's cores. Panics where
-        /// that fails: sizes that do not fit, no memory.
-        impl<T: Element> Mul for &$matrix<T> {
-            type Output = $matrix<T>;
-            fn mul(self, b: Self) -> $matrix<T> {
+        /// A·B on the host, as [`reference::multiply`](crate::reference::multiply) computes it.
+        ///
+        /// # Panics
+        /// If `try_mul` returns an error, for example because the sizes do not fit.
+        impl<$($element: Element)?> Mul for &$matrix {
+            type Output = $matrix;
+            fn mul(self, b: Self) -> $matrix {
                 self.try_mul(b).unwrap_or_else(|error| panic!("{error}"))
             }
         }
 
-        /// [`matrix::add`](crate::matrix::add). Panics where that fails: sizes that differ, no
-        /// memory.
-        impl<T: Element> Add for &$matrix<T> {
-            type Output = $matrix<T>;
-            fn add(self, b: Self) -> $matrix<T> {
+        /// A + B, as [`matrix::add`](crate::matrix::add) computes it.
+        ///
+        /// # Panics
+        /// If `try_add` returns an error, for example because the sizes differ.
+        impl<$($element: Element)?> Add for &$matrix {
+            type Output = $matrix;
+            fn add(self, b: Self) -> $matrix {
                 self.try_add(b).unwrap_or_else(|error| panic!("{error}"))
             }
         }
 
-        /// Each element times a number, rounded once.
-        impl<T: Element> Mul<T> for &$matrix<T> {
-            type Output = $matrix<T>;
-            fn mul(self, factor: T) -> $matrix<T> {
-                scaled(AnyView::from(self), factor).typed().unwrap_or_else(|error| panic!("{error}"))
+        /// Multiplies each element by a number and rounds it once.
+        impl<$($element: Element)?> Mul<$number> for &$matrix {
+            type Output = $matrix;
+            fn mul(self, factor: $number) -> $matrix {
+                $scale(self, factor)
             }
         }
     )+ };
 }
-operators!(Csc, Csr, Cbc, Bsr);
+operators! {
+    [T] Csc<T>, T, sum, scaled;
+    [T] Csr<T>, T, sum, scaled;
+    [T] Cbc<T>, T, sum, scaled;
+    [T] Bsr<T>, T, sum, scaled;
+    [] AnyMatrix, f64, sum_any, scaled_any;
+}
+
+fn sum<M: Matrix>(a: &M, b: &M) -> Result<M> {
+    let one = M::Element::from_f64(1.0).widen();
+    add(one, a, one, b)
+}
+
+fn sum_any(a: &AnyMatrix, b: &AnyMatrix) -> Result<AnyMatrix> {
+    add_any(1.0, a, 1.0, b)
+}
 
 /// The matrix with each element times a factor of the same type.
-fn scaled<T: Element>(matrix: AnyView<'_>, factor: T) -> AnyMatrix {
-    let product = |&x: &T| T::narrow(x.widen().times(factor.widen()));
-    let values = T::of_any_slice(matrix.values).into_iter().flatten().map(product).collect();
-    let AnyView { kind, pattern, shape, stride, .. } = matrix;
-    AnyMatrix::of_arrays(kind, pattern.clone(), (shape, stride), T::any(values))
+fn scaled<M: Matrix>(matrix: &M, factor: M::Element) -> M {
+    let AnyView { kind, pattern, shape, stride, .. } = AnyView::from(matrix);
+    let product = |&x: &M::Element| M::Element::narrow(x.widen().times(factor.widen()));
+    let values = M::Element::any(matrix.as_cbc().values.iter().map(product).collect());
+    let scaled = AnyMatrix::of_arrays(kind, pattern.clone(), (shape, stride), values);
+    scaled.typed().unwrap_or_else(|error| unreachable!("the same type: {error}"))
+}
+
+fn scaled_any(matrix: &AnyMatrix, factor: f64) -> AnyMatrix {
+    matrix.map(|x| x * factor)
 }
 
 #[cfg(test)]
@@ -88,6 +113,10 @@ mod tests {
         let blocks = Bsr::from_dense(&a, of_a)?;
         assert_eq!((&blocks * &Bsr::from_dense(&b, of_b)?).to_dense(), product);
         assert!(rows.try_mul(&rows).is_err() && cols.try_add(&Csc::from_dense(&b)?).is_err());
+        let (any, typed) = (AnyMatrix::from(cols.clone()), Csc::from_dense(&b)?);
+        assert_eq!(&any * &typed.clone().into(), (&cols * &typed).into());
+        assert_eq!((&any + &any, &any * 1.5), ((&cols + &cols).into(), (&cols * 1.5).into()));
+        assert!(any.try_mul(&any).is_err() && any.try_add(&rows.into()).is_err());
         Ok(())
     }
 

@@ -356,11 +356,13 @@ impl<M: HostMatrix> std::fmt::Debug for DeviceMatrix<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{device::test_device, generate, generate::Values};
+    use crate::{device::test_device, generate};
 
     #[test]
     fn a_transpose_is_the_same_arrays() -> Result<()> {
-        let j: Cbc<f64> = generate::uniform(7, 5, 3, BlockShape::new(2, 3)?, Values::Real, 1)?;
+        let j: Cbc<f64> =
+            generate::Uniform { rows: 7, cols: 5, per_column: 3, shape: BlockShape::new(2, 3)?, ..Default::default() }
+                .matrix()?;
         let on_device = test_device().upload(&j)?;
         let transpose = on_device.as_transpose();
         assert_eq!((transpose.nrows(), transpose.ncols(), transpose.shape()), (5, 7, BlockShape::new(3, 2)?));

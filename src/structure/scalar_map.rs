@@ -19,7 +19,8 @@ use std::ops::Range;
 /// use blockmul::plan::ScalarMap;
 /// use blockmul::generate;
 /// // A path of 4 poses, with blocks of 3x3:
-/// let h = generate::pose_graph(4, 0, 3, generate::Values::Integer, 1)?;
+/// let path = generate::PoseChain { poses: 4, closures: 0, freedom: 3, ..Default::default() };
+/// let h = path.matrix()?;
 /// let map = ScalarMap::lower(&h)?;
 /// assert_eq!(map.nnz(), 4 * 6 + 3 * 9); // triangles on the diagonal, whole blocks below
 /// let mut values = vec![0.0; map.nnz()];
@@ -302,8 +303,7 @@ impl ScalarMap {
     /// The pattern for `faer`, to be combined with the values in a
     /// [`faer::sparse::SparseColMatRef`].
     pub fn symbolic(&self) -> faer::sparse::SymbolicSparseColMat<usize> {
-        let (n, [offsets, rows]) = (self.pattern.nrows(), self.wide());
-        faer::sparse::SymbolicSparseColMat::new_checked(n, n, offsets, None, rows)
+        self.pattern.symbolic()
     }
 }
 
@@ -313,17 +313,6 @@ impl ScalarMap {
     /// [`CscSymbolicCholesky`](nalgebra_sparse::factorization::CscSymbolicCholesky), which needs a
     /// map made by [`ScalarMap::full`].
     pub fn sparsity_pattern(&self) -> nalgebra_sparse::pattern::SparsityPattern {
-        let (n, [offsets, rows]) = (self.pattern.nrows(), self.wide());
-        nalgebra_sparse::pattern::SparsityPattern::try_from_offsets_and_indices(n, n, offsets, rows)
-            .unwrap_or_else(|_| unreachable!("a pattern is valid"))
-    }
-}
-
-#[cfg(any(feature = "faer", feature = "nalgebra-sparse"))]
-impl ScalarMap {
-    /// Offsets and rows as `usize`.
-    fn wide(&self) -> [Vec<usize>; 2] {
-        let (offsets, rows) = (self.pattern.col_ptr(), self.pattern.row_idx());
-        [offsets.iter().map(|&p| p as usize).collect(), rows.iter().map(|&row| row as usize).collect()]
+        self.pattern.sparsity_pattern()
     }
 }

@@ -39,7 +39,7 @@ const DIAGONAL: u32 = 61;
 /// use blockmul::plan::{ScalarMap, Scalars};
 /// use blockmul::{Cbc, Device, Planned, generate};
 /// let device = Device::auto()?;
-/// let h = generate::pose_graph(50, 20, 6, generate::Values::Real, 1)?;
+/// let h = generate::PoseChain { poses: 50, closures: 20, ..Default::default() }.matrix()?;
 /// let h_on_device = device.upload(&h)?;
 /// let plan = Scalars::<Cbc<f64>>::lower(&h_on_device.pattern())?; // structure, once
 /// let mut on_device = plan.output()?;

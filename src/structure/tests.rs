@@ -3,7 +3,7 @@ use super::*;
 use crate::{
     Cbc, Element, Matrix, Part, Planned, Result,
     device::test_device,
-    generate::{Values, pose_graph, uniform},
+    generate::{PoseChain, Uniform},
     matrix,
 };
 use half::f16;
@@ -25,7 +25,12 @@ fn moved_and_added<T: Element<Arithmetic: From<f32>>>(
 ) -> Result<()> {
     let (device, shape) = (test_device(), BlockShape::new(rows, cols)?);
     let (grid, what) = (Elementwise::forced(shape, group_size, blocks), format!("{shape} {} {blocks}", T::NAME));
-    let real = |seed| -> Result<Cbc<T>> { uniform(9, 11, 3, shape, Values::Real, seed)?.cast().with_alignment(32) };
+    let real = |seed| -> Result<Cbc<T>> {
+        Uniform { rows: 9, cols: 11, per_column: 3, shape, seed, ..Default::default() }
+            .matrix()?
+            .cast()
+            .with_alignment(32)
+    };
     let (a, b) = (real(1)?, real(2)?);
     let (da, db) = (device.upload(&a)?, device.upload(&b)?);
 
@@ -43,7 +48,7 @@ fn moved_and_added<T: Element<Arithmetic: From<f32>>>(
 
 fn folded_and_handed_over(side: usize, group_size: usize, blocks: usize) -> Result<()> {
     let (device, grid) = (test_device(), Elementwise::forced(BlockShape::new(side, side)?, group_size, blocks));
-    let h = pose_graph(9, 6, side, Values::Real, 1)?;
+    let h = PoseChain { poses: 9, closures: 6, freedom: side, ..Default::default() }.matrix()?;
     let lower = h.blocks().filter(|&(row, col, _)| row >= col).map(|(row, col, block)| (row, col, block.into_owned()));
     let lower = Cbc::from_triplets(9, 9, h.shape(), lower)?;
     let (dh, order) = (device.upload(&lower)?, [4, 8, 0, 2, 6, 1, 3, 7, 5]);

@@ -65,7 +65,8 @@ const GRAPHS: [(usize, usize, usize); 6] = [(40, 30, 1), (40, 30, 3), (30, 20, 6
 
 fn every_storage<T: Element>(graphs: &[(usize, usize, usize)]) {
     for &(poses, closures, freedom) in graphs {
-        let h: Cbc<T> = generate::pose_graph(poses, closures, freedom, Values::Real, 3).unwrap().cast();
+        let h: Cbc<T> =
+            generate::PoseChain { poses, closures, freedom, seed: 3, ..Default::default() }.matrix().unwrap().cast();
         let want = [serial(&h, true), serial(&h, false)];
         for stored in [Part::Full, Part::Lower, Part::Upper] {
             let what = format!("{stored:?}, {poses} poses of {freedom}, {}", T::NAME);
@@ -87,7 +88,7 @@ fn every_storage_and_type_gives_the_same_scalars() {
 #[test]
 fn of_a_whole_matrix_the_lower_triangle_is_read() {
     // The values are not symmetric.
-    let h = generate::pose_graph(10, 8, 3, Values::Real, 3).unwrap();
+    let h = generate::PoseChain { poses: 10, closures: 8, freedom: 3, seed: 3, ..Default::default() }.matrix().unwrap();
     let values = (0..h.values().len()).map(|i| i as f64).collect();
     let h = Cbc::new(h.pattern().clone(), h.shape(), values).unwrap();
     let (lower, dense) = (serial(&h, true), h.to_dense());
@@ -105,7 +106,8 @@ fn check_lower<M: Matrix>(h: &M, want: &Csc<M::Element>) {
 
 #[test]
 fn diagonal_blocks_may_be_missing_and_columns_empty() {
-    let all = generate::pose_graph(9, 10, 2, Values::Integer, 3).unwrap();
+    let all =
+        generate::PoseChain { poses: 9, closures: 10, freedom: 2, values: Values::Integer, seed: 3 }.matrix().unwrap();
     let kept = all.blocks().filter(|&(i, j, _)| (i != j || i % 3 == 1) && i != 5 && j != 5);
     let kept = kept.map(|(i, j, block)| (i, j, block.into_owned()));
     let h = Cbc::from_triplets(9, 9, all.shape(), kept).unwrap();
@@ -134,7 +136,9 @@ fn what_is_not_symmetric_is_refused() {
 
 #[test]
 fn another_pattern_and_another_length_are_refused() {
-    let of = |seed| generate::pose_graph(20, 10, 3, Values::Real, seed).unwrap();
+    let of = |seed| {
+        generate::PoseChain { poses: 20, closures: 10, freedom: 3, seed, ..Default::default() }.matrix().unwrap()
+    };
     let (h, other) = (of(1), of(2));
     assert_eq!(h.nnz(), other.nnz(), "the sizes are the same");
     let map = ScalarMap::lower(&h).unwrap();
@@ -160,7 +164,16 @@ fn another_pattern_and_another_length_are_refused() {
 #[test]
 fn an_execution_takes_no_memory_and_is_read_by_one_read() {
     let device = Device::open(device().info()).unwrap(); // counters of its own
-    let j = generate::uniform(200, 40, 6, BlockShape::new(3, 6).unwrap(), Values::Integer, 1).unwrap();
+    let j = generate::Uniform {
+        rows: 200,
+        cols: 40,
+        per_column: 6,
+        shape: BlockShape::new(3, 6).unwrap(),
+        values: Values::Integer,
+        ..Default::default()
+    }
+    .matrix()
+    .unwrap();
     let dj = device.upload(&j).unwrap();
     let gram = Product::gram(&dj).part(Part::Lower).plan().unwrap();
     let mut h = gram.output().unwrap();
@@ -183,7 +196,8 @@ fn an_execution_takes_no_memory_and_is_read_by_one_read() {
 /// Hessians of one pose graph, and a right-hand side.
 #[cfg(any(feature = "faer", feature = "nalgebra-sparse"))]
 fn problem() -> (Vec<Cbc<f64>>, nalgebra::DVector<f64>) {
-    let h = generate::pose_graph(50, 40, 6, Values::Real, 7).unwrap();
+    let h =
+        generate::PoseChain { poses: 50, closures: 40, freedom: 6, seed: 7, ..Default::default() }.matrix().unwrap();
     // A heavier diagonal: still positive definite.
     let scaled = |factor: f64| {
         let mut values = h.values().to_vec();

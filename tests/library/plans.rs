@@ -19,7 +19,10 @@ fn bits<T: Element>(matrix: &Cbc<T>) -> (&blockmul::matrix::Pattern, &[u8]) {
 
 /// Uniform blocks of integers, small enough for sums in `f16`.
 fn uniform<T: Element>(rows: usize, cols: usize, block: BlockShape, seed: u64) -> Cbc<T> {
-    generate::uniform(rows, cols, 4.min(rows), block, Values::Integer, seed).unwrap().cast()
+    generate::Uniform { rows, cols, per_column: 4.min(rows), shape: block, values: Values::Integer, seed }
+        .matrix()
+        .unwrap()
+        .cast()
 }
 
 fn executed<M: Matrix>(plan: &Plan<M>, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> M {
@@ -59,7 +62,7 @@ fn every_shape_and_type_has_the_bits_of_the_reference() {
 
 #[test]
 fn new_values_on_the_same_pattern() {
-    let a = generate::pose_graph(300, 500, 6, Values::Real, 1).unwrap();
+    let a = generate::PoseChain { poses: 300, closures: 500, freedom: 6, ..Default::default() }.matrix().unwrap();
     let mut da = device().upload(&a).unwrap();
     let plan = Product::of(&da, &da).plan().unwrap();
     let mut c = plan.output().unwrap();
@@ -132,7 +135,9 @@ fn row_major_matrices_swap_operands_and_triangles() {
 
 #[test]
 fn alpha_and_beta() {
-    let a = generate::uniform(50, 50, 5, shape(3, 3), Values::Real, 5).unwrap();
+    let a = generate::Uniform { rows: 50, cols: 50, per_column: 5, shape: shape(3, 3), seed: 5, ..Default::default() }
+        .matrix()
+        .unwrap();
     let da = device().upload(&a).unwrap();
     let plan = Product::of(&da, &da).plan().unwrap();
     let product = reference::multiply(&a, &a).unwrap();
@@ -155,8 +160,19 @@ fn alpha_and_beta() {
 fn long_runs_are_cut_where_the_reference_cuts_them() {
     // A row times a column of this length: one run.
     for length in [1024, 1025, 2500] {
-        let a = generate::uniform(1, length, 1, shape(2, 2), Values::Real, 1).unwrap();
-        let b = generate::uniform(length, 1, length, shape(2, 2), Values::Real, 2).unwrap();
+        let a = generate::Uniform { rows: 1, cols: length, per_column: 1, shape: shape(2, 2), ..Default::default() }
+            .matrix()
+            .unwrap();
+        let b = generate::Uniform {
+            rows: length,
+            cols: 1,
+            per_column: length,
+            shape: shape(2, 2),
+            seed: 2,
+            ..Default::default()
+        }
+        .matrix()
+        .unwrap();
         let (da, db) = (device().upload(&a).unwrap(), device().upload(&b).unwrap());
         let plan = Product::of(&da, &db).plan().unwrap();
         assert_eq!(bits(&executed(&plan, &da, &db)), bits(&reference::multiply(&a, &b).unwrap()), "{length}");
@@ -242,7 +258,8 @@ fn a_refusal_says_what_differs() {
 #[test]
 fn a_thousand_executions_change_no_bit_take_no_memory_and_read_nothing() {
     let device = Device::open(device().info()).unwrap(); // counters of its own
-    let j = generate::pose_graph(60, 90, 3, Values::Real, 2).unwrap();
+    let j =
+        generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix().unwrap();
     let dj = device.upload(&j).unwrap();
     let multiply = Product::of(&dj, &dj).plan().unwrap();
     let gram = Product::gram(&dj).part(Part::Lower).plan().unwrap();
@@ -265,7 +282,10 @@ fn a_thousand_executions_change_no_bit_take_no_memory_and_read_nothing() {
 
 #[test]
 fn two_threads_execute_one_plan() {
-    let a = generate::uniform(200, 200, 6, shape(3, 3), Values::Real, 8).unwrap();
+    let a =
+        generate::Uniform { rows: 200, cols: 200, per_column: 6, shape: shape(3, 3), seed: 8, ..Default::default() }
+            .matrix()
+            .unwrap();
     let da = device().upload(&a).unwrap();
     let plan = Product::of(&da, &da).plan().unwrap();
     let want = reference::multiply(&a, &a).unwrap();

@@ -2,7 +2,7 @@
 //! room for pairs.
 use crate::common::device;
 use blockmul::{
-    BlockShape, Cbc, Csc, Csr, Device, Element, Error, Method, Planned, Product,
+    Cbc, Csc, Csr, Device, Element, Error, Method, Planned, Product,
     generate::{self, Values},
     groups::{BlockGroups, Group},
     plan::Accum,
@@ -15,7 +15,11 @@ use half::f16;
 const METHODS: [Method; 5] = [Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash];
 
 fn uniform<T: Element>(rows: usize, cols: usize, per_column: usize, values: Values, seed: u64) -> Csc<T> {
-    generate::uniform(rows, cols, per_column, BlockShape::SCALAR, values, seed).unwrap().to_scalars().cast()
+    generate::Uniform { rows, cols, per_column, values, seed, ..Default::default() }
+        .matrix()
+        .unwrap()
+        .to_scalars()
+        .cast()
 }
 
 fn bytes<T: Element>(matrix: &Csc<T>) -> (&blockmul::matrix::Pattern, &[u8]) {
@@ -58,7 +62,7 @@ fn plans_by_every_method_of_scalars_have_the_bits_of_the_reference() {
 #[test]
 fn outputs_are_scaled_added_and_padded() {
     // 1x1 blocks: scalars that lie side by side cannot be padded.
-    let a: Cbc<f64> = generate::uniform(40, 40, 5, BlockShape::SCALAR, Values::Real, 1).unwrap();
+    let a: Cbc<f64> = generate::Uniform { rows: 40, cols: 40, per_column: 5, ..Default::default() }.matrix().unwrap();
     let da = device().upload(&a).unwrap();
     let product = reference::multiply(&a, &a).unwrap();
     for method in METHODS {

@@ -92,7 +92,9 @@ fn bits_are_moved_as_they_are() {
 
 #[test]
 fn new_values_through_one_plan() {
-    let a = generate::bundle_adjustment(20, 300, 4, shape(6, 3), Values::Real, 1).unwrap();
+    let a = generate::Visibility { cameras: 20, points: 300, views: 4, shape: shape(6, 3), ..Default::default() }
+        .matrix()
+        .unwrap();
     let (mut da, order_of_rows, order_of_cols) = (up(&a), order(20, 1), order(300, 2));
     let transpose = Transpose::<Cbc<f64>>::new(&da.pattern()).unwrap();
     let permute = Permute::<Cbc<f64>>::new(&da.pattern(), &order_of_rows, &order_of_cols).unwrap();
@@ -178,7 +180,11 @@ fn part<T: Element>(of: &Cbc<T>, part: Part) -> Cbc<T> {
 
 fn symmetric_permutations<T: Element>(graphs: &[(usize, usize)]) {
     for &(poses, freedom) in graphs {
-        let h: Cbc<T> = generate::pose_graph(poses, 10.min(poses / 2), freedom, Values::Real, 3).unwrap().cast();
+        let h: Cbc<T> =
+            generate::PoseChain { poses, closures: 10.min(poses / 2), freedom, seed: 3, ..Default::default() }
+                .matrix()
+                .unwrap()
+                .cast();
         let order = order(poses, freedom as u64);
         let whole = permuted(&h, &order, &order);
         for stored in [Part::Full, Part::Lower, Part::Upper] {
@@ -208,7 +214,7 @@ fn a_stored_triangle_stays_one() {
 
 #[test]
 fn what_is_no_permutation_or_no_triangle_is_refused() {
-    let h = up(&generate::pose_graph(5, 0, 2, Values::Real, 1).unwrap());
+    let h = up(&generate::PoseChain { poses: 5, closures: 0, freedom: 2, ..Default::default() }.matrix().unwrap());
     let told = |result: Result<Permute<Cbc<f64>>, Error>| result.unwrap_err().to_string();
     let (good, short, twice, outside) = ([4, 3, 2, 1, 0], [0, 1, 2], [0, 1, 2, 3, 1], [0, 1, 2, 3, 5]);
     let plan = |rows: &[usize], cols: &[usize]| Permute::<Cbc<f64>>::new(&h.pattern(), rows, cols);
@@ -234,7 +240,12 @@ fn what_is_no_permutation_or_no_triangle_is_refused() {
 fn every_sum<T: Element<Arithmetic: From<f32>>>(shapes: &[(usize, usize)]) {
     for (seed, &(r, c)) in shapes.iter().enumerate() {
         let (seed, what) = (seed as u64, format!("{r}x{c} of {}", T::NAME));
-        let real = |cols, seed| generate::uniform(30, cols, 4, shape(r, c), Values::Real, seed).unwrap().cast::<T>();
+        let real = |cols, seed| {
+            generate::Uniform { rows: 30, cols, per_column: 4, shape: shape(r, c), seed, ..Default::default() }
+                .matrix()
+                .unwrap()
+                .cast::<T>()
+        };
         let (a, b) = (real(25, seed), blocks::<T>(FAMILIES[seed as usize], 30, 25, 3, shape(r, c), seed));
         for (alpha, beta) in [(1.0f32, 1.0f32), (-0.3, 0.7), (0.0, -1.5)] {
             let want = matrix::add(alpha.into(), &a, beta.into(), &b).unwrap();
@@ -307,7 +318,11 @@ fn what_cannot_be_added_is_refused() {
 
 #[test]
 fn another_pattern_is_refused_and_an_equal_one_is_not() {
-    let of = |seed| up(&generate::uniform(30, 30, 4, shape(2, 2), Values::Real, seed).unwrap());
+    let of = |seed| {
+        up(&generate::Uniform { rows: 30, cols: 30, per_column: 4, shape: shape(2, 2), seed, ..Default::default() }
+            .matrix()
+            .unwrap())
+    };
     let (a, other, again) = (of(1), of(2), of(1));
     assert_eq!(a.nnz(), other.nnz(), "the sizes are the same");
     let identity: Vec<_> = (0..30).collect();
@@ -336,7 +351,10 @@ fn another_pattern_is_refused_and_an_equal_one_is_not() {
 #[test]
 fn executions_take_no_memory_and_read_nothing() {
     let device = Device::open(device().info()).unwrap(); // counters of its own
-    let h = part(&generate::pose_graph(60, 90, 3, Values::Real, 2).unwrap(), Part::Lower);
+    let h = part(
+        &generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix().unwrap(),
+        Part::Lower,
+    );
     let (dh, order) = (device.upload(&h).unwrap(), order(60, 5));
     let transpose = Transpose::<Cbc<f64>>::new(&dh.pattern()).unwrap();
     let permute = Permute::<Cbc<f64>>::symmetric(&dh.pattern(), &order, Part::Lower).unwrap();
@@ -361,7 +379,16 @@ fn executions_take_no_memory_and_read_nothing() {
 /// that were planned on the device.
 #[test]
 fn plans_meet_plans() {
-    let w = generate::bundle_adjustment(25, 200, 3, shape(6, 3), Values::Integer, 4).unwrap();
+    let w = generate::Visibility {
+        cameras: 25,
+        points: 200,
+        views: 3,
+        shape: shape(6, 3),
+        values: Values::Integer,
+        seed: 4,
+    }
+    .matrix()
+    .unwrap();
     let dw = up(&w);
     let transpose = Transpose::<Cbc<f64>>::new(&dw.pattern()).unwrap();
     let mut wt = transpose.output().unwrap();
@@ -383,7 +410,10 @@ fn plans_meet_plans() {
 
 #[test]
 fn two_threads_execute_one_plan() {
-    let a = generate::uniform(200, 200, 6, shape(3, 3), Values::Real, 8).unwrap();
+    let a =
+        generate::Uniform { rows: 200, cols: 200, per_column: 6, shape: shape(3, 3), seed: 8, ..Default::default() }
+            .matrix()
+            .unwrap();
     let (da, want) = (up(&a), a.transpose());
     let plan = Transpose::<Cbc<f64>>::new(&da.pattern()).unwrap();
     std::thread::scope(|scope| {

@@ -23,6 +23,7 @@ use crate::{DeviceDense, DeviceMatrix, Planned, Result, matrix::HostMatrix, prod
 /// [`Error::Argument`](crate::Error::Argument) if the inner dimensions differ,
 /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch),
 /// [`Error::Memory`](crate::Error::Memory).
+#[doc(alias = "SpMM")]
 pub fn multiply<M: HostMatrix>(a: &DeviceMatrix<M>, d: &DeviceDense<M::Word>) -> Result<DeviceDense<M::Word>> {
     let layout = d.shape().layout;
     let plan = ApplyDense::of(a, d.shape().cols).layouts(layout, layout).plan()?;

@@ -23,10 +23,11 @@ use crate::{
 /// ```
 /// # fn main() -> blockmul::Result<()> {
 /// use blockmul::plan::{Accum, ApplyDense};
-/// use blockmul::{BlockShape, Cbc, Device, Planned, generate::{Values, bundle_adjustment}};
+/// use blockmul::{BlockShape, Cbc, Device, Planned, generate::Visibility};
 /// use nalgebra::DMatrix;
 /// let device = Device::auto()?;
-/// let j: Cbc<f64> = bundle_adjustment(20, 300, 4, BlockShape::new(2, 3)?, Values::Real, 1)?;
+/// let (cameras, points, shape) = (20, 300, BlockShape::new(2, 3)?);
+/// let j: Cbc<f64> = Visibility { cameras, points, shape, ..Default::default() }.matrix()?;
 /// let x = device.upload_dense(&DMatrix::from_element(j.scalar_rows(), 4, 1.0))?;
 /// let j = device.upload(&j)?;
 ///
@@ -38,6 +39,7 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias = "SpMM")]
 pub struct ApplyDense<M: HostMatrix> {
     pub(super) prepared: Prepared,
     of: MatrixType<M>,

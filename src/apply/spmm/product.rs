@@ -121,6 +121,7 @@ impl<T> Source<'_, T> {
 /// # }
 /// ```
 #[derive(Debug)]
+#[doc(alias = "SpMM")]
 pub struct Product<'a, M: HostMatrix> {
     a: &'a DeviceMatrix<M>,
     d: Source<'a, M::Word>,

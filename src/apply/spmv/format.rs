@@ -55,7 +55,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format except [`Format::Auto`].
+    /// Every format that gives the same bits in every run, without [`Format::Auto`].
     pub const ALL: &[Self] = &[
         Self::Csr,
         Self::CsrVector,
@@ -68,11 +68,11 @@ impl Format {
         Self::Coo,
         Self::SegmentedScan,
         Self::Scoo,
-        Self::CsrAdaptiveAtomic,
-        Self::CooAtomic,
-        Self::HybAtomic,
-        Self::ScooAtomic,
     ];
+
+    /// The formats that add in the order in which work-items arrive. They exist for comparison:
+    /// their bits differ from run to run.
+    pub const ARRIVAL: &[Self] = &[Self::CsrAdaptiveAtomic, Self::CooAtomic, Self::HybAtomic, Self::ScooAtomic];
 
     /// The name that the command and the report use.
     pub fn name(self) -> &'static str {
@@ -138,7 +138,7 @@ impl std::fmt::Display for Format {
 impl std::str::FromStr for Format {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self> {
-        let known = [Self::Auto].iter().chain(Self::ALL).copied();
+        let known = [Self::Auto].iter().chain(Self::ALL).chain(Self::ARRIVAL).copied();
         known.clone().find(|format| format.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
             let names: Vec<_> = known.map(Self::name).collect();
             Error::Argument(format!("no format \"{text}\"; there are: {}", names.join(", ")))

@@ -2,7 +2,7 @@
 use super::{deviation, normal, turned};
 use crate::{
     Result,
-    generate::{Random, room, slam::visibility},
+    generate::{Random, room, visibility},
     solver::problem::{BundleAdjustment, Observation, place},
 };
 use nalgebra::{Vector2, Vector3};
@@ -37,9 +37,8 @@ impl Default for Scene {
 /// A bundle adjustment whose start differs from the truth. Focal lengths are 500 to 1000 pixels, k1
 /// -0.1 to 0, k2 0 to 0.02. Every point lies well in front of the cameras that see it.
 ///
-/// Visibility is drawn as by [`generate::bundle_adjustment`](crate::generate::bundle_adjustment):
-/// with the same seed that matrix has the pattern of this problem. Observations are in the order of
-/// the points.
+/// With the same seed the matrix of [`Visibility`](crate::generate::Visibility) has the pattern of
+/// this problem. Observations are in the order of the points.
 ///
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if there are fewer cameras than views of a point,
@@ -48,7 +47,7 @@ impl Default for Scene {
 pub fn bundle_adjustment(scene: &Scene) -> Result<BundleAdjustment> {
     let (noise, error) = (deviation("the noise", scene.noise)?, deviation("the error of the start", scene.error)?);
     let random = &mut Random::new(scene.seed);
-    let seen = visibility(scene.cameras, scene.points, scene.views, random)?;
+    let seen = visibility::pattern(scene.cameras, scene.points, scene.views, random)?;
     let ring = Ring::new(scene);
     let mut cameras = room(scene.cameras as u64, size_of::<Camera>() as u64)?;
     cameras.extend((0..scene.cameras).map(|number| ring.camera(number, random)));
@@ -209,7 +208,16 @@ mod tests {
     #[test]
     fn the_pattern_is_that_of_the_matrix_of_the_same_seed() {
         let problem = bundle_adjustment(&Scene { cameras: 12, points: 50, views: 3, seed: 9, ..Default::default() });
-        let w = generate::bundle_adjustment(12, 50, 3, BlockShape::SCALAR, Default::default(), 9).unwrap();
+        let w = generate::Visibility {
+            cameras: 12,
+            points: 50,
+            views: 3,
+            shape: BlockShape::SCALAR,
+            seed: 9,
+            ..Default::default()
+        }
+        .matrix()
+        .unwrap();
         let (problem, pattern) = (problem.unwrap(), w.pattern());
         let places = (0..50).flat_map(|point| pattern.column(point).iter().map(move |&camera| (camera, point as u32)));
         assert!(problem.observations.iter().map(|of| (of.camera, of.point)).eq(places));

@@ -340,8 +340,9 @@ fn small_cases_whole() -> Result<()> {
 fn every_device_s_tuning_gives_the_same_bits_here() -> Result<()> {
     // The tunings of a GPU and of a CPU, on any device.
     let mut info = test_device().info().clone();
-    let a = crate::generate::power_law(1 << 10, 12_000, BlockShape::SCALAR, crate::generate::Values::Real, 3)?;
-    let h = crate::generate::pose_graph(200, 300, 6, crate::generate::Values::Real, 4)?;
+    let a = crate::generate::PowerLaw { nodes: 1 << 10, edges: 12_000, seed: 3, ..Default::default() }.matrix()?;
+    let h =
+        crate::generate::PoseChain { poses: 200, closures: 300, freedom: 6, seed: 4, ..Default::default() }.matrix()?;
     let (shape_a, shape_h) = (a.shape(), h.shape());
     for kind in [crate::DeviceKind::Gpu, crate::DeviceKind::Cpu] {
         info.kind = kind;
@@ -364,8 +365,10 @@ fn blocks_of_large_and_odd_sides_have_the_same_bits_on_a_gpu_s_tuning() -> Resul
     {
         let (left, right) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);
         let values = crate::generate::Values::Real;
-        let a = crate::generate::uniform(20, 20, 5, left, values, 5)?;
-        let b = crate::generate::uniform(20, 20, 5, right, values, 6)?;
+        let a =
+            crate::generate::Uniform { rows: 20, cols: 20, per_column: 5, shape: left, values, seed: 5 }.matrix()?;
+        let b =
+            crate::generate::Uniform { rows: 20, cols: 20, per_column: 5, shape: right, values, seed: 6 }.matrix()?;
         equal_to_reference(&a, &b, Tuning::new(&info, left, right), &format!("{left} by {right}"))?;
     }
     Ok(())
@@ -374,7 +377,9 @@ fn blocks_of_large_and_odd_sides_have_the_same_bits_on_a_gpu_s_tuning() -> Resul
 #[test]
 fn a_second_product_allocates_nothing() -> Result<()> {
     let device = crate::Device::open(test_device().info())?; // a pool of its own
-    let a = device.upload(&crate::generate::pose_graph(300, 300, 3, crate::generate::Values::Real, 1)?)?;
+    let a = device.upload(
+        &crate::generate::PoseChain { poses: 300, closures: 300, freedom: 3, ..Default::default() }.matrix()?,
+    )?;
     drop(crate::multiply(&a, &a)?);
     let created = device.counters().buffers_created;
     for _ in 0..3 {

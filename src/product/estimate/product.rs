@@ -108,11 +108,12 @@ mod tests {
 
     #[test]
     fn products_are_cut_as_estimated_and_keep_to_it() -> Result<()> {
-        let p: Cbc<f64> = generate::power_law(4096, 60_000, BlockShape::SCALAR, Default::default(), 1)?;
+        let p: Cbc<f64> = generate::PowerLaw { nodes: 4096, edges: 60_000, ..Default::default() }.matrix()?;
         let p = p.to_scalars();
         check(&p, &p)?;
         check(&p.cast::<f32>(), &p.transpose().cast())?;
-        let w = generate::bundle_adjustment(100, 12_000, 5, BlockShape::new(6, 3)?, Default::default(), 2)?;
+        let w =
+            generate::Visibility { cameras: 100, points: 12_000, views: 5, seed: 2, ..Default::default() }.matrix()?;
         check(&w, &w.transpose())
     }
 
@@ -132,19 +133,16 @@ mod tests {
         for info in [&nvidia, test_device().info()] {
             for nodes in [64, 256, 1024, 4096] {
                 for seed in 0..20 {
-                    let p: Cbc<f64> = generate::power_law(
-                        nodes,
-                        nodes * (4 + seed as usize),
-                        BlockShape::SCALAR,
-                        Default::default(),
-                        seed,
-                    )?;
+                    let p: Cbc<f64> =
+                        generate::PowerLaw { nodes, edges: nodes * (4 + seed as usize), seed, ..Default::default() }
+                            .matrix()?;
                     let p = p.to_scalars();
                     check(info, &p, &p)?;
                     check(info, &p.cast::<f32>(), &p.transpose().cast())?;
                 }
             }
-            let w = generate::bundle_adjustment(100, 12_000, 5, BlockShape::new(6, 3)?, Default::default(), 2)?;
+            let w = generate::Visibility { cameras: 100, points: 12_000, views: 5, seed: 2, ..Default::default() }
+                .matrix()?;
             check(info, &w, &w.transpose())?;
         }
         Ok(())
@@ -152,10 +150,10 @@ mod tests {
 
     #[test]
     fn what_will_not_fit_is_refused_with_its_numbers() -> Result<()> {
-        let a = generate::uniform(2000, 2000, 8, BlockShape::SCALAR, Default::default(), 1)?;
+        let a = generate::Uniform { rows: 2000, cols: 2000, per_column: 8, ..Default::default() }.matrix()?;
         let within = |bytes| Product::of(&a, &a).memory_limit(bytes).estimate(test_device().info());
         assert!(matches!(within(1 << 10), Err(Error::Memory { available: 1024, .. })));
-        let other = generate::uniform(9, 9, 1, BlockShape::SCALAR, Default::default(), 1)?;
+        let other = generate::Uniform { rows: 9, cols: 9, per_column: 1, ..Default::default() }.matrix()?;
         let odd = Product::of(&a, &other).estimate(test_device().info());
         assert!(matches!(odd, Err(Error::Dimensions { .. })));
         Ok(())
@@ -168,8 +166,16 @@ mod tests {
         let info = device.info();
         for (rows, cols, shape) in [(2000, 3000, (1, 1)), (3, 5, (1, 1)), (400, 200, (6, 3)), (70, 9000, (2, 2))] {
             let shape = BlockShape::new(shape.0, shape.1)?;
-            let a: Cbc<f64> = generate::uniform(rows, cols, 3, shape, Default::default(), 1)?;
-            let b = generate::uniform(cols, 1000, 1, shape.transpose(), Default::default(), 2)?;
+            let a: Cbc<f64> = generate::Uniform { rows, cols, per_column: 3, shape, ..Default::default() }.matrix()?;
+            let b = generate::Uniform {
+                rows: cols,
+                cols: 1000,
+                per_column: 1,
+                shape: shape.transpose(),
+                seed: 2,
+                ..Default::default()
+            }
+            .matrix()?;
             for method in [Method::Auto, Method::Sort] {
                 let estimated = Product::of(&a, &b).method(method).estimate(info)?;
                 let (_, report) = to_host(&device, &a, &b, |product| product.method(method))?;
@@ -185,7 +191,8 @@ mod tests {
     /// MiB there were 27 bands.
     #[test]
     fn a_mebibyte_is_enough_for_22_070_entries() -> Result<()> {
-        let a = generate::uniform(2207, 2207, 10, BlockShape::SCALAR, Default::default(), 1)?.to_scalars();
+        let a =
+            generate::Uniform { rows: 2207, cols: 2207, per_column: 10, ..Default::default() }.matrix()?.to_scalars();
         let want = crate::reference::multiply(&a, &a)?;
         assert_eq!(a.nnz(), 22_070);
         for (limit, bands) in [(1 << 20, 40), (2 << 20, 8)] {
@@ -249,12 +256,12 @@ mod tests {
             let (left, right, real) = (BlockShape::new(r, k)?, BlockShape::new(k, c)?, Default::default());
             let threshold = if relative { Threshold::relative(0.5) } else { Threshold::absolute(0.5) };
             let threshold = drop.then_some(threshold);
-            let a: Cbc<f64> = generate::uniform(rows, inner, per_column.min(rows), left, real, seed)?;
-            let b = generate::uniform(inner, cols, per_column, right, real, !seed)?;
+            let a: Cbc<f64> = generate::Uniform { rows, cols: inner, per_column: per_column.min(rows), shape: left, values: real, seed }.matrix()?;
+            let b = generate::Uniform { rows: inner, cols, per_column, shape: right, values: real, seed: !seed }.matrix()?;
             check_limits(&a, &b, Method::Auto, threshold)?;
             // A few long columns and many short ones.
             let nodes = 1 << nodes;
-            let p = generate::power_law(nodes, 4 * nodes, BlockShape::SCALAR, real, seed)?.to_scalars();
+            let p = generate::PowerLaw { nodes, edges: 4 * nodes, values: real, seed, ..Default::default() }.matrix()?.to_scalars();
             check_limits(&p, &p, Method::Auto, threshold)?;
         }
     }

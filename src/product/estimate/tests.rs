@@ -11,8 +11,10 @@ use crate::{
 /// columns over single entries, and an empty one.
 fn families() -> Result<Vec<(&'static str, Csc<f64>)>> {
     let (one, real) = (BlockShape::SCALAR, Default::default());
-    let uniform: Cbc<f64> = generate::uniform(3000, 3000, 9, one, real, 2)?;
-    let poses: Cbc<f64> = generate::pose_graph(300, 100, 6, real, 3)?;
+    let uniform: Cbc<f64> =
+        generate::Uniform { rows: 3000, cols: 3000, per_column: 9, shape: one, values: real, seed: 2 }.matrix()?;
+    let poses: Cbc<f64> =
+        generate::PoseChain { poses: 300, closures: 100, freedom: 6, values: real, seed: 3 }.matrix()?;
     let n = 700;
     let diagonals = |i: usize| [0, 1, 2, 30, 31, 32].map(|k| (i, (i + k).min(n - 1)));
     let from = |places: std::collections::BTreeSet<(usize, usize)>| {
@@ -28,7 +30,7 @@ fn families() -> Result<Vec<(&'static str, Csc<f64>)>> {
 }
 
 fn power_law(nodes: usize) -> Result<Csc<f64>> {
-    let graph: Cbc<f64> = generate::power_law(nodes, nodes * 10, BlockShape::SCALAR, Default::default(), 1)?;
+    let graph: Cbc<f64> = generate::PowerLaw { nodes, edges: nodes * 10, ..Default::default() }.matrix()?;
     Ok(graph.to_scalars())
 }
 
@@ -122,8 +124,9 @@ fn one_band_by_methods_of_scalars_is_several_of_esc() -> Result<()> {
 #[test]
 fn tables_in_global_memory_are_estimated() -> Result<()> {
     let device = test_device();
-    let a: Cbc<f64> = generate::uniform(50_000, 60, 400, BlockShape::SCALAR, Default::default(), 1)?;
-    let b: Cbc<f64> = generate::uniform(60, 9, 40, BlockShape::SCALAR, Default::default(), 2)?;
+    let a: Cbc<f64> = generate::Uniform { rows: 50_000, cols: 60, per_column: 400, ..Default::default() }.matrix()?;
+    let b: Cbc<f64> =
+        generate::Uniform { rows: 60, cols: 9, per_column: 40, seed: 2, ..Default::default() }.matrix()?;
     let (a, b) = (a.to_scalars(), b.to_scalars());
     let (on_device, other) = (device.upload(&a)?, device.upload(&b)?);
     let within = |method, limit| -> Result<Report> {
@@ -149,7 +152,8 @@ fn tables_in_global_memory_are_estimated() -> Result<()> {
 fn short_columns_of_blocks_are_foretold() -> Result<()> {
     let (device, shape) = (test_device(), BlockShape::new(2, 2)?);
     for (per_column, method) in [(3, Method::Sort), (61, Method::Esc)] {
-        let a: Cbc<f64> = generate::uniform(300, 300, per_column, shape, Default::default(), 1)?;
+        let a: Cbc<f64> =
+            generate::Uniform { rows: 300, cols: 300, per_column, shape, ..Default::default() }.matrix()?;
         let estimated = Product::of(&a, &a).method(Method::Sort).estimate(device.info())?;
         let on_device = device.upload(&a)?;
         let (_, report) = Product::of(&on_device, &on_device).method(Method::Sort).run_to_host()?;

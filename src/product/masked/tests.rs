@@ -120,8 +120,14 @@ fn agrees(cases: Vec<Case>) -> Result<()> {
     for case in cases {
         let (a, b) = &case.host;
         let whole = crate::reference::multiply(a, b)?;
-        let other =
-            generate::uniform(a.nrows(), b.ncols(), 2.min(a.nrows()), BlockShape::SCALAR, Default::default(), 3)?;
+        let other = generate::Uniform {
+            rows: a.nrows(),
+            cols: b.ncols(),
+            per_column: 2.min(a.nrows()),
+            seed: 3,
+            ..Default::default()
+        }
+        .matrix()?;
         for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR).map(Tuning::keeping_pairs) {
             for mask in [whole.pattern(), Matrix::as_cbc(&other).pattern] {
                 for columns in ways() {
@@ -146,7 +152,10 @@ fn small_cases_agree_with_its_model() -> Result<()> {
 #[test]
 fn bands_change_nothing() -> Result<()> {
     let work = Work::new(&test_device(), None);
-    let of = |rows, cols, seed| generate::uniform(rows, cols, 5, BlockShape::SCALAR, generate::Values::Integer, seed);
+    let of = |rows, cols, seed| {
+        generate::Uniform { rows, cols, per_column: 5, values: generate::Values::Integer, seed, ..Default::default() }
+            .matrix()
+    };
     let (a, b, mask) = (of(40, 30, 1)?.to_scalars(), of(30, 50, 2)?.to_scalars(), of(40, 50, 3)?.to_scalars());
     for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR).map(Tuning::keeping_pairs) {
         for columns in ways() {
@@ -190,9 +199,33 @@ fn long_runs_are_cut() -> Result<()> {
 fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
     let work = Work::new(&test_device(), None);
     let mut info = test_device().info().clone();
-    let a = generate::uniform(40, 40, 5, BlockShape::new(2, 3)?, generate::Values::Integer, 1)?;
-    let b = generate::uniform(40, 40, 5, BlockShape::new(3, 2)?, generate::Values::Integer, 2)?;
-    let mask = generate::uniform(40, 40, 20, BlockShape::SCALAR, generate::Values::Integer, 3)?;
+    let a = generate::Uniform {
+        rows: 40,
+        cols: 40,
+        per_column: 5,
+        shape: BlockShape::new(2, 3)?,
+        values: generate::Values::Integer,
+        ..Default::default()
+    }
+    .matrix()?;
+    let b = generate::Uniform {
+        rows: 40,
+        cols: 40,
+        per_column: 5,
+        shape: BlockShape::new(3, 2)?,
+        values: generate::Values::Integer,
+        seed: 2,
+    }
+    .matrix()?;
+    let mask = generate::Uniform {
+        rows: 40,
+        cols: 40,
+        per_column: 20,
+        values: generate::Values::Integer,
+        seed: 3,
+        ..Default::default()
+    }
+    .matrix()?;
     let (whole, on) = (crate::reference::multiply(&a, &b)?, PatternArrays::upload(&work, mask.pattern())?);
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     for (kind, columns) in [crate::DeviceKind::Gpu, crate::DeviceKind::Cpu].into_iter().zip(ways()) {

@@ -63,10 +63,10 @@ use crate::{
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
-/// use blockmul::{BlockShape, Cbc, Device, Planned, Product, generate};
+/// use blockmul::{Cbc, Device, Planned, Product, generate};
 /// let device = Device::auto()?;
-/// let shape = BlockShape::new(6, 3)?;
-/// let w: Cbc<f64> = generate::bundle_adjustment(20, 300, 4, shape, Default::default(), 1)?;
+/// let seen = generate::Visibility { cameras: 20, points: 300, views: 4, ..Default::default() };
+/// let w: Cbc<f64> = seen.matrix()?;
 /// let mut a = device.upload(&w)?;
 /// let b = device.upload(&w.transpose())?;
 ///

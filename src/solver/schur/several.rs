@@ -108,7 +108,7 @@ mod tests {
     use crate::{
         BlockShape, Cbc, Planned,
         device::test_device,
-        generate::{Random, Values, bundle_adjustment},
+        generate::{Random, Visibility},
         matrix::Layout,
         solver::{Damping, Formed, NormalEquations, conjugate_gradients},
     };
@@ -132,7 +132,7 @@ mod tests {
     fn columns_have_the_bits_of_one_after_another() -> Result<()> {
         let device = test_device();
         let (cameras, points, n) = (7, 40, 3);
-        let w = device.upload(&bundle_adjustment(cameras, points, 3, BlockShape::new(6, 3)?, Values::Real, 1)?)?;
+        let w = device.upload(&Visibility { cameras, points, views: 3, ..Default::default() }.matrix()?)?;
         // U also has a block below the diagonal.
         let mut blocks: Vec<_> =
             diagonal(cameras, 6, 5)?.blocks().map(|(i, j, block)| (i, j, DMatrix::from(block))).collect();

@@ -104,7 +104,15 @@ fn long_rows() -> Result<Csr<f64>> {
 }
 
 fn blocks(sides: (usize, usize), (rows, cols): (usize, usize), seed: u64) -> Result<Cbc<f64>> {
-    generate::uniform(sides.0, sides.1, 4.min(sides.0), BlockShape::new(rows, cols)?, Values::Real, seed)
+    generate::Uniform {
+        rows: sides.0,
+        cols: sides.1,
+        per_column: 4.min(sides.0),
+        shape: BlockShape::new(rows, cols)?,
+        seed,
+        ..Default::default()
+    }
+    .matrix()
 }
 
 pub fn all() -> Result<Vec<Operation>> {
@@ -145,7 +153,7 @@ fn diagonals(rows: usize, cols: usize) -> impl Iterator<Item = (usize, usize, f6
 }
 
 fn products(all: &mut Vec<Operation>) -> Result<()> {
-    let scalars = generate::power_law(200, 1400, BlockShape::SCALAR, Values::Real, 7)?.to_scalars();
+    let scalars = generate::PowerLaw { nodes: 200, edges: 1400, seed: 7, ..Default::default() }.matrix()?.to_scalars();
     let long = long_rows()?.into_transpose();
     for &method in [Method::Auto].iter().chain(Method::ALL) {
         product(all, (scalars.clone(), scalars.clone()), method, "scalars");
@@ -168,7 +176,7 @@ fn products(all: &mut Vec<Operation>) -> Result<()> {
 
 fn apply<M: Matrix<Element = f64>>(all: &mut Vec<Operation>, a: M, what: &str) {
     let (rows, cols) = sides(&a);
-    for &format in Format::ALL.iter().filter(|format| !format.name().ends_with("-atomic")) {
+    for &format in Format::ALL {
         let a = a.clone();
         add(all, format!("{what} times x by {format}"), move |device| {
             let (a, mut found) = (device.upload(&a)?, Vec::new());

@@ -1,6 +1,6 @@
 //! Sums of lines under every tuning, compared with the reference.
 use super::*;
-use crate::generate::{self, Random, Values};
+use crate::generate::{self, Random};
 use crate::{Cbc, Csc, Matrix, device::test_device, element::Field, reference};
 use half::f16;
 use nalgebra::DMatrix;
@@ -127,7 +127,10 @@ fn lines_that_items_load_by_themselves() -> Result<()> {
         let large = LineTuning { direct: 2, guessed: 1, skewed: (256, 1), group_size: 256, ..OF_ITEMS };
         check(&blocks, apart(large), 1)?;
         // Lines and tiles with more entries than local memory holds.
-        let long = generate::uniform(90, 90, 27, blocks.shape(), Values::Real, 1)?.cast::<f32>();
+        let long =
+            generate::Uniform { rows: 90, cols: 90, per_column: 27, shape: blocks.shape(), ..Default::default() }
+                .matrix()?
+                .cast::<f32>();
         check(&long, LineTuning { direct: 2, tile: 100, longest: 32, ..OF_ITEMS }, 0)?;
     }
     Ok(())

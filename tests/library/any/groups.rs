@@ -13,7 +13,17 @@ use blockmul::{
 
 /// Blocks of 2x2 beside blocks of 2x3, of small integers, by columns and by rows.
 fn groups(element: ElementType) -> Result<[BlockGroups<AnyMatrix>; 2]> {
-    let of = |cols, seed| generate::uniform(20, 9, 3, BlockShape::new(2, cols)?, Values::Integer, seed);
+    let of = |cols, seed| {
+        generate::Uniform {
+            rows: 20,
+            cols: 9,
+            per_column: 3,
+            shape: BlockShape::new(2, cols)?,
+            values: Values::Integer,
+            seed,
+        }
+        .matrix()
+    };
     let blocks: [Cbc<f64>; 2] = [of(2, 1)?, of(3, 2)?];
     let rows = blocks.clone().map(|cells| blockmul::Bsr::from_transpose(cells.transpose()));
     let [columns, rows] = [blocks.map(AnyMatrix::from), rows.map(AnyMatrix::from)];

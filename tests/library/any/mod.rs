@@ -35,7 +35,9 @@ fn refused(result: Result<()>, message: &str) {
 /// A square matrix of blocks or scalars in every format, of small integers.
 fn formats(element: ElementType) -> Result<[AnyMatrix; 4]> {
     let shape = BlockShape::new(2, 2)?;
-    let blocks = generate::uniform(30, 30, 3, shape, Values::Integer, 1)?;
+    let blocks =
+        generate::Uniform { rows: 30, cols: 30, per_column: 3, shape, values: Values::Integer, ..Default::default() }
+            .matrix()?;
     let rows = blockmul::Bsr::from_transpose(blocks.transpose());
     let [blocks, rows]: [AnyMatrix; 2] = [blocks.into(), rows.into()];
     Ok([blocks.to_scalars(), rows.to_scalars(), blocks, rows].map(|matrix| matrix.cast(element)))

@@ -14,7 +14,18 @@ pub fn grid(
     for (i, &(nrows, r)) in rows.iter().enumerate() {
         for (k, &(ncols, c)) in cols.iter().enumerate() {
             let seed = seed + (i * 10 + k) as u64;
-            let cell = || generate::uniform(nrows, ncols, 3.min(nrows), shape(r, c), values, seed).unwrap();
+            let cell = || {
+                generate::Uniform {
+                    rows: nrows,
+                    cols: ncols,
+                    per_column: 3.min(nrows),
+                    shape: shape(r, c),
+                    values,
+                    seed,
+                }
+                .matrix()
+                .unwrap()
+            };
             cells.push((!missing.contains(&(i, k))).then(cell));
         }
     }
@@ -99,7 +110,11 @@ fn grams_of_groups_have_the_bits_of_the_reference() {
     grams(&cast_groups::<f32>(&residuals(Values::Real)));
     grams(&cast_groups::<f16>(&residuals(Values::Integer)));
     grams(&by_rows(&residuals(Values::Real)));
-    grams(&generate::bundle_adjustment_jacobian(10, 100, 4, 9, Values::Real, 3).unwrap());
+    grams(
+        &generate::Visibility { cameras: 10, points: 100, views: 4, shape: shape(9, 3), seed: 3, ..Default::default() }
+            .jacobian()
+            .unwrap(),
+    );
     let j = residuals(Values::Integer);
     let (h, dense) = (reference::gram_groups(&j, Part::Full).unwrap(), j.to_dense());
     assert_eq!(h.to_dense(), dense.transpose() * &dense);

@@ -63,7 +63,7 @@ fn block_diagonal(n: usize, side: usize, values: Values, seed: u64) -> Cbc<f64> 
 
 /// A matrix whose rows have from 0 to many blocks.
 fn jacobian(rows: usize, cols: usize, block: BlockShape, values: Values, seed: u64) -> Cbc<f64> {
-    generate::uniform(rows, cols, 4.min(rows), block, values, seed).unwrap()
+    generate::Uniform { rows, cols, per_column: 4.min(rows), shape: block, values, seed }.matrix().unwrap()
 }
 
 fn rows_of<T: Element>(m: &Cbc<T>) -> Bsr<T> {
@@ -84,7 +84,7 @@ fn triangle(lengths: &[u64]) -> u64 {
 fn a_triangle_takes_exactly_the_products_it_is_made_of() {
     // A pose graph has rows of one and two blocks. Factors of three and seven poses and empty rows
     // are added, so that all degrees mix.
-    let graph = generate::pose_graph_jacobian(60, 80, 3, Values::Real, 1).unwrap();
+    let graph = generate::PoseChain { poses: 60, closures: 80, freedom: 3, ..Default::default() }.jacobian().unwrap();
     let mut random = Random(5);
     let mut places: Vec<(usize, usize)> = graph.blocks().map(|(row, col, _)| (row, col)).collect();
     for row in 0..40 {
@@ -112,7 +112,10 @@ fn a_triangle_takes_exactly_the_products_it_is_made_of() {
 
 #[test]
 fn groups_of_a_bundle_adjustment_take_exactly_the_products_they_are_made_of() {
-    let j = generate::bundle_adjustment_jacobian(10, 70, 3, 9, Values::Real, 2).unwrap();
+    let j =
+        generate::Visibility { cameras: 10, points: 70, views: 3, shape: shape(9, 3), seed: 2, ..Default::default() }
+            .jacobian()
+            .unwrap();
     // A second matrix has a third group, of four parameters in all rows.
     let (camera, point) = (j.get(0, 0).unwrap().clone(), j.get(0, 1).unwrap().clone());
     let rows = camera.nrows();

@@ -23,7 +23,10 @@ fn bits<T: Element>(matrix: &Cbc<T>) -> (&Pattern, &[u8]) {
 }
 
 fn uniform<T: Element>(rows: usize, cols: usize, block: BlockShape, seed: u64) -> Cbc<T> {
-    generate::uniform(rows, cols, 4.min(rows), block, Values::Integer, seed).unwrap().cast()
+    generate::Uniform { rows, cols, per_column: 4.min(rows), shape: block, values: Values::Integer, seed }
+        .matrix()
+        .unwrap()
+        .cast()
 }
 
 /// A pattern of a family, with ones as values.
@@ -125,8 +128,19 @@ fn masks_of_every_family_and_operands_of_every_family() {
 fn real_values_and_runs_that_are_cut() {
     // A row times a column of this length: runs around a piece of 1024, and a run of three pieces.
     for length in [1023, 1024, 1025, 2500] {
-        let a = generate::uniform(1, length, 1, shape(2, 2), Values::Real, 1).unwrap();
-        let b = generate::uniform(length, 1, length, shape(2, 2), Values::Real, 2).unwrap();
+        let a = generate::Uniform { rows: 1, cols: length, per_column: 1, shape: shape(2, 2), ..Default::default() }
+            .matrix()
+            .unwrap();
+        let b = generate::Uniform {
+            rows: length,
+            cols: 1,
+            per_column: length,
+            shape: shape(2, 2),
+            seed: 2,
+            ..Default::default()
+        }
+        .matrix()
+        .unwrap();
         let m = mask(Family::Uniform, 1, 1, 1);
         let (da, db, dm) = (device().upload(&a).unwrap(), device().upload(&b).unwrap(), device().upload(&m).unwrap());
         let plan = Product::of(&da, &db).mask(&dm.pattern()).plan().unwrap();
@@ -134,7 +148,7 @@ fn real_values_and_runs_that_are_cut() {
         assert_eq!(plan.cost().products, length as u64);
     }
     // H·H on the pattern of H, for the H of a pose graph.
-    let h = generate::pose_graph(300, 500, 6, Values::Real, 1).unwrap();
+    let h = generate::PoseChain { poses: 300, closures: 500, freedom: 6, ..Default::default() }.matrix().unwrap();
     let dh = device().upload(&h).unwrap();
     let plan = Product::of(&dh, &dh).mask(&dh.pattern()).plan().unwrap();
     let want = selected(&reference::multiply(&h, &h).unwrap(), h.pattern());
@@ -193,8 +207,16 @@ fn masks_are_refused_where_they_do_not_fit() {
 fn a_memory_limit_cuts_the_mask_into_bands_of_the_same_bits() {
     // A product with many terms for each entry of C, of blocks: those of scalars on CPUs take no
     // memory for products.
-    let a = generate::uniform(400, 400, 40, shape(2, 1), Values::Real, 4).unwrap().cast::<f32>();
-    let b = generate::uniform(400, 400, 40, shape(1, 2), Values::Real, 5).unwrap().cast::<f32>();
+    let a =
+        generate::Uniform { rows: 400, cols: 400, per_column: 40, shape: shape(2, 1), seed: 4, ..Default::default() }
+            .matrix()
+            .unwrap()
+            .cast::<f32>();
+    let b =
+        generate::Uniform { rows: 400, cols: 400, per_column: 40, shape: shape(1, 2), seed: 5, ..Default::default() }
+            .matrix()
+            .unwrap()
+            .cast::<f32>();
     let whole = reference::multiply(&a, &b).unwrap();
     let (da, db) = (device().upload(&a).unwrap(), device().upload(&b).unwrap());
     let dm = device().upload(&whole).unwrap();

@@ -3,7 +3,11 @@ use super::*;
 
 fn triple_of<T: Element>(b: usize, m: usize) {
     let a = uniform::<T>(40, 40, shape(b, b), 1);
-    let r = generate::uniform(40, 12, 3, shape(b, m), Values::Integer, 2).unwrap().cast::<T>();
+    let r =
+        generate::Uniform { rows: 40, cols: 12, per_column: 3, shape: shape(b, m), values: Values::Integer, seed: 2 }
+            .matrix()
+            .unwrap()
+            .cast::<T>();
     let right = reference::multiply(&a, &r).unwrap();
     let want = reference::multiply(&r.transpose(), &right).unwrap();
     let (da, dr) = (device().upload(&a).unwrap(), device().upload(&r).unwrap());
@@ -46,8 +50,11 @@ fn triple_products_are_two_products_of_the_reference() {
 #[test]
 fn triple_and_masked_executions_take_no_memory_and_read_nothing() {
     let device = Device::open(device().info()).unwrap(); // counters of its own
-    let a = generate::pose_graph(60, 90, 3, Values::Real, 2).unwrap();
-    let r = generate::uniform(60, 20, 2, shape(3, 2), Values::Real, 3).unwrap();
+    let a =
+        generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix().unwrap();
+    let r = generate::Uniform { rows: 60, cols: 20, per_column: 2, shape: shape(3, 2), seed: 3, ..Default::default() }
+        .matrix()
+        .unwrap();
     let (mut da, dr) = (device.upload(&a).unwrap(), device.upload(&r).unwrap());
     let triple = Product::of(dr.t(), &da).times(&dr).plan().unwrap();
     let masked = Product::of(&da, &da).mask(&da.pattern()).plan().unwrap();

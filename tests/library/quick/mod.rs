@@ -21,7 +21,7 @@ use half::f16;
 /// A matrix of integers so small that sums in `f16` are exact; up to 4 blocks in a column.
 fn uniform<T: Element>(rows: usize, cols: usize, shape: (usize, usize), seed: u64) -> Cbc<T> {
     let shape = BlockShape::new(shape.0, shape.1).unwrap();
-    generate::uniform(rows, cols, 4, shape, Values::Integer, seed).unwrap().cast()
+    generate::Uniform { rows, cols, per_column: 4, shape, values: Values::Integer, seed }.matrix().unwrap().cast()
 }
 
 fn whole_numbers<T: Element>(n: usize) -> Vec<T> {
@@ -76,7 +76,15 @@ fn blocks() -> Result<()> {
 #[test]
 fn long_columns_that_are_sorted() -> Result<()> {
     for of_column in [35, 50] {
-        let a = generate::uniform(120, 120, of_column, BlockShape::SCALAR, Values::Integer, 1)?.to_scalars();
+        let a = generate::Uniform {
+            rows: 120,
+            cols: 120,
+            per_column: of_column,
+            values: Values::Integer,
+            ..Default::default()
+        }
+        .matrix()?
+        .to_scalars();
         let (c, _) = to_host(&device(), &a, &a, |product| product.method(Method::Sort))?;
         equal(&c, &reference::multiply(&a, &a)?, "columns that are sorted");
     }
@@ -155,7 +163,15 @@ fn groups() -> Result<()> {
         }
     }
     fn check<T: Element>() -> Result<()> {
-        let j = generate::bundle_adjustment_jacobian(5, 30, 3, 9, Values::Integer, 2)?;
+        let j = generate::Visibility {
+            cameras: 5,
+            points: 30,
+            views: 3,
+            shape: BlockShape::new(9, 3)?,
+            values: Values::Integer,
+            seed: 2,
+        }
+        .jacobian()?;
         let j = BlockGroups::side_by_side([0, 1].map(|group| j.get(0, group).unwrap().cast::<T>()))?;
         let (dj, djt) = (device().upload_groups(&j)?, device().upload_groups(&j.transpose())?);
         same(&Product::of(&djt, &dj).run()?.download()?, &reference::multiply_groups(&j.transpose(), &j)?);
@@ -229,7 +245,9 @@ fn structure() -> Result<()> {
         again.execute(&turned, &mut back)?;
         equal(&back.download()?, &a, "turned twice");
 
-        let h = generate::pose_graph(20, 30, 2, Values::Integer, 3)?.cast::<T>();
+        let h = generate::PoseChain { poses: 20, closures: 30, freedom: 2, values: Values::Integer, seed: 3 }
+            .matrix()?
+            .cast::<T>();
         let dh = device().upload(&h)?;
         let (plan, map) = (Scalars::<Cbc<T>>::full(&dh.pattern())?, ScalarMap::full(&h)?);
         let (mut values, mut want) = (plan.output()?, vec![T::from_f64(0.0); map.nnz()]);

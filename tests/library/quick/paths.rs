@@ -8,7 +8,7 @@ use crate::{
 use blockmul::{Device, DeviceMatrix};
 
 fn graph() -> Cbc<f64> {
-    generate::pose_graph(300, 500, 3, Values::Real, 1).unwrap()
+    generate::PoseChain { poses: 300, closures: 500, freedom: 3, ..Default::default() }.matrix().unwrap()
 }
 
 #[test]

@@ -71,7 +71,11 @@ fn problem(visible: &Pattern, rows: usize, c: usize, p: usize, seed: u64) -> Pro
 }
 
 fn seen(cameras: usize, points: usize, views: usize, seed: u64) -> Pattern {
-    generate::bundle_adjustment(cameras, points, views, BlockShape::SCALAR, Values::Real, seed).unwrap().into_parts().0
+    generate::Visibility { cameras, points, views, shape: BlockShape::SCALAR, seed, ..Default::default() }
+        .matrix()
+        .unwrap()
+        .into_parts()
+        .0
 }
 
 /// A problem on a device.

@@ -177,7 +177,9 @@ fn blocks_of_u_above_the_diagonal_alone_are_refused() {
     refused(&without(&|i, j| (i, j) == (7, 0)), "block (0, 7) above the diagonal without its mirror image (7, 0)");
 
     // As a product computes it, if it is asked for the other triangle.
-    let j = generate::pose_graph(8, 5, 6, Values::Integer, 1).unwrap();
+    let j = generate::PoseChain { poses: 8, closures: 5, freedom: 6, values: Values::Integer, ..Default::default() }
+        .matrix()
+        .unwrap();
     let j = device().upload(&j).unwrap();
     for (part, is_read) in [(Part::Upper, false), (Part::Lower, true), (Part::Full, true)] {
         let u = Product::gram(&j).part(part).run().unwrap();

@@ -4,7 +4,7 @@ use crate::common::device;
 use blockmul::{
     Cbc, Planned,
     element::Field,
-    generate::{self, Values},
+    generate,
     plan::{Accum, Apply},
     reference,
 };
@@ -59,7 +59,8 @@ fn vectors_with_vectors() {
 fn conjugate_gradients_by_blocks_and_two_threads() {
     // H = JᵀJ + I of a pose graph, solved matrix-free without a preconditioner. Both threads share
     // the plans.
-    let j = generate::pose_graph(40, 60, 3, Values::Real, 6).unwrap();
+    let j =
+        generate::PoseChain { poses: 40, closures: 60, freedom: 3, seed: 6, ..Default::default() }.matrix().unwrap();
     let (dj, n) = (device().upload(&j).unwrap(), j.scalar_cols());
     let forward = Apply::<Cbc<f64>>::new(&dj.pattern()).unwrap();
     let adjoint = Apply::<Cbc<f64>>::transposed(&dj.pattern()).unwrap();

@@ -5,7 +5,7 @@ use crate::common::{Family, blocks, device};
 use blockmul::{
     Bsr, Cbc, Device, Error, Planned,
     dense::{DenseShape, DenseView, DenseViewMut, Layout, Product, Side},
-    generate::{self, Values},
+    generate,
     plan::{Accum, Apply, ApplyDense},
     reference,
 };
@@ -42,7 +42,7 @@ fn columns_have_the_bits_of_products_with_vectors() -> blockmul::Result<()> {
 #[test]
 fn executions_take_no_memory_and_read_nothing() -> blockmul::Result<()> {
     let device = Device::open(device().info())?; // counters of its own
-    let host = generate::pose_graph(60, 90, 3, Values::Real, 2)?;
+    let host = generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix()?;
     let a = device.upload(&host)?;
     let by_columns = |rows, cols| device.zero_dense::<f64>(DenseShape::new(rows, cols, Layout::ByColumns));
     let (left, right) = (by_columns(180, 7)?, by_columns(7, 180)?);
@@ -69,7 +69,8 @@ fn executions_take_no_memory_and_read_nothing() -> blockmul::Result<()> {
 #[test]
 fn a_plan_of_rows_reads_nothing() -> blockmul::Result<()> {
     let device = Device::open(device().info())?; // counters of its own
-    let by_columns = generate::pose_graph(60, 90, 3, Values::Real, 2)?;
+    let by_columns =
+        generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix()?;
     let by_rows = Bsr::from_transpose(by_columns.try_transpose()?);
     let (by_columns, by_rows) = (device.upload(&by_columns)?, device.upload(&by_rows)?);
     let before = device.counters().read_backs;

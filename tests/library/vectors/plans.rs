@@ -2,8 +2,7 @@
 use super::{reals, shape};
 use crate::common::{Family, blocks, device};
 use blockmul::{
-    Bsr, Cbc, Csc, Device, DeviceVector, Error, Planned,
-    generate::{self, Values},
+    Bsr, Cbc, Csc, Device, DeviceVector, Error, Planned, generate,
     plan::{Apply, Diagonal, Norms},
 };
 
@@ -54,7 +53,8 @@ fn operands_of_other_lengths_patterns_types_or_devices_are_refused() {
 #[test]
 fn executions_take_no_memory_and_read_nothing() {
     let device = Device::open(device().info()).unwrap(); // counters of its own
-    let host = generate::pose_graph(60, 90, 3, Values::Real, 2).unwrap();
+    let host =
+        generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix().unwrap();
     let mut a = device.upload(&host).unwrap();
     let pattern = a.pattern();
     let multiply = Apply::<Cbc<f64>>::new(&pattern).unwrap();

@@ -4,7 +4,7 @@ mod run;
 mod weights;
 
 use crate::algebra::{check_blocks, has_zeros};
-use crate::choice::{self, named, one_of};
+use crate::choice::{self, one_of};
 use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
@@ -75,7 +75,7 @@ pub struct Args {
     #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Format of A's rows on the device.
-    #[arg(long, default_value = "auto", value_parser = one_of(named([Format::Auto].iter().chain(Format::ALL), Format::name)))]
+    #[arg(long, default_value = "auto", value_parser = one_of(choice::formats()))]
     format: Format,
     /// Let auto choose formats that add in an order of their own; for an X of one column.
     #[arg(long)]

@@ -1,5 +1,9 @@
 //! Options whose values are named: parsers of the names.
-use blockmul::{Method, Semiring, element::ElementType, plan::DenseMethod};
+use blockmul::{
+    Method, Semiring,
+    element::ElementType,
+    plan::{DenseMethod, Format},
+};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 /// Parses one of these values by its name.
@@ -35,6 +39,11 @@ pub fn methods() -> impl Iterator<Item = (&'static str, Method)> {
 /// The ways to share out the entries of the sparse matrix in a product with a dense one.
 pub fn sharings() -> impl Iterator<Item = (&'static str, DenseMethod)> {
     named([DenseMethod::Auto].iter().chain(DenseMethod::ALL), DenseMethod::name)
+}
+
+/// The formats of A·x.
+pub fn formats() -> impl Iterator<Item = (&'static str, Format)> {
+    named([Format::Auto].iter().chain(Format::ALL).chain(Format::ARRIVAL), Format::name)
 }
 
 /// Parses the name of an algebra.

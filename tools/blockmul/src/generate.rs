@@ -8,7 +8,10 @@ use crate::input;
 use crate::messages::Messages;
 use crate::numbers::count;
 use crate::places::Places;
-use blockmul::{BlockShape, Cbc, Result, generate};
+use blockmul::{
+    BlockShape, Cbc, Result,
+    generate::{self, PoseChain, PowerLaw, Uniform, Values, Visibility},
+};
 use std::path::PathBuf;
 
 /// Write a test matrix or problem. The same arguments give the same file on every machine.
@@ -148,27 +151,28 @@ enum Family {
 }
 
 pub fn run(args: &Args) -> std::result::Result<(), Failure> {
-    match &args.family {
-        Family::BundleAdjustment { cameras, points, views, block, matrix } => {
-            matrix.write(|values, seed| generate::bundle_adjustment(*cameras, *points, *views, *block, values, seed))
+    match args.family {
+        Family::BundleAdjustment { cameras, points, views, block: shape, ref matrix } => {
+            matrix.write(|values, seed| Visibility { cameras, points, views, shape, values, seed }.matrix())
         }
-        Family::PoseGraph { poses, closures, side, matrix } => {
-            matrix.write(|values, seed| generate::pose_graph(*poses, *closures, *side, values, seed))
+        Family::PoseGraph { poses, closures, side: freedom, ref matrix } => {
+            matrix.write(|values, seed| PoseChain { poses, closures, freedom, values, seed }.matrix())
         }
-        Family::Uniform { rows, cols, per_column, block, matrix } => matrix
-            .write(|values, seed| generate::uniform(*rows, cols.unwrap_or(*rows), *per_column, *block, values, seed)),
-        Family::PowerLaw { nodes, edges, block, matrix } => {
-            matrix.write(|values, seed| generate::power_law(*nodes, *edges, *block, values, seed))
+        Family::Uniform { rows, cols, per_column, block: shape, ref matrix } => matrix.write(|values, seed| {
+            Uniform { rows, cols: cols.unwrap_or(rows), per_column, shape, values, seed }.matrix()
+        }),
+        Family::PowerLaw { nodes, edges, block: shape, ref matrix } => {
+            matrix.write(|values, seed| PowerLaw { nodes, edges, shape, values, seed }.matrix())
         }
-        Family::Planar { cols, rows, place } => place.write(|seed| generate::planar(*cols, *rows, seed)),
-        Family::Mesh(args) => args.run(),
-        Family::Problem(family) => family.run(),
+        Family::Planar { cols, rows, ref place } => place.write(|seed| generate::planar(cols, rows, seed)),
+        Family::Mesh(ref args) => args.run(),
+        Family::Problem(ref family) => family.run(),
     }
 }
 
 impl MatrixArgs {
-    fn write(&self, make: impl FnOnce(generate::Values, u64) -> Result<Cbc<f64>>) -> std::result::Result<(), Failure> {
-        let values = if self.integer { generate::Values::Integer } else { generate::Values::Real };
+    fn write(&self, make: impl FnOnce(Values, u64) -> Result<Cbc<f64>>) -> std::result::Result<(), Failure> {
+        let values = if self.integer { Values::Integer } else { Values::Real };
         self.place.write(|seed| make(values, seed))
     }
 }

@@ -1,11 +1,7 @@
 //! Generated matrices of scalars on which `tune` and the laboratory measure the methods of
 //! products. The laboratory has further ones.
 
-use blockmul::{
-    BlockShape, Cbc, Csc, Error, Result,
-    generate::{self, Values},
-    matrix::Pattern,
-};
+use blockmul::{Cbc, Csc, Error, Result, generate, matrix::Pattern};
 
 /// The seed of every matrix that is measured, so that a name identifies a matrix.
 pub const SEED: u64 = 1;
@@ -39,7 +35,7 @@ pub fn power_law(products: usize) -> Result<Factors> {
 /// A graph of few hubs and many leaves, with `nodes` nodes. Some of the `edges` edges are drawn
 /// twice.
 pub fn hubs_and_leaves(nodes: usize, edges: usize) -> Result<Csc<f64>> {
-    scalars(generate::power_law(nodes, edges, BlockShape::SCALAR, Values::Real, SEED)?)
+    scalars(generate::PowerLaw { nodes, edges, seed: SEED, ..Default::default() }.matrix()?)
 }
 
 /// Columns of B with one entry.
@@ -113,7 +109,7 @@ pub fn elements(side: usize, unknowns: usize) -> Result<Csc<f64>> {
 
 /// A matrix with `entries` entries in each column, at rows drawn uniformly.
 pub fn drawn([rows, cols]: [usize; 2], entries: usize) -> Result<Csc<f64>> {
-    scalars(generate::uniform(rows, cols, entries.min(rows), BlockShape::SCALAR, Values::Real, SEED)?)
+    scalars(generate::Uniform { rows, cols, per_column: entries.min(rows), seed: SEED, ..Default::default() }.matrix()?)
 }
 
 /// Factors whose product has at most `rows` rows in each column: each column of B has `entries`

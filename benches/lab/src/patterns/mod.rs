@@ -8,10 +8,7 @@ pub use applications::{Circuit, cavity, chains, circuit, film, mesh, power_netwo
 pub use blockmul_cli::patterns::*;
 pub use held_out::{diagonal_blocks, geometric, kronecker};
 
-use blockmul::{
-    BlockShape, Csc, Result,
-    generate::{self, Values},
-};
+use blockmul::{BlockShape, Csc, Result, generate};
 
 /// A·Aᵀ.
 pub fn with_transpose(a: Csc<f64>) -> Factors {
@@ -22,7 +19,16 @@ pub fn with_transpose(a: Csc<f64>) -> Factors {
 /// Entries in rows drawn uniformly, in blocks of so many rows and columns.
 pub fn uniform_blocks(columns: usize, entries: usize, side: usize) -> Result<Csc<f64>> {
     let n = columns.max(2 * entries);
-    Ok(generate::uniform(n, n, entries, BlockShape::new(side, side)?, Values::Real, SEED)?.to_scalars())
+    Ok(generate::Uniform {
+        rows: n,
+        cols: n,
+        per_column: entries,
+        shape: BlockShape::new(side, side)?,
+        seed: SEED,
+        ..Default::default()
+    }
+    .matrix()?
+    .to_scalars())
 }
 
 /// Columns of a 27-point stencil with `unknowns` unknowns a node, whose products lie in a range of

@@ -10,8 +10,7 @@ mod regret;
 mod regret_formats;
 
 use blockmul::{
-    BlockShape, Method,
-    generate::{self, Values},
+    Method, generate,
     io::{self, WriteOptions},
 };
 use desk::{Command, Desk, Ran, SQUARE, ran};
@@ -28,6 +27,6 @@ fn lab(desk: &Desk, line: &str) -> Ran {
 
 /// A file of a square matrix with as many entries in each column.
 fn put_uniform(desk: &Desk, name: &str, rows: usize, per_column: usize) {
-    let matrix = generate::uniform(rows, rows, per_column, BlockShape::SCALAR, Values::Real, 1).unwrap();
+    let matrix = generate::Uniform { rows, cols: rows, per_column, ..Default::default() }.matrix().unwrap();
     io::write(desk.path(name), &matrix, &WriteOptions::default()).unwrap();
 }

@@ -1,13 +1,7 @@
 use super::*;
 use crate::{
-    Cbc, DeviceInfo, DeviceKind, Error, Matrix, Product,
-    device::test_device,
-    generate::{self, Values},
-    gustavson::Addition,
-    matrix::Threshold,
-    reference,
-    resident::ColumnLengths,
-    tuning::Numbers,
+    Cbc, DeviceInfo, DeviceKind, Error, Matrix, Product, device::test_device, generate, gustavson::Addition,
+    matrix::Threshold, reference, resident::ColumnLengths, tuning::Numbers,
 };
 
 /// Computes A·B by `Method::Host` within `limit` bytes for C, and compares it with the reference.
@@ -32,7 +26,8 @@ fn check<M: Matrix + PartialEq>(a: &M, b: &M, limit: Option<u64>) -> Result<usiz
 }
 
 fn uniform(rows: usize, cols: usize, per_column: usize, shape: (usize, usize), seed: u64) -> Result<Cbc<f64>> {
-    generate::uniform(rows, cols, per_column, BlockShape::new(shape.0, shape.1)?, Values::Real, seed)
+    generate::Uniform { rows, cols, per_column, shape: BlockShape::new(shape.0, shape.1)?, seed, ..Default::default() }
+        .matrix()
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::*;
 use crate::{
     BlockShape, Cbc, Csc, Element, Matrix,
     device::test_device,
-    generate::{self, Values as Generated},
+    generate,
     product::{
         plan::PlannedProduct,
         terms::{Destination, FactorPattern, Part, Scaling},
@@ -87,7 +87,7 @@ fn one_shot_in_bands() -> Result<()> {
 fn planned_in_parts_and_in_bands() -> Result<()> {
     let device = test_device();
     let shape = BlockShape::new(3, 2)?;
-    let j = generate::power_law(300, 2000, shape, Generated::Real, 5)?;
+    let j = generate::PowerLaw { nodes: 300, edges: 2000, shape, seed: 5, ..Default::default() }.matrix()?;
     let work = Work::new(&device, None);
     let dj = DeviceCbc::upload(&work, j.as_cbc())?;
     let factor = |transposed| FactorPattern { pattern: dj.pattern.clone(), shape: dj.shape, transposed };

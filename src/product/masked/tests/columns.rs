@@ -82,7 +82,10 @@ fn with_cycle<T: Element>(pattern: &Pattern, cycle: &[f64]) -> Result<Csc<T>> {
 }
 
 fn uniform(rows: usize, cols: usize, of_column: usize, seed: u64) -> Result<Pattern> {
-    Ok(generate::uniform(rows, cols, of_column, BlockShape::SCALAR, Values::Integer, seed)?.pattern().clone())
+    Ok(generate::Uniform { rows, cols, per_column: of_column, values: Values::Integer, seed, ..Default::default() }
+        .matrix()?
+        .pattern()
+        .clone())
 }
 
 /// A pattern with these entries.

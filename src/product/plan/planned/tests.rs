@@ -3,7 +3,7 @@ use super::*;
 use crate::{
     Cbc, Element, Matrix, Pattern,
     device::test_device,
-    generate::{self, Values, uniform},
+    generate::{self, Uniform},
     product::{
         terms::Transposed,
         tuning::{BlockKernel, BlockTuning, ScalarNumbers, StagedNumbers},
@@ -18,7 +18,8 @@ fn a_plan_in_bands_has_the_same_bits() -> Result<()> {
     let device = test_device();
     // Long runs in every band, and in the middle of C.
     let shape = BlockShape::new(2, 3)?;
-    let w: Cbc<f64> = generate::uniform(40, 30_000, 6, shape, generate::Values::Real, 3)?;
+    let w: Cbc<f64> =
+        generate::Uniform { rows: 40, cols: 30_000, per_column: 6, shape, seed: 3, ..Default::default() }.matrix()?;
     let (a, b) = (device.upload(&w)?, device.upload(&w.transpose())?);
     let factor =
         |matrix: &DeviceCbc| FactorPattern { pattern: matrix.pattern.clone(), shape: matrix.shape, transposed: false };
@@ -44,7 +45,10 @@ fn kernels_agree_on_transposed_operands() -> Result<()> {
     let work = Work::new(&device, None);
     for (rows, cols) in [(2, 3), (6, 4), (9, 1), (11, 7)] {
         let shape = BlockShape::new(rows, cols)?;
-        let a = DeviceCbc::upload(&work, uniform(20, 60, 9, shape, Values::Real, 1)?.as_cbc())?;
+        let a = DeviceCbc::upload(
+            &work,
+            Uniform { rows: 20, cols: 60, per_column: 9, shape, ..Default::default() }.matrix()?.as_cbc(),
+        )?;
         for transposed in [Transposed { a: true, b: false }, Transposed { a: false, b: true }] {
             let factor = |transposed| FactorPattern { pattern: a.pattern.clone(), shape, transposed };
             let (left, right) = (factor(transposed.a), factor(transposed.b));
@@ -88,7 +92,10 @@ fn further_entries_are_sums_of_nothing() -> Result<()> {
         (scalars, 8, 2, (1, 1)),
     ] {
         let shape = BlockShape::new(sides.0, sides.1)?;
-        let a = DeviceCbc::upload(&work, uniform(n, 60, 3, shape, Values::Real, 1)?.as_cbc())?;
+        let a = DeviceCbc::upload(
+            &work,
+            Uniform { rows: n, cols: 60, per_column: 3, shape, ..Default::default() }.matrix()?.as_cbc(),
+        )?;
         let factor = |transposed| FactorPattern { pattern: a.pattern.clone(), shape, transposed };
         let (left, right, area) = (factor(false), factor(true), sides.0 * sides.0);
         let spec = Spec { row_bits: 32, ..Spec::of_factors(f64::TYPE, &left, &right, Part::Lower) };

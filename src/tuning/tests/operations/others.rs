@@ -21,7 +21,7 @@ fn with_dense<M: Matrix<Element = f64>>(all: &mut Vec<Operation>, a: M, what: &s
 }
 
 pub(super) fn dense(all: &mut Vec<Operation>) -> Result<()> {
-    let scalars = generate::power_law(150, 1100, BlockShape::SCALAR, Values::Real, 9)?.to_scalars();
+    let scalars = generate::PowerLaw { nodes: 150, edges: 1100, seed: 9, ..Default::default() }.matrix()?.to_scalars();
     with_dense(all, Csr::from_transpose(scalars.clone()), "scalars");
     with_dense(all, long_rows()?, "long rows");
     with_dense(all, Bsr::from_transpose(blocks((30, 40), (2, 3), 5)?), "blocks");
@@ -42,7 +42,9 @@ pub(super) fn dense(all: &mut Vec<Operation>) -> Result<()> {
 
 pub(super) fn graphs(all: &mut Vec<Operation>) -> Result<()> {
     let lengths = generate::planar(16, 16, 3)?.to_scalars();
-    let wide = generate::power_law(300, 2500, BlockShape::SCALAR, Values::Integer, 5)?.to_scalars();
+    let wide = generate::PowerLaw { nodes: 300, edges: 2500, values: Values::Integer, seed: 5, ..Default::default() }
+        .matrix()?
+        .to_scalars();
     let positive: Vec<f64> = wide.values().iter().map(|x| x.abs() + 1.0).collect();
     let wide = Csc::new(wide.pattern().clone(), positive)?;
     for (g, what) in [(lengths.clone(), "planar"), (wide.clone(), "power law")] {
@@ -99,7 +101,7 @@ pub(super) fn solver(all: &mut Vec<Operation>) -> Result<()> {
 }
 
 pub(super) fn others(all: &mut Vec<Operation>) -> Result<()> {
-    let a = generate::power_law(400, 3000, BlockShape::SCALAR, Values::Real, 3)?.to_scalars();
+    let a = generate::PowerLaw { nodes: 400, edges: 3000, seed: 3, ..Default::default() }.matrix()?.to_scalars();
     let b = blocks((30, 30), (3, 3), 6)?;
     let (of_drop, of_spy) = (a.clone(), a.clone());
     add(all, "entries that are dropped".into(), move |device| {

@@ -42,12 +42,13 @@ fn in_formats(of: &Operands<'_>, transposed: bool) -> Result<Outcomes> {
 /// blocks of this shape can use.
 pub fn formats(of: &Operands<'_>, shape: BlockShape) -> Vec<Option<Format>> {
     // A name that is no format is `all`.
-    let named = of.bench.args.format.iter().copied().collect::<Option<Vec<Format>>>();
-    let formats = named.unwrap_or_else(|| Format::ALL.into());
-    let all = formats == Format::ALL && shape != BlockShape::SCALAR;
-    match formats[..] {
-        [] => vec![None],
-        _ => formats.into_iter().filter(|format| !all || format.has_blocks()).map(Some).collect(),
+    match of.bench.args.format.iter().copied().collect::<Option<Vec<Format>>>() {
+        Some(named) if named.is_empty() => vec![None],
+        Some(named) => named.into_iter().map(Some).collect(),
+        None => {
+            let all = Format::ALL.iter().chain(Format::ARRIVAL).copied();
+            all.filter(|format| shape == BlockShape::SCALAR || format.has_blocks()).map(Some).collect()
+        }
     }
 }
 

@@ -3,7 +3,7 @@ use crate::patterns::SEED;
 use crate::table;
 use blockmul::{
     BlockShape, Cbc, Error, Result,
-    generate::{self, Values},
+    generate::{self, PoseChain, PowerLaw, Uniform, Values, Visibility},
     groups::BlockGroups,
 };
 use nalgebra::DMatrix;
@@ -34,7 +34,10 @@ static FAMILIES: [Family; 7] = [
         block: [1, 1],
         what: "as many blocks in each column, at random rows",
         scaled: |elements, area| vec![(elements / (8 * area)).max(8), 8],
-        make: |sizes, block| generate::uniform(sizes[0], sizes[0], sizes[1], block, Values::Real, SEED),
+        make: |sizes, shape| {
+            let (rows, per_column) = (sizes[0], sizes[1]);
+            Uniform { rows, cols: rows, per_column, shape, values: Values::Real, seed: SEED }.matrix()
+        },
         jacobian: None,
     },
     Family {
@@ -43,7 +46,10 @@ static FAMILIES: [Family; 7] = [
         block: [1, 1],
         what: "a graph of few hubs and many leaves (R-MAT)",
         scaled: |elements, area| vec![(elements / (8 * area)).max(1), (elements / area).max(8)],
-        make: |sizes, block| generate::power_law(sizes[0], sizes[1], block, Values::Real, SEED),
+        make: |sizes, shape| {
+            let (nodes, edges) = (sizes[0], sizes[1]);
+            PowerLaw { nodes, edges, shape, values: Values::Real, seed: SEED }.matrix()
+        },
         jacobian: None,
     },
     Family {
@@ -64,11 +70,8 @@ static FAMILIES: [Family; 7] = [
         block: [6, 6],
         what: "the Hessian of a pose graph; square blocks only",
         scaled: |elements, area| vec![(elements / (5 * area)).max(8); 2],
-        make: |sizes, block| generate::pose_graph(sizes[0], sizes[1], freedom(block)?, Values::Real, SEED),
-        jacobian: Some(|sizes, block| {
-            let j = generate::pose_graph_jacobian(sizes[0], sizes[1], freedom(block)?, Values::Real, SEED)?;
-            BlockGroups::side_by_side([j])
-        }),
+        make: |sizes, block| poses(sizes, block)?.matrix(),
+        jacobian: Some(|sizes, block| BlockGroups::side_by_side([poses(sizes, block)?.jacobian()?])),
     },
     Family {
         name: "bundle-adjustment",
@@ -76,12 +79,9 @@ static FAMILIES: [Family; 7] = [
         block: [6, 3],
         what: "W of a bundle adjustment, cameras by points; W·Wᵀ is timed",
         scaled: views,
-        make: |sizes, block| generate::bundle_adjustment(sizes[0], sizes[1], sizes[2], block, Values::Real, SEED),
+        make: |sizes, block| seen(sizes, block).matrix(),
         jacobian: Some(|sizes, block| match block.cols() {
-            3 => {
-                let parameters = block.rows();
-                generate::bundle_adjustment_jacobian(sizes[0], sizes[1], sizes[2], parameters, Values::Real, SEED)
-            }
+            3 => seen(sizes, block).jacobian(),
             _ => Err(Error::Argument(format!("points have 3 parameters: blocks are 9x3 or 6x3, not {block}"))),
         }),
     },
@@ -91,10 +91,7 @@ static FAMILIES: [Family; 7] = [
         block: [3, 6],
         what: "its transpose, points by cameras: a long column for each camera",
         scaled: views,
-        make: |sizes, block| {
-            let w = generate::bundle_adjustment(sizes[0], sizes[1], sizes[2], block.transpose(), Values::Real, SEED)?;
-            w.try_transpose()
-        },
+        make: |sizes, block| seen(sizes, block.transpose()).matrix()?.try_transpose(),
         jacobian: None,
     },
     Family {
@@ -116,12 +113,16 @@ fn views(elements: usize, area: usize) -> Vec<usize> {
     vec![points / 500 + 8, points, 4]
 }
 
-/// The number of parameters of a pose, from the shape of blocks.
-fn freedom(block: BlockShape) -> Result<usize> {
-    match block.rows() == block.cols() {
-        true => Ok(block.rows()),
-        false => Err(Error::Argument(format!("a pose graph has square blocks, not {block}"))),
+fn seen(sizes: &[usize], shape: BlockShape) -> Visibility {
+    let (cameras, points, views) = (sizes[0], sizes[1], sizes[2]);
+    Visibility { cameras, points, views, shape, values: Values::Real, seed: SEED }
+}
+
+fn poses(sizes: &[usize], block: BlockShape) -> Result<PoseChain> {
+    if block.rows() != block.cols() {
+        return Err(Error::Argument(format!("a pose graph has square blocks, not {block}")));
     }
+    Ok(PoseChain { poses: sizes[0], closures: sizes[1], freedom: block.rows(), values: Values::Real, seed: SEED })
 }
 
 fn arrow(sizes: &[usize], block: BlockShape) -> Result<Cbc<f64>> {

@@ -22,7 +22,7 @@ mod structure;
 mod table;
 mod vectors;
 
-use crate::choice::{self, methods, named, one_of, one_or};
+use crate::choice::{self, methods, one_of, one_or};
 use crate::failure::Failure;
 use crate::input::Reading;
 use crate::messages::Messages;
@@ -108,7 +108,7 @@ pub struct Args {
     /// Formats of apply, apply-transposed and apply-gram, with A's values packed in their order,
     /// several with commas; all: every format that A's blocks can use [default: values in A's own
     /// order, in the format that auto estimates].
-    #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', value_parser = one_or("all", named([Format::Auto].iter().chain(Format::ALL), Format::name)))]
+    #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', value_parser = one_or("all", choice::formats()))]
     format: Vec<Option<Format>>,
     /// Let format auto of apply, apply-transposed and apply-gram choose formats with other orders
     /// of sums, too.

@@ -56,12 +56,15 @@ fn attempt(opened: &mut Option<Device>, operation: Operation) -> Result<Vec<f64>
 }
 
 fn product(device: &Device) -> Result<Vec<f64>> {
-    let a = device.upload(&generate::uniform(60, 60, 4, BlockShape::new(2, 2)?, Values::Real, 1)?)?;
+    let a = device.upload(
+        &generate::Uniform { rows: 60, cols: 60, per_column: 4, shape: BlockShape::new(2, 2)?, ..Default::default() }
+            .matrix()?,
+    )?;
     Ok(multiply(&a, &a)?.download()?.values().to_vec())
 }
 
 fn banded(device: &Device) -> Result<Vec<f64>> {
-    let a = Csc::from_cbc(generate::uniform(1500, 1500, 6, BlockShape::SCALAR, Values::Real, 1)?)?;
+    let a = Csc::from_cbc(generate::Uniform { rows: 1500, cols: 1500, per_column: 6, ..Default::default() }.matrix()?)?;
     let a = device.upload(&a)?;
     let (c, report) = Product::of(&a, &a).memory_limit(640 << 10).run_to_host()?;
     assert!(report.bands > 1, "the limit makes bands");
@@ -77,7 +80,10 @@ fn written(device: &Device) -> Result<Vec<f64>> {
 
 /// Executes a plan again after a failed execution.
 fn planned(device: &Device) -> Result<Vec<f64>> {
-    let a = device.upload(&generate::uniform(60, 60, 4, BlockShape::new(2, 2)?, Values::Real, 1)?)?;
+    let a = device.upload(
+        &generate::Uniform { rows: 60, cols: 60, per_column: 4, shape: BlockShape::new(2, 2)?, ..Default::default() }
+            .matrix()?,
+    )?;
     let plan = Product::of(&a, &a).plan()?;
     let mut c = plan.output()?;
     if plan.execute((&a, &a), &mut c).and_then(|_| c.download()).is_err() {
@@ -99,7 +105,16 @@ pub fn diagonal(n: usize, side: usize, value: f64) -> Result<Cbc<f64>> {
 fn complement(device: &Device) -> Result<Vec<f64>> {
     let (cameras, points) = (6, 60);
     let (u, v) = (device.upload(&diagonal(cameras, 9, 100.0)?)?, device.upload(&diagonal(points, 3, 10.0)?)?);
-    let w = device.upload(&generate::uniform(cameras, points, 3, BlockShape::new(9, 3)?, Values::Real, 1)?)?;
+    let w = device.upload(
+        &generate::Uniform {
+            rows: cameras,
+            cols: points,
+            per_column: 3,
+            shape: BlockShape::new(9, 3)?,
+            ..Default::default()
+        }
+        .matrix()?,
+    )?;
     let mut random = Random::new(1);
     let mut vector = |len| device.upload_vector(&(0..len).map(|_| random.unit()).collect::<Vec<f64>>());
     let (b_c, b_p, x_c) = (vector(9 * cameras)?, vector(3 * points)?, vector(9 * cameras)?);

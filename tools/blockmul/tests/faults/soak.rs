@@ -106,7 +106,17 @@ fn soak(file: &Path) -> Result<(), Box<dyn Error>> {
 fn one(device: &Device, random: &mut Random, verified: bool) -> Result<(), Box<dyn Error>> {
     let size = 4 + random.below(LARGEST - 3) as usize;
     let (per_column, seed) = (1 + random.below(5) as usize, random.bits());
-    let blocks = || generate::uniform(size, size, per_column, BlockShape::new(2, 2)?, Values::Real, seed);
+    let blocks = || {
+        generate::Uniform {
+            rows: size,
+            cols: size,
+            per_column,
+            shape: BlockShape::new(2, 2)?,
+            seed,
+            ..Default::default()
+        }
+        .matrix()
+    };
     let same = |right: bool| if right { Ok(()) } else { Err("not the reference's result".to_owned()) };
     match random.below(4) {
         0 => {
@@ -116,7 +126,9 @@ fn one(device: &Device, random: &mut Random, verified: bool) -> Result<(), Box<d
             same(!verified || c == reference::multiply(&a, &a)?)?;
         }
         1 => {
-            let a = Csc::from_cbc(generate::uniform(size, size, per_column, BlockShape::SCALAR, Values::Real, seed)?)?;
+            let a = Csc::from_cbc(
+                generate::Uniform { rows: size, cols: size, per_column, seed, ..Default::default() }.matrix()?,
+            )?;
             let on_device = device.upload(&a)?;
             let c = multiply(&on_device, &on_device)?.download()?;
             same(!verified || c == reference::multiply(&a, &a)?)?;
@@ -139,7 +151,15 @@ fn one(device: &Device, random: &mut Random, verified: bool) -> Result<(), Box<d
 /// W·Wᵀ/4 gives the same bits.
 fn complement(device: &Device, random: &mut Random, points: usize, verified: bool) -> Result<(), Box<dyn Error>> {
     let cameras = 4 + random.below(4) as usize;
-    let w: Cbc<f64> = generate::uniform(cameras, points, 3, BlockShape::new(6, 3)?, Values::Integer, random.bits())?;
+    let w: Cbc<f64> = generate::Uniform {
+        rows: cameras,
+        cols: points,
+        per_column: 3,
+        shape: BlockShape::new(6, 3)?,
+        values: Values::Integer,
+        seed: random.bits(),
+    }
+    .matrix()?;
     let (u, v) = (device.upload(&diagonal(cameras, 6, 100.0)?)?, device.upload(&diagonal(points, 3, 4.0)?)?);
     let on_device = device.upload(&w)?;
     let (b_c, b_p) = (device.zero_vector(6 * cameras)?, device.zero_vector(3 * points)?);

@@ -1,6 +1,6 @@
 //! Times of one matrix in every format.
 use super::kinds::HYB;
-use super::{Choice, Cut, Matrix, RULES, Setting, Subject, Time};
+use super::{Choice, Cut, Matrix, RULES, Setting, Subject, Time, formats};
 use crate::paper::of_type;
 use crate::paper::peers::DenseWork;
 use crate::paper::report::Report;
@@ -68,7 +68,7 @@ where
     let device = setting.device;
     let (on_device, dx, sizes) = (device.upload(&a)?, device.upload_vector(&x)?, sizes(&a, &x)?);
     let of = Operands { a, x, on_device, dx, sizes };
-    for &format in Format::ALL {
+    for format in formats() {
         match tried(format, device, || of.timed(setting, format, Split::default(), &progress))? {
             Ok(Some(time)) => subject.formats.push(time),
             Ok(None) => report.wrong += 1,

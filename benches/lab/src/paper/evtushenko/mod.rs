@@ -33,6 +33,11 @@ const RULES: [Split; 6] = [
     Split::Capped,
 ];
 
+/// The formats that are timed: all of them.
+fn formats() -> impl Iterator<Item = Format> {
+    Format::ALL.iter().chain(Format::ARRIVAL).copied()
+}
+
 /// A matrix to be timed.
 pub struct Matrix {
     pub name: String,

@@ -1,5 +1,5 @@
 //! The speedups that the paper prints.
-use super::Subject;
+use super::{Subject, formats};
 use crate::paper::peers::libraries;
 use blockmul::plan::Format;
 
@@ -61,7 +61,7 @@ impl<'s> By<'s> {
     /// Every format, and the libraries that multiplied one of the matrices.
     pub fn all(of: &[&'s Subject]) -> Vec<Self> {
         let libraries = libraries(of.iter().flat_map(|of| &of.peers));
-        Format::ALL.iter().map(|&format| Self::Format(format)).chain(libraries.into_iter().map(Self::Library)).collect()
+        formats().map(Self::Format).chain(libraries.into_iter().map(Self::Library)).collect()
     }
 
     pub fn name(self) -> &'s str {

@@ -2,7 +2,7 @@
 use super::measure::TOGETHER;
 use super::published::{By, DEVICES, Published, TABLES};
 use super::selected::{self, Row};
-use super::{Setting, Subject, figures, kinds};
+use super::{Setting, Subject, figures, formats, kinds};
 use crate::paper::peers::libraries;
 use crate::paper::report::{Report, counted, geometric_mean, mean, shown};
 use crate::regret::formats::USES;
@@ -138,7 +138,7 @@ fn winners(report: &mut Report, element: &str, of: &[&Subject]) {
 fn conversions(report: &mut Report, element: &str, of: &[&Subject]) {
     report.say(&format!("## Conversions, {element}"));
     report.say("Milliseconds of a conversion over those of an execution of the same format.");
-    let rows = Format::ALL.iter().map(|&format| {
+    let rows = formats().map(|format| {
         let costs = of.iter().filter_map(|subject| subject.time(format)).map(|time| time.convert_ms / time.ms);
         let costs: Vec<f64> = costs.collect();
         let most = costs.iter().copied().reduce(f64::max);

@@ -4,7 +4,7 @@ use crate::paper::report::{Report, counted, shown};
 use blockmul::{
     BlockShape, Bsr, Cbc, Result,
     device::DeviceKind,
-    generate::{self, Random, Values},
+    generate::{self, Random},
     graph::{Schedule, ShortestPaths},
     reference,
 };
@@ -19,7 +19,8 @@ pub fn generated(edges: usize) -> Result<Vec<(String, Cbc<f64>)>> {
     let vertices = (edges / 6).max(16);
     let side = (vertices as f64).sqrt() as usize;
     let planar = generate::planar(side, side, SEED)?;
-    let hubs = generate::power_law(vertices, 6 * vertices, BlockShape::SCALAR, Values::Real, SEED)?;
+    let hubs =
+        generate::PowerLaw { nodes: vertices, edges: 6 * vertices, seed: SEED, ..Default::default() }.matrix()?;
     Ok(vec![("planar".into(), planar), ("power law".into(), hubs)])
 }
 

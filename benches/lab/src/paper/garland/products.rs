@@ -5,8 +5,7 @@ use crate::paper::of_type;
 use crate::paper::peers::{DenseWork, Peer, libraries};
 use crate::paper::report::{Report, counted, geometric_mean, shown};
 use blockmul::{
-    BlockShape, Cbc, Csc, Planned, Result, Semiring,
-    generate::{self, Values},
+    BlockShape, Cbc, Csc, Planned, Result, Semiring, generate,
     plan::{Apply, Format},
     reference,
 };
@@ -24,7 +23,8 @@ const LEAST_ROWS: usize = 4 * PER_ROW;
 /// Matrices with equally many entries, which are distributed over the rows in different ways.
 pub fn generated(entries: usize) -> Result<Vec<(String, Cbc<f64>)>> {
     let n = (entries / PER_ROW).max(LEAST_ROWS);
-    let even = generate::uniform(n, n, PER_ROW, BlockShape::SCALAR, Values::Real, SEED)?;
+    let even =
+        generate::Uniform { rows: n, cols: n, per_column: PER_ROW, seed: SEED, ..Default::default() }.matrix()?;
     Ok(vec![
         ("even rows".into(), even),
         ("rows by a power law".into(), hubs(n, n * PER_ROW)?),
@@ -35,7 +35,7 @@ pub fn generated(entries: usize) -> Result<Vec<(String, Cbc<f64>)>> {
 /// Rows by a power law, with exactly so many entries: more are drawn until as many differ, and
 /// those beyond are left out evenly.
 fn hubs(n: usize, entries: usize) -> Result<Cbc<f64>> {
-    let draw = |edges: usize| generate::power_law(n, edges, BlockShape::SCALAR, Values::Real, SEED);
+    let draw = |edges: usize| generate::PowerLaw { nodes: n, edges, seed: SEED, ..Default::default() }.matrix();
     let (mut edges, mut graph) = (entries, draw(entries)?);
     while graph.nnz() < entries {
         edges += 2 * (entries - graph.nnz());
@@ -51,7 +51,8 @@ fn hubs(n: usize, entries: usize) -> Result<Cbc<f64>> {
 
 /// A full row; the other rows share the rest evenly.
 fn one_full(n: usize) -> Result<Cbc<f64>> {
-    let rest = generate::uniform(n - 1, n, PER_ROW - 1, BlockShape::SCALAR, Values::Real, SEED)?;
+    let rest = generate::Uniform { rows: n - 1, cols: n, per_column: PER_ROW - 1, seed: SEED, ..Default::default() }
+        .matrix()?;
     let mut triplets: Vec<(usize, usize, f64)> = (0..n).map(|col| (0, col, 0.5)).collect();
     for col in 0..n {
         let below = rest.pattern().entries(col);

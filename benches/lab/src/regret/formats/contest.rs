@@ -146,9 +146,8 @@ impl Contest {
                 }
             }
         }
-        let reproducible =
-            Format::ALL.iter().filter(|format| format.reproducible() && (!blocks || format.has_blocks()));
-        for &format in reproducible.filter(|format| packed || format.order() == Order::Ascending) {
+        let of_shape = Format::ALL.iter().filter(|format| !blocks || format.has_blocks());
+        for &format in of_shape.filter(|format| packed || format.order() == Order::Ascending) {
             let asked = asked(format, 1, false);
             match tried(format, device, || Prepared::new(&operands.a, asked))? {
                 Ok(prepared) => entrants.push(operands.entrant(asked, &prepared, (whole, &x))?),

@@ -1,0 +1,92 @@
+//! Conversions from and to `nalgebra-sparse`.
+use super::{super::Pattern, pattern};
+use crate::{Csc, Csr, Element, Error, Result};
+use nalgebra_sparse::{CscMatrix, CsrMatrix, pattern::SparsityPattern};
+
+impl Pattern {
+    /// The pattern for `nalgebra-sparse`.
+    pub(crate) fn sparsity_pattern(&self) -> SparsityPattern {
+        let (offsets, rows) = self.wide();
+        SparsityPattern::try_from_offsets_and_indices(self.ncols(), self.nrows(), offsets, rows)
+            .unwrap_or_else(|why| unreachable!("a pattern is valid: {why}"))
+    }
+}
+
+/// The matrix for `nalgebra-sparse`.
+///
+/// ```
+/// use blockmul::Csc;
+/// use nalgebra_sparse::CscMatrix;
+/// let a = Csc::from_triplets(3, 2, [(0, 0, 1.0), (2, 1, 0.0)])?;
+/// let there = CscMatrix::from(a.clone());
+/// assert_eq!((there.nrows(), there.ncols(), there.values()), (3, 2, a.values()));
+/// assert_eq!(Csc::try_from(there)?, a);
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+impl<T: Element> From<Csc<T>> for CscMatrix<T> {
+    fn from(matrix: Csc<T>) -> Self {
+        let (pattern, values) = matrix.into_parts();
+        Self::try_from_pattern_and_values(pattern.sparsity_pattern(), values)
+            .unwrap_or_else(|why| unreachable!("a value for each entry: {why}"))
+    }
+}
+
+/// The matrix for `nalgebra-sparse`, by rows.
+impl<T: Element> From<Csr<T>> for CsrMatrix<T> {
+    fn from(matrix: Csr<T>) -> Self {
+        CscMatrix::from(matrix.into_transpose()).transpose_as_csr()
+    }
+}
+
+/// The matrix of `nalgebra-sparse`.
+///
+/// # Errors
+/// [`Error::Pattern`] and [`Error::TooLarge`] for rows or columns beyond 32 bits.
+impl<T: Element> TryFrom<CscMatrix<T>> for Csc<T> {
+    type Error = Error;
+    fn try_from(matrix: CscMatrix<T>) -> Result<Self> {
+        let (of, values) = matrix.into_pattern_and_values();
+        let offsets = of.major_offsets().iter().map(|&offset| offset as u64).collect();
+        let rows = of.minor_indices().iter().copied();
+        Self::new(pattern(of.minor_dim(), of.major_dim(), offsets, rows)?, values)
+    }
+}
+
+/// The matrix of `nalgebra-sparse`, by rows.
+///
+/// # Errors
+/// See the conversion to [`Csc`], whose columns are the rows here.
+impl<T: Element> TryFrom<CsrMatrix<T>> for Csr<T> {
+    type Error = Error;
+    fn try_from(matrix: CsrMatrix<T>) -> Result<Self> {
+        Csc::try_from(matrix.transpose_as_csc()).map(Self::from_transpose)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::tests::*, *};
+    use nalgebra::DMatrix;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn matrices_come_back(a in matrices()) {
+            let (dense, nnz) = (a.to_dense(), a.nnz());
+            let look = |columns: &CscMatrix<f64>, rows: &CsrMatrix<f64>| {
+                assert_eq!((columns.nnz(), rows.nnz()), (nnz, nnz));
+                assert_eq!((&DMatrix::from(columns), &DMatrix::from(rows)), (&dense, &dense));
+            };
+            go_there_and_back(a, look)?;
+        }
+    }
+
+    #[test]
+    fn large_indices_are_refused() {
+        let row = 1 << 32;
+        let matrix = CscMatrix::try_from_csc_data(row + 1, 1, vec![0, 1], vec![row], vec![1.0]).unwrap();
+        assert!(matches!(Csc::try_from(matrix), Err(Error::TooLarge { value, .. }) if value == row as u64));
+        let matrix = CsrMatrix::try_from_csr_data(1, row + 1, vec![0, 0], vec![], Vec::<f64>::new()).unwrap();
+        assert!(matches!(Csr::try_from(matrix), Err(Error::Pattern(_))));
+    }
+}
