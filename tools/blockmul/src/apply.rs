@@ -8,12 +8,12 @@ use crate::choice::{self, named, one_of};
 use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
+use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::numbers::some;
 use crate::operands::oriented_shape;
 use crate::overflow::{Converted, Overflow};
 use crate::places::Overwriting;
-use crate::report::Size;
 use crate::symmetric::Halves;
 use crate::{output, vector};
 use blockmul::{

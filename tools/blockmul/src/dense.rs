@@ -5,10 +5,11 @@ mod operand;
 pub use operand::{DenseOperand, of_file, read, write};
 
 use crate::failure::Failure;
-use crate::graphs::{repeatedly, timed};
+use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::overflow::{Converted, Overflow};
-use crate::report::{Executed, Report, Size, over};
+use crate::report::{Executed, Report, over};
+use crate::runs::{repeatedly, timed};
 use crate::target::Target;
 use crate::{input, output};
 use blockmul::{

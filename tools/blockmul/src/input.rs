@@ -1,9 +1,9 @@
 //! Reads matrices from files or from stdin.
 use crate::failure::Failure;
+use crate::matrix_size::Size;
 use crate::messages::{Messages, Unit};
 use crate::output::is_standard;
 use crate::overflow::Converted;
-use crate::report::Size;
 use crate::sizes::count;
 use blockmul::{
     BlockShape, Csc, Error,
@@ -33,12 +33,6 @@ impl Reading {
             None => options,
         }
     }
-}
-
-/// A message of the library in which options have the names that the command gives them.
-pub fn with_options(text: &str) -> String {
-    text.replace("ReadOptions::sum_duplicates", "--sum-duplicates")
-        .replace("ReadOptions::max_unproven_lines", "--max-lines")
 }
 
 /// Reads the matrix of the file `path`; for `-` from stdin, in Matrix Market form.

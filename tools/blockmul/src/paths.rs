@@ -4,12 +4,13 @@ mod report;
 
 use crate::choice::{named, one_of};
 use crate::failure::Failure;
-use crate::graphs::{median_run, repeatedly};
 use crate::input::{self, Reading};
+use crate::matrix_size::Size;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{above_zero, place, some};
 use crate::places::Overwriting;
-use crate::report::{Report, Size};
+use crate::report::Report;
+use crate::runs::{median_run, repeatedly};
 use crate::target::Target;
 use crate::{dense, output, vector};
 use blockmul::{

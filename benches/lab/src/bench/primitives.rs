@@ -6,7 +6,7 @@ use blockmul_cli::bench::{
     measure::{Subject, same_bits},
     record::Record,
 };
-use blockmul_cli::report::Size;
+use blockmul_cli::matrix_size::Size;
 
 /// The length of a segment from the number of a segment.
 type Length = fn(u64) -> usize;

@@ -2,10 +2,11 @@
 use super::run::{Product, Took};
 use super::{Args, weights::kind};
 use crate::failure::Failure;
+use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::output;
 use crate::overflow::Overflow;
-use crate::report::{Executed, Report, Size, over};
+use crate::report::{Executed, Report, over};
 use crate::target::Target;
 use blockmul::{Semiring, element::Order, plan::Format};
 use serde::Serialize;

@@ -3,7 +3,7 @@ use super::matrices::drawn;
 use super::measure::Subject;
 use super::operation::{Operands, Outcomes};
 use super::record::Record;
-use crate::report::Size;
+use crate::matrix_size::Size;
 use crate::symmetric::lower;
 use blockmul::{
     BlockShape, DeviceMatrix, DeviceVector, Result,

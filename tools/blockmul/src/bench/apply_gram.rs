@@ -5,7 +5,7 @@ use super::measure::Subject;
 use super::operation::{Operands, Outcomes};
 use super::products::numbers;
 use super::record::Record;
-use crate::report::Size;
+use crate::matrix_size::Size;
 use blockmul::{
     DeviceMatrix, DeviceVector, Planned, Result, Semiring,
     element::{Any, AnyValues},

@@ -4,8 +4,8 @@ use super::measure::Subject;
 use super::operation::{self, Outcomes};
 use super::record::Record;
 use crate::choice::{named, one_of, one_or, sharings};
+use crate::matrix_size::Size;
 use crate::numbers::some;
-use crate::report::Size;
 use blockmul::{
     Planned, Result, Semiring,
     dense::{AnyDense, DenseShape, DeviceDense, DeviceGcoo, Grouping, Layout, Side},

@@ -2,10 +2,10 @@
 use super::families::{self, Named};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
+use crate::matrix_size::Size;
 use crate::messages::{Messages, in_a_line};
 use crate::operands::default_b_shape;
 use crate::patterns::SEED;
-use crate::report::Size;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Result,
     element::{AnyValues, ElementType},

@@ -3,9 +3,9 @@ use super::Args;
 use super::operation::Operation;
 use super::plans;
 use super::record::Record;
+use crate::matrix_size::Size;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{from_zero, some};
-use crate::report::Size;
 pub use blockmul::reference::verify::{
     same_any_groups as equal_groups, same_any_matrix as equal, same_bits, same_matrix as same,
 };

@@ -2,7 +2,7 @@
 use super::measure::{Subject, same, same_bits};
 use super::operation::{Operands, Outcomes};
 use super::record::Record;
-use crate::report::Size;
+use crate::matrix_size::Size;
 use blockmul::{
     BlockShape, Cbc, Element, Planned, Result,
     element::{ElementType, Real},

@@ -2,7 +2,7 @@
 //! values, read and written once, and of the words of structure that a plan reads for each entry.
 use super::measure::{Subject, equal};
 use super::record::Record;
-use crate::report::Size;
+use crate::matrix_size::Size;
 use blockmul::{
     Cbc, Part, Result,
     element::ElementType,

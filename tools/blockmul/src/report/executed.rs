@@ -1,5 +1,5 @@
 //! Products of prepared matrices, in reports.
-use crate::graphs::median_run;
+use crate::runs::median_run;
 use serde::Serialize;
 
 /// The times of a product with a prepared matrix, in the JSON object of `--report`.

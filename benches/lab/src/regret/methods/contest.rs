@@ -10,7 +10,7 @@ use blockmul::{
     tuning::MethodCosts,
 };
 use blockmul_cli::bench::{measure::same, record::median};
-use blockmul_cli::report::Size;
+use blockmul_cli::matrix_size::Size;
 use blockmul_cli::table::number;
 use blockmul_cli::tune::ByMethod;
 use serde::Serialize;
