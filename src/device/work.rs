@@ -224,7 +224,7 @@ impl Work {
     /// The uses of a command on `memory`.
     pub(super) fn uses(&self, memory: &[&Memory]) -> Uses {
         let mut uses = Uses::new(self.queue.commands().forgotten());
-        memory.iter().for_each(|memory| uses.memory(memory));
+        memory.iter().for_each(|memory| memory.count_in(&mut uses));
         uses
     }
 

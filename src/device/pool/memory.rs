@@ -5,7 +5,7 @@ use crate::{
     device::{
         cl::check,
         queue::{Point, Queue},
-        uses::FirstUse,
+        uses::{FirstUse, Uses},
     },
 };
 use opencl3::{memory as cl, types::cl_mem};
@@ -44,8 +44,9 @@ impl Memory {
         self.raw()
     }
 
-    pub(in crate::device) fn first_use(&self) -> &Arc<FirstUse> {
-        &self.first_use
+    /// Adds the memory to what a command uses.
+    pub(in crate::device) fn count_in(&self, uses: &mut Uses) {
+        uses.memory(self.bytes, &self.first_use);
     }
 
     /// The commands after which the memory is free, if no further ones use it.

@@ -3,9 +3,24 @@ use super::{Work, at_most, copies::lies_in};
 use crate::{
     Result, Word,
     device::{Buffer, landing::Landing},
+    element::{AnyValues, ElementType, Listed, with_type},
 };
 use opencl3::command_queue as clq;
 use std::sync::atomic::Ordering::Relaxed;
+
+impl Buffer {
+    /// Copies the elements to the host. Waits.
+    pub fn download_any(&self, work: &Work) -> Result<AnyValues> {
+        with_type!(self.element(), T => Ok(T::any(self.typed::<T>().download(work)?)))
+    }
+}
+
+impl<T: Word> Buffer<T> {
+    /// Copies the buffer to the host. Waits.
+    pub fn download(&self, work: &Work) -> Result<Vec<T>> {
+        work.read(self, 0, self.len())
+    }
+}
 
 impl Work {
     /// Copies values `start..start + len` of `buffer` to the host. Waits.
