@@ -19,16 +19,13 @@ use super::malformed;
 use super::packing::without_packing;
 use super::unpacked::fill;
 use super::words::words;
-use super::zipped::{listed, only};
+use super::zipped::{MOST_MEMBERS, listed, only};
 use crate::{Error, Result};
 
 /// Bytes of a header; members begin at multiples of it.
 pub(super) const BLOCK: usize = 512;
 /// Bytes of the longest name, and of the longest list of a member's attributes.
 const LONGEST_NOTE: u64 = 1 << 16;
-/// The maximum number of members that are examined; their list is held in memory.
-pub(super) const MOST_MEMBERS: usize = 10_000;
-
 /// Whether these are the first bytes of an archive: its first block is a header whose checksum is
 /// right.
 pub(super) fn begins_as_archive(first: &[u8]) -> bool {

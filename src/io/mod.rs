@@ -28,6 +28,7 @@ mod assemble;
 pub mod binary;
 pub mod bla;
 pub mod dense;
+mod detect;
 pub mod edge_list;
 pub(crate) mod encoding;
 mod events;
@@ -39,6 +40,7 @@ pub(crate) mod packing;
 mod padding;
 #[cfg(feature = "pictures")]
 mod png;
+mod reporting;
 pub(crate) mod source;
 mod unfinished;
 pub(crate) mod unpacked;

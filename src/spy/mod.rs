@@ -18,6 +18,8 @@
 //! ```
 mod bin;
 #[cfg(feature = "pictures")]
+mod draw;
+#[cfg(feature = "pictures")]
 mod legend;
 mod overlap;
 #[cfg(feature = "pictures")]

@@ -38,7 +38,7 @@ use std::path::Path;
 pub(super) use write::write_view;
 pub use write::{write, write_to};
 
-use super::{Field, Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, source::ReportingFile};
+use super::{Field, Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, reporting::ReportingFile};
 use crate::{BlockShape, Result, element::ElementType};
 use numbers::Numbers;
 

@@ -38,7 +38,7 @@ pub(super) use member::Member;
 pub(super) use write::write_view;
 pub use write::{write, write_to};
 
-use super::{Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, source::ReportingFile};
+use super::{Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, reporting::ReportingFile};
 use crate::Result;
 use archive::Archive;
 use arrays::Arrays;
