@@ -10,7 +10,8 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// Options of a product of a matrix with vectors, before it is prepared; see [`Apply::with`].
+/// Options of a product of a matrix with vectors, before it is prepared; see
+/// [`Apply::with`](super::Apply::with).
 #[derive(Debug, Clone)]
 pub struct ApplyOptions<M: HostMatrix, V = <M as HostMatrix>::Word> {
     pub(super) a: DevicePattern,

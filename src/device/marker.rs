@@ -42,7 +42,7 @@ impl Marker {
     /// A marker made from an application's event, which is retained.
     ///
     /// # Errors
-    /// [`Error::OpenCl`].
+    /// [`Error::OpenCl`](crate::Error::OpenCl).
     ///
     /// # Safety
     /// The event must be a valid handle.
@@ -59,7 +59,7 @@ impl Marker {
     /// keep it longer. `None` if nothing was enqueued.
     ///
     /// # Errors
-    /// [`Error::OpenCl`]: the queue is flushed first.
+    /// [`Error::OpenCl`](crate::Error::OpenCl): the queue is flushed first.
     pub fn raw(&self) -> Result<Option<RawEvent>> {
         let event = self.event.as_ref().map(|event| event.get()).transpose()?;
         if let (Some(home), Some(_)) = (&self.home, event) {
@@ -76,7 +76,7 @@ impl Marker {
     /// Waits until everything enqueued before the marker is done.
     ///
     /// # Errors
-    /// [`Error::OpenCl`] if a command before it failed.
+    /// [`Error::OpenCl`](crate::Error::OpenCl) if a command before it failed.
     pub fn wait(&self) -> Result<()> {
         match (&self.home, &self.event) {
             (_, None) => Ok(()),

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use super::archive::{BLOCK, begins_as_archive};
 use super::encoding::after_mark;
-use super::format::{Format, all_endings, unknown};
+use super::format::{FileFormat, all_endings, unknown};
 use super::unpacked::{Peeked, Unpacked};
 use super::words::words;
 use super::zipped::{self, Zip, refuse_member};
 use super::{binary, malformed, matrix_market};
 use crate::{Error, Result};
 
-impl Format {
+impl FileFormat {
     /// The format of the file at `path`: by its first bytes if they are characteristic, else by its
     /// name.
     pub(super) fn of_input(path: &Path) -> Result<Self> {
@@ -55,7 +55,7 @@ fn not_read(path: &Path) -> Error {
 
 /// The evidence of a file's first unpacked bytes.
 enum Beginning {
-    Of(Format),
+    Of(FileFormat),
     /// A zip archive that is not packed: of NumPy's arrays, or of other files.
     Zip,
     Unknown,
@@ -77,10 +77,10 @@ fn beginning_of(reader: Box<dyn Read + '_>) -> Beginning {
     let text = Peeked::new(text, BLOCK);
     let first = after_mark(text.first());
     if matrix_market::is_banner(words(first).next().unwrap_or_default()) || begins_as_archive(text.first()) {
-        return Beginning::Of(Format::MatrixMarket);
+        return Beginning::Of(FileFormat::MatrixMarket);
     }
     if binary::begins_with_magic(first) {
-        return Beginning::Of(Format::Binary);
+        return Beginning::Of(FileFormat::Binary);
     }
     let is_zip = text.inner().packing().is_none() && zipped::begins_as_zip(first);
     if is_zip { Beginning::Zip } else { Beginning::Unknown }
@@ -95,12 +95,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.foo");
         std::fs::write(&path, "1 1 0\n").unwrap();
-        let refused = Format::of_input(&path).unwrap_err();
+        let refused = FileFormat::of_input(&path).unwrap_err();
         let expected = format!("{}: unknown ending .foo: matrices are read from .mtx, .npz,", path.display());
         assert!(refused.to_string().starts_with(&expected), "{refused}");
         assert_eq!(refused.kind(), crate::error::ErrorKind::Input);
         std::fs::remove_file(&path).unwrap();
-        assert!(matches!(Format::of_input(&path), Err(Error::Io { .. })));
+        assert!(matches!(FileFormat::of_input(&path), Err(Error::Io { .. })));
     }
 
     #[test]
@@ -110,47 +110,47 @@ mod tests {
         let numpy = zip_of("data.npy", b"");
         let banner = zip_of("a.txt", b"\xef\xbb\xbf%%MatrixMarket matrix coordinate\n");
         for (bytes, format) in [
-            (&b"%%matrixmarket matrix\n"[..], Format::MatrixMarket),
-            (b"%MatrixMarket matrix coordinate\n", Format::MatrixMarket),
-            (b"\xef\xbb\xbf%%MatrixMarket matrix coordinate\n", Format::MatrixMarket),
-            (b"BCSR0001 and more", Format::Binary),
-            (&numpy, Format::Npz),
-            (&banner, Format::MatrixMarket),
-            (&zip_of("a.edges", b"1 2\n"), Format::EdgeList),
-            (&zip_of("a.mtx.gz", b"1 2\n"), Format::MatrixMarket),
+            (&b"%%matrixmarket matrix\n"[..], FileFormat::MatrixMarket),
+            (b"%MatrixMarket matrix coordinate\n", FileFormat::MatrixMarket),
+            (b"\xef\xbb\xbf%%MatrixMarket matrix coordinate\n", FileFormat::MatrixMarket),
+            (b"BCSR0001 and more", FileFormat::Binary),
+            (&numpy, FileFormat::Npz),
+            (&banner, FileFormat::MatrixMarket),
+            (&zip_of("a.edges", b"1 2\n"), FileFormat::EdgeList),
+            (&zip_of("a.mtx.gz", b"1 2\n"), FileFormat::MatrixMarket),
         ] {
             std::fs::write(&path, bytes).unwrap();
-            assert_eq!(Format::of_input(&path).unwrap(), format);
+            assert_eq!(FileFormat::of_input(&path).unwrap(), format);
         }
         let npz = folder.path().join("a.npz");
         for (bytes, format) in [
-            (zip_of("data.npy", b""), Format::Npz),
-            (zip_of("a.mtx", b"1 2\n"), Format::MatrixMarket),
-            (b"PK\x03\x04 and no more".to_vec(), Format::Npz),
-            (b"1 2\n".to_vec(), Format::Npz),
+            (zip_of("data.npy", b""), FileFormat::Npz),
+            (zip_of("a.mtx", b"1 2\n"), FileFormat::MatrixMarket),
+            (b"PK\x03\x04 and no more".to_vec(), FileFormat::Npz),
+            (b"1 2\n".to_vec(), FileFormat::Npz),
         ] {
             std::fs::write(&npz, bytes).unwrap();
-            assert_eq!(Format::of_input(&npz).unwrap(), format);
+            assert_eq!(FileFormat::of_input(&npz).unwrap(), format);
         }
         let stored = zip::CompressionMethod::Stored;
         for (files, format) in [
-            (&[("a.mtx", &b"1 2\n"[..]), ("b.npy", b"")][..], Format::MatrixMarket),
-            (&[("a.el", b"1 2\n"), ("format.npy", b"")], Format::Npz),
-            (&[("readme.txt", b""), ("data.npy", b"")], Format::Npz),
+            (&[("a.mtx", &b"1 2\n"[..]), ("b.npy", b"")][..], FileFormat::MatrixMarket),
+            (&[("a.el", b"1 2\n"), ("format.npy", b"")], FileFormat::Npz),
+            (&[("readme.txt", b""), ("data.npy", b"")], FileFormat::Npz),
         ] {
             for path in [&path, &npz] {
                 std::fs::write(path, zipped::tests::archive_of(files, stored)).unwrap();
-                assert_eq!(Format::of_input(path).unwrap(), format, "{files:?}");
+                assert_eq!(FileFormat::of_input(path).unwrap(), format, "{files:?}");
             }
         }
         for name in ["matrix", "a.mtx"] {
             std::fs::write(&path, zip_of(name, b"BCSR0001 and more")).unwrap();
-            let refused = Format::of_input(&path).unwrap_err().to_string();
+            let refused = FileFormat::of_input(&path).unwrap_err().to_string();
             let expected = format!("a.foo: the archive: \"{name}\" is plain binary: unpack it first");
             assert!(refused.ends_with(&expected), "{refused}");
         }
         std::fs::write(&path, zip_of("a.g2o", b"FIX 0\n")).unwrap();
-        let refused = Format::of_input(&path).unwrap_err().to_string();
+        let refused = FileFormat::of_input(&path).unwrap_err().to_string();
         assert!(refused.contains("a.foo/a.g2o: unknown ending .g2o: matrices are read from"), "{refused}");
     }
 

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// File formats of matrices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Format {
+pub enum FileFormat {
     /// Matrix Market exchange files, see [`matrix_market`](super::matrix_market).
     MatrixMarket,
     /// Archives of `scipy.sparse.save_npz`, see [`npz`](super::npz).
@@ -19,7 +19,7 @@ pub enum Format {
     Binary,
 }
 
-impl Format {
+impl FileFormat {
     /// Every format.
     pub const ALL: &[Self] = &[Self::MatrixMarket, Self::Npz, Self::EdgeList, Self::Binary];
 
@@ -77,12 +77,12 @@ pub(super) fn unknown(path: &Path) -> String {
 
 /// `.mtx, .npz, .txt, ...`.
 pub(super) fn all_endings() -> String {
-    let endings = Format::ALL.iter().flat_map(|format| format.endings());
+    let endings = FileFormat::ALL.iter().flat_map(|format| format.endings());
     endings.map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Parses [`Format::name`].
-impl FromStr for Format {
+/// Parses [`FileFormat::name`].
+impl FromStr for FileFormat {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
@@ -100,47 +100,49 @@ mod tests {
     #[test]
     fn formats_by_name() {
         for (name, format) in [
-            ("a.mtx", Format::MatrixMarket),
-            ("a.MTX.gz", Format::MatrixMarket),
-            ("a", Format::MatrixMarket),
-            (".txt", Format::MatrixMarket), // a hidden file without an extension
-            ("a.txt.mtx", Format::MatrixMarket),
-            ("a.npz", Format::Npz),
-            ("roadNet-CA.txt.gz", Format::EdgeList),
-            ("roadNet-CA.txt.bz2", Format::EdgeList),
-            ("a.b.EL", Format::EdgeList),
-            ("a.edges", Format::EdgeList),
-            ("a.tsv.GZ", Format::EdgeList),
-            ("a.bin", Format::Binary),
-            ("a.bsr.gz", Format::Binary),
-            ("a.BCSR", Format::Binary),
-            ("a.mtx.xz", Format::MatrixMarket),
-            ("a.npz.zst", Format::Npz),
-            ("a.tar.gz", Format::MatrixMarket),
-            ("a.tgz", Format::MatrixMarket),
-            ("a.zip", Format::MatrixMarket),
+            ("a.mtx", FileFormat::MatrixMarket),
+            ("a.MTX.gz", FileFormat::MatrixMarket),
+            ("a", FileFormat::MatrixMarket),
+            (".txt", FileFormat::MatrixMarket), // a hidden file without an extension
+            ("a.txt.mtx", FileFormat::MatrixMarket),
+            ("a.npz", FileFormat::Npz),
+            ("roadNet-CA.txt.gz", FileFormat::EdgeList),
+            ("roadNet-CA.txt.bz2", FileFormat::EdgeList),
+            ("a.b.EL", FileFormat::EdgeList),
+            ("a.edges", FileFormat::EdgeList),
+            ("a.tsv.GZ", FileFormat::EdgeList),
+            ("a.bin", FileFormat::Binary),
+            ("a.bsr.gz", FileFormat::Binary),
+            ("a.BCSR", FileFormat::Binary),
+            ("a.mtx.xz", FileFormat::MatrixMarket),
+            ("a.npz.zst", FileFormat::Npz),
+            ("a.tar.gz", FileFormat::MatrixMarket),
+            ("a.tgz", FileFormat::MatrixMarket),
+            ("a.zip", FileFormat::MatrixMarket),
         ] {
-            assert_eq!(Format::of(Path::new(name)), Some(format), "{name}");
+            assert_eq!(FileFormat::of(Path::new(name)), Some(format), "{name}");
         }
         for name in ["a.foo", "a.mtx.foo", "a.foo.gz", "a.1", "a.tar.foo"] {
-            assert_eq!(Format::of(Path::new(name)), None, "{name}");
+            assert_eq!(FileFormat::of(Path::new(name)), None, "{name}");
         }
-        for &format in Format::ALL {
-            assert_eq!(format.name().parse::<Format>().unwrap(), format);
+        for &format in FileFormat::ALL {
+            assert_eq!(format.name().parse::<FileFormat>().unwrap(), format);
         }
-        let error = "mtx".parse::<Format>().unwrap_err().to_string();
+        let error = "mtx".parse::<FileFormat>().unwrap_err().to_string();
         assert_eq!(error, "no format is named \"mtx\"; there are: matrix-market, npz, edge-list, binary");
     }
 
     #[test]
     fn unknown_endings_are_refused_with_those_known() {
-        let refused = Format::of_output(Path::new("b/a.foo.gz")).unwrap_err().to_string();
+        let refused = FileFormat::of_output(Path::new("b/a.foo.gz")).unwrap_err().to_string();
         assert_eq!(
             refused,
             "b/a.foo.gz: unknown ending .foo; matrices are written to .mtx, .npz, .txt, .el, .edges, .tsv, .bin, .bsr, .bcsr, \
              packed if .gz or .bz2 follows"
         );
-        assert!(Format::of_output(Path::new("a.mtx.xz")).unwrap_err().to_string().contains("xz is read, not written"));
-        assert_eq!(Format::of_output(Path::new("/dev/null")).unwrap(), Format::MatrixMarket);
+        assert!(
+            FileFormat::of_output(Path::new("a.mtx.xz")).unwrap_err().to_string().contains("xz is read, not written")
+        );
+        assert_eq!(FileFormat::of_output(Path::new("/dev/null")).unwrap(), FileFormat::MatrixMarket);
     }
 }

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::{
         Csc,
-        spy::{Raster, Shade},
+        extra::spy::{Raster, Shade},
     };
 
     #[test]

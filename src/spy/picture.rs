@@ -8,7 +8,7 @@ pub(super) const FRAME: u8 = 4;
 /// A picture of a matrix: a frame, the cells, enlarged if there are few, and the legend below.
 ///
 /// ```
-/// use blockmul::spy::{Picture, Raster, Shade, Shaded};
+/// use blockmul::extra::spy::{Picture, Raster, Shade, Shaded};
 /// use blockmul::Csc;
 /// let a = Csc::from_triplets(20, 20, (0..20).map(|i| (i, i, 2.0)))?;
 /// let picture = Picture::draw(&Shaded::new(&Raster::on_host(&a, 640)?, Shade::Pattern), 640);

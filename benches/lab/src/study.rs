@@ -1,5 +1,5 @@
 //! The common part of all studies: their options, the device, the patience, and the turns.
-use blockmul::{Csc, Device, Element, Result, device::DeviceKind, host::Progress};
+use blockmul::{Csc, Device, Element, Result, device::DeviceKind, extra::host::Progress};
 use blockmul_cli::bench::{
     matrices::{Input, Padded, Source},
     measure::Patience,

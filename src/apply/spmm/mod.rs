@@ -49,7 +49,7 @@ pub use once::{multiply, multiply_by};
 pub use options::DenseOptions;
 pub use packed::PackedDense;
 pub use plan::ApplyDense;
-pub use product::{Product, Report, Source};
+pub use product::{DenseProduct, DenseReport, Source};
 pub use stored::{ApplyGcoo, DeviceGcoo, GcooArrays, GcooOptions, Grouping};
 
 use crate::{

@@ -1,6 +1,6 @@
 //! Products in one shot, without element types.
 use super::{
-    DenseMethod, Report, Request,
+    DenseMethod, DenseReport, Request,
     prepared::{Prepared, Wanted},
     sides::Sides,
 };
@@ -62,7 +62,11 @@ impl Run<'_> {
     }
 
     /// Starts to compute C in the layout of D. Does not wait for it.
-    pub fn on_device(&self, work: &Work, (shape, d): (DenseShape, &Buffer)) -> Result<(DenseShape, Buffer, Report)> {
+    pub fn on_device(
+        &self,
+        work: &Work,
+        (shape, d): (DenseShape, &Buffer),
+    ) -> Result<(DenseShape, Buffer, DenseReport)> {
         let columns = self.n(shape);
         let clock = work.clock();
         let prepared = Prepared::new(work, &self.wanted(columns, [shape.layout; 2]))?;
@@ -74,6 +78,6 @@ impl Run<'_> {
         let scaling = Scaling::of(self.asked.element, 1.0, 0.0);
         prepared.run(work, self.a.into(), (shape, d), scaling, (c_shape, &mut c))?;
         let total_ms = clock.elapsed().as_secs_f64() * 1e3;
-        Ok((c_shape, c, Report::new(work, &prepared, (1, columns), plan_ms, total_ms)))
+        Ok((c_shape, c, DenseReport::new(work, &prepared, (1, columns), plan_ms, total_ms)))
     }
 }

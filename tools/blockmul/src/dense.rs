@@ -14,7 +14,7 @@ use crate::target::Target;
 use crate::{input, output};
 use blockmul::{
     BlockShape, Device, Method, Planned, Semiring,
-    dense::{AnyDense, DenseShape, Product, Side},
+    dense::{AnyDense, DenseProduct, DenseShape, Side},
     matrix::AnyMatrix,
     plan::{ApplyDense, DenseMethod},
     reference::{self, IntegerSums, verify},
@@ -211,7 +211,7 @@ fn in_bands(
 ) -> Result<Run, Failure> {
     let a = device.upload(a)?;
     let a = if request.transposed { a.t() } else { (&a).into() };
-    let product = if request.side == Side::Left { Product::of(a, d) } else { Product::by(d, a) };
+    let product = if request.side == Side::Left { DenseProduct::of(a, d) } else { DenseProduct::by(d, a) };
     let product =
         product.semiring(request.semiring).method(request.sharing.unwrap_or(DenseMethod::Auto)).memory_limit(limit);
     let product = if request.explain { product.explained() } else { product };

@@ -82,7 +82,7 @@ pub fn read_any(
     path: &Path,
     reading: &Reading,
     messages: &Messages,
-) -> blockmul::Result<(Csc<f64>, Option<io::Layout>)> {
+) -> blockmul::Result<(Csc<f64>, Option<io::BlockLayout>)> {
     if io::dense::is_npy(path) {
         messages.step(format!("reading {}", path.display()));
         let dense = io::dense::read(path, &reading.options())?;
@@ -112,7 +112,7 @@ pub fn layout(file: &MatrixFile) -> Option<BlockShape> {
 }
 
 /// The shape of all blocks; `None` for scalars and for several shapes.
-pub fn uniform(layout: &io::Layout) -> Option<BlockShape> {
+pub fn uniform(layout: &io::BlockLayout) -> Option<BlockShape> {
     layout.uniform().filter(|&shape| shape != BlockShape::SCALAR)
 }
 

@@ -11,9 +11,9 @@ use crate::{input, output, vector};
 use blockmul::{
     Error, Method,
     element::ElementType,
+    extra::mesh::{self, Colour, Mesh, View, patch_colour},
     generate::Random,
     graph::{Lloyd, Patches},
-    mesh::{self, Colour, Mesh, View, patch_colour},
     reference,
 };
 use serde::Serialize;

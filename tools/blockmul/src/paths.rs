@@ -18,7 +18,7 @@ use blockmul::{
     dense::{AnyDenseView, DenseShape, Layout},
     element::{AnyValues, ElementType},
     graph::Schedule,
-    io::Format,
+    io::FileFormat,
     matrix::AnyMatrix,
     reference::{LostDistances, verify},
 };
@@ -129,7 +129,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
     };
     // In an edge list the row of an edge is the vertex that it leaves.
-    let leaves_rows = args.transpose != (file.format == Format::EdgeList);
+    let leaves_rows = args.transpose != (file.format == FileFormat::EdgeList);
     let g = if leaves_rows { g.transpose()? } else { g };
     let wanted = wanted(args, g.ncols())?;
     let target = Target::choose(args.device.as_deref(), element, Method::Auto, &messages)?;

@@ -10,7 +10,7 @@ use crate::output;
 use crate::places::Overwriting;
 use crate::target::Target;
 use anstream::{AutoStream, ColorChoice};
-use blockmul::spy::{Overlap, Picture, Raster, Scale, Shade, Shaded};
+use blockmul::extra::spy::{Overlap, Picture, Raster, Scale, Shade, Shaded};
 use blockmul::{
     BlockShape, Cbc, Device, DeviceMatrix, Method,
     element::ElementType,

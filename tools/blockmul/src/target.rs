@@ -9,7 +9,7 @@ use blockmul::{
     Device, DeviceMatrix, DevicePattern, Error, Method, Product, Semiring,
     device::{DeviceInfo, DeviceKind},
     element::ElementType,
-    host::Progress,
+    extra::host::Progress,
     matrix::{AnyMatrix, Threshold},
     product, reference,
 };

@@ -9,7 +9,7 @@ use crate::numbers::{from_zero, some};
 pub use blockmul::reference::verify::{
     same_any_groups as equal_groups, same_any_matrix as equal, same_bits, same_matrix as same,
 };
-use blockmul::{Device, Planned, Result, Semiring, device::StageTime, host::Progress, matrix::AnyView};
+use blockmul::{Device, Planned, Result, Semiring, device::StageTime, extra::host::Progress, matrix::AnyView};
 use std::{cell::OnceCell, num::NonZero, time::Instant};
 
 /// Least number of rounds: with fewer, a single round could determine the median.
