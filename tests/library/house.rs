@@ -1,6 +1,8 @@
 //! Rules of the source tree: which rooms may name which. `doors` has the files with generic items,
-//! `texts` unsafe code and the width of comments, `wings` the modules of rooms and of the command.
+//! `names` names of types, `texts` unsafe code and the width of comments, `wings` the modules of
+//! rooms and of the command.
 mod doors;
+mod names;
 mod texts;
 mod wings;
 

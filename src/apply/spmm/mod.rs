@@ -161,7 +161,7 @@ pub(crate) struct Spmm {
     index: Index,
     sums: Sums,
     d: RowsOfD,
-    choice: method::Choice,
+    choice: method::MethodChoice,
 }
 
 impl Spmm {

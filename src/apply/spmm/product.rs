@@ -2,7 +2,7 @@
 use super::{
     ApplyDense, DenseMethod,
     bands::{Bands, HostDense},
-    method::Choice,
+    method::MethodChoice,
     prepared::Prepared,
     run::{Asked, Run},
 };
@@ -340,7 +340,7 @@ impl DenseReport {
         plan_ms: f64,
         total_ms: f64,
     ) -> Self {
-        let Choice { method, why } = prepared.spmm.choice.clone();
+        let MethodChoice { method, why } = prepared.spmm.choice.clone();
         Self { method, why, bands, columns, plan_ms, total_ms, peak_device_bytes: work.most_used_bytes() }
     }
 }

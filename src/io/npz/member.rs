@@ -10,7 +10,7 @@ use crate::io::zipped::damaged;
 use crate::io::{ValueType, malformed, push};
 use crate::{Error, Result, element::ElementType};
 
-pub(in crate::io) struct Member<'r> {
+pub(in crate::io) struct NpyMember<'r> {
     /// The innermost reader is called for each buffer only.
     bytes: BufReader<Box<dyn Read + 'r>>,
     header: NpyHeader,
@@ -83,7 +83,7 @@ impl Fault {
 
 type TakeResult = std::result::Result<(), Refused>;
 
-impl<'r> Member<'r> {
+impl<'r> NpyMember<'r> {
     pub fn open(bytes: impl Read + 'r, path: &Path, place: String) -> Result<Self> {
         let mut bytes = BufReader::with_capacity(1 << 16, Box::new(bytes) as Box<dyn Read + 'r>);
         let header = read_header(&mut bytes, path, &place)?;

@@ -34,7 +34,7 @@ mod write;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-pub(super) use member::Member;
+pub(super) use member::NpyMember;
 pub(super) use write::write_view;
 pub use write::{write, write_to};
 
