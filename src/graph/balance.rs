@@ -107,7 +107,8 @@ impl Balance {
 pub(super) fn inside_lengths(
     work: &Work,
     graph: &Graph,
-    (lengths, entering): (&Lengths<'_>, &Edges),
+    lengths: &Lengths<'_>,
+    entering: &Edges,
     label: &Buffer<u32>,
 ) -> Result<Buffer<f64>> {
     let group_size = work.device().info().numbers().vector_group;
@@ -149,5 +150,5 @@ pub(super) fn second(
         stride: lengths.stride,
     };
     kernel.launch(work, Grid::items(label.len(), group_size), args)?;
-    Ok(sweeps(work, entering, (inside, false), second.into_any(), None)?.0.into_typed())
+    Ok(sweeps(work, entering, inside, false, second.into_any(), None)?.0.into_typed())
 }

@@ -13,6 +13,7 @@ mod vector;
 
 pub(crate) use cbc::DeviceCbc;
 pub use dense::DeviceDense;
+pub(crate) use dense::{DenseBuffer, DenseBufferMut};
 pub use foreign::RawMatrix;
 pub use matrix::DeviceMatrix;
 pub(crate) use matrix::DeviceView;

@@ -89,7 +89,7 @@ impl Lab {
 
     /// Reads an input for products over plus-times.
     pub fn open(&self, input: &Input) -> std::result::Result<Source, Failure> {
-        Source::open(input, None, Padded::Kept, (&self.reading, &self.messages))
+        Source::open(input, None, Padded::Kept, &self.reading, &self.messages)
     }
 
     /// Reads an input in its own blocks, as scalars; and its transpose if it is not square.

@@ -9,6 +9,7 @@ use crate::{
     device::{Buffer, Work, pool_bytes},
     element::Scaling,
     matrix::{DenseShape, Layout, Side},
+    resident::{DenseBuffer, DenseBufferMut},
 };
 use std::{borrow::Cow, time::Duration};
 
@@ -57,8 +58,9 @@ impl Bands<'_> {
             let first = (band * columns).min(n - columns);
             self.work.write_bytes(&columns_of(&d, element.bytes(), first, columns).1, &mut some_d)?;
             let clock = self.work.clock();
-            let into = (some_c_shape, &mut some_c);
-            prepared.run(self.work, self.run.a.into(), (some_d_shape, &some_d), scaling, into)?;
+            let d = DenseBuffer { shape: some_d_shape, values: &some_d };
+            let into = DenseBufferMut { shape: some_c_shape, values: &mut some_c };
+            prepared.run(self.work, self.run.a.into(), d, scaling, into)?;
             self.work.wait()?;
             total += clock.elapsed();
             self.work.read_bytes(&some_c, &mut values)?;

@@ -281,7 +281,7 @@ impl<'a, M: HostMatrix> DenseProduct<'a, M> {
         d: &DeviceDense<M::Word>,
     ) -> Result<(DeviceDense<M::Word>, DenseReport)> {
         same_device(work.device(), d.device())?;
-        let (shape, values, report) = run.on_device(work, (d.shape(), d.values.any()))?;
+        let (shape, values, report) = run.on_device(work, d.buffer())?;
         Ok((DeviceDense { shape, values: values.renamed(), device: work.device().clone() }, report))
     }
 }

@@ -78,7 +78,7 @@ impl Work {
     /// did.
     fn read_by(&self, landing: &Landing, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<bool> {
         let bytes = to.len();
-        landing.read((&self.device.inner.context, self.queue.raw()), to, |to| {
+        landing.read(&self.device.inner.context, self.queue.raw(), to, |to| {
             self.enqueue_read(buffer, start, (to, bytes), false)?;
             let read = self.record.borrow().last.clone();
             read.map_or(Ok(()), |event| self.queue.wait(&event))

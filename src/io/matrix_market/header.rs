@@ -144,7 +144,7 @@ impl Header {
         for (what, lines) in [("rows", nrows), ("columns", ncols)] {
             if lines > unproven {
                 let item = if self.is_array { "value" } else { "entry" };
-                return Err(too_many_lines(what, lines, (stored, item), unproven));
+                return Err(too_many_lines(what, lines, stored, item, unproven));
             }
         }
         let places = self.places();

@@ -148,10 +148,9 @@ fn finish(
     }
     let (sparse, c_shape) = (Size::of(a), run.c.shape());
     let n = if request.side == Side::Left { d_shape.cols } else { d_shape.rows };
-    let converted = (run.convert_ms, run.device_bytes);
-    let runs_ms = (run.runs_ms, request.repeat.is_some());
     let flops = 2 * (sparse.nnz() * sparse.area() * n) as u64;
-    let executed = Executed::new(flops, converted, runs_ms, different);
+    let executed =
+        Executed::new(flops, run.convert_ms, run.device_bytes, run.runs_ms, request.repeat.is_some(), different);
     let fields = Fields {
         sharing: run.sharing.as_ref().map(|(sharing, _)| *sharing),
         why: run.sharing.as_ref().map(|(_, why)| why.clone()),

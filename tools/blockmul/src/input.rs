@@ -128,7 +128,8 @@ pub fn check_numbers(element: ElementType, matrix: &Csc<f64>, name: &str) -> blo
 pub fn check_cast(
     element: ElementType,
     matrix: &Csc<f64>,
-    (name, path): (&str, &Path),
+    name: &str,
+    path: &Path,
     messages: &Messages,
 ) -> Result<Converted, Failure> {
     check_numbers(element, matrix, &format!("{}: {name}", self::name(path)))?;

@@ -123,7 +123,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let g = match args.levels {
         true => Csc::new(file.matrix.pattern().clone(), vec![1u32; file.matrix.nnz()])?.into(),
         false => {
-            input::check_cast(element, &file.matrix, ("G", &args.graph), &messages)?;
+            input::check_cast(element, &file.matrix, "G", &args.graph, &messages)?;
             warn_of_lengths(element, file.matrix.values(), &messages);
             input::elements(element, file.matrix)
         }

@@ -10,8 +10,8 @@ use crate::{
     },
     device::{Buffer, Work},
     element::Scaling,
-    matrix::DenseShape,
     primitives::segmented_reduce::RUN_PIECE,
+    resident::{DenseBuffer, DenseBufferMut},
     vector::{
         line_sums::Stored,
         lines::{Index, LongLines},
@@ -84,16 +84,16 @@ impl Way {
         &self,
         work: &Work,
         (of, values): (&Groups, &Buffer),
-        d: (DenseShape, &Buffer),
+        d: DenseBuffer<'_>,
         scaling: Scaling,
-        (c_shape, c): (DenseShape, &mut Buffer),
+        c: DenseBufferMut<'_>,
     ) -> Result<()> {
         let a = Stored { values, stride: of.shape.area() as u32 };
         match self {
-            Self::Lines(spmm) => spmm.run(work, a, d, scaling, (c_shape, c)),
+            Self::Lines(spmm) => spmm.run(work, a, d, scaling, c),
             Self::Groups(groups) => groups.d.with(work, d, |d| {
                 let arrays = of.arrays(&groups.counted);
-                groups.sums.run(work, arrays, &Operands { a, d, scaling }, Dense::new(c_shape, c))
+                groups.sums.run(work, arrays, &Operands { a, d, scaling }, Dense::new(c.shape, c.values))
             }),
         }
     }

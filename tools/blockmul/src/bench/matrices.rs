@@ -95,7 +95,8 @@ impl Source {
         input: &Input,
         elements: Option<usize>,
         padded: Padded,
-        (reading, messages): (&Reading, &Messages),
+        reading: &Reading,
+        messages: &Messages,
     ) -> std::result::Result<Self, Failure> {
         let path = match input {
             Input::Family(named) => return Ok(Self::Family(named.clone(), elements)),

@@ -132,26 +132,28 @@ impl Subject<'_> {
         record: impl FnOnce(&P::Output) -> Result<Record>,
     ) -> Result<Record> {
         let (plan, plan_ms) = self.planned(plan)?;
-        self.executed((&plan, plan_ms), inputs, record)
+        self.executed(&plan, plan_ms, inputs, record)
     }
 
     /// Does what [`Subject::by_plan`] does with a plan that exists; its time is `plan_ms`.
     pub fn executed<'i, P: Planned>(
         &self,
-        (plan, plan_ms): (&P, f64),
+        plan: &P,
+        plan_ms: f64,
         inputs: impl Fn() -> P::Inputs<'i>,
         record: impl FnOnce(&P::Output) -> Result<Record>,
     ) -> Result<Record> {
         let mut c = plan.output()?;
         plan.execute(inputs(), &mut c)?;
-        self.again(record(&c)?, (plan, plan_ms), inputs, &mut c)
+        self.again(record(&c)?, plan, plan_ms, inputs, &mut c)
     }
 
     /// Times executions of a plan that has run, and its stages.
     pub fn again<'i, P: Planned>(
         &self,
         record: Record,
-        (plan, plan_ms): (&P, f64),
+        plan: &P,
+        plan_ms: f64,
         inputs: impl Fn() -> P::Inputs<'i>,
         c: &mut P::Output,
     ) -> Result<Record> {

@@ -25,8 +25,10 @@ impl Executed {
     /// times if they were requested. `different` is how many elements differ from the reference's.
     pub fn new(
         flops: u64,
-        (convert_ms, device_bytes): (Option<f64>, u64),
-        (runs_ms, all): (Vec<f64>, bool),
+        convert_ms: Option<f64>,
+        device_bytes: u64,
+        runs_ms: Vec<f64>,
+        all: bool,
         different: Option<usize>,
     ) -> Self {
         let total_ms = median_run(&runs_ms);
