@@ -24,7 +24,8 @@
 //! let mut bytes = Vec::new();
 //! write_to(&mut bytes, &blocks).unwrap();
 //! let file = read_from(&bytes[..], "a.bin", &ReadOptions::default())?;
-//! assert_eq!((file.matrix, file.layout), (blocks.to_scalars(), Some(BlockLayout::Uniform(shape))));
+//! assert_eq!(file.matrix, blocks.to_scalars());
+//! assert_eq!(file.layout, Some(BlockLayout::Uniform(shape)));
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 mod numbers;

@@ -21,7 +21,8 @@ fn declared(line: &str) -> Option<(&str, bool)> {
     };
     let kinds = ["struct ", "enum ", "trait ", "type ", "union "];
     let name = kinds.iter().find_map(|kind| rest.strip_prefix(kind))?;
-    Some((name.split(|c: char| !c.is_alphanumeric()).next().unwrap(), is_public))
+    let name = name.split(|c: char| !c.is_alphanumeric()).next()?;
+    (!name.is_empty()).then_some((name, is_public)) // a macro's `$name` is none
 }
 
 /// Names that stand for several types.
@@ -80,13 +81,18 @@ impl<'f> Library<'f> {
 
     /// The file that declares the type at a path.
     fn declares(&self, path: &[String]) -> Option<&'f File> {
-        let (name, module) = path.split_last()?;
+        self.declares_unless(path, &mut BTreeSet::new())
+    }
+
+    /// Does as [`Library::declares`] without the paths `seen`, which may lead back to this one.
+    fn declares_unless(&self, path: &[String], seen: &mut BTreeSet<Vec<String>>) -> Option<&'f File> {
+        let (name, module) = path.split_last().filter(|_| seen.insert(path.to_vec()))?;
         let (module, file) = self.module(module)?;
         if file.code.lines().filter_map(declared).any(|(found, _)| found == name) {
             return Some(file);
         }
         let uses = Self::uses(&module, file, false);
-        uses.iter().filter(|used| used.last() == Some(name) && *used != path).find_map(|used| self.declares(used))
+        uses.iter().filter(|used| used.last() == Some(name)).find_map(|used| self.declares_unless(used, seen))
     }
 
     /// Adds the public types of a module and of those that it exports.
