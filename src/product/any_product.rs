@@ -3,8 +3,7 @@
 use super::{
     GramParts, How, Report,
     once::{Measured, Options},
-    operand::one_cell,
-    plan::{GridArrays, GridView, PlanCore, Views, Wanted, only},
+    plan::{GridArrays, GridView, PlanCore, Views, Wanted, one_cell, only},
     request::Given,
     terms::{ViewWeights, Weights},
 };

@@ -1,10 +1,12 @@
 //! Chooses what computes A·B in one shot: the host, or one of the engines. This file names all
 //! engines, and no engine names this file. An engine chooses among its own methods.
 use super::{
-    adaptive::Adaptive,
-    engine::Engine,
-    on_host::{HostProduct, on_host},
-    ranges::{BlockKernels, RangeTuning, Ranged, ScalarKernels},
+    columns::adaptive::Adaptive,
+    cpu::{
+        on_host::{HostProduct, on_host},
+        ranges::{BlockKernels, RangeTuning, Ranged, ScalarKernels},
+    },
+    esc::Engine,
     terms::{Counts, How, Method, Operands, PayloadKind, Place, Spec},
     tuning::{AdaptiveTuning, Tuning, teams_for},
 };

@@ -2,9 +2,9 @@
 //! [`Product`](super::Product) of two factors.
 use super::{
     Counts, Method, Operands, Report,
+    bands::{HostColumns, join},
     dispatch::{self, Compiled},
-    host_columns::HostColumns,
-    join, masked,
+    masked,
     plan::check_mask,
     terms::How,
 };
@@ -68,7 +68,7 @@ impl Options {
             Ok(())
         });
         let counts = multiplied.map_err(|error| held.explain(error))?;
-        let c = join::join(work, &operands, bands, counts.last_stage()).map_err(|error| held.explain(error))?;
+        let c = join(work, &operands, bands, counts.last_stage()).map_err(|error| held.explain(error))?;
         Ok(Measured { c, clock, counts, dropped: filter.dropped })
     }
 

@@ -1,8 +1,7 @@
 //! Making a plan from a [`Product`].
 use super::{
     How, Operand, Options, Plan, Plannable, Product,
-    operand::OnDevice,
-    plan::{PlanCore, Wanted},
+    plan::{OnDevice, PlanCore, Wanted},
 };
 use crate::{
     DeviceMatrix, DevicePattern, Error, Matrix, Result, Semiring,

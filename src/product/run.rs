@@ -2,8 +2,7 @@
 use super::{
     Product, Report,
     any_product::{AnyProduct, type_of},
-    operand::OnDevice,
-    plan::Grid,
+    plan::{Grid, OnDevice},
 };
 use crate::{
     DeviceMatrix, Result,

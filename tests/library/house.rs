@@ -1,6 +1,7 @@
-//! Rules of the source tree: which rooms may name which. `doors` has the files with generic items,
-//! `names` names of types, `texts` unsafe code and the width of comments, `wings` the modules of
-//! rooms and of the command.
+//! Rules of the source tree: which rooms may name which. `circles` has modules that name each other,
+//! `doors` the files with generic items, `names` names of types, `texts` unsafe code and the width of
+//! comments, `wings` the modules of `product`.
+mod circles;
 mod doors;
 mod names;
 mod texts;
@@ -11,9 +12,6 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
-
-/// The methods that compute products: folders that do not name one another.
-const METHODS: [&str; 8] = ["dense", "direct", "esc", "hash", "hub", "masked", "on_host", "sort"];
 
 /// The rooms that prepare operations, which hold no locks.
 const PLANNED: [&str; 6] = ["product", "apply", "vector", "structure", "groups", "solver"];
@@ -135,7 +133,7 @@ fn exports() -> BTreeMap<String, String> {
 /// The module of each name that a file uses or exports from the modules below it.
 fn exports_of(code: &str) -> BTreeMap<String, String> {
     let mut paths = BTreeSet::new();
-    for line in ["use ", "pub use ", "pub(crate) use ", "pub(super) use "] {
+    for line in ["use ", "pub use ", "pub(crate) use ", "pub(super) use ", "pub(in crate::product) use "] {
         for (at, _) in code.match_indices(&format!("\n{line}")) {
             expand(&code[at + 1 + line.len()..], "", &mut paths);
         }
@@ -164,20 +162,12 @@ fn forbidden(file: &File, exports: &BTreeMap<String, String>, rooms: &BTreeSet<S
     wrong.extend((room != "device" && file.code.contains("opencl3")).then(|| "opencl3".to_owned()));
     // Executions of a plan take scratch, and no turns.
     wrong.extend((PLANNED.contains(&&*room) && file.code.contains("Mutex")).then(|| "Mutex".to_owned()));
-    let own = METHODS.iter().find(|method| file.path.starts_with(format!("product/{method}")));
-    for other in METHODS.iter().filter(|method| Some(method) != own.as_ref()) {
-        let of_method = |path: &String| {
-            let of_product = path.split("::").find(|name| !["crate", "super", "product"].contains(name));
-            of_product == Some(other) && (path.contains("product::") || own.is_some())
-        };
-        if own.is_some() || room != "product" {
-            wrong.extend(file.paths().into_iter().filter(of_method));
-        }
-        // Kernels are named by strings.
-        if own.is_some() && file.code.contains(&format!("product/{other}/")) {
-            wrong.push(format!("product/{other}/"));
-        }
-    }
+    // Other rooms name what `product` exports.
+    let of_wing = |path: &String| {
+        let below = path.strip_prefix("crate::product::").and_then(|below| below.chars().next());
+        below.is_some_and(char::is_lowercase) && path.matches("::").count() > 2
+    };
+    wrong.extend(file.paths().into_iter().filter(|path| room != "product" && of_wing(path)));
     wrong
 }
 
@@ -207,10 +197,6 @@ fn forbidden_arrows_are_seen() {
         ),
         ("vector/mod.rs", "use std::sync::Mutex;", Some("Mutex")),
         ("vector/mod.rs", "use opencl3::event::Event;", Some("opencl3")),
-        ("product/masked/mod.rs", "use super::{algorithm::Algorithm, esc::Esc};", Some("super::esc::Esc")),
-        ("product/masked/once.rs", "use super::super::esc;", Some("super::super::esc")),
-        ("product/masked/mod.rs", "\"product/esc/gather.cl\"", Some("product/esc/")),
-        ("product/dispatch.rs", "use super::{esc, masked::Masked};", None),
     ] {
         let wrong = forbidden(&File { path: path.into(), code: code.to_owned() }, &exports, &rooms);
         let seen = name.map_or(wrong.is_empty(), |name| wrong.iter().any(|wrong| wrong == name));

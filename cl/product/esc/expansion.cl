@@ -5,7 +5,7 @@
 //   construction.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
-//   in   a_operand[a_nnz]  b_operand[b_nnz]      see cl/product/payload.cl
+//   in   a_operand[a_nnz]  b_operand[b_nnz]      see cl/product/terms/payload.cl
 //   in   b_prods[b_nnz + 1]
 //   out  row[products]  payload[products]
 //   out  tile_segment[tiles + 1]     segment of the first product of each tile, and of the last

@@ -11,7 +11,7 @@
 //   out     run_end[nnz]              last product of each run
 //   out     c_row_idx[nnz]            its row
 //   out     c_col_ptr[cols + 1]
-//   out     piece[pieces]             see cl/product/pieces.cl
+//   out     piece[pieces]             see cl/product/esc/pieces.cl
 #if !defined(TILE) || !defined(WORD_BITS)
 #error "TILE, WORD_BITS: see src/product/tuning.rs"
 #endif

@@ -9,7 +9,7 @@
 //                  order of the expansion, and the sorted chunks are merged later
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
-//   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/payload.cl
+//   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/terms/payload.cl
 //   in   b_prods[b_nnz + 1]  segment_ptr[cols + 1]  chunk_ptr[cols + 1]
 //   out  cut[chunks]                           the row of the first product of each chunk, and how
 //                                              many products of that row the chunks before have
@@ -23,7 +23,7 @@
 // A column of A has ascending rows, so the products that it gives to a chunk are neighbours. The
 // products of a row are in the order of the entries of B, and a cut may lie between them.
 //
-// A chunk is sorted in registers (cl/product/keys.cl), by one team.
+// A chunk is sorted in registers (cl/product/sort/keys.cl), by one team.
 #if !defined(PAYLOAD) || !defined(PAYLOAD_IS_WIDE) || !defined(CHUNK) || !defined(ENTRIES) || !defined(TILE) || !defined(FROM_END)
 #error "see src/product/esc/sorted_chunks.rs"
 #endif

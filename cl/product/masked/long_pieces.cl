@@ -1,7 +1,7 @@
 // long_pieces: one work-item per place of a mask cuts its run if it is long.
 // Host: src/product/masked/long_runs.rs
 //
-//   run_end, piece      see cl/product/pieces.cl
+//   run_end, piece      see cl/product/esc/pieces.cl
 //   in out  record[6]   see run_record.cl; the last two words count pieces and parts, zeros before
 
 KERNEL long_pieces(global const uint* run_end, global uint4* piece, global uint* record, uint runs)

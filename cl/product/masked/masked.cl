@@ -14,7 +14,7 @@
 //
 //   in   a_t_col_ptr[rows + 1]  a_t_row_idx[a_nnz]    columns of Aᵀ: the k of row i of A, ascending
 //   in   b_col_ptr[cols + 1]  b_row_idx[b_nnz]        columns of B: the k of column j, ascending
-//   in   a_operand[a_nnz]  b_operand[b_nnz]           see cl/product/payload.cl
+//   in   a_operand[a_nnz]  b_operand[b_nnz]           see cl/product/terms/payload.cl
 //   in   mask_col_ptr[cols + 1]  mask_row_idx[nnz]    the mask
 //   out  mask_col[nnz]        column of each place
 //   out  probe_ptr[nnz + 1]   probes of each place, at the end 0; to be scanned

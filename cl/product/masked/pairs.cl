@@ -7,7 +7,7 @@
 //   column_pairs   as column_hits, of the places of the band
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[cols + 1]  b_row_idx[b_nnz]
-//   in   a_operand[a_nnz]  b_operand[b_nnz]       see cl/product/payload.cl
+//   in   a_operand[a_nnz]  b_operand[b_nnz]       see cl/product/terms/payload.cl
 //   in   mask_col_ptr[cols + 1]  mask_row_idx[nnz]
 //   in   steps[cols]  record[parts * RECORD]      see steps.cl; a range has `share` of them
 //   i/o  taken[1]                ranges that were taken

@@ -1,11 +1,11 @@
 // place_runs: the products of columns, run after run, and the pattern of C.
 // Host: src/product/sort/runs.rs; the sort: cl/product/sort/products.cl; PAYLOAD, MAKE:
-// cl/product/payload.cl
+// cl/product/terms/payload.cl
 //
 //   Teams in a stride over the columns, COLUMNS at once.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[columns + 1]  b_row_idx[b_nnz]
-//   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/payload.cl
+//   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/terms/payload.cl
 //   in   before[columns + 1]    runs before each column, and 2^32 times the products before it
 //   out  c_col_ptr[columns + 1]  c_row_idx[c_nnz]
 //   out  run_end[c_nnz]         the last product of each run

@@ -1,5 +1,5 @@
 // products: the products of a column of C, sorted by row in registers. It comes before the kernels
-// that sort, and behind cl/team.cl and cl/product/keys.cl.
+// that sort, and behind cl/team.cl and cl/product/sort/keys.cl.
 // Host: src/product/sort/mod.rs
 //
 // LANES work-items of a team serve a column of at most PRODUCTS products, so a team serves COLUMNS

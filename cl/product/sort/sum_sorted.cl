@@ -11,7 +11,7 @@
 //   in   c_col_ptr[cols * windows + 1]    entries of C before each window of each column
 //   in   keys[columns * PRODUCTS] if KEPT_KEYS: the sorted keys of each column, by count_sorted
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]    the task's columns of C, see
-//                                      cl/product/target.cl
+//                                      cl/product/terms/target.cl
 #if !defined(RUN_PIECE)
 #error "RUN_PIECE: see src/product/sort/columns.rs"
 #endif

@@ -1,5 +1,6 @@
 //! Expansion (Polok 2015, Algorithm 2, lines 15-38). It writes the row of each
 //! product, and its value or its pair of operands. Kernel: `cl/product/esc/expansion.cl`.
+use super::analysis::BandSegments;
 use super::{Columns, Products};
 use crate::{
     Result,
@@ -7,7 +8,6 @@ use crate::{
     element::WordType,
     primitives::segmented_sort::SegmentedSort,
     product::{
-        analysis::BandSegments,
         terms::{Part, Spec},
         tuning::{TileTuning, Tuning},
     },
@@ -15,7 +15,7 @@ use crate::{
 };
 
 kernel! {
-    struct Expand = "expand" in "product/payload.cl", "product/esc/expansion.cl" {
+    struct Expand = "expand" in "product/terms/payload.cl", "product/esc/expansion.cl" {
         a: InPattern,
         a_operand: In<Operand>,
         b: InPattern,

@@ -3,23 +3,22 @@
 //!
 //! It runs before compression, because the sums need the ends of runs and are then written to their
 //! places in C. This is the fusion that the paper suggests at the end of "Implementation". Kernels:
-//! `cl/product/esc/gather.cl`. Cuts: `cl/product/pieces.cl`.
+//! `cl/product/esc/gather.cl`. Cuts: `cl/product/esc/pieces.cl`.
 use super::tail_counts::Tails;
+use super::{analysis::BandSegments, tally::Tally};
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, kernel},
     element::Piece,
     primitives::segmented_reduce::RUN_PIECE,
     product::{
-        algorithm::Tally,
-        analysis::BandSegments,
         terms::CPattern,
         tuning::{TileTuning, Tuning},
     },
 };
 
 kernel! {
-    struct GatherRuns = "gather_runs" in "product/pieces.cl", "product/esc/gather.cl" {
+    struct GatherRuns = "gather_runs" in "product/esc/pieces.cl", "product/esc/gather.cl" {
         row: In<u32>,
         tail_flags: In<u32>,
         tail_ptr: In<u32>,
@@ -30,7 +29,7 @@ kernel! {
 }
 
 kernel! {
-    struct GatherEnds = "gather_ends" in "product/pieces.cl", "product/esc/gather.cl" {
+    struct GatherEnds = "gather_ends" in "product/esc/pieces.cl", "product/esc/gather.cl" {
         segment_ptr: In<u32>,
         run_end: In<u32>,
         tail_ptr: InOut<u32>,

@@ -3,12 +3,12 @@
 //!
 //! | stage | paper | file |
 //! |---|---|---|
-//! | setup | Algorithm 1, lines 1-14 | `product/analysis.rs`, round trip 1 |
+//! | setup | Algorithm 1, lines 1-14 | `esc/analysis.rs`, round trip 1 |
 //! | expansion | Algorithm 2, lines 15-38 | `esc/expansion.rs` or `esc/sorted_expansion.rs` |
 //! | segmented sort | Algorithm 2, line 39 | `primitives/segmented_sort.rs` |
 //! | tail counts | Algorithm 2, lines 40-49 | `esc/tail_counts.rs`, round trip 2 |
 //! | gather | Algorithm 3, lines 50-51, 53-68, 70-72 and 74 | `esc/gather.rs` |
-//! | compression | Algorithm 3, lines 52, 69 and 73 | `product/compression.rs`, `product/blocks/` |
+//! | compression | Algorithm 3, lines 52, 69 and 73 | `esc/compression.rs`, `esc/blocks/` |
 //!
 //! The stages run in this order. The paper compresses first and then gathers (lines 70-74). Here
 //! compression needs the ends of runs and writes the sums to their places in C. The stages make:
@@ -21,15 +21,22 @@
 //! * compression: values of C.
 //!
 //! Empty columns of A, B and C need no special case.
+mod analysis;
+pub(super) mod blocks;
+mod compression;
+mod engine;
 mod expansion;
 mod gather;
 mod sorted_chunks;
 mod sorted_expansion;
 mod tail_counts;
+mod tally;
+
+pub(super) use analysis::{Analyser, Analysis};
+pub(super) use engine::{Engine, RunFinder};
+pub(super) use tally::Tally;
 
 use super::{
-    algorithm::{Algorithm, Record, Tally},
-    analysis::{Analyser, Analysis, BandSegments},
     terms::{Band, Factors, FoundColumns, FoundRuns, Spec},
     tuning::{EscVariant, Tuning},
 };
@@ -37,6 +44,7 @@ use crate::{
     Result,
     device::{Buffer, Device, Work},
 };
+use analysis::BandSegments;
 use expansion::InGlobalMemory;
 use gather::Gather;
 use sorted_expansion::InLocalMemory;
@@ -116,13 +124,15 @@ impl Esc {
             Front::Local(front) => front.merged(task),
         }
     }
-}
 
-impl Algorithm for Esc {
-    type Task<'t> = Columns<'t>;
-    type Counted = Counted;
-    type Placed = FoundColumns;
+    /// Finds the runs of a task: count, one read, place.
+    pub fn run(&self, work: &Work, task: &mut Columns<'_>) -> Result<FoundColumns> {
+        let counted = self.count(work, task)?;
+        let tally = counted.tails.tally(work, task.band.sizes.products)?; // round trip 2
+        self.place(work, counted, tally)
+    }
 
+    /// Counts the runs of a task. Reads nothing back.
     fn count(&self, work: &Work, task: &mut Columns<'_>) -> Result<Counted> {
         let segments = task.segments(work)?; // setup
         let sorted = self.front.products(work, task, &segments)?;
@@ -130,11 +140,9 @@ impl Algorithm for Esc {
         Ok(Counted { segments, sorted, tails })
     }
 
-    fn record<'c>(&self, counted: &'c Counted) -> Record<'c> {
-        counted.tails.record()
-    }
-
-    fn place(&self, work: &Work, _: &Columns<'_>, counted: Counted, tally: Tally) -> Result<FoundColumns> {
+    /// Puts the counted products in the order of their runs, and finds the pattern of C. Reads
+    /// nothing back.
+    fn place(&self, work: &Work, counted: Counted, tally: Tally) -> Result<FoundColumns> {
         let Counted { segments, sorted, tails } = counted;
         let Products { rows, payload, tile_segment } = sorted;
         let (pattern, run_end, pieces) = self.gather.run(work, &rows, &segments, tails, &tally)?;

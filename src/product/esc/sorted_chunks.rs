@@ -15,7 +15,7 @@ use crate::{
 };
 
 kernel! {
-    struct CutChunks = "cut_chunks" in "ptx.cl", "team.cl", "product/payload.cl", "product/keys.cl", "product/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
+    struct CutChunks = "cut_chunks" in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
         a: InPattern,
         b: InPattern,
         b_prods: In<u64>,
@@ -29,7 +29,7 @@ kernel! {
 }
 
 kernel! {
-    struct SortChunks = "sorted_chunks" in "ptx.cl", "team.cl", "product/payload.cl", "product/keys.cl", "product/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
+    struct SortChunks = "sorted_chunks" in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
         a: InPattern,
         a_operand: In<Operand>,
         b: InPattern,

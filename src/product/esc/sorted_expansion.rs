@@ -4,6 +4,7 @@
 //! ([`super::sorted_chunks`]). On other devices, and if columns of B are very long, chunks are
 //! sorted like short segments, and the segmented sort merges them. Kernel:
 //! `cl/product/esc/sorted_expansion.cl`.
+use super::analysis::BandSegments;
 use super::{Columns, Products, sorted_chunks::SortedChunks};
 use crate::{
     Result,
@@ -11,7 +12,6 @@ use crate::{
     element::WordType,
     primitives::segmented_sort::{SegmentedSort, SortTuning},
     product::{
-        analysis::BandSegments,
         terms::{Part, Sizes, Spec},
         tuning::{TileTuning, Tuning, WindowTuning},
     },
@@ -19,7 +19,7 @@ use crate::{
 };
 
 kernel! {
-    struct SortExpansion = "sorted_expansion" in "product/payload.cl", "product/esc/search.cl", "product/esc/sorted_expansion.cl" {
+    struct SortExpansion = "sorted_expansion" in "product/terms/payload.cl", "product/esc/search.cl", "product/esc/sorted_expansion.cl" {
         a: InPattern,
         a_operand: In<Operand>,
         b: InPattern,

@@ -2,15 +2,12 @@
 //! ends of each tile, and prepares the record that round trip 2 reads. Kernel:
 //! `cl/product/esc/tail_counts.cl`.
 use super::Products;
+use super::{analysis::BandSegments, tally::Tally};
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, kernel},
     primitives::{scan::Scan, segmented_reduce::RUN_PIECE},
-    product::{
-        algorithm::{Record, Tally},
-        analysis::BandSegments,
-        tuning::{TileTuning, Tuning},
-    },
+    product::tuning::{TileTuning, Tuning},
 };
 
 kernel! {
@@ -40,8 +37,9 @@ pub(super) struct Tails {
 }
 
 impl Tails {
-    pub fn record(&self) -> Record<'_> {
-        Record { words: &self.tail_ptr, start: self.tail_ptr.len() - Tally::WORDS - 2 }
+    /// The counts, as soon as the device has them. None may exceed `most`. Takes one read.
+    pub fn tally(&self, work: &Work, most: u64) -> Result<Tally> {
+        Tally::read(work, &self.tail_ptr, self.tail_ptr.len() - Tally::WORDS - 2, most)
     }
 }
 

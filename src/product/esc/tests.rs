@@ -1,15 +1,17 @@
 //! Tests of the pipeline stage by stage against models, with tunings of other devices, and of the
 //! cases in which the paper's listings fail.
 use super::*;
+use super::{
+    analysis::{Analyser, Analysis},
+    engine::Engine,
+};
 use crate::{
     BlockShape, Csc, Element, OperandPair, Pattern,
     device::{Teams, test_device},
     matrix::Matrix,
     primitives::segmented_sort::SortTuning,
     product::{
-        analysis::{Analyser, Analysis},
-        engine::Engine,
-        join::join,
+        bands::join,
         terms::{Band, Factors, Operands, Part, PayloadKind, Sizes},
         tuning::{self, ChunkTuning, TileTuning, WindowTuning},
     },
@@ -149,8 +151,7 @@ pub(crate) fn products_of_part(
 pub(in crate::product::esc) fn counted(case: &Case, tuning: &Tuning) -> Result<(Products, BandSegments, Tails, Tally)> {
     let (sorted, segments) = products(case, tuning, (0, 20), true)?;
     let tails = TailCounts::new(&test_device(), tuning)?.run(&case.work, &sorted, &segments)?;
-    let record = case.work.read(tails.record().words, tails.record().start, Tally::WORDS)?;
-    let tally = Tally::checked(&record, case.products.len() as u64)?;
+    let tally = tails.tally(&case.work, case.products.len() as u64)?;
     Ok((sorted, segments, tails, tally))
 }
 

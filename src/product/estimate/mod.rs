@@ -1,16 +1,20 @@
 //! Estimates of a product, made on the host. They use the tuning, limits and bands of the product
 //! itself. Sizes are counted from the patterns of the operands.
+mod floors;
 mod product;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use floors::FloorSizes;
+
 use super::{
-    adaptive::{AdaptiveMemory, counted_entries, foretell},
-    bands::Bands,
+    bands::{Bands, EntryMemory, Limits, segment_bytes, setup_bytes},
     choose::predict_esc,
-    limits::{EntryMemory, Limits, segment_bytes, setup_bytes},
-    on_host::{HostChoice, HostColumn, HostMemory, HostSize, HostSums},
-    ranges::{self, RangeMemory, RangeTuning},
+    columns::adaptive::{AdaptiveMemory, counted_entries, foretell},
+    cpu::{
+        on_host::{HostChoice, HostColumn, HostMemory, HostSize, HostSums},
+        ranges::{self, RangeMemory, RangeTuning},
+    },
     sort::ShortRule,
     terms::{Bin, Counts, Known, Method, PayloadKind, Sizes, Spec},
     tuning::{AdaptiveTuning, Tuning, teams_for},

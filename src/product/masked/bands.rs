@@ -9,7 +9,7 @@ use crate::{
 };
 
 kernel! {
-    struct MaskProbes = "mask_probes" in "product/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    struct MaskProbes = "mask_probes" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
         a_t_col_ptr: In<u32>,
         b_col_ptr: In<u32>,
         mask: InPattern,
@@ -21,7 +21,7 @@ kernel! {
 }
 
 kernel! {
-    struct MaskBands = "mask_bands" in "product/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    struct MaskBands = "mask_bands" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
         probe_ptr: In<u64>,
         band: Out<u64>,
         share: u64,

@@ -5,7 +5,7 @@ use crate::{
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     element::Piece,
     primitives::segmented_reduce::RUN_PIECE,
-    product::{algorithm::Tally, tuning::Tuning},
+    product::{esc::Tally, tuning::Tuning},
 };
 
 kernel! {
@@ -17,7 +17,7 @@ kernel! {
 }
 
 kernel! {
-    struct LongPieces = "long_pieces" in "product/pieces.cl", "product/masked/long_pieces.cl" {
+    struct LongPieces = "long_pieces" in "product/esc/pieces.cl", "product/masked/long_pieces.cl" {
         run_end: In<u32>,
         piece: Out<Piece>,
         record: InOut<u32>,

@@ -1,6 +1,6 @@
 //! The product on the places of a mask, `C<M> = A·B`. Products are looked for from the places of C,
 //! so that products outside the mask are never formed. Kernels: `cl/product/masked/`. Sums are
-//! computed by `cl/product/blocks/`.
+//! computed by `cl/product/esc/blocks/`.
 //!
 //! A place (i, j) sums the products of row i of A and column j of B. Common entries are found by
 //! looking up the entries of the shorter in the longer: each lookup is a *probe*. Probes are
@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | the rows of A as columns of Aᵀ, if not stored so | `primitives/transpose.rs` | a longest row |
 //! | probes of each place; bands of places | `masked/bands.rs` | probes; bands, if several |
-//! | hits counted, and placed | here, as an [`Algorithm`] | the [`Tally`] of each band |
+//! | hits counted, and placed | here | the [`Tally`] of each band |
 //! | hits summed, or kept for it | `masked/once.rs`, `masked/planned.rs` | |
 //!
 //! On a CPU a probe costs as much as tens of products. There the columns of C are computed one
@@ -37,7 +37,7 @@ mod planned;
 mod sums;
 
 use super::{
-    algorithm::{Algorithm, Record, Tally},
+    esc::Tally,
     terms::{Factors, FoundRuns, PayloadKind, Spec},
     tuning::{TileTuning, Tuning},
 };
@@ -52,7 +52,7 @@ use long_runs::{LongRuns, options_of_runs};
 pub(crate) use once::multiply_masked;
 
 kernel! {
-    struct CountHits = "count_hits" in "product/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    struct CountHits = "count_hits" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
         a_t: InPattern,
         b: InPattern,
         mask_row_idx: In<u32>,
@@ -67,7 +67,7 @@ kernel! {
 }
 
 kernel! {
-    struct MaskRecord = "mask_record" in "product/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    struct MaskRecord = "mask_record" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
         probe_ptr: In<u64>,
         hits: In<u32>,
         place_hits: In<u32>,
@@ -78,7 +78,7 @@ kernel! {
 }
 
 kernel! {
-    struct WriteHits = "write_hits" in "product/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    struct WriteHits = "write_hits" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
         a_t: InPattern,
         a_operand: In<u32>,
         b: InPattern,
@@ -133,16 +133,18 @@ impl Masked {
             tiles: tuning.tiles,
         })
     }
-}
 
-impl Algorithm for Masked {
-    type Task<'t> = Places<'t>;
-    type Counted = Counted;
-    type Placed = FoundRuns;
+    /// Finds the runs of a task: count, one read, place.
+    pub fn run(&self, work: &Work, task: &Places<'_>) -> Result<FoundRuns> {
+        let counted = self.count(work, task)?;
+        let tally = Tally::read(work, &counted.record, 0, task.band.probes.into())?;
+        self.place(work, task, counted, tally)
+    }
 
-    fn count(&self, work: &Work, task: &mut Places<'_>) -> Result<Counted> {
+    /// Counts the hits of a task. Reads nothing back.
+    fn count(&self, work: &Work, task: &Places<'_>) -> Result<Counted> {
         work.stage("expansion");
-        let &mut Places { factors, mask, band: Band { first, places, probes } } = task;
+        let &Places { factors, mask, band: Band { first, places, probes } } = task;
         let (tiles, group_size) = (self.tiles.count(probes), self.tiles.group_size);
         let mut hits = work.buffer(tiles * group_size + 1)?;
         let mut place_hits = work.buffer(places as usize)?;
@@ -173,10 +175,7 @@ impl Algorithm for Masked {
         Ok(Counted { hits, record })
     }
 
-    fn record<'c>(&self, counted: &'c Counted) -> Record<'c> {
-        Record { words: &counted.record, start: 0 }
-    }
-
+    /// Writes the counted hits in the order of their places. Reads nothing back.
     fn place(
         &self,
         work: &Work,

@@ -8,7 +8,7 @@ use crate::{
     Result, Semiring,
     device::{Clock, Work},
     product::{
-        blocks,
+        esc::blocks,
         terms::{Counts, FactorPattern, PayloadKind, Scaling},
     },
     resident::{DeviceCbc, PatternArrays},

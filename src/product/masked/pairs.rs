@@ -10,7 +10,7 @@ use crate::{
     device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, kernel},
     primitives::scan::Scan,
     product::{
-        algorithm::Tally,
+        esc::Tally,
         terms::{Factors, FoundRuns, PayloadKind, Spec},
         tuning::Tuning,
     },
@@ -18,7 +18,7 @@ use crate::{
 };
 
 kernel! {
-    struct ColumnHits = "column_hits" in "product/payload.cl", "product/masked/hits.cl", "product/masked/pairs.cl" {
+    struct ColumnHits = "column_hits" in "product/terms/payload.cl", "product/masked/hits.cl", "product/masked/pairs.cl" {
         a: InPattern,
         b: InPattern,
         mask: InPattern,
@@ -39,7 +39,7 @@ kernel! {
 }
 
 kernel! {
-    struct WritePairs = "column_pairs" in "product/payload.cl", "product/masked/hits.cl", "product/masked/pairs.cl" {
+    struct WritePairs = "column_pairs" in "product/terms/payload.cl", "product/masked/hits.cl", "product/masked/pairs.cl" {
         a: InPattern,
         a_operand: In<u32>,
         b: InPattern,
@@ -189,8 +189,7 @@ impl ColumnPairs {
         };
         self.pairs.launch(work, Grid::groups(room.groups, 1), args)?;
         let record = self.runs.count(work, &run_end)?;
-        let Tally { longest, pieces, parts, .. } =
-            Tally::checked(&work.read(&record, 0, Tally::WORDS)?, band.probes.into())?;
+        let Tally { longest, pieces, parts, .. } = Tally::read(work, &record, 0, band.probes.into())?;
         let pieces = self.runs.pieces(work, &run_end, record, pieces)?;
         Ok(FoundRuns { run_end, pieces, parts, payload: payload.into_any(), longest })
     }

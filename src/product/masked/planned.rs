@@ -12,9 +12,8 @@ use crate::{
     element::ElementType,
     primitives::transpose,
     product::{
-        algorithm::Algorithm,
-        blocks::BlockSums,
-        planned::{PlannedBand, PlannedProduct, PlannedSums},
+        esc::blocks::BlockSums,
+        plan::{PlannedBand, PlannedProduct, PlannedSums},
         terms::{Counts, FactorPattern, Factors, FoundRuns, Method, Part, Spec, Transposed},
         tuning::Tuning,
     },
@@ -162,8 +161,7 @@ impl OnMask {
         let (factors, most) = (lines.factors(), most(work));
         let probed = analyser.run(work, factors, mask)?;
         for band in self.cutter.cut(work, &probed.probe_ptr, most)? {
-            let mut task = Places { factors, mask: &probed, band };
-            let found = method.run(work, &mut task, band.probes.into())?;
+            let found = method.run(work, &Places { factors, mask: &probed, band })?;
             take(found, band.first)?;
         }
         Ok(())

@@ -12,7 +12,7 @@ use crate::{
     product::{
         Scaling,
         esc::tests::{Case, edge_cases, few_cases, tunings},
-        planned::PlannedProduct,
+        plan::PlannedProduct,
         terms::{Destination, FactorPattern},
         tuning::{BlockKernel, BlockTuning},
     },

@@ -1,13 +1,11 @@
 //! The matrices that products are planned for: matrices, and matrices of groups. A plan treats a
 //! matrix as a grid of one cell.
+use super::operand::{OnDevice, OperandTypes};
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Result,
     groups::{BlockGroups, Cells, DeviceGroups, Group, GroupsPattern},
     matrix::{AnyType, HostMatrix, MatrixType},
-    product::{
-        operand::{OnDevice, OperandTypes},
-        terms::{ViewWeights, Weights},
-    },
+    product::terms::{ViewWeights, Weights},
     resident::{DeviceCbc, DeviceView},
 };
 

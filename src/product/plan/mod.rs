@@ -10,8 +10,12 @@ mod core;
 mod grid;
 mod inputs;
 mod kind;
+mod operand;
 mod pair;
+mod planned;
+mod retarget;
 mod sum;
+mod transpose;
 mod weigh;
 mod weighing;
 
@@ -20,7 +24,11 @@ pub use inputs::Inputs;
 use inputs::views;
 pub use kind::Plannable;
 pub(super) use kind::{Grid, GridArrays, GridView, only};
+pub use operand::{Factor, Operand};
+pub(super) use operand::{OnDevice, one_cell};
 pub(crate) use pair::check_mask;
+pub(crate) use planned::PlannedProduct;
+pub(super) use planned::{PlannedBand, PlannedSums};
 pub(crate) use weigh::{ApplyWeights, block_diagonal, one_column};
 
 use crate::{

@@ -1,5 +1,5 @@
 //! The sum of the products of several inner groups, which have different patterns. Kernel:
-//! `cl/product/sum.cl`.
+//! `cl/product/plan/sum.cl`.
 //!
 //! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …]. The operand pairs of this product
 //! are planned once. They name the blocks of each sum in ascending order. The product itself is not
@@ -14,7 +14,7 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct SumGroups = "sum_groups" in "product/sum.cl" {
+    struct SumGroups = "sum_groups" in "product/plan/sum.cl" {
         run_end: In<u32>,
         pair: In<OperandPair>,
         parts: In<Elem>,

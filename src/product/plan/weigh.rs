@@ -1,5 +1,5 @@
 //! T = W·J for a block-diagonal W. The blocks of J are scaled, and T has J's pattern. Kernels:
-//! `cl/product/weigh.cl`.
+//! `cl/product/plan/weigh.cl`.
 use crate::{
     BlockShape, DevicePattern, DeviceVector, Error, Pattern, Result,
     device::{Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Work, kernel},
@@ -10,7 +10,7 @@ use crate::{
 };
 
 kernel! {
-    struct WeighEntries = "weigh" in "product/weigh.cl" {
+    struct WeighEntries = "weigh" in "product/plan/weigh.cl" {
         block_row: In<u32>,
         j_values: In<Elem>,
         information: In<Elem>,
@@ -24,7 +24,7 @@ kernel! {
 }
 
 kernel! {
-    struct EntryColumns = "entry_columns" in "product/weigh.cl" {
+    struct EntryColumns = "entry_columns" in "product/plan/weigh.cl" {
         col_ptr: In<u32>,
         column: Out<u32>,
         ncols: u32,

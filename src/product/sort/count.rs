@@ -8,7 +8,7 @@ use crate::{
 };
 
 kernel! {
-    struct CountSorted = "count_sorted" in "ptx.cl", "team.cl", "product/keys.cl", "product/far_rows.cl", "product/sort/products.cl", "product/sort/count_sorted.cl" {
+    struct CountSorted = "count_sorted" in "ptx.cl", "team.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/sort/products.cl", "product/sort/count_sorted.cl" {
         a: InPattern,
         b: InPattern,
         list: In<u32>,

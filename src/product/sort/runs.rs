@@ -9,8 +9,8 @@ use crate::{
     element::WordType,
     primitives::scan::Scan,
     product::{
+        bands::Limits,
         choose::Prices,
-        limits::Limits,
         terms::{
             CPattern, Class, Factors, FoundColumns, FoundRuns, Known, Method, Part, PayloadKind, SORTED_PRODUCTS, Spec,
             sorted_class,
@@ -22,7 +22,7 @@ use crate::{
 };
 
 kernel! {
-    struct CountRuns = "count_runs" in "ptx.cl", "team.cl", "product/keys.cl", "product/far_rows.cl", "product/sort/products.cl", "product/sort/count_runs.cl" {
+    struct CountRuns = "count_runs" in "ptx.cl", "team.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/sort/products.cl", "product/sort/count_runs.cl" {
         a: InPattern,
         b: InPattern,
         counts: Out<u64>,
@@ -31,7 +31,7 @@ kernel! {
 }
 
 kernel! {
-    struct PlaceRuns = "place_runs" in "ptx.cl", "team.cl", "product/payload.cl", "product/keys.cl", "product/far_rows.cl", "product/sort/products.cl", "product/sort/place_runs.cl" {
+    struct PlaceRuns = "place_runs" in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/sort/products.cl", "product/sort/place_runs.cl" {
         a: InPattern,
         a_operand: In<Operand>,
         b: InPattern,

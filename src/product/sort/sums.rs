@@ -3,15 +3,12 @@ use super::columns::ColumnGroups;
 use crate::{
     Result,
     device::{Buffer, Device, Elem, In, InOut, Kernel, Teams, Work, kernel},
-    product::{
-        target::{InLayout, SumsInto, Target},
-        terms::{ColumnTask, Factors, SORTED_PRODUCTS},
-    },
+    product::terms::{ColumnTask, Factors, InLayout, SORTED_PRODUCTS, SumsInto, Target},
     resident::InPattern,
 };
 
 kernel! {
-    struct SumSorted = "sum_sorted" in "ptx.cl", "team.cl", "product/target.cl", "product/keys.cl", "product/far_rows.cl", "product/sort/products.cl", "product/sort/sum_sorted.cl" {
+    struct SumSorted = "sum_sorted" in "ptx.cl", "team.cl", "product/terms/target.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/sort/products.cl", "product/sort/sum_sorted.cl" {
         a: InPattern,
         a_values: In<Elem>,
         b: InPattern,

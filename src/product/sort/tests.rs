@@ -6,10 +6,7 @@ use crate::{
     device::{Buffer, Teams, Work, test_device},
     matrix::Matrix,
     primitives::segmented_reduce::RUN_PIECE,
-    product::{
-        target::{Layout, Target, TargetKind},
-        terms::{ColumnTask, Factors, MOST_SORTED_PRODUCTS},
-    },
+    product::terms::{ColumnTask, Factors, Layout, MOST_SORTED_PRODUCTS, Target, TargetKind},
     resident::DeviceCbc,
 };
 use half::f16;

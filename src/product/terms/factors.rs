@@ -1,7 +1,7 @@
 //! The factors of a product, and where C is written.
 use crate::{
     BlockShape, Result,
-    device::Buffer,
+    device::{Buffer, Work},
     element::ElementType,
     error::Dimensions,
     primitives::{drop_entries::DropMemory, transpose},
@@ -94,6 +94,13 @@ impl Operands<'_> {
     pub fn product(&self, col_ptr: Buffer<u32>, row_idx: Buffer<u32>, values: Buffer) -> DeviceCbc {
         let (nrows, ncols) = (self.a.nrows, col_ptr.len() - 1);
         self.on(PatternArrays::new(&self.a.device, nrows, ncols, col_ptr, row_idx), values)
+    }
+
+    /// Makes `ncols` columns of C without entries, for a product with an empty expansion.
+    pub fn empty_product(&self, work: &Work, ncols: usize) -> Result<DeviceCbc> {
+        let mut col_ptr = work.buffer(ncols + 1)?;
+        work.fill_zero(&mut col_ptr)?;
+        Ok(self.product(col_ptr, work.buffer(0)?, work.buffer_of(self.element().word(), 0)?))
     }
 
     /// Elements from one block to the next, in A, B and C.

@@ -2,9 +2,9 @@
 use crate::{Error, Result};
 
 /// The list of methods: variant, name, documentation. [`Esc`](crate::product::esc::Esc) compiles
-/// the methods under `columns`. [`Adaptive`](crate::product::adaptive::Adaptive) compiles those
-/// under `scalars`, which add products as they meet them. On CPUs
-/// [`Ranged`](crate::product::ranges::Ranged) compiles `Dense` and `Direct`. The methods under
+/// the methods under `columns`. [`Adaptive`](crate::product::columns::adaptive::Adaptive) compiles
+/// those under `scalars`, which add products as they meet them. On CPUs
+/// [`Ranged`](crate::product::cpu::ranges::Ranged) compiles `Dense` and `Direct`. The methods under
 /// `mask` are compiled with their masks. The host needs no kernels.
 macro_rules! methods {
     (

@@ -17,6 +17,7 @@ mod runs;
 mod share;
 mod sizes;
 mod spec;
+mod target;
 mod task;
 mod weights;
 
@@ -41,6 +42,7 @@ pub(crate) use runs::{CPattern, FoundColumns, FoundRuns};
 pub(crate) use share::Share;
 pub(crate) use sizes::Sizes;
 pub(crate) use spec::{How, Spec, Transposed};
+pub(in crate::product) use target::{InLayout, Layout, SumsInto, Target, TargetKind};
 pub(crate) use task::ColumnTask;
 pub use weights::Weights;
 pub(crate) use weights::{ArrayWeights, DeviceWeights, ViewWeights};

@@ -1,4 +1,4 @@
-//! The data that a sort moves with the row of a product. Kernels: `cl/product/payload.cl`.
+//! The data that a sort moves with the row of a product. Kernels: `cl/product/terms/payload.cl`.
 use super::Spec;
 use crate::{
     OperandPair,

@@ -3,14 +3,14 @@
 /// The pipeline that computed a product. Each has its own stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Pipeline {
-    /// ESC, by [`Engine`](crate::product::engine::Engine).
+    /// ESC, by [`Engine`](crate::product::esc::Engine).
     #[default]
     Esc,
-    /// Methods of scalars, by [`Adaptive`](crate::product::adaptive::Adaptive).
+    /// Methods of scalars, by [`Adaptive`](crate::product::columns::adaptive::Adaptive).
     Adaptive,
-    /// The host's cores, by [`OnHost`](crate::product::on_host::OnHost).
+    /// The host's cores, by [`OnHost`](crate::product::cpu::on_host::OnHost).
     Host,
-    /// Ranges of columns on CPUs, by [`Ranged`](crate::product::ranges::Ranged).
+    /// Ranges of columns on CPUs, by [`Ranged`](crate::product::cpu::ranges::Ranged).
     Ranges(Way),
     /// A masked product by columns.
     Masked,

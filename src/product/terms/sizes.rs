@@ -21,6 +21,9 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
+    /// Words of a record of the sizes, in the order of the fields.
+    pub const WORDS: usize = 7;
+
     /// Adds a column with `products` products.
     pub fn add(&mut self, products: u64, sort: &SortTuning) {
         let (short_max, chunk) = (sort.short_max as u64, sort.chunk as u64);

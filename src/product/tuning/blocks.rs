@@ -178,8 +178,8 @@ impl StagedTiles {
         Self { rows: tile_rows, cols: tile_cols, teams: (numbers.group / team).min(fitting).max(1) }
     }
 
-    /// Most bytes of local memory of a team in `cl/product/blocks/staged.cl`. They hold two pairs,
-    /// and the operands with a vector after each column or the block of C.
+    /// Most bytes of local memory of a team in `cl/product/esc/blocks/staged.cl`. They hold two
+    /// pairs, and the operands with a vector after each column or the block of C.
     fn team_bytes(tile_rows: usize, element: usize, a: BlockShape, b: BlockShape) -> usize {
         let vectors = 2 * a.rows().max(a.cols()) + 2 * b.cols().max(b.rows());
         let operands = (a.area() + b.area() + tile_rows) * element + vectors * 16;
@@ -193,7 +193,7 @@ mod tests {
 
     const COMPILED_SIDE: usize = 16;
 
-    /// Bytes of local memory that `cl/product/blocks/tiles.cl` declares.
+    /// Bytes of local memory that `cl/product/esc/blocks/tiles.cl` declares.
     fn local_bytes(element: ElementType, group_size: usize, a: BlockShape, b: BlockShape) -> usize {
         let tiles = BlockTiles::new(element, group_size, a, b);
         let element = element.arithmetic().bytes();

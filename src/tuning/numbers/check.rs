@@ -197,7 +197,7 @@ impl Numbers {
             range!(checked_items, 1, 1 << 16),
             range!(binned_items, 1, 1 << 16),
             range!(record_groups, 1, 1 << 16),
-            // The seven words of each item in `cl/product/analysis.cl` fit 32 KiB.
+            // The seven words of each item in `cl/product/esc/analysis.cl` fit 32 KiB.
             powers!(scan_group_size, least_of_tile(n.scan_items), most_of(SCANNED, n.scan_items, 512), scan_items),
             range!(
                 scan_items,

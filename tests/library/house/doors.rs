@@ -70,7 +70,7 @@ const DOORS: [&str; 63] = [
     "primitives/scan.rs",
     "primitives/segmented_scan.rs",
     "product/estimate/product.rs",
-    "product/operand.rs",
+    "product/plan/operand.rs",
     "product/plan/inputs.rs",
     "product/plan/kind.rs",
     "product/plan/mod.rs",

@@ -1,60 +1,52 @@
-//! Wings: the modules of a room or of the command, which name one another in one direction. The
-//! words of a product, in `product/terms`, name no other module of it.
-use super::{File, Text, circle, exports, exports_of, files_of, rooms, source};
+//! Wings: the modules of `product`, which name one another in one direction, as the modules of each
+//! wing do. The words of a product, in `product/terms`, name no other wing. The methods of columns
+//! do not name one another.
+use super::{File, circle, exports, exports_of, source};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
 };
 
-/// Rooms with modules that name each other: a matrix of each format is made from those of the
-/// others, and the tables are constants of the type whose functions read them.
-const IN_CIRCLES: [&str; 2] = ["matrix", "tuning"];
-
-/// The modules that a module names, each with an example.
-type Arrows = BTreeMap<String, BTreeMap<String, String>>;
-
-/// What is known of a room, or of a whole package: its modules, and where names come from.
-struct Wings {
-    /// `None` for a package.
-    room: Option<String>,
+/// What is known of a folder: its modules, and where names come from.
+pub(super) struct Modules {
+    /// The folder's names from the crate's root on; none for a whole package.
+    folder: Vec<String>,
     modules: BTreeSet<String>,
-    /// The module of each name that the room uses or exports.
+    /// The module of each name that the folder exports.
     exports: BTreeMap<String, String>,
-    /// The room of each name that the crate's root exports.
-    of_crate: BTreeMap<String, String>,
+    /// The names that the crate's root exports of the folder.
+    of_crate: BTreeSet<String>,
 }
 
-impl Wings {
-    fn new(files: &[File], room: Option<&str>) -> Self {
-        let room = room.map(str::to_owned);
-        let of_crate = if room.is_some() { exports() } else { BTreeMap::new() };
-        let mut wings = Self { room, modules: BTreeSet::new(), exports: BTreeMap::new(), of_crate };
-        wings.modules = files.iter().filter_map(|file| wings.module_of(file)).collect();
-        let front = wings.room.as_ref().map_or("lib.rs".into(), |room| format!("{room}/mod.rs"));
-        if let Some(front) = files.iter().find(|file| file.path == Path::new(&front)) {
-            wings.exports = exports_of(&front.code);
-            wings.exports.retain(|_, module| wings.modules.contains(module));
-        }
-        wings
+impl Modules {
+    /// The modules of a folder, such as `product/esc`; of a package, if its name is empty.
+    pub fn new(files: &[File], folder: &str) -> Self {
+        let front = Path::new(folder).join(if folder.is_empty() { "lib.rs" } else { "mod.rs" });
+        let of_crate = exports().into_iter().filter(|(_, room)| room == folder).map(|(name, _)| name).collect();
+        let folder = folder.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let mut modules = Self { folder, modules: BTreeSet::new(), exports: BTreeMap::new(), of_crate };
+        modules.modules = files.iter().filter_map(|file| modules.module(file)).collect();
+        let front = files.iter().find(|file| file.path == front);
+        modules.exports = front.map(|front| exports_of(&front.code)).unwrap_or_default();
+        modules.exports.retain(|_, module| modules.modules.contains(module));
+        modules
     }
 
-    /// The module that a file belongs to. The front of all, `mod.rs` or `lib.rs`, is none.
-    fn module_of(&self, file: &File) -> Option<String> {
-        let path = self.room.as_ref().map_or(Ok(&*file.path), |room| file.path.strip_prefix(room)).ok()?;
-        let name = path.components().next()?.as_os_str().to_str().unwrap().trim_end_matches(".rs");
+    /// The module of the folder that a file belongs to. `mod.rs` or `lib.rs` is the front of all.
+    pub fn module(&self, file: &File) -> Option<String> {
+        let below = file.path.strip_prefix(self.folder.join("/")).ok()?.components().next()?;
+        let name = below.as_os_str().to_str().unwrap().trim_end_matches(".rs");
         (!["mod", "lib", "main"].contains(&name)).then(|| name.to_owned())
     }
 
-    /// The other modules that a file names, with one path of each.
-    fn named_by(&self, file: &File) -> BTreeMap<String, String> {
-        let (own, mut named) = (self.module_of(file), BTreeMap::new());
+    /// The other modules that a file of the folder names, with one path of each.
+    pub fn named_by(&self, file: &File) -> BTreeMap<String, String> {
+        let (own, mut named) = (self.module(file), BTreeMap::new());
         for path in file.paths() {
             let names = absolute(file, &path);
-            let name = match (&self.room, names.first()) {
-                (Some(room), Some(first)) if first == room => names.get(1),
-                (Some(room), Some(first)) => (self.of_crate.get(first) == Some(room)).then_some(first),
-                (None, first) => first,
-                (Some(_), None) => None,
+            let name = match names.strip_prefix(&*self.folder) {
+                Some(below) => below.first(),
+                None => names.first().filter(|name| self.of_crate.contains(*name)),
             };
             let module = name.and_then(|name| match name.strip_suffix('!') {
                 Some(of_macro) => self.exports.get(of_macro),
@@ -67,21 +59,19 @@ impl Wings {
         named
     }
 
-    /// All arrows among the modules.
-    fn arrows(&self, files: &[File]) -> Arrows {
-        let mut arrows = Arrows::new();
-        for (module, file) in files.iter().filter_map(|file| Some((self.module_of(file)?, file))) {
+    /// The arrows among the modules that are in a circle.
+    pub fn circle(&self, files: &[File]) -> Vec<(String, String)> {
+        let mut arrows: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        for (module, file) in files.iter().filter_map(|file| Some((self.module(file)?, file))) {
             for (to, path) in self.named_by(file) {
-                let example = format!("{}: {path}", file.path.display());
-                arrows.entry(module.clone()).or_default().entry(to).or_insert(example);
+                arrows
+                    .entry(module.clone())
+                    .or_default()
+                    .entry(to)
+                    .or_insert(format!("{}: {path}", file.path.display()));
             }
         }
-        arrows
-    }
-
-    /// The arrows that are in a circle.
-    fn circle(&self, files: &[File]) -> Vec<(String, String)> {
-        circle(&self.arrows(files), self.modules.clone())
+        circle(&arrows, self.modules.clone())
     }
 }
 
@@ -99,16 +89,19 @@ fn absolute(file: &File, path: &str) -> Vec<String> {
     here.into_iter().chain(names[above..].iter().cloned()).collect()
 }
 
-fn file((path, code): Text) -> File {
-    File { path, code }
+pub(super) fn file(path: &str, code: &str) -> File {
+    File { path: path.into(), code: code.to_owned() }
 }
+
+/// The wings of a product.
+const WINGS: [&str; 8] = ["bands", "columns", "cpu", "esc", "estimate", "masked", "plan", "terms"];
 
 #[test]
 fn words_of_a_product_name_no_other_module_of_it() {
     let files = source();
-    let wings = Wings::new(&files, Some("product"));
-    let of_terms: Vec<_> = files.iter().filter(|file| wings.module_of(file).as_deref() == Some("terms")).collect();
-    assert!(of_terms.len() > 10 && wings.modules.len() > 30);
+    let wings = Modules::new(&files, "product");
+    let of_terms: Vec<_> = files.iter().filter(|file| wings.module(file).as_deref() == Some("terms")).collect();
+    assert!(of_terms.len() > 10 && WINGS.iter().all(|wing| wings.modules.contains(*wing)));
     for file in of_terms {
         let named = wings.named_by(file);
         assert!(named.is_empty(), "src/{} names {named:?}", file.path.display());
@@ -122,47 +115,61 @@ fn words_of_a_product_name_no_other_module_of_it() {
         ("product/terms/spec.rs", "use super::{Method, sizes::Sizes};", None),
         ("product/terms/spec.rs", "use crate::{Method, device::Options, product::Bin};", None),
     ] {
-        let named = wings.named_by(&file((path.into(), code.into())));
+        let named = wings.named_by(&file(path, code));
         assert_eq!(named.keys().next().map(String::as_str), module, "{path}: {code}");
     }
 }
 
 #[test]
-fn no_two_modules_of_a_room_name_each_other() {
+fn no_two_modules_of_product_or_of_a_wing_name_each_other() {
+    let mut files = source();
+    for wing in WINGS {
+        let arrows = Modules::new(&files, &format!("product/{wing}")).circle(&files);
+        assert!(arrows.is_empty(), "modules of product/{wing} in a circle: {arrows:#?}");
+    }
+    let wings = Modules::new(&files, "product");
+    let arrows = wings.circle(&files);
+    assert!(arrows.is_empty(), "modules of product in a circle: {arrows:#?}");
+    // An engine names the dispatch, which is above it; a stage names the engine.
+    files.push(file("product/cpu/ranges/mod.rs", "use crate::product::dispatch::OneShot;"));
+    let modules: BTreeSet<_> = wings.circle(&files).into_iter().map(|(to, _)| to).collect();
+    assert!(modules.contains("dispatch") && modules.contains("cpu"), "{modules:?}");
+    files.push(file("product/esc/analysis.rs", "use super::engine::Engine;"));
+    let modules: BTreeSet<_> =
+        Modules::new(&files, "product/esc").circle(&files).into_iter().map(|(to, _)| to).collect();
+    assert!(modules.contains("analysis") && modules.contains("engine"), "{modules:?}");
+}
+
+/// The methods of columns that a file of one of them names, also by their kernels.
+fn other_methods(file: &File, columns: &Modules) -> Vec<String> {
+    let named = columns.named_by(file);
+    let own = columns.module(file).filter(|own| METHODS.contains(&&**own));
+    let others = METHODS.iter().filter(|_| own.is_some()).filter(|method| own.as_deref() != Some(method));
+    let of_kernels = |method: &str| file.code.contains(&format!("product/columns/{method}/"));
+    others
+        .filter(|method| named.contains_key(**method) || of_kernels(method))
+        .map(|&method| method.to_owned())
+        .collect()
+}
+
+/// The methods of columns: folders of `product/columns` that do not name one another.
+const METHODS: [&str; 4] = ["dense", "direct", "hash", "hub"];
+
+#[test]
+fn methods_of_columns_do_not_name_one_another() {
     let files = source();
-    let rooms: Vec<_> = rooms(&files).into_iter().filter(|room| !IN_CIRCLES.contains(&&**room)).collect();
-    assert!(rooms.len() > 20, "{rooms:?}");
-    for room in &rooms {
-        let circle = Wings::new(&files, Some(room)).circle(&files);
-        assert!(circle.is_empty(), "modules of {room} in a circle: {circle:#?}");
+    let columns = Modules::new(&files, "product/columns");
+    assert!(METHODS.iter().all(|method| columns.modules.contains(*method)));
+    for file in &files {
+        let others = other_methods(file, &columns);
+        assert!(others.is_empty(), "src/{} names {others:?}", file.path.display());
     }
-}
-
-#[test]
-fn no_two_modules_of_the_command_name_each_other() {
-    let files = files_of("tools/blockmul/src");
-    let circle = Wings::new(&files, None).circle(&files);
-    assert!(circle.is_empty(), "modules of the command in a circle: {circle:#?}");
-}
-
-#[test]
-fn modules_that_name_each_other_are_seen() {
-    let command = "tools/blockmul/src";
-    for (folder, room, path, code, circle) in [
-        ("src", Some("product"), "product/ranges/mod.rs", "use super::dispatch::OneShot;", ["dispatch", "ranges"]),
-        ("src", Some("device"), "device/queue.rs", "use super::{cl::check, work::Work};", ["queue", "work"]),
-        ("src", Some("device"), "device/pool/memory.rs", "use crate::device::Buffer;", ["buffer", "pool"]),
-        ("src", Some("device"), "device/handle.rs", "use crate::{Result, Device, Marker};", ["handle", "marker"]),
-        (command, None, "target/run.rs", "use crate::{failure::Failure, report::Report};", ["report", "target"]),
-        (command, None, "matrix_size.rs", "use super::overflow::Extent;", ["matrix_size", "overflow"]),
+    for (path, code, names) in [
+        ("product/columns/hub/mod.rs", "use super::hash::HashCounts;", true),
+        ("product/columns/dense/count.rs", "use crate::product::columns::{hash::HashCounts, tasks::Tasks};", true),
+        ("product/columns/hash/mod.rs", "\"product/columns/dense/count.cl\"", true),
+        ("product/columns/adaptive/find.rs", "use super::super::hash::HashCounts;", false),
     ] {
-        let mut files = files_of(folder);
-        let wings = Wings::new(&files, room);
-        files.push(file((path.into(), code.into())));
-        let found: BTreeSet<_> = wings.circle(&files).into_iter().map(|(to, _)| to).collect();
-        assert!(circle.iter().all(|module| found.contains(*module)), "{path}: {code}: {found:?}");
+        assert_eq!(!other_methods(&file(path, code), &columns).is_empty(), names, "{path}: {code}");
     }
-    let files = files_of("src");
-    let macros = file(("device/parameters.rs".into(), "$crate::device::kernel! {}".into()));
-    assert!(Wings::new(&files, Some("device")).named_by(&macros).is_empty(), "a macro is no module");
 }

@@ -1,0 +1,28 @@
+// equal: neighbouring columns of B with the same rows. It comes before the kernels that ask for
+// them.
+// Host: src/product/columns/adaptive/equal.rs
+//
+// A column follows the one before it if their rows are the same. The first of such columns leads
+// the others: their columns of C have its rows. The word of a column has its class, FOLLOWS if it
+// follows, and HUB if it is a hub of a dense class.
+#define FOLLOWS 0x100
+#define HUB 0x200
+#define CLASS_OF(word) ((word) & 0xff)
+
+// Columns from the leader of a column to it; 0 if the column follows none.
+uint columns_from_leader(global const uint* class, uint col)
+{
+    uint columns = 0;
+    while (class[col - columns] & FOLLOWS)
+        ++columns;
+    return columns;
+}
+
+// How many columns from `col` on, at most `most`, have the same leader.
+uint columns_together(global const uint* class, uint col, uint cols, uint most)
+{
+    uint columns = 1;
+    while (columns < most && col + columns < cols && (class[col + columns] & FOLLOWS))
+        ++columns;
+    return columns;
+}

@@ -1,0 +1,23 @@
+// share_rows: the rows of columns of C that follow another one, see
+// cl/product/columns/adaptive/equal.cl: those of their leader. Host:
+// src/product/columns/adaptive/equal.rs
+//
+//   one work-item per column and window
+//
+//   in   class[cols]
+//   i/o  lengths[cols * windows]  entries of C in each window of a column; written if the purpose,
+//                                 see cl/product/columns/tasks/found.cl, is ALL. Scanned if it is
+//                                 MISSING, with one word more
+//   i/o  place[cols * windows]    where the rows of each window are
+KERNEL share_rows(global const uint* class, global uint* lengths, global uint* place, uint cols, uint windows, uint purpose)
+{
+    const uint chunk = get_global_id(0), col = chunk / windows;
+    if (col < cols && (class[col] & FOLLOWS)) {
+        const uint leader = chunk - columns_from_leader(class, col) * windows;
+        const uint length = purpose == ALL ? lengths[leader] : lengths[leader + 1] - lengths[leader];
+        if (purpose == ALL)
+            lengths[chunk] = length;
+        if (length > 0)
+            place[chunk] = place[leader];
+    }
+}

@@ -1,0 +1,196 @@
+// count: the rows of columns of C, by a hash table of them.
+// Host: src/product/columns/hash/mod.rs; the tables: cl/product/columns/hash/table.cl; the order of
+// their rows: cl/product/columns/hash/order.cl
+//
+//   Work-groups in a stride over the columns of a task.
+//
+//   count_local    the table is in local memory, which has `words` words; a column has at most
+//                  `words` rows
+//   count_global   the table is in global memory. Each group has one for columns of at most
+//                  `entries` rows, of 2 * entries words: if rows are sorted, the halves are lists.
+//                  If WARPS, whichever group is ready takes the next column
+//
+//   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
+//   in   list[first + columns]   the columns, counted from first_col, if `listed`
+//   in   products[cols]  first_row[cols]  last_row[cols]   of each column, which bound its rows
+//   i/o  lengths[cols * windows]  entries of C in each column, as those of its first window
+//   i/o  place[cols * windows]   where the rows of each column are in `rows`; NOWHERE if they had
+//                                no room
+//   i/o  top[0]                  the end of the rows written
+//   out  rows[room]              the rows of C, ascending in each column
+//   i/o  tables[groups * table_words]
+//   i/o  cursor[0]               how many columns were taken; zero before
+//
+// The purpose, ALL or MISSING, is for columns: see cl/product/columns/tasks/found.cl.
+
+// Puts rows into a table, those that are not NO_ROW, and returns how many were not there. A place
+// that is taken stays as it is, so that the items of a warp may look at it without an atomic. All
+// rows are looked up together, so that loads overlap.
+#define DEFINE_INSERT_ROWS(insert_rows, SPACE)                                                                        \
+    uint insert_rows(volatile SPACE uint* table, uint capacity, uint* row)                                            \
+    {                                                                                                                 \
+        uint at[AHEAD], found[AHEAD], inserted = 0;                                                                   \
+        UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                                     \
+            at[q] = hash_place(row[q], capacity);                                                                     \
+        for (bool left = true; left;) {                                                                               \
+            UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                                 \
+                found[q] = WARPS && row[q] != NO_ROW ? table[at[q]] : NO_ROW;                                         \
+            UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                                 \
+            {                                                                                                         \
+                if (row[q] != NO_ROW && found[q] == NO_ROW)                                                           \
+                    found[q] = atomic_cmpxchg(table + at[q], NO_ROW, row[q]);                                         \
+            }                                                                                                         \
+            left = false;                                                                                             \
+            UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                                 \
+            {                                                                                                         \
+                if (row[q] != NO_ROW) {                                                                               \
+                    inserted += found[q] == NO_ROW;                                                                   \
+                    at[q] = at[q] + 1 < capacity ? at[q] + 1 : 0;                                                     \
+                    row[q] = found[q] == NO_ROW || found[q] == row[q] ? NO_ROW : row[q];                              \
+                    left = left || row[q] != NO_ROW;                                                                  \
+                }                                                                                                     \
+            }                                                                                                         \
+        }                                                                                                             \
+        return inserted;                                                                                              \
+    }
+DEFINE_INSERT_ROWS(insert_rows_local, local)
+DEFINE_INSERT_ROWS(insert_rows_global, global)
+
+#define COLUMN_MEMORY                                                                                                 \
+    TEAM_MEMORY;                                                                                                      \
+    local uint before_of[GROUP_SIZE], from_of[GROUP_SIZE], team_sums[TEAMS], shared_at;                               \
+    const uint item = get_local_id(0)
+
+// Puts the rows of all products of a column into a table, which then has `found` rows: the products
+// of GROUP_SIZE entries of B are divided among the items, whatever entries they belong to.
+#define INSERT_COLUMN(insert_rows, table, capacity, found)                                                            \
+    uint inserted = 0, found;                                                                                         \
+    for (uint base = b_col_ptr[first_col + col]; base < b_col_ptr[first_col + col + 1]; base += GROUP_SIZE) {         \
+        uint from = 0, length = 0, of_team, all;                                                                      \
+        if (base + item < b_col_ptr[first_col + col + 1]) {                                                           \
+            const uint k = b_row_idx[base + item];                                                                    \
+            from = a_col_ptr[k];                                                                                      \
+            length = a_col_ptr[k + 1] - from;                                                                         \
+        }                                                                                                             \
+        const uint in_team = team_sum_before(length, &of_team, TEAM);                                                 \
+        const uint before = group_sum_before(in_team, of_team, &all, team_sums);                                      \
+        before_of[item] = before;                                                                                     \
+        from_of[item] = from - before;                                                                                \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                                 \
+        for (uint number = item; number < all; number += AHEAD * GROUP_SIZE) {                                        \
+            uint row[AHEAD];                                                                                          \
+            UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                                 \
+            {                                                                                                         \
+                const uint product = number + q * GROUP_SIZE;                                                         \
+                uint entry = 0;                                                                                       \
+                row[q] = NO_ROW;                                                                                      \
+                if (product < all) {                                                                                  \
+                    for (uint half_size = GROUP_SIZE / 2; half_size > 0; half_size /= 2)                              \
+                        entry += before_of[entry + half_size] <= product ? half_size : 0;                             \
+                    row[q] = a_row_idx[from_of[entry] + product];                                                     \
+                }                                                                                                     \
+            }                                                                                                         \
+            inserted += insert_rows(table, capacity, row);                                                            \
+        }                                                                                                             \
+        barrier(CLK_LOCAL_MEM_FENCE); /* the reads, before the next entries */                                        \
+    }                                                                                                                 \
+    inserted = team_sum(inserted, TEAM);                                                                              \
+    group_sum_before(0, inserted, &found, team_sums)
+
+// Gives the rows of a column the place `at`, and notes their number. Each item finds out whether
+// they have room: if item 0 does, PoCL 3.1 loses the condition, and all items take a place.
+#define TAKE_PLACE(at, count)                                                                                         \
+    if (item == 0)                                                                                                    \
+        shared_at = atomic_add(top, count);                                                                           \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                     \
+    const uint at = place_within(shared_at, count, room);                                                             \
+    if (item == 0) {                                                                                                  \
+        place[col * windows] = at;                                                                                    \
+        if (purpose == ALL)                                                                                           \
+            lengths[col * windows] = count;                                                                           \
+    }
+
+KERNEL count_local(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
+                   global const uint* b_row_idx, global const uint* list, global const uint* first_row,
+                   global const uint* last_row, global const uint* products, global uint* lengths, global uint* place,
+                   global uint* top, global uint* rows, local uint* table, uint words, uint room, uint first,
+                   uint columns, uint listed, uint first_col, uint windows, uint purpose)
+{
+    COLUMN_MEMORY;
+    for (uint i = get_group_id(0); i < columns; i += get_num_groups(0)) {
+        const uint col = listed ? list[first + i] : i;
+        if (purpose == MISSING && place[col * windows] != NOWHERE)
+            continue;
+        // Half full at most, if there is room.
+        const uint capacity = min(words, 2 * min(products[col], last_row[col] - first_row[col] + 1));
+        for (uint at = item; at < capacity; at += GROUP_SIZE)
+            table[at] = NO_ROW;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        INSERT_COLUMN(insert_rows_local, table, capacity, count);
+        TAKE_PLACE(to, count)
+        // No barrier is in a branch: PoCL 5 does not compile those of both its sides.
+        const uint kept = to == NOWHERE ? 0 : count;
+        MOVE_ROWS(table, (kept == 0 ? 0 : capacity), CLK_LOCAL_MEM_FENCE)
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // What the rows leave of local memory has a bitmap.
+        const uint range = last_row[col] - first_row[col] + 1, left = words - kept;
+        const bool by_bits = kept > 0 && bits_pay(kept, kept, range, left);
+        const uint sorted = by_bits ? 0 : kept;
+        WRITE_BY_BITS(set_bits_of_local, table, kept, first_row[col], (by_bits ? range : 0), table + kept, left, to)
+        sort_local(table, sorted);
+        for (uint at = item; at < sorted; at += GROUP_SIZE)
+            rows[to + at] = table[at];
+        barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next column
+    }
+}
+
+// The number of the next column: whichever group is ready takes it. A portable group has every so
+// many.
+#if WARPS
+uint take_column(global uint* cursor, local uint* shared)
+{
+    barrier(CLK_LOCAL_MEM_FENCE); // the reads of the number before
+    if (get_local_id(0) == 0)
+        *shared = atomic_inc(cursor);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return *shared;
+}
+#define FIRST_COLUMN take_column(cursor, &shared_at)
+#define NEXT_COLUMN FIRST_COLUMN
+#else
+#define FIRST_COLUMN get_group_id(0)
+#define NEXT_COLUMN (i + get_num_groups(0))
+#endif
+
+KERNEL count_global(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
+                    global const uint* b_row_idx, global const uint* list, global const uint* first_row,
+                    global const uint* last_row, global const uint* products, global uint* lengths, global uint* place,
+                    global uint* top, global uint* rows, global uint* tables, global uint* cursor, local uint* part,
+                    ulong table_words, uint entries, uint words, uint room, uint first, uint columns, uint listed,
+                    uint first_col, uint windows, uint purpose)
+{
+    COLUMN_MEMORY;
+    global uint* table = tables + get_group_id(0) * table_words;
+    for (uint i = FIRST_COLUMN; i < columns; i = NEXT_COLUMN) {
+        const uint col = listed ? list[first + i] : i;
+        if (purpose == MISSING && place[col * windows] != NOWHERE)
+            continue;
+        const uint range = last_row[col] - first_row[col] + 1, capacity = HASH_SLOTS(min(products[col], range));
+        for (uint at = item; at < capacity; at += GROUP_SIZE)
+            table[at] = NO_ROW;
+        GROUP_MEMORY_BARRIER;
+        INSERT_COLUMN(insert_rows_global, table, capacity, count);
+        GROUP_MEMORY_BARRIER; // the table
+        TAKE_PLACE(to, count)
+        const uint kept = to == NOWHERE ? 0 : count;
+        const bool by_bits = kept > 0 && bits_pay(capacity, kept, range, words);
+        const uint to_sort = by_bits ? 0 : kept;
+        WRITE_BY_BITS(set_bits_of_global, table, capacity, first_row[col], (by_bits ? range : 0), part, words, to)
+        MOVE_ROWS(table, (to_sort == 0 ? 0 : capacity), CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+        GROUP_MEMORY_BARRIER;
+        global const uint* sorted = sort_global(table, table + entries, to_sort, part, words);
+        for (uint at = item; at < to_sort; at += GROUP_SIZE)
+            rows[to + at] = sorted[at];
+        GROUP_MEMORY_BARRIER; // the reads, before the next column
+    }
+}

@@ -1,0 +1,28 @@
+// retarget: moves the runs of a band to a pattern with further entries, whose runs are empty.
+// Host: src/product/plan/retarget.rs
+//
+//   retarget_ends    one work-item per entry of the larger pattern, from that of the first run to
+//                    that of the last
+//   retarget_pieces  one work-item per piece
+//
+//   in      place[nnz]         entry of the larger pattern for each entry of C, ascending
+//   in      run_end[runs]      of the band, whose first run is entry `first` of C
+//   out     place_end[places]  last product of the last run up to each entry of the larger
+//                              pattern, from entry `first_place` on
+//   in out  piece[pieces]      run
+KERNEL retarget_ends(global const uint* place, global const uint* run_end, global uint* place_end, uint first,
+                     uint runs, uint first_place, uint places)
+{
+    const uint i = get_global_id(0);
+    if (i >= places)
+        return;
+    // The end of the last run placed at or before this entry.
+    place_end[i] = run_end[column_of(place + first, runs, first_place + i)];
+}
+
+KERNEL retarget_pieces(global const uint* place, global uint4* piece, uint first, uint first_place, uint pieces)
+{
+    const uint i = get_global_id(0);
+    if (i < pieces)
+        piece[i].x = place[first + piece[i].x] - first_place;
+}

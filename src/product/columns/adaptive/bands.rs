@@ -1,0 +1,171 @@
+//! Bands of an adaptive product: ranges of columns of B. They are cut one after another, by the
+//! memory that the methods of scalars need for them. The functions are pure.
+//!
+//! If there are many columns, they are halved until the device's sums of a part show that it fits.
+//! Reading numbers of each column, and adding them up on the host, would take longer than the
+//! product.
+//!
+//! C mostly has far fewer entries than its upper bound. If there are samples of C, a band is tried
+//! if the expected entries fit. If the counted entries then do not fit, this band is cut again by
+//! upper bounds, and so are all bands after it.
+use super::{
+    memory::{AdaptiveMemory, EntriesOfC},
+    rules::{ClassRules, Column},
+};
+use crate::{
+    Error, Result,
+    product::{
+        bands::{Need, too_long},
+        terms::{Band, Class, ClassSizes, ClassesSums, Sizes, no_columns},
+    },
+};
+use std::ops::Range;
+
+/// The data that the bands of a product have in common.
+pub(in crate::product) struct Bands<'a> {
+    pub rules: &'a ClassRules,
+    pub memory: &'a AdaptiveMemory<'a>,
+    pub samples: [u32; 2],
+    /// Whether bands are cut by upper bounds alone.
+    pub sure: bool,
+    /// Free bytes before the first band.
+    pub free_at_first: u64,
+}
+
+/// The bands of some columns whose numbers are on the host.
+pub(in crate::product) struct ColumnBands<'b, 'a> {
+    pub bands: &'b mut Bands<'a>,
+    /// The number of the first column.
+    first: usize,
+    columns: Vec<Column>,
+    next: usize,
+}
+
+/// A band: columns whose product is computed at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::product) struct AdaptiveBand {
+    pub sizes: ClassSizes,
+    /// Room for rows before their number is known.
+    pub room: u64,
+    /// Whether only the expected entries fit. The upper bound of entries does not.
+    pub expected: bool,
+    /// Device bytes that earlier bands still hold.
+    kept_bytes: u64,
+}
+
+impl Bands<'_> {
+    /// The two halves of some columns, if they are too many to be read.
+    pub fn halves(&self, columns: &Range<u32>) -> Option<[Range<u32>; 2]> {
+        let middle = columns.start + columns.len() as u32 / 2;
+        let many = columns.len() > self.memory.adaptive.read_columns;
+        many.then_some([columns.start..middle, middle..columns.end])
+    }
+
+    /// The band of all columns of these sizes, if they fit one band.
+    pub fn band_of(&self, sizes: &ClassSizes, free_bytes: u64) -> Option<AdaptiveBand> {
+        let band = AdaptiveBand::whole(self.memory, sizes, free_bytes)?;
+        let kept_bytes = self.free_at_first.saturating_sub(free_bytes);
+        (!self.sure || !band.expected).then_some(AdaptiveBand { kept_bytes, ..band })
+    }
+}
+
+impl<'b, 'a> ColumnBands<'b, 'a> {
+    /// The bands of these columns. `first` is the number of the first column.
+    pub fn new(bands: &'b mut Bands<'a>, first: u32, columns: Vec<Column>) -> Self {
+        Self { bands, first: first as usize, columns, next: 0 }
+    }
+
+    /// Cuts the columns of a band again, after its entries did not fit.
+    pub fn again(&mut self, band: &AdaptiveBand) {
+        (self.next, self.bands.sure) = (band.sizes.columns.start as usize - self.first, true);
+    }
+
+    /// The next band: as many columns as fit `free_bytes` bytes. A single column is tried even if
+    /// only a C of few entries would fit. Room for its rows is allocated once they are counted.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if a single column does not fit.
+    pub fn next(&mut self, free_bytes: u64) -> Result<Option<AdaptiveBand>> {
+        if self.next == self.columns.len() {
+            return Ok(None);
+        }
+        self.columns[self.next].follows = false; // its leader is in another band
+        let kept_bytes = self.bands.free_at_first.saturating_sub(free_bytes);
+        // Each step adds twice as many columns until they do not fit, and then half as many.
+        let (mut best, mut sums, mut step, mut grows) = (None, no_columns(), 1, true);
+        let mut end = self.next;
+        while step > 0 && end < self.columns.len() {
+            let further = self.columns.len().min(end + step);
+            let mut larger = sums;
+            self.columns[end..further].iter().for_each(|column| self.bands.rules.add(&mut larger, column));
+            let band = self.band(self.sizes(further, larger), free_bytes, kept_bytes);
+            grows &= band.is_some();
+            if band.is_some() {
+                (best, end, sums) = (band, further, larger);
+            }
+            step = if grows { 2 * step } else { step / 2 };
+        }
+        let band = best.map_or_else(|| self.alone(free_bytes, kept_bytes), Ok)?;
+        self.next = band.sizes.columns.end as usize - self.first;
+        Ok(Some(band))
+    }
+
+    /// The band of these sizes, if it fits.
+    fn band(&self, sizes: ClassSizes, free_bytes: u64, kept_bytes: u64) -> Option<AdaptiveBand> {
+        let (memory, most) = (self.bands.memory, sizes.most_found());
+        if self.bands.sure {
+            let fits = memory.fits(&sizes, most, free_bytes);
+            return fits.then_some(AdaptiveBand { sizes, room: most, expected: false, kept_bytes });
+        }
+        let room = sizes.room(memory.adaptive.room_percent);
+        let fits = memory.fits_with(&sizes, room, EntriesOfC::expected(&sizes, room), free_bytes);
+        fits.then_some(AdaptiveBand { sizes, room, expected: room < most, kept_bytes })
+    }
+
+    fn sizes(&self, end: usize, sums: ClassesSums) -> ClassSizes {
+        let columns = (self.first + self.next) as u32..(self.first + end) as u32;
+        ClassSizes::new(self.bands.rules, columns, sums, self.bands.samples)
+    }
+
+    /// The next column alone, if it fits with a C of no entries.
+    fn alone(&self, free_bytes: u64, kept_bytes: u64) -> Result<AdaptiveBand> {
+        let (memory, mut sums) = (self.bands.memory, no_columns());
+        self.bands.rules.add(&mut sums, &self.columns[self.next]);
+        let band = AdaptiveBand { sizes: self.sizes(self.next + 1, sums), room: 0, expected: false, kept_bytes };
+        let entries = EntriesOfC::default();
+        if memory.fits_with(&band.sizes, 0, entries, free_bytes) {
+            return Ok(band);
+        }
+        let available = Need { bytes: free_bytes, largest: memory.info.max_alloc_bytes };
+        let need = memory.need_with(&band.sizes, 0, entries);
+        Err(too_long(format!("column {}", self.first + self.next), band.sizes.products(), need, available, kept_bytes))
+    }
+}
+
+impl AdaptiveBand {
+    /// The band of all columns of a product, if they may fit. Without columns for ESC it is enough
+    /// that there is memory to count their entries.
+    pub fn whole(memory: &AdaptiveMemory<'_>, sizes: &ClassSizes, free_bytes: u64) -> Option<Self> {
+        let room = sizes.room(memory.adaptive.room_percent);
+        let sure = memory.fits(sizes, room, free_bytes);
+        let least = match sizes.of(Class::Rest).columns {
+            0 => EntriesOfC::default(),
+            _ => EntriesOfC::expected(sizes, room),
+        };
+        let fits = sure || memory.fits_with(sizes, room, least, free_bytes);
+        fits.then(|| Self { sizes: sizes.clone(), room, expected: !sure, kept_bytes: 0 })
+    }
+
+    /// Whether the band fits `free_bytes` bytes, now that its `entries` entries of C are counted.
+    pub fn admits(&self, memory: &AdaptiveMemory<'_>, entries: u64, free_bytes: u64) -> bool {
+        let entries = EntriesOfC::counted(&self.sizes, entries);
+        !self.expected || memory.fits_with(&self.sizes, self.room, entries, free_bytes)
+    }
+
+    /// Explains an error of a band that ran out of memory.
+    pub fn explain(&self, error: Error) -> Error {
+        let sizes = Sizes { products: self.sizes.products(), ..Sizes::default() };
+        let columns = self.sizes.columns.clone();
+        Band { columns, first_product: 0, sizes, kept_bytes: self.kept_bytes }.explain(error)
+    }
+}

@@ -1,0 +1,298 @@
+//! The symbolic part of an adaptive product: it finds the entries of C. The columns are divided
+//! into classes, and the entries of each class are counted by the method that suits it. Rows that
+//! are found on the way are kept. Two reads: the sums of the classes, and the entries of C.
+use super::{
+    equal::SharedRows,
+    numeric::lanes,
+    profile::{Profiled, Profiler},
+    rules::ClassRules,
+    towards,
+};
+use crate::{
+    Result,
+    device::{Buffer, Device, Grid, In, Kernel, Options, Out, Teams, Work, at_most, kernel},
+    element::ElementType,
+    primitives::scan::{Scan, ScanTuning},
+    product::{
+        choose::{self},
+        columns::{
+            dense::DenseCounts,
+            direct::{DirectColumns, DirectCounts},
+            hash::HashCounts,
+            hub::hub_bytes,
+            tasks::{CutTasks, FoundRows, Patterns, Purpose, Tasks},
+        },
+        sort::SortCounts,
+        terms::{Class, ClassLists, ColumnTask, Known, Method, Profile},
+        tuning::AdaptiveTuning,
+    },
+    resident::PatternArrays,
+};
+use std::ops::Range;
+
+kernel! {
+    struct ColumnOffsets = "column_offsets" in "product/columns/adaptive/offsets.cl" {
+        chunk_ptr: In<u32>,
+        c_col_ptr: Out<u32>,
+        cols: u32,
+        windows: u32,
+    }
+}
+
+/// The kernels that find the entries of C.
+pub(super) struct Finder {
+    profiler: Profiler,
+    direct: DirectCounts,
+    sort: SortCounts,
+    counts: DenseCounts,
+    hash: HashCounts,
+    shared: SharedRows,
+    cut: CutTasks,
+    scan: Scan<u32>,
+    offsets: Kernel<ColumnOffsets<'static>>,
+    group_size: usize,
+    pub tuning: AdaptiveTuning,
+}
+
+/// The entries of C that were found.
+pub(super) struct Found {
+    pub columns: FoundColumns,
+    /// Entries of C before each window of each column.
+    pub chunk_ptr: Buffer<u32>,
+    /// The rows of the columns that have tasks.
+    pub rows: FoundRows,
+    /// Zeros that count the tasks taken, and their first place in the buffer.
+    pub taken: (Buffer<u32>, usize),
+    pub c_nnz: usize,
+}
+
+/// The data that the sums take, besides the factors and the rows of C.
+pub(super) struct FoundColumns {
+    pub lists: ClassLists,
+    pub direct: Option<DirectColumns>,
+    pub tasks: Option<Tasks>,
+    pub keys: SortedKeys,
+}
+
+/// The sorted keys of each bin of sorted columns, if they are kept from the count for the sums.
+#[derive(Default)]
+pub(super) struct SortedKeys(Vec<(Class, Buffer<u32>)>);
+
+impl SortedKeys {
+    /// The keys of the bin that the kernels of `class` compute.
+    pub fn of(&self, class: Class) -> Option<&Buffer<u32>> {
+        self.0.iter().find(|(of, _)| *of == class).map(|(_, keys)| keys)
+    }
+}
+
+/// The patterns of A and B.
+pub(super) type PatternPair<'a> = (&'a PatternArrays, &'a PatternArrays);
+
+impl Finder {
+    pub fn new(
+        device: &Device,
+        teams: Teams,
+        (group_size, scan): (usize, ScanTuning),
+        tuning: &AdaptiveTuning,
+        element: ElementType,
+    ) -> Result<Self> {
+        Ok(Self {
+            profiler: Profiler::new(device, teams, tuning)?,
+            direct: DirectCounts::new(device, group_size, scan)?,
+            sort: SortCounts::new(device, teams, (tuning.row_bits, tuning.most_groups(device.info())))?,
+            counts: DenseCounts::new(device, teams, tuning)?,
+            hash: HashCounts::new(device, teams, tuning)?,
+            shared: SharedRows::new(device, group_size)?,
+            cut: CutTasks::new(device, tuning, element, hub_bytes(element))?,
+            scan: Scan::new(device, scan)?,
+            offsets: Kernel::rare(device, &Options::group_size(group_size))?,
+            group_size,
+            tuning: *tuning,
+        })
+    }
+
+    /// Finds the entries of C in the columns of the profile, some of which have products. At first
+    /// there is room for `room` rows. `rest` writes the numbers of entries of columns that were
+    /// computed elsewhere. Returns `None` if `admits` refuses the number of all entries. One read.
+    pub fn run(
+        &self,
+        work: &Work,
+        (a, b): PatternPair<'_>,
+        (profile, room, keeps_keys): (Profile, u64, bool),
+        admits: &dyn Fn(u64) -> bool,
+        rest: &mut dyn FnMut(&ClassLists, &mut Buffer<u32>) -> Result<()>,
+    ) -> Result<Option<Found>> {
+        let finds_rows = profile.sum(&Class::FOUND, |sums| sums.columns.into()) > 0;
+
+        work.stage("count");
+        let chunks = profile.cols() * profile.windows;
+        let mut chunk_ptr = work.buffer(chunks + 1)?;
+        if profile.windows > 1 || profile.list.len() > 0 {
+            work.fill_zero(&mut chunk_ptr)?; // of columns without products, and of further windows
+        }
+        rest(&profile, &mut chunk_ptr)?;
+        let places = work.buffer(if finds_rows { chunks } else { 0 })?;
+        let mut found = FoundRows::new(work, places, room as usize)?;
+        let direct = self.count_direct(work, &profile, &mut chunk_ptr)?;
+        let purpose = (Purpose::All, keeps_keys);
+        let keys = self.count(work, (a, b), &profile, purpose, (&mut chunk_ptr, &mut found))?;
+        work.stage("offsets");
+        self.scan.run(work, &mut chunk_ptr)?;
+        let (c_nnz, tasks, taken) = if finds_rows {
+            let mut cut = self.cut.count(work, (b, &profile), (&chunk_ptr, &found))?; // the read
+            if !admits(cut.c_nnz as u64) {
+                return Ok(None);
+            }
+            if cut.missing > 0 {
+                work.stage("count");
+                found = found.extended(work, cut.missing)?;
+                self.count(work, (a, b), &profile, (Purpose::Missing, false), (&mut chunk_ptr, &mut found))?;
+                work.stage("offsets");
+                cut = self.cut.count(work, (b, &profile), (&chunk_ptr, &found))?;
+            }
+            let c_nnz = cut.c_nnz;
+            let (tasks, taken, first) = self.cut.list(work, (b, &profile), (&chunk_ptr, &found), cut)?;
+            (c_nnz, Some(tasks), (taken, first))
+        } else {
+            let most = profile.sum(&Class::ALL, |sums| sums.most_entries);
+            let c_nnz = work.read_count(&chunk_ptr, chunks, "entries of C", most)? as usize; // the read
+            if !admits(c_nnz as u64) {
+                return Ok(None);
+            }
+            (c_nnz, None, (work.buffer(0)?, 0))
+        };
+        let columns = FoundColumns { lists: profile.lists, direct, tasks, keys };
+        Ok(Some(Found { columns, chunk_ptr, rows: found, taken, c_nnz }))
+    }
+
+    /// Finds the entries of C in columns that are all of one class of sorted columns, and that have
+    /// at most `products` products in all. One read.
+    pub fn run_sorted(
+        &self,
+        work: &Work,
+        (a, b): PatternPair<'_>,
+        (class, most, keeps_keys): (Class, u64, bool),
+    ) -> Result<Found> {
+        work.stage("count");
+        work.count_towards(1);
+        let (list, columns) = (&work.buffer(0)?, b.ncols as u32);
+        let task =
+            ColumnTask { list, first: 0, columns, listed: false, first_col: 0, windows: 1, products: 0, widest: 0 };
+        // The two words after the offsets' end hold the number of products.
+        let mut col_ptr = work.buffer(b.ncols + 3)?;
+        work.fill_zero(&mut col_ptr)?;
+        let mut keys = keeps_keys.then(|| SortCounts::keys(work, class.sorted(), columns)).transpose()?;
+        self.sort.run(work, (a, b), &task, class.sorted(), (&mut col_ptr, b.ncols + 1), keys.as_mut())?;
+        let keys = SortedKeys(keys.map(|keys| (class, keys)).into_iter().collect());
+        work.stage("offsets");
+        self.scan.run_first(work, &mut col_ptr, b.ncols + 1)?;
+        let sums = work.read(&col_ptr, b.ncols, 3)?;
+        let products = at_most("products", u64::from(sums[2]) << 32 | u64::from(sums[1]), most)?;
+        let c_nnz = at_most("entries of C", sums[0].into(), products)? as usize;
+        work.count_towards(0);
+        let share = choose::sorted_share(class, b.ncols as u64, [products; 2], &self.tuning.prices.costs);
+        let lists = ClassLists::of_one(work, share)?;
+        let columns = FoundColumns { lists, direct: None, tasks: None, keys };
+        let (chunk_ptr, rows) = (col_ptr.first(b.ncols + 1), FoundRows::new(work, work.buffer(0)?, 0)?);
+        Ok(Found { columns, chunk_ptr, rows, taken: (work.buffer(0)?, 0), c_nnz })
+    }
+
+    /// The rules for the columns of A·B.
+    pub fn rules(&self, (a, b): PatternPair<'_>) -> ClassRules {
+        let known = Known::new(b.ncols, [a.nnz(), a.ncols, a.nrows], b.nnz(), [a.lengths, b.lengths]);
+        ClassRules::new(&self.tuning, a.nrows, &known)
+    }
+
+    /// Analyses all columns of B. One read.
+    pub fn profile(&self, work: &Work, (a, b): PatternPair<'_>, rules: &ClassRules) -> Result<Profile> {
+        let columns = 0..b.ncols as u32;
+        let mut profiled = self.profiler.run(work, (a, b), rules, &columns)?;
+        if rules.sampled {
+            let Profiled { first_row, last_row, products, record, .. } = &mut profiled;
+            let patterns = Patterns { a, b, first_row, last_row, products };
+            let samples = b.ncols.min(ClassRules::SAMPLES);
+            self.counts.sample(work, patterns, (samples, rules.most_words), (record, Profiler::SAMPLED))?;
+        }
+        self.profiler.finish(work, (a, b), (rules, columns), profiled, None)
+    }
+
+    /// Analyses the columns of a band, given the samples of the whole product. One read.
+    pub fn profile_band(
+        &self,
+        work: &Work,
+        patterns: PatternPair<'_>,
+        (rules, columns): (&ClassRules, Range<u32>),
+        samples: [u32; 2],
+    ) -> Result<Profile> {
+        let profiled = self.profiler.run(work, patterns, rules, &columns)?;
+        self.profiler.finish(work, patterns, (rules, columns), profiled, Some(samples))
+    }
+
+    /// Counts the entries of C in the columns of all classes, except for the columns of ESC.
+    fn count(
+        &self,
+        work: &Work,
+        (a, b): PatternPair<'_>,
+        profile: &Profile,
+        (purpose, keeps_keys): (Purpose, bool),
+        (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
+    ) -> Result<SortedKeys> {
+        let Profile { first_row, last_row, products, .. } = profile;
+        let patterns = Patterns { a, b, first_row, last_row, products };
+        let dense = [profile.tasks(&Class::IN_WINDOWS), profile.tasks(&[Class::Narrow, Class::Medium])].concat();
+        let sorted = match purpose {
+            Purpose::All => profile.tasks(&Class::SORTED),
+            _ => Vec::new(),
+        };
+        let hashed = [profile.tasks(&[Class::HashedGlobal]), profile.tasks(&Class::HASHED[..3])].concat();
+        let lanes = work.fork(lanes(&self.tuning, profile, dense.len() + hashed.len() + sorted.len()))?;
+        let mut lane = lanes.iter().cycle();
+        let mut next = |class| towards(profile.bins_of(class), lane.next().unwrap_or(work));
+        for task in dense {
+            self.counts.run(next(task.0), task, patterns, purpose, (lengths, found))?;
+        }
+        let tables = self.tuning.tables(work.device().info(), profile, a.nrows);
+        for task in hashed {
+            self.hash.run(next(task.0), task, patterns, (purpose, tables), (lengths, found))?;
+        }
+        let mut keys = SortedKeys::default();
+        for (class, task) in sorted {
+            let mut of_bin = keeps_keys.then(|| SortCounts::keys(work, class.sorted(), task.columns)).transpose()?;
+            self.sort.run(next(class), (a, b), &task, class.sorted(), (lengths, 0), of_bin.as_mut())?;
+            keys.0.extend(of_bin.map(|of_bin| (class, of_bin)));
+        }
+        work.join(lanes)?;
+        if profile.shares_rows {
+            let of_found = towards(profile.bins(|share| Class::FOUND.contains(&share.last)), work);
+            let columns = (&profile.class, profile.windows);
+            self.shared.run(of_found, columns, purpose, [lengths, &mut found.place])?;
+            work.count_towards(0);
+        }
+        Ok(keys)
+    }
+
+    /// Counts the entries of C in direct columns, if they are a bin.
+    fn count_direct(&self, work: &Work, profile: &Profile, lengths: &mut Buffer<u32>) -> Result<Option<DirectColumns>> {
+        let (task, entries) = (profile.task(Class::Direct, Class::Direct), profile.of(Class::Direct).products);
+        let alone = profile.shares.iter().any(|share| share.method == Method::Direct);
+        let of_direct = towards(profile.bins_of(Class::Direct), work);
+        let count = || self.direct.run(of_direct, &task, (&profile.products, entries), lengths);
+        let counted = alone.then(count).transpose();
+        work.count_towards(0);
+        counted
+    }
+
+    /// The `col_ptr` of C.
+    pub fn column_offsets(
+        &self,
+        work: &Work,
+        chunk_ptr: &Buffer<u32>,
+        cols: usize,
+        windows: usize,
+    ) -> Result<Buffer<u32>> {
+        let mut c_col_ptr = work.buffer(cols + 1)?;
+        let args = ColumnOffsets { chunk_ptr, c_col_ptr: &mut c_col_ptr, cols: cols as u32, windows: windows as u32 };
+        self.offsets.launch(work, Grid::items(cols + 1, self.group_size), args)?;
+        Ok(c_col_ptr)
+    }
+}

@@ -1,0 +1,338 @@
+//! Products of scalars in which each column of C is computed by the method that suits it (Parger
+//! 2020). The steps are the analysis, the entries of each column of C, their scan, and sums
+//! straight into C. Two reads: the sums of the classes, and the entries of C. A product that does
+//! not fit the memory is cut into [`bands`] of columns. Each band is analysed and computed on its
+//! own.
+//!
+//! [`find`] is the symbolic part, [`numeric`] the numeric part. A plan of scalars may keep the
+//! results of the symbolic part: [`kept`].
+mod bands;
+mod classes;
+mod equal;
+mod find;
+mod foretell;
+mod kept;
+mod memory;
+mod numeric;
+mod profile;
+mod rest;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod tuning;
+
+pub(in crate::product) use foretell::{counted_entries, foretell};
+pub(in crate::product) use kept::{KeepRule, Kept, KeptSums};
+pub(in crate::product) use memory::AdaptiveMemory;
+
+use super::tasks::TakenTasks;
+use crate::{
+    Result,
+    device::{Device, Teams, Work},
+    product::{
+        esc::Engine,
+        terms::{
+            Bin, Class, Counts, Known, Layout, Method, Operands, Pipeline, Place, Profile, Spec, Target, TargetKind,
+        },
+        tuning::{AdaptiveTuning, Tuning},
+    },
+};
+use bands::{AdaptiveBand, Bands, ColumnBands};
+use find::{Finder, Found, PatternPair};
+use numeric::{Numeric, RowsOfC};
+use rest::{Part, Rest};
+use std::ops::Range;
+
+/// The kernels of an adaptive product.
+pub(in crate::product) struct Adaptive {
+    finder: Finder,
+    numeric: Numeric,
+    tuning: AdaptiveTuning,
+    rest: Rest,
+    /// ESC computes the columns that no other method takes.
+    esc: Engine,
+}
+
+impl Adaptive {
+    pub fn new(device: &Device, teams: Teams, spec: &Spec, tuning: Tuning, adaptive: &AdaptiveTuning) -> Result<Self> {
+        let (group_size, scan) = (tuning.group_size, tuning.scan);
+        Ok(Self {
+            finder: Finder::new(device, teams, (group_size, scan), adaptive, spec.element)?,
+            numeric: Numeric::new(
+                device,
+                teams,
+                group_size,
+                adaptive,
+                TargetKind::New.over(spec.element, spec.semiring),
+            )?,
+            tuning: *adaptive,
+            rest: Rest::new(device, group_size, scan, spec.element)?,
+            esc: Engine::new(device, spec, tuning, (Method::Auto, adaptive.prices.costs))?,
+        })
+    }
+
+    /// Computes C = A·B. `place` takes the columns of C, in one band or several.
+    pub fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
+        let patterns = (&*operands.a.pattern, &*operands.b.pattern);
+        let (memory, cols) = (self.memory(work, operands), operands.b.ncols);
+        let free = work.free_bytes();
+        let of_a = [patterns.0.nnz(), patterns.0.ncols, patterns.0.nrows];
+        let known = Known::new(cols, of_a, patterns.1.nnz(), [patterns.0.lengths, patterns.1.lengths]);
+        if let Some(all) = self.class_of_all(patterns, &known, (&memory, free))
+            && let Some(counts) = self.sorted(work, operands, all, (&memory, free), place)?
+        {
+            return Ok(counts);
+        }
+        let by_esc = self.tuning.esc && self.tuning.prices.needs_no_analysis(&known);
+        if by_esc || AdaptiveMemory::profile_bytes(cols as u64) > work.free_bytes() {
+            return self.esc.multiply(work, operands, place);
+        }
+        work.stage("setup");
+        let mut rules = self.finder.rules(patterns);
+        let mut profile = self.finder.profile(work, patterns, &rules)?; // round trip 1
+        let free = work.free_bytes();
+        if let Some(class) = self.tuning.class_of_analysed(&profile.statistics())
+            && memory.counts_sorted(cols as u64, profile.products(), free)
+            && let Some(counts) = self.sorted(work, operands, (class, profile.products()), (&memory, free), place)?
+        {
+            return Ok(counts);
+        }
+        if self.tuning.leaves_long(&profile.statistics()) {
+            rules.leaves_long = true;
+            profile.lists.sizes.leave_long(&rules);
+        }
+        if !profile.are_taken() || !profile.share_out(&self.tuning.prices, self.tuning.esc) {
+            drop(profile);
+            return self.esc.multiply(work, operands, place);
+        }
+        let mut counts = Counts { products: profile.products(), pipeline: Pipeline::Adaptive, ..Counts::default() };
+        if counts.products == 0 {
+            place(operands.empty_product(work, cols)?)?;
+            return Ok(Counts { longest_run: Some(0), bands: 1, ..counts });
+        }
+        let (samples, all) = (profile.samples, profile.columns.clone());
+        let whole = AdaptiveBand::whole(&memory, &profile.sizes, work.free_bytes_without(profile.bytes()));
+        let sure = whole.is_some();
+        if let Some(band) = whole {
+            if self.band(work, operands, (profile, &band), &memory, &mut counts, place)? {
+                return Ok(counts);
+            }
+            profile = self.finder.profile_band(work, patterns, (&rules, all), samples)?;
+        }
+        let mut bands = Bands {
+            rules: &rules,
+            memory: &memory,
+            samples,
+            sure,
+            free_at_first: work.free_bytes_without(profile.bytes()),
+        };
+        self.in_bands(work, operands, (&mut bands, profile), &mut counts, place)?;
+        Ok(counts)
+    }
+
+    /// Computes C = A·B by one class of sorted columns, if C fits `free` bytes. The columns have at
+    /// most `products` products in all.
+    fn sorted(
+        &self,
+        work: &Work,
+        operands: &Operands<'_>,
+        (class, most): (Class, u64),
+        (memory, free): (&AdaptiveMemory<'_>, u64),
+        place: Place<'_>,
+    ) -> Result<Option<Counts>> {
+        let patterns = (&*operands.a.pattern, &*operands.b.pattern);
+        let keeps_keys = memory.keeps_sorted(class, operands.b.ncols as u64, most, free);
+        let found = self.finder.run_sorted(work, patterns, (class, most, keeps_keys))?;
+        if !memory.fits_sorted(operands.b.ncols as u64, found.c_nnz as u64, free) {
+            return Ok(None);
+        }
+        let counts = found.columns.lists.counts();
+        self.sums(work, operands, found, Vec::new(), place)?;
+        Ok(Some(counts))
+    }
+
+    /// Computes the columns of a profile that is too large for one band.
+    fn in_bands(
+        &self,
+        work: &Work,
+        operands: &Operands<'_>,
+        (bands, profile): (&mut Bands<'_>, Profile),
+        counts: &mut Counts,
+        place: Place<'_>,
+    ) -> Result<()> {
+        let patterns = (&*operands.a.pattern, &*operands.b.pattern);
+        let profiled = |bands: &Bands<'_>, columns: &Range<u32>| {
+            work.stage("setup");
+            self.finder.profile_band(work, patterns, (bands.rules, columns.clone()), bands.samples)
+        };
+        if let Some(halves) = bands.halves(&profile.columns) {
+            drop(profile);
+            for half in halves {
+                let mut profile = profiled(bands, &half)?;
+                if let Some(band) = bands.band_of(&profile.sizes, work.free_bytes_without(profile.bytes())) {
+                    if self.numbered(work, operands, (|| Ok(profile), &band), bands.memory, counts, place)? {
+                        continue;
+                    }
+                    bands.sure = true;
+                    profile = profiled(bands, &half)?;
+                }
+                self.in_bands(work, operands, (bands, profile), counts, place)?;
+            }
+            return Ok(());
+        }
+        let columns = profile.column_sizes(work, patterns.1)?;
+        let first = profile.columns.start;
+        drop(profile);
+        let mut cut = ColumnBands::new(bands, first, columns);
+        while let Some(band) = cut.next(work.free_bytes())? {
+            let profile = || profiled(cut.bands, &band.sizes.columns);
+            if !self.numbered(work, operands, (profile, &band), cut.bands.memory, counts, place)? {
+                cut.again(&band);
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes the columns of one of several bands, which may have no products.
+    fn numbered(
+        &self,
+        work: &Work,
+        operands: &Operands<'_>,
+        (profile, band): (impl FnOnce() -> Result<Profile>, &AdaptiveBand),
+        memory: &AdaptiveMemory<'_>,
+        counts: &mut Counts,
+        place: Place<'_>,
+    ) -> Result<bool> {
+        let (number, columns, products) = (counts.bands, band.sizes.cols(), band.sizes.products());
+        tracing::debug!(target: "blockmul::product", number, columns, products, band.expected, "band");
+        let computed = match products {
+            0 => {
+                counts.bands += 1;
+                operands.empty_product(work, columns).and_then(&mut *place).map(|()| true)
+            }
+            _ => profile().and_then(|mut profile| {
+                profile.share_out(&self.tuning.prices, false);
+                self.band(work, operands, (profile, band), memory, counts, place)
+            }),
+        };
+        computed.map_err(|error| band.explain(error))
+    }
+
+    /// Computes the columns of a band that has products. Returns false if its entries were expected
+    /// to fit and do not.
+    fn band(
+        &self,
+        work: &Work,
+        operands: &Operands<'_>,
+        (mut profile, band): (Profile, &AdaptiveBand),
+        memory: &AdaptiveMemory<'_>,
+        counts: &mut Counts,
+        place: Place<'_>,
+    ) -> Result<bool> {
+        let (free_bytes, mut with) = (work.free_bytes_without(profile.bytes()), counts.clone());
+        profile.lists.numbers = profile.shares.iter().map(|share| with.add_bin(&share.bin())).collect();
+        let rest = self.esc_columns(work, operands, &profile, &mut with)?;
+        let patterns = (&*operands.a.pattern, &*operands.b.pattern);
+        let admits = |entries| band.admits(memory, entries, free_bytes);
+        let keeps_keys = memory.keeps_keys(&profile.sizes, band.room, free_bytes);
+        let found =
+            self.finder.run(work, patterns, (profile, band.room, keeps_keys), &admits, &mut |lists, lengths| {
+                let lengths_of = |part| self.rest.lengths(work, &lists.list, part, lists.windows, lengths);
+                rest.iter().try_for_each(lengths_of)
+            })?; // round trip 2
+        let Some(found) = found else { return Ok(false) };
+        self.sums(work, operands, found, rest, place)?;
+        *counts = Counts { bands: counts.bands + 1, ..with };
+        Ok(true)
+    }
+
+    /// Computes the sums of the columns that were found, and gives them to `place` together with
+    /// ESC's columns.
+    fn sums(
+        &self,
+        work: &Work,
+        operands: &Operands<'_>,
+        found: Found,
+        rest: Vec<Part>,
+        place: Place<'_>,
+    ) -> Result<()> {
+        let Found { columns, chunk_ptr, rows, taken: (mut numbers, first), c_nnz } = found;
+        work.stage("sums");
+        let element = operands.element();
+        let (mut row_idx, mut values) = (work.buffer(c_nnz)?, work.buffer_of(element.word(), c_nnz)?);
+        let taken = TakenTasks { numbers: &mut numbers, first };
+        let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new(element) };
+        let of_rows = RowsOfC { chunk_ptr: &chunk_ptr, place: &rows.place, rows: &rows.rows };
+        self.numeric.run(work, (operands.a, operands.b), &columns, of_rows, (taken, c))?;
+        let (cols, windows) = (columns.lists.cols(), columns.lists.windows);
+        for part in rest {
+            self.rest.put(work, &columns.lists.list, &part, windows, &chunk_ptr, (&mut row_idx, &mut values))?;
+        }
+        drop((columns, rows, numbers));
+        let col_ptr = match windows {
+            1 => chunk_ptr,
+            _ => self.finder.column_offsets(work, &chunk_ptr, cols, windows)?,
+        };
+        place(operands.product(col_ptr, row_idx, values))
+    }
+
+    fn memory<'m>(&'m self, work: &'m Work, operands: &Operands<'_>) -> AdaptiveMemory<'m> {
+        let numbers = (&self.esc.finder.tuning, &self.tuning);
+        let sizes = (operands.element(), operands.a.nrows);
+        AdaptiveMemory::new(work.device().info(), numbers, sizes, operands.consumer)
+    }
+
+    /// The class of sorted columns that takes every column of C, and an upper bound of the
+    /// products. `None` if the host knows no such class, or if the entries cannot be counted within
+    /// `free` bytes.
+    fn class_of_all(
+        &self,
+        (a, b): PatternPair<'_>,
+        known: &Known,
+        (memory, free): (&AdaptiveMemory<'_>, u64),
+    ) -> Option<(Class, u64)> {
+        let longest = [a.lengths?.longest, b.lengths?.longest];
+        let class = self.tuning.class_of_all(longest, known)?;
+        let most = u64::from(longest[0]) * b.nnz() as u64;
+        memory.counts_sorted(b.ncols as u64, most, free).then_some((class, most))
+    }
+
+    /// Computes the columns that no other method takes, by ESC.
+    fn esc_columns(
+        &self,
+        work: &Work,
+        operands: &Operands<'_>,
+        profile: &Profile,
+        counts: &mut Counts,
+    ) -> Result<Vec<Part>> {
+        let (task, mut parts) = (profile.task(Class::Rest, Class::Rest), Vec::new());
+        if task.columns > 0 {
+            work.stage("setup");
+            let entries = profile.of(Class::Rest).b_entries as usize;
+            let of_rest = towards(1 << counts.number_of(OTHERS), work);
+            let b = self.rest.take(of_rest, operands.b, &task, entries)?;
+            let mut first = task.first;
+            let by_esc = self.esc.multiply(work, &Operands { b: &b, consumer: None, ..*operands }, &mut |columns| {
+                let next = first + columns.ncols as u32;
+                parts.push(Part { first, columns });
+                first = next;
+                Ok(())
+            })?;
+            work.count_towards(0);
+            counts.merged += by_esc.merged;
+            for bin in by_esc.bins {
+                counts.add_bin(&Bin { which: OTHERS, ..bin });
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// Describes the columns of ESC in the report of an adaptive product.
+const OTHERS: &str = "the others";
+
+/// Counts the next commands of the work towards these bins.
+fn towards(bins: u64, work: &Work) -> &Work {
+    work.count_towards(bins);
+    work
+}

@@ -1,0 +1,167 @@
+//! The columns that the methods of scalars leave to ESC. Kernels take them out of B, and put the
+//! columns that ESC computes into C. Kernels: `cl/product/columns/adaptive/rest.cl`.
+use crate::{
+    Result,
+    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    element::ElementType,
+    primitives::scan::{Scan, ScanTuning},
+    product::terms::ColumnTask,
+    resident::{DeviceCbc, PatternArrays},
+};
+
+kernel! {
+    struct RestLengths = "rest_lengths" in "product/columns/adaptive/rest.cl" {
+        list: In<u32>,
+        b_col_ptr: In<u32>,
+        list_ptr: Out<u32>,
+        first: u32,
+        listed: u32,
+        first_col: u32,
+    }
+}
+
+kernel! {
+    struct RestEntries = "rest_entries" in "product/columns/adaptive/rest.cl" {
+        list: In<u32>,
+        list_ptr: In<u32>,
+        b_col_ptr: In<u32>,
+        b_row_idx: In<u32>,
+        b_values: In<Elem>,
+        list_row: Out<u32>,
+        list_values: Out<Elem>,
+        first: u32,
+        listed: u32,
+        first_col: u32,
+        entries: u32,
+    }
+}
+
+kernel! {
+    struct PutLengths = "put_lengths" in "product/columns/adaptive/rest.cl" {
+        list: In<u32>,
+        part_ptr: In<u32>,
+        lengths: InOut<u32>,
+        first: u32,
+        columns: u32,
+        windows: u32,
+    }
+}
+
+kernel! {
+    struct PutColumns = "put_columns" in "product/columns/adaptive/rest.cl" {
+        list: In<u32>,
+        part_ptr: In<u32>,
+        part_row: In<u32>,
+        part_values: In<Elem>,
+        chunk_ptr: In<u32>,
+        c_row_idx: InOut<u32>,
+        c_values: InOut<Elem>,
+        first: u32,
+        columns: u32,
+        windows: u32,
+        part_nnz: u32,
+    }
+}
+
+/// The kernels that move columns. They are compiled when they are first needed.
+pub(super) struct Rest {
+    lengths: Kernel<RestLengths<'static>>,
+    entries: Kernel<RestEntries<'static>>,
+    put_lengths: Kernel<PutLengths<'static>>,
+    put_columns: Kernel<PutColumns<'static>>,
+    scan: Scan<u32>,
+    group_size: usize,
+}
+
+/// Columns of C that ESC computed, and the place of the first in the list.
+pub(super) struct Part {
+    pub first: u32,
+    pub columns: DeviceCbc,
+}
+
+impl Rest {
+    pub fn new(device: &Device, group_size: usize, scan: ScanTuning, element: ElementType) -> Result<Self> {
+        let options = Options::group_size(group_size).element(element);
+        Ok(Self {
+            lengths: Kernel::rare(device, &options)?,
+            entries: Kernel::rare(device, &options)?,
+            put_lengths: Kernel::rare(device, &options)?,
+            put_columns: Kernel::rare(device, &options)?,
+            scan: Scan::new(device, scan)?,
+            group_size,
+        })
+    }
+
+    fn grid(&self, items: usize) -> Grid {
+        Grid::items(items, self.group_size)
+    }
+
+    /// Takes the listed columns, which have `entries` entries, out of B.
+    pub fn take(&self, work: &Work, b: &DeviceCbc, task: &ColumnTask<'_>, entries: usize) -> Result<DeviceCbc> {
+        let &ColumnTask { list, first, columns: listed, first_col, .. } = task;
+        let mut list_ptr = work.buffer(listed as usize + 1)?;
+        let b_col_ptr = &b.pattern.col_ptr;
+        let args = RestLengths { list, b_col_ptr, list_ptr: &mut list_ptr, first, listed, first_col };
+        self.lengths.launch(work, self.grid(listed as usize + 1), args)?;
+        self.scan.run(work, &mut list_ptr)?;
+        let (mut row_idx, mut values) = (work.buffer(entries)?, work.buffer_of(b.values.word(), entries)?);
+        let args = RestEntries {
+            list,
+            list_ptr: &list_ptr,
+            b_col_ptr,
+            b_row_idx: &b.pattern.row_idx,
+            b_values: &b.values,
+            list_row: &mut row_idx,
+            list_values: &mut values,
+            first,
+            listed,
+            first_col,
+            entries: entries as u32,
+        };
+        self.entries.launch(work, self.grid(entries), args)?;
+        let pattern = PatternArrays::new(work.device(), b.nrows, listed as usize, list_ptr, row_idx);
+        Ok(DeviceCbc { pattern, shape: b.shape, stride: b.stride, values })
+    }
+
+    /// Writes the number of entries of each column of `part`.
+    pub fn lengths(
+        &self,
+        work: &Work,
+        list: &Buffer<u32>,
+        part: &Part,
+        windows: usize,
+        lengths: &mut Buffer<u32>,
+    ) -> Result<()> {
+        let (part_ptr, columns) = (&part.columns.pattern.col_ptr, part.columns.ncols);
+        let (first, windows) = (part.first, windows as u32);
+        let args = PutLengths { list, part_ptr, lengths, first, columns: columns as u32, windows };
+        self.put_lengths.launch(work, self.grid(columns), args)
+    }
+
+    /// Puts the columns of `part` into C.
+    pub fn put(
+        &self,
+        work: &Work,
+        list: &Buffer<u32>,
+        part: &Part,
+        windows: usize,
+        chunk_ptr: &Buffer<u32>,
+        c: (&mut Buffer<u32>, &mut Buffer),
+    ) -> Result<()> {
+        let pattern = &part.columns.pattern;
+        let args = PutColumns {
+            list,
+            part_ptr: &pattern.col_ptr,
+            part_row: &pattern.row_idx,
+            part_values: &part.columns.values,
+            chunk_ptr,
+            c_row_idx: c.0,
+            c_values: c.1,
+            first: part.first,
+            columns: pattern.ncols as u32,
+            windows: windows as u32,
+            part_nnz: pattern.nnz() as u32,
+        };
+        self.put_columns.launch(work, self.grid(pattern.nnz()), args)
+    }
+}

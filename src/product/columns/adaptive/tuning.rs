@@ -1,0 +1,221 @@
+//! Numbers of adaptive products: a pure function of the device, the element type and the requested
+//! method.
+use crate::{
+    DeviceInfo,
+    product::{
+        bands::Limits,
+        choose::{self, Prices},
+        columns::hash::GlobalTables,
+        sort,
+        terms::{Class, ClassSizes, ClassesSums, Known, Method, most_sorted_products, sorted_class},
+        tuning::AdaptiveTuning,
+    },
+    tuning::MethodCosts,
+};
+
+/// Bytes of local memory of a team that adds up a piece. The last size is enough for every piece.
+const SLICES: [usize; 9] = [2048, 2944, 4352, 5888, 7168, 8448, 11_776, 15_616, 25_600];
+
+/// Most windows of rows for which bitmaps are used, because each window meets all entries of B.
+const MOST_WINDOWS: usize = 16;
+
+/// Bytes that a work-group of `count_wide` needs beside its bitmap: see
+/// `cl/product/columns/dense/count.cl`.
+const WIDE_LISTS: usize = 6656;
+/// Bytes that a work-group of `count_narrow` needs beside its bitmaps.
+const NARROW_LISTS: usize = 4352;
+/// Bytes that a work-group of `count_local` and `count_global` needs beside its table: see
+/// `cl/product/columns/hash/count.cl`.
+const HASH_LISTS: usize = 4608;
+/// Most bitmaps of a work-group of `count_narrow`, of 4 bytes a word.
+const NARROW_BITMAPS: usize = 4;
+/// Bytes that a work-group of two teams needs beside its bitmaps.
+const PAIR_LISTS: usize = 2304;
+
+impl AdaptiveTuning {
+    /// The numbers for a product whose C has rows of `row_bits` bits. If a method is requested, it
+    /// gets every column that it can compute.
+    pub fn new(info: &DeviceInfo, (wanted, costs): (Method, MethodCosts), row_bits: u32) -> Self {
+        let (numbers, local) = (info.numbers(), info.local_bytes as usize);
+        let fitting = |lists: usize, bitmaps: usize| (local.saturating_sub(lists) / (4 * bitmaps)).max(1);
+        let medium_words = numbers.adaptive_medium_words.min(fitting(NARROW_LISTS, NARROW_BITMAPS));
+        let takes =
+            |method: Method| wanted == method || (wanted == Method::Auto && costs.of(method.cost_name()).is_some());
+        let most_sorted = sort::most_of(info);
+        Self {
+            direct: takes(Method::Direct),
+            sorts: takes(Method::Sort),
+            most_sorted,
+            sorted_most: match wanted {
+                Method::Sort => most_sorted,
+                _ if takes(Method::Sort) => {
+                    most_sorted_products(most_sorted.min(numbers.adaptive_sorted_products as u32))
+                }
+                _ => 0,
+            },
+            row_bits,
+            dense: takes(Method::Dense) || wanted == Method::Hub,
+            narrow_words: numbers.adaptive_narrow_words.min(medium_words),
+            medium_words,
+            wide_words: numbers.adaptive_wide_words.min(fitting(WIDE_LISTS, 1)),
+            paired_products: numbers.adaptive_paired_products as u64,
+            paired_words: fitting(PAIR_LISTS, 2),
+            big_products: numbers.adaptive_big_products as u32,
+            hash: takes(Method::Hash),
+            hash_words: [
+                numbers.adaptive_small_hash_words,
+                numbers.adaptive_medium_hash_words,
+                numbers.adaptive_hash_words.min(fitting(HASH_LISTS, 1)),
+            ],
+            far_words: numbers.adaptive_far_words,
+            far_products: match wanted {
+                Method::Auto if takes(Method::Sort) => numbers.adaptive_far_products.min(most_sorted as usize),
+                _ => 0,
+            },
+            hash_products: if wanted == Method::Hash { u32::MAX } else { numbers.adaptive_hash_products as u32 },
+            hash_bytes: numbers.adaptive_hash_bytes as u64,
+            piece: numbers.adaptive_piece,
+            slices: SLICES,
+            // On NVIDIA's devices a work-group that takes all of local memory does not start.
+            local_bytes: local.min(64 << 10).saturating_sub(1 << 10),
+            room_percent: numbers.adaptive_room_percent as u64,
+            sampled_products: numbers.adaptive_sampled_products as u64,
+            hub_percent: match wanted {
+                Method::Hub => u32::MAX,
+                _ if takes(Method::Hub) => numbers.adaptive_hub_percent as u32,
+                _ => 0,
+            },
+            equal_percent: numbers.adaptive_equal_percent as u64,
+            equal_products: numbers.adaptive_equal_products as u64,
+            equal_columns: numbers.adaptive_equal_columns,
+            equal_piece: numbers.adaptive_equal_piece,
+            prices: Prices::new(&numbers, costs, most_sorted),
+            esc: wanted == Method::Auto,
+            long_column: numbers.adaptive_long_column as u64,
+            few_columns: numbers.adaptive_few_columns as u64,
+            lanes: numbers.adaptive_lanes,
+            lane_products: numbers.adaptive_lane_products as u64,
+            resident_bytes: numbers.adaptive_resident_bytes,
+            groups: numbers.adaptive_groups,
+            read_columns: 1 << 18,
+        }
+    }
+
+    /// Words of 32 rows in the widest range in which bitmaps find rows, for a C of `nrows` rows and
+    /// `ncols` columns.
+    pub fn most_words(&self, nrows: usize, ncols: usize) -> usize {
+        let fitting = (Limits::MAX_PRODUCTS - 1) / ncols.max(1) as u64;
+        let windows = MOST_WINDOWS.min(fitting as usize);
+        (windows * self.wide_words).max(self.medium_words).min(nrows.div_ceil(32))
+    }
+
+    /// Tables in global memory for the hashed columns of a band of a C with `nrows` rows.
+    pub fn tables(&self, info: &DeviceInfo, sizes: &ClassSizes, nrows: usize) -> GlobalTables {
+        let of = sizes.of(Class::HashedGlobal);
+        GlobalTables::new(info, self, [of.longest.into(), of.products], nrows)
+    }
+
+    /// The class of sorted columns that takes every column of C. `None` if the longest columns of A
+    /// and of B are too long for all classes, or if another method is allowed and expected to be
+    /// faster.
+    pub fn class_of_all(&self, longest: [u32; 2], known: &Known) -> Option<Class> {
+        let products = u64::from(longest[0]) * u64::from(longest[1]);
+        let most = if self.esc && self.sorts { self.most_sorted } else { self.sorted_most };
+        let class = Class::SORTED[sorted_class(products, most)?];
+        (!self.esc || self.prices.sorts_all(class, known)).then_some(class)
+    }
+
+    /// The class of sorted columns that takes every column of a product with these sums. `None` if
+    /// this is not allowed, or if the bins are expected to be faster.
+    pub fn class_of_analysed(&self, sums: &ClassesSums) -> Option<Class> {
+        if self.esc && self.sorts { self.prices.sorts_analysed(sums) } else { None }
+    }
+
+    /// Whether ESC computes the columns of [`Class::Long`] of a product with these sums. It does if
+    /// it is allowed and expected to take less time.
+    pub fn leaves_long(&self, sums: &ClassesSums) -> bool {
+        self.esc && choose::leaves_long(sums, &self.prices)
+    }
+
+    /// Most products of a column that is sorted, among `columns` columns with about `products`
+    /// products. If most columns are longer, and there are few columns, launches for the short ones
+    /// take longer than counting them by bitmaps.
+    pub fn sorted_most(&self, products: u64, columns: u64) -> u32 {
+        let long = products / columns.max(1) > self.long_column && columns < self.few_columns;
+        if long && self.dense { 0 } else { self.sorted_most }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{device::test_device, element::ElementType, product::columns::tasks::step_bytes};
+
+    /// Most bytes of a piece of `rows` rows, by `class_of_piece` of
+    /// `cl/product/columns/tasks/cut.cl`: it takes one level if that is at most a quarter larger
+    /// than two.
+    fn most_bytes(element: ElementType, rows: usize, cut: bool, window_words: usize) -> usize {
+        let sum = element.arithmetic().bytes();
+        let base = step_bytes(element) + rows * if cut { 2 * sum + 2 } else { sum } + 8;
+        let two = base + 8 * (window_words / 32 + 2) + 8 * rows;
+        (two + two / 4).max(base + 8 * 64)
+    }
+
+    /// Most bytes of a piece of `columns` columns that share rows. It takes two levels if one level
+    /// does not fit any slice.
+    fn equal_bytes(element: ElementType, rows: usize, columns: usize, window_words: usize) -> usize {
+        let sum = element.arithmetic().bytes();
+        let base = step_bytes(element) + 32 * sum * (columns - 1) + rows * columns * sum + 8;
+        base + 8 * (window_words / 32 + 2) + 8 * rows.max(64)
+    }
+
+    /// Most bytes of a piece whose slots are found by hashes.
+    fn hashed_bytes(element: ElementType, rows: usize, cut: bool) -> usize {
+        let sum = element.arithmetic().bytes();
+        step_bytes(element) + (rows + rows / 2 + 1) * if cut { 2 * sum + 6 } else { sum + 4 } + 8
+    }
+
+    #[test]
+    fn every_piece_has_a_slice_and_every_slice_fits_local_memory() {
+        let mut info = test_device().info().clone();
+        for local_bytes in [32 << 10, 48 << 10, 64 << 10, 228 << 10] {
+            info.local_bytes = local_bytes;
+            let tuning = AdaptiveTuning::new(&info, (Method::Auto, info.costs()), 32);
+            let last = SLICES[SLICES.len() - 1];
+            for (rows, cut) in [(tuning.piece, false), (tuning.piece / 2, true)] {
+                assert!(
+                    hashed_bytes(ElementType::F64, rows, cut).max(hashed_bytes(ElementType::F32, rows, cut)) <= last
+                );
+                let most = [
+                    most_bytes(ElementType::F64, rows, cut, tuning.wide_words),
+                    most_bytes(ElementType::F32, rows, cut, tuning.wide_words),
+                ];
+                assert!(most.iter().all(|&bytes| bytes <= last), "{most:?} bytes for {rows} rows");
+            }
+            let equal =
+                |columns: usize| equal_bytes(ElementType::F64, 2560 / (columns + 1), columns, tuning.wide_words);
+            assert!((1..=8).all(|columns| equal(columns) <= last));
+            assert!(SLICES.is_sorted() && SLICES.iter().all(|bytes| bytes % 8 == 0));
+            assert!(last <= tuning.local_bytes && tuning.local_bytes < local_bytes as usize);
+            assert!(4 * tuning.wide_words + WIDE_LISTS <= local_bytes as usize);
+            assert!(4 * tuning.hash_words[2] + HASH_LISTS <= local_bytes as usize && tuning.hash_words.is_sorted());
+            assert!(4 * NARROW_BITMAPS * tuning.medium_words + NARROW_LISTS <= local_bytes as usize);
+            assert!(4 * 2 * tuning.paired_words + PAIR_LISTS <= local_bytes as usize);
+        }
+    }
+
+    #[test]
+    fn the_lists_of_the_kernels_have_room() {
+        let in_group = |teams: usize| 32 * teams;
+        // The parts are: extents and steps of each item, two sums for each team, a place, and the
+        // team's memory.
+        assert!(in_group(16) * 12 + 16 * 8 + 4 + 128 <= WIDE_LISTS);
+        // The parts are: products and entries before each item, a sum for each team, a place, and
+        // the team's memory.
+        assert!(in_group(16) * 8 + 16 * 4 + 4 + 128 <= HASH_LISTS);
+        // The parts are: two words for each of 64 touched words, their number, and 64 steps of each
+        // team.
+        let of_team = 2 * 64 * 4 + 4 + 64 * 8;
+        assert!(NARROW_BITMAPS * of_team + 128 <= NARROW_LISTS && 2 * of_team + 128 <= PAIR_LISTS);
+    }
+}

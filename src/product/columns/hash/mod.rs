@@ -1,0 +1,252 @@
+//! Method `hash` (Parger 2020, section 4.3), changed so that sums have one order. A hash table
+//! finds the rows of a column of C, which are then put in order and cut into pieces. In each piece
+//! another table finds the place of each row, and products are added to these places in ascending
+//! k: [`tasks`](crate::product::columns::tasks). Only rows are put into tables by atomics. Kernels:
+//! `cl/product/columns/hash/`.
+//!
+//! The tables of columns with few rows are in local memory. For columns with more rows, each
+//! work-group has a table in global memory. The table serves one column after another, so no group
+//! waits for a table.
+mod sums;
+#[cfg(test)]
+mod tests;
+
+pub(in crate::product) use sums::hash_sums;
+
+use super::tasks::{FoundRows, Patterns, Purpose};
+use crate::{
+    DeviceInfo, Result,
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Local, Teams, Work, kernel, pool_bytes},
+    product::{
+        terms::{Class, ColumnTask},
+        tuning::AdaptiveTuning,
+    },
+    resident::InPattern,
+};
+
+kernel! {
+    struct CountLocal = "count_local" in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/bits.cl", "product/columns/hash/order.cl", "product/columns/hash/count.cl" {
+        a: InPattern,
+        b: InPattern,
+        list: In<u32>,
+        first_row: In<u32>,
+        last_row: In<u32>,
+        products: In<u32>,
+        lengths: InOut<u32>,
+        place: InOut<u32>,
+        top: InOut<u32>,
+        rows: InOut<u32>,
+        table: Local<u32>,
+        words: u32,
+        room: u32,
+        first: u32,
+        columns: u32,
+        listed: u32,
+        first_col: u32,
+        windows: u32,
+        purpose: u32,
+    }
+}
+
+kernel! {
+    struct CountGlobal = "count_global" in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/bits.cl", "product/columns/hash/order.cl", "product/columns/hash/count.cl" {
+        a: InPattern,
+        b: InPattern,
+        list: In<u32>,
+        first_row: In<u32>,
+        last_row: In<u32>,
+        products: In<u32>,
+        lengths: InOut<u32>,
+        place: InOut<u32>,
+        top: InOut<u32>,
+        rows: InOut<u32>,
+        tables: InOut<u32>,
+        cursor: InOut<u32>,
+        part: Local<u32>,
+        table_words: u64,
+        entries: u32,
+        words: u32,
+        room: u32,
+        first: u32,
+        columns: u32,
+        listed: u32,
+        first_col: u32,
+        windows: u32,
+        purpose: u32,
+    }
+}
+
+/// Most rows of a column whose table in local memory has `words` words. Such a table is four fifths
+/// full.
+pub(in crate::product) fn most_rows(words: usize) -> usize {
+    words / 5 * 4
+}
+
+/// Tables in global memory, for columns of C with more rows than local memory has room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::product) struct GlobalTables {
+    /// Most rows of a column; 0 if no column needs a table.
+    entries: u64,
+    /// Most tables. No more work-groups than this are resident.
+    groups: u64,
+    /// Most bytes of all tables. If a single table takes more, there is one.
+    most_bytes: u64,
+}
+
+impl GlobalTables {
+    /// Work-groups of a compute unit, each with a table. Their local memory fits together.
+    const RESIDENT: u64 = 4;
+
+    /// The tables for columns with `products` products in all and at most `longest` each. C has
+    /// `nrows` rows.
+    pub fn new(info: &DeviceInfo, tuning: &AdaptiveTuning, [longest, products]: [u64; 2], nrows: usize) -> Self {
+        let entries = longest.min(nrows as u64);
+        Self {
+            entries: if entries > most_rows(tuning.hash_words[2]) as u64 { entries } else { 0 },
+            groups: Self::RESIDENT * u64::from(info.compute_units),
+            // The tables take no more memory than tables for all columns would, if no products met
+            // in a row. They take at most half of the largest buffer, because bytes are rounded up.
+            most_bytes: tuning.hash_bytes.min(8 * products).min(info.max_alloc_bytes / 2),
+        }
+    }
+
+    /// Words of a table. If two lists of its rows are merged, the words of the lists replace its
+    /// places.
+    fn table_words(&self) -> u64 {
+        2 * self.entries
+    }
+
+    /// Number of tables.
+    fn count(&self) -> u64 {
+        (self.most_bytes / (4 * self.table_words())).clamp(1, self.groups)
+    }
+
+    /// Words of all tables.
+    fn words(&self) -> u64 {
+        self.count() * self.table_words()
+    }
+
+    /// Bytes that are allocated for all tables, including the rounding of the size class.
+    pub fn bytes(&self) -> u64 {
+        if self.entries > 0 { pool_bytes(4 * self.words()) + pool_bytes(4) } else { 0 }
+    }
+}
+
+/// The kernels that find rows.
+pub(in crate::product) struct HashCounts {
+    local: [Kernel<CountLocal<'static>>; 3],
+    global: Kernel<CountGlobal<'static>>,
+    teams: Teams,
+    tuning: AdaptiveTuning,
+    most_groups: usize,
+}
+
+impl HashCounts {
+    /// Teams of a work-group of each class. The last number is also for tables in global memory.
+    const TEAMS: [usize; 3] = [1, 4, 16];
+
+    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
+        let [small, medium, large] = Self::TEAMS.map(|of_group| Kernel::rare(device, &teams.options(of_group)));
+        Ok(Self {
+            local: [small?, medium?, large?],
+            global: Kernel::rare(device, &teams.options(Self::TEAMS[2]))?,
+            teams,
+            tuning: *tuning,
+            most_groups: tuning.most_groups(device.info()),
+        })
+    }
+
+    /// Finds the rows of the columns of a class. Columns of [`Class::HashedGlobal`] have at most as
+    /// many rows as `tables` were made for.
+    pub fn run(
+        &self,
+        work: &Work,
+        (class, task): (Class, ColumnTask<'_>),
+        patterns: Patterns<'_>,
+        (purpose, tables): (Purpose, GlobalTables),
+        (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
+    ) -> Result<()> {
+        let size = Class::HASHED.iter().position(|&hashed| hashed == class).unwrap_or(Self::TEAMS.len());
+        match self.local.get(size) {
+            Some(_) => self.in_local(work, size, task, patterns, purpose, (lengths, found)),
+            None => self.in_global(work, tables, task, patterns, purpose, (lengths, found)),
+        }
+    }
+
+    fn in_local(
+        &self,
+        work: &Work,
+        size: usize,
+        ColumnTask { list, first, columns, listed, first_col, windows, .. }: ColumnTask<'_>,
+        Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
+        purpose: Purpose,
+        (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
+    ) -> Result<()> {
+        let (arrays, words) = (found.arrays(lengths), self.tuning.hash_words[size]);
+        let groups = (columns as usize).min(self.most_groups);
+        let args = CountLocal {
+            a,
+            b,
+            list,
+            first_row,
+            last_row,
+            products,
+            room: arrays.rows.len() as u32,
+            lengths: arrays.lengths,
+            place: arrays.place,
+            top: arrays.top,
+            rows: arrays.rows,
+            table: words,
+            words: words as u32,
+            first,
+            columns,
+            listed: listed.into(),
+            first_col,
+            windows,
+            purpose: purpose as u32,
+        };
+        self.local[size].launch(work, Grid::groups(groups, self.teams.group_size(Self::TEAMS[size])), args)
+    }
+
+    fn in_global(
+        &self,
+        work: &Work,
+        global: GlobalTables,
+        ColumnTask { list, first, columns, listed, first_col, windows, .. }: ColumnTask<'_>,
+        Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
+        purpose: Purpose,
+        (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
+    ) -> Result<()> {
+        let (arrays, words) = (found.arrays(lengths), self.tuning.hash_words[2]);
+        let mut cursor = work.buffer(1)?;
+        work.fill_zero(&mut cursor)?;
+        let mut tables = work.buffer(global.words() as usize)?;
+        let args = CountGlobal {
+            a,
+            b,
+            list,
+            first_row,
+            last_row,
+            products,
+            room: arrays.rows.len() as u32,
+            lengths: arrays.lengths,
+            place: arrays.place,
+            top: arrays.top,
+            rows: arrays.rows,
+            tables: &mut tables,
+            cursor: &mut cursor,
+            part: words,
+            table_words: global.table_words(),
+            entries: global.entries as u32,
+            words: words as u32,
+            first,
+            columns,
+            listed: listed.into(),
+            first_col,
+            windows,
+            purpose: purpose as u32,
+        };
+        let grid = Grid::groups((columns as usize).min(global.count() as usize), self.teams.group_size(Self::TEAMS[2]));
+        self.global.launch(work, grid, args)
+    }
+}

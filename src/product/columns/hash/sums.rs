@@ -1,0 +1,28 @@
+//! The sums of method `hash`: the slot of a row is found by a hash table. The kernel is that of all
+//! tasks with slots: [`SlotSums`]. The table is `cl/product/columns/hash/table.cl`.
+use crate::{
+    Result,
+    device::{Device, Teams},
+    product::{
+        columns::tasks::{SlotKernel, SlotSums, TaskKind},
+        terms::SumsInto,
+        tuning::AdaptiveTuning,
+    },
+};
+
+/// The kernels of the sums.
+pub(in crate::product) fn hash_sums(
+    device: &Device,
+    teams: Teams,
+    tuning: &AdaptiveTuning,
+    target: SumsInto,
+) -> Result<SlotSums> {
+    let kernels = [false, true].map(|cut| SlotKernel {
+        kind: TaskKind::Hash { cut },
+        levels: None,
+        cut,
+        columns: 1,
+        piece: if cut { tuning.piece / 2 } else { tuning.piece },
+    });
+    SlotSums::new(device, teams, tuning, target, &kernels)
+}

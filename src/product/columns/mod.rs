@@ -1,0 +1,60 @@
+//! Products of scalars by columns: each column of C is computed by the method that suits it, as in
+//! spECK (Parger 2020). This page says what the methods are, what memory they take, and when each
+//! is chosen. The engine that runs them is [`adaptive`].
+//!
+//! *Two passes.* The symbolic pass analyses the columns of B and counts the entries of each column
+//! of C. A scan of these lengths gives the places of the columns in C. The numeric pass then writes
+//! rows and values straight into C: there is no expansion, and no copy. The device reads back
+//! twice: the sums of the classes, and the entries of C.
+//!
+//! *Analysis* (section 4.2 of the paper). One pass over B counts the products of each column of C
+//! and finds the range of its rows: the first and the last row of the columns of A that meet. A
+//! class follows from these two numbers and from the entries of the column of B. The word is
+//! [`Class`](super::terms::Class), the rules are `adaptive/rules.rs`.
+//!
+//! * One entry of B: [`direct`] copies and scales a column of A. It needs no memory. An entry of C
+//!   has one product.
+//! * At most 3584 products: [`sort`](super::sort) sorts them by row in the registers of up to 256
+//!   work-items. The sort is stable, and one item then adds each run.
+//! * More products, in a narrow range of rows: [`dense`] takes a bit of local memory for each row
+//!   of the range, and a slot for each row of C. Products are added to the slots k by k.
+//! * The same, with many entries of B of few products each: [`hub`] sorts 256 products at a time by
+//!   slot and k, and adds their runs to the slots. It keeps their keys too.
+//! * More products, in a wide range of rows: [`hash`] finds rows and slots by tables in local
+//!   memory, or in global memory if C's column is too long. Products are added to the slots k by k.
+//! * Too many entries of B, or too many products for any method: [`esc`](super::esc).
+//!
+//! *When each is chosen.* The classes are bounds of sizes, which the device applies. Which method
+//! computes a class, and which classes are computed by one launch, is decided by predicted times:
+//! [`choose`](super::choose). The paper decides by fixed thresholds (section 4.3). A launch takes
+//! longer than a few columns, so small classes join larger ones of their family.
+//!
+//! *Sorted and direct columns* need nothing from the other classes. Their length is known, or is
+//! counted by the sort itself, whose keys are kept if there is room.
+//!
+//! *Columns whose rows are found.* `dense` and `hash` find the rows of a column first: by a bitmap
+//! whose bits are read in order, or by a hash table whose keys are sorted. The rows are kept
+//! ([`tasks`]). Columns with wide ranges are found by bitmaps of several *windows*. If neighbouring
+//! columns of B are equal, such as those of the unknowns of one node of a finite element, their
+//! columns of C share the rows that were found for the first.
+//!
+//! *Tasks.* The rows of these columns are cut into pieces whose slots fit a slice of local memory.
+//! A piece is a *task* of a kind ([`TaskKind`](tasks::TaskKind)): how a row finds its slot (by the
+//! bits of a bitmap in one or two levels, or by a hash table), whether the column of B is so long
+//! that its sums are cut into parts of 1024 products, whether several equal columns are summed at
+//! once, and whether the column is a hub. Each kind has a kernel of its own. A *team* of work-items
+//! takes tasks from a list until there are none left, which balances the load (the paper's section
+//! 4.2 does this once, by blocks of rows).
+//!
+//! *One order of sums.* The paper adds products to hash tables by atomics on values, in any order.
+//! Here rows are put into tables by atomics on integers only. A team adds the products of one entry
+//! of B after another, so every sum is in ascending k.
+//!
+//! *Memory.* `adaptive/memory.rs` repeats every allocation as a pure function. A product that does
+//! not fit is cut into bands of columns by these bounds (`adaptive/bands.rs`).
+pub(super) mod adaptive;
+mod dense;
+mod direct;
+mod hash;
+mod hub;
+mod tasks;

@@ -1,0 +1,159 @@
+//! Numbers of products in ranges of columns, and the choice of how entries are found. These are
+//! pure functions of sizes, numbers, costs and the requested method.
+use super::profile::{Profile, Sides};
+use crate::{
+    BlockShape, DeviceInfo,
+    device::DeviceKind,
+    product::{
+        bands::Limits,
+        choose,
+        terms::{Method, PayloadKind, Way},
+    },
+    tuning::{BinSize, MethodCosts},
+};
+
+/// The numbers of products in ranges on a device.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::product) struct RangeTuning {
+    /// Most work-groups. A group is one item, and has a bitmap and sums of all rows.
+    pub groups: usize,
+    /// Number of ranges of columns, which groups take one after another.
+    pub ranges: usize,
+    /// Number of parts of the columns whose products are counted at once.
+    pub parts: usize,
+    /// If C has at least so many entries for each 100 products, scalars are computed in one pass.
+    /// With a number above 100 they never are, and pairs of blocks are not kept.
+    pub one_pass_percent: u64,
+    /// If there are at least so many products, the entries of C are estimated by samples. Fewer
+    /// products take one pass.
+    pub sampled_products: u64,
+    /// Number of entries of B by which a column of A is prefetched; 0 if none is.
+    pub ahead: usize,
+    /// Whether columns of B with one entry are copied.
+    pub direct: bool,
+    /// Multiplications of elements in a product of blocks; `None` for scalars.
+    pub multiplications: Option<u64>,
+    /// Picoseconds of each of these multiplications, by any method.
+    pub multiplication_ps: u64,
+    /// Costs of the methods.
+    pub costs: MethodCosts,
+    /// Whether ESC may compute all columns.
+    pub esc: bool,
+}
+
+/// Number of sampled columns.
+const SAMPLES: usize = 256;
+
+impl RangeTuning {
+    /// The numbers of a device, if products of this payload by this method are computed in ranges
+    /// there. Blocks have the two given shapes.
+    pub fn new(
+        info: &DeviceInfo,
+        (wanted, costs): (Method, MethodCosts),
+        payload: PayloadKind,
+        (a, b): (BlockShape, BlockShape),
+    ) -> Option<Self> {
+        let takes = wanted == Method::Auto && costs.of(Method::Dense.cost_name()).is_some();
+        let in_ranges = info.numbers().range_shares > 0 && (takes || wanted == Method::Dense);
+        in_ranges.then(|| Self::of(info, (wanted, costs), payload, (a, b)))
+    }
+
+    /// The numbers by which a product in ranges or by ESC is predicted. Only ESC is predicted if
+    /// `costs` have no ranges or the device computes no products in ranges.
+    pub fn or_esc(
+        info: &DeviceInfo,
+        costs: MethodCosts,
+        payload: PayloadKind,
+        shapes: (BlockShape, BlockShape),
+    ) -> Option<Self> {
+        let of = |costs| (Method::Auto, costs);
+        let by_esc = || Some(Self::of(info, of(costs.without(Method::Dense.cost_name()).ok()?), payload, shapes));
+        Self::new(info, of(costs), payload, shapes).or_else(by_esc)
+    }
+
+    fn of(
+        info: &DeviceInfo,
+        (wanted, costs): (Method, MethodCosts),
+        payload: PayloadKind,
+        (a, b): (BlockShape, BlockShape),
+    ) -> Self {
+        let (numbers, units) = (info.numbers(), info.compute_units.max(1) as usize);
+        Self {
+            groups: units,
+            ranges: numbers.range_shares * units,
+            parts: numbers.range_shares * units,
+            one_pass_percent: numbers.range_one_pass_percent as u64,
+            sampled_products: numbers.range_sampled_products as u64,
+            ahead: if info.kind == DeviceKind::Cpu { numbers.range_ahead } else { 0 },
+            direct: wanted == Method::Auto && costs.of(Method::Direct.cost_name()).is_some(),
+            multiplications: match payload {
+                PayloadKind::Values => None,
+                PayloadKind::Pairs => Some((a.area() * b.cols()) as u64),
+            },
+            multiplication_ps: numbers.range_multiplication_ps as u64,
+            costs,
+            esc: wanted == Method::Auto,
+        }
+    }
+
+    /// Number of columns to sample, for an A with `inner` columns and a B with `cols` columns. It
+    /// is 0 for few products, for blocks, and if the choice does not depend on samples.
+    pub fn samples(&self, [inner, cols]: [usize; 2], [a_nnz, b_nnz]: [usize; 2]) -> usize {
+        if self.multiplications.is_some() || self.one_pass_percent == 0 {
+            return 0;
+        }
+        // The expected products: each entry of B meets an average column of A.
+        let expected = (b_nnz as u64).saturating_mul(a_nnz as u64) / inner.max(1) as u64;
+        if expected >= self.sampled_products { cols.min(SAMPLES) } else { 0 }
+    }
+
+    /// The column of sample number `sample`.
+    pub fn sampled_column(sample: usize, samples: usize, cols: usize) -> usize {
+        (sample as u64 * cols as u64 / samples as u64) as usize
+    }
+
+    /// Chooses how the entries of C are found. `fits` says whether there is memory for all
+    /// products.
+    pub fn way(&self, profile: &Profile, of_c: Sides, fits: bool) -> Way {
+        if profile.longest >= Limits::MAX_PRODUCTS || (self.esc && self.esc_is_faster(profile, of_c)) {
+            return Way::Esc;
+        }
+        let [entries, of] = profile.sampled;
+        match (fits, self.multiplications) {
+            (true, _) if profile.longest_b <= 1 => Way::Exact,
+            (true, Some(_)) if self.one_pass_percent <= 100 => Way::Kept,
+            (true, None) if 100 * entries >= self.one_pass_percent * of => Way::OnePass,
+            _ => Way::TwoPasses,
+        }
+    }
+
+    /// Whether ESC is predicted to take less time.
+    fn esc_is_faster(&self, profile: &Profile, of_c: Sides) -> bool {
+        let [dense, esc] = self.predict_ms(profile, of_c);
+        dense.zip(esc).is_some_and(|(dense, esc)| esc < dense)
+    }
+
+    /// The predicted milliseconds in ranges and by ESC. One group computes the longest column while
+    /// the others wait.
+    fn predict_ms(&self, profile: &Profile, of_c: Sides) -> [Option<f64>; 2] {
+        let alone = profile.longest.saturating_mul(self.groups as u64);
+        let size = profile.size(of_c);
+        let least = BinSize { products: size.products.max(alone), ..size };
+        let dense = choose::predict_ms(&self.costs, Method::Dense, &least);
+        // ESC takes time for columns without products too.
+        let esc = choose::esc_ms(&self.costs, of_c.columns, size.products, size.entries);
+        [dense.map(|ms| ms + self.blocks_ms(least.products)), esc.map(|ms| ms + self.blocks_ms(size.products))]
+    }
+
+    /// The predicted milliseconds of ranges or ESC, whichever is faster.
+    pub fn least_ms(&self, profile: &Profile, of_c: Sides) -> Option<f64> {
+        self.predict_ms(profile, of_c).into_iter().flatten().min_by(f64::total_cmp)
+    }
+
+    /// Milliseconds of the multiplications in `products` products of blocks. The costs of methods
+    /// are those of scalars, which count the remaining work of both.
+    fn blocks_ms(&self, products: u64) -> f64 {
+        let multiplications = products as f64 * self.multiplications.unwrap_or(0) as f64;
+        multiplications * self.multiplication_ps as f64 * 1e-9
+    }
+}
