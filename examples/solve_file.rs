@@ -6,7 +6,7 @@
 use blockmul::{
     Device,
     solver::{
-        least_squares::{Limits, Linear, Method, Options, minimize, report, start},
+        least_squares::{Limits, Linear, Options, StepMethod, minimize, report, start},
         problem::{AnyProblem, Loss, Named, read},
     },
 };
@@ -17,7 +17,7 @@ fn main() -> blockmul::Result<()> {
     let path = match &arguments[..] {
         [path] => path,
         [path, how] if how == "gauss-newton" => {
-            options.method = Method::GaussNewton;
+            options.method = StepMethod::GaussNewton;
             path
         }
         [path, how] if how == "conjugate-gradients" => {

@@ -4,8 +4,8 @@ use blockmul::{
     BlockShape, Device, Error,
     dense::{DenseShape, DenseView, DeviceGcoo, GcooArrays, Grouping, Layout},
     device::DeviceKind,
+    extra::tuning::merged_numbers,
     io::{ReadOptions, dense},
-    tuning::merged_numbers,
 };
 use std::sync::LazyLock;
 

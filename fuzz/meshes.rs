@@ -1,6 +1,6 @@
 //! Checks of the readers of meshes.
 use super::{memory, problems::checked, written};
-use blockmul::mesh::{read_from, write_ply_to};
+use blockmul::extra::mesh::{read_from, write_ply_to};
 use std::io::Read;
 
 /// Checks triangle meshes, plain or packed, as a file of each format.

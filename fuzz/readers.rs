@@ -23,7 +23,8 @@ use std::io::{Cursor, Read, Write};
 use std::sync::LazyLock;
 
 use blockmul::io::{
-    self, Field, Format, Layout, MatrixFile, ReadOptions, Symmetry, binary, bla, edge_list, matrix_market, npz,
+    self, BlockLayout, FileFormat, MatrixFile, ReadOptions, Symmetry, ValueType, binary, bla, edge_list, matrix_market,
+    npz,
 };
 use blockmul::{BlockShape, Csc, Error, Result, matrix::Pattern};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -139,7 +140,7 @@ pub fn by_name(bytes: &[u8]) {
             let path = folder.path().join(name);
             match io::write(&path, &file.matrix, &Default::default()) {
                 Ok(()) => assert_same_matrix(&file.matrix, &io::read(&path, &proven()).expect("our own file").matrix),
-                Err(error) => assert!(!square && Format::of(&path) == Some(Format::EdgeList), "{error}"),
+                Err(error) => assert!(!square && FileFormat::of(&path) == Some(FileFormat::EdgeList), "{error}"),
             }
         }
     }
@@ -286,9 +287,9 @@ fn check_file(file: &MatrixFile, sum_duplicates: bool) {
         check_written(&file.matrix, layout);
     }
     match file.field {
-        Field::Pattern if !sum_duplicates => assert!(values.iter().all(|&value| value == 1.0)),
-        Field::Pattern => assert!(values.iter().all(|&value| value >= 1.0 && value.fract() == 0.0)),
-        Field::Integer => assert!(values.iter().all(|value| value.fract() == 0.0)),
+        ValueType::Pattern if !sum_duplicates => assert!(values.iter().all(|&value| value == 1.0)),
+        ValueType::Pattern => assert!(values.iter().all(|&value| value >= 1.0 && value.fract() == 0.0)),
+        ValueType::Integer => assert!(values.iter().all(|value| value.fract() == 0.0)),
         _ => {}
     }
     let mirrored = |equal: fn(f64, f64) -> bool| {
@@ -306,12 +307,12 @@ fn check_file(file: &MatrixFile, sum_duplicates: bool) {
     assert!(nnz <= most, "{nnz} entries of {} stored", file.stored);
 }
 
-fn check_layout(layout: &Layout, nrows: u64, ncols: u64) {
+fn check_layout(layout: &BlockLayout, nrows: u64, ncols: u64) {
     match layout {
-        Layout::Uniform(shape) => {
+        BlockLayout::Uniform(shape) => {
             assert!(nrows.is_multiple_of(shape.rows() as u64) && ncols.is_multiple_of(shape.cols() as u64));
         }
-        Layout::Mixed { row_ends, col_ends } => {
+        BlockLayout::Mixed { row_ends, col_ends } => {
             for (ends, size) in [(row_ends, nrows), (col_ends, ncols)] {
                 assert_eq!(ends.last().copied().unwrap_or(0), size);
                 assert!(ends.first() != Some(&0) && ends.is_sorted_by(|a, b| a < b));
@@ -323,7 +324,7 @@ fn check_layout(layout: &Layout, nrows: u64, ncols: u64) {
 
 /// Writes a layout and reads it back, unless the matrix has no rows or no columns: then the file
 /// does not contain the blocks' shape.
-fn check_written(matrix: &Csc<f64>, layout: &Layout) {
+fn check_written(matrix: &Csc<f64>, layout: &BlockLayout) {
     let (nrows, ncols) = (matrix.nrows() as u64, matrix.ncols() as u64);
     if nrows > 0 && ncols > 0 {
         let text = written(|to| bla::write_to(to, matrix, layout));
@@ -334,7 +335,7 @@ fn check_written(matrix: &Csc<f64>, layout: &Layout) {
 /// Writes the matrix in the blocks of its file and reads it back: the copy must have the same
 /// blocks.
 fn in_blocks(file: &MatrixFile, copy: impl Fn(&blockmul::Cbc<f64>) -> MatrixFile) {
-    let Some(shape) = file.layout.as_ref().and_then(Layout::uniform) else { return };
+    let Some(shape) = file.layout.as_ref().and_then(BlockLayout::uniform) else { return };
     let (nrows, ncols) = (file.matrix.nrows(), file.matrix.ncols());
     if shape == BlockShape::SCALAR || nrows == 0 || ncols == 0 || file.matrix.nnz() * shape.area() > MOST_IN_BLOCKS {
         return;

@@ -109,7 +109,8 @@
 //! ```
 //!
 //! [`graph`] has shortest paths, breadth-first levels, connected components and triangles.
-//! [`primitives`] scans and reduces vectors, whole or in segments, by any associative operator.
+//! [`extra::primitives`] scans and reduces vectors, whole or in segments, by any associative
+//! operator.
 //!
 //! # Threads and memory
 //!
@@ -136,38 +137,33 @@
 //!   matrices of these crates. Values are moved. The first two also have the pattern of a
 //!   [`plan::ScalarMap`] for their sparse factorizations, and `faer` enables the solvers of
 //!   least-squares problems.
-//! * `pictures`: PNG files of matrices and of solved problems, `spy::Picture` and
+//! * `pictures`: PNG files of matrices and of solved problems, `extra::spy::Picture` and
 //!   `solver::problem::AnyProblem::picture`.
 //!
 //! Without `ocl` and `gl` OpenCL is loaded at run time, and a program starts on machines that have
 //! no OpenCL.
 #![warn(missing_docs)]
 
-pub mod analysis;
 mod apply;
 pub mod device;
 pub mod element;
 pub mod error;
 mod events;
+pub mod extra;
 pub mod generate;
 pub mod graph;
 pub mod groups;
 mod gustavson;
-pub mod host;
 #[cfg(test)]
 mod interleave;
 pub mod io;
 pub mod matrix;
-pub mod mesh;
 mod planned;
-pub mod primitives;
 pub mod product;
 pub mod reference;
 mod resident;
 pub mod solver;
-pub mod spy;
 mod structure;
-pub mod tuning;
 mod vector;
 
 /// Operations that are prepared for patterns once and executed with values many times; see
@@ -186,7 +182,7 @@ pub mod plan {
 /// Products of sparse and dense matrices.
 pub mod dense {
     pub use crate::apply::{
-        DenseProduct as Product, DenseReport as Report, DeviceGcoo, GcooArrays, Grouping, Source, multiply, multiply_by,
+        DenseProduct, DenseReport, DeviceGcoo, GcooArrays, Grouping, Source, multiply, multiply_by,
     };
     pub use crate::matrix::{AnyDense, AnyDenseView, DenseShape, DenseView, DenseViewMut, Layout, Side};
     pub use crate::resident::DeviceDense;
@@ -205,14 +201,13 @@ pub use element::{Element, Semiring};
 pub use error::{Error, Result};
 pub use matrix::{BlockShape, Bsr, Cbc, Csc, Csr, Matrix, Part};
 pub use planned::Planned;
-#[doc(hidden)] // For `lab bench`; no part of the interface.
-pub use primitives::bench as primitives_bench;
 pub use product::{Method, Plan, Product, multiply};
 pub(crate) use resident::DeviceDense;
 pub use resident::{DeviceMatrix, DevicePattern, DeviceVector};
 
 pub(crate) use device::{DeviceInfo, DeviceKind, Marker};
 pub(crate) use element::{Arithmetic, Field, OperandPair, Real, Word};
+use extra::{analysis, host, mesh, primitives, tuning};
 pub(crate) use groups::{BlockGroups, DeviceGroups, Group};
 pub(crate) use host::Progress;
 pub(crate) use matrix::{Pattern, Threshold};

@@ -44,7 +44,7 @@ const WORTHWHILE: f64 = 8.0 / 12.0;
 /// Counts the matrix in blocks of `shape`; `None` if a side does not divide the matrix's.
 ///
 /// ```
-/// use blockmul::analysis::block_fit;
+/// use blockmul::extra::analysis::block_fit;
 /// use blockmul::{BlockShape, Csc};
 /// let a = Csc::from_triplets(4, 4, [(0, 0, 1.0), (1, 0, 1.0), (1, 1, 1.0), (3, 3, 1.0)])?;
 /// let fit = block_fit(a.pattern(), BlockShape::new(2, 2)?).unwrap();

@@ -20,7 +20,7 @@ pub struct ColumnLengths {
 /// Counts the entries of every column.
 ///
 /// ```
-/// use blockmul::analysis::column_lengths;
+/// use blockmul::extra::analysis::column_lengths;
 /// use blockmul::matrix::Pattern;
 /// let pattern = Pattern::new(3, 4, vec![0, 0, 1, 3, 6], vec![0, 0, 1, 0, 1, 2])?;
 /// let lengths = column_lengths(&pattern);

@@ -104,7 +104,7 @@ impl Difference {
 /// [`Error::Argument`] if their sizes differ.
 ///
 /// ```
-/// use blockmul::analysis::{Tolerance, difference};
+/// use blockmul::extra::analysis::{Tolerance, difference};
 /// use blockmul::Csc;
 /// let a = Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 1, 2.0)])?;
 /// let b = Csc::from_triplets(2, 2, [(0, 0, 1.0 + 1e-15), (1, 1, 2.0)])?;

@@ -61,7 +61,7 @@ struct OpenColumn {
 /// [`Error::Dimensions`] if the inner sizes differ.
 ///
 /// ```
-/// use blockmul::analysis::product_size;
+/// use blockmul::extra::analysis::product_size;
 /// use blockmul::Csc;
 /// let a = Csc::from_triplets(2, 2, [(0, 0, 1.0), (1, 0, 1.0), (0, 1, 1.0)])?;
 /// let size = product_size(a.pattern(), a.pattern(), 1000)?;

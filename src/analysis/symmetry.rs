@@ -18,7 +18,7 @@ pub struct FoundSymmetry {
 /// Compares a matrix with its transpose.
 ///
 /// ```
-/// use blockmul::analysis::symmetry;
+/// use blockmul::extra::analysis::symmetry;
 /// use blockmul::Csc;
 /// let found = symmetry(&Csc::from_triplets(2, 2, [(0, 1, 3.0), (1, 0, -3.0)])?);
 /// assert!(found.pattern && found.skew_symmetric && !found.symmetric);
@@ -50,7 +50,7 @@ const ROUNDING: f64 = 1e-12;
 /// rounding. The counterpart of an entry that has none is 0.
 ///
 /// ```
-/// use blockmul::{Csc, analysis::asymmetry};
+/// use blockmul::{Csc, extra::analysis::asymmetry};
 /// let a = |above| Csc::from_triplets(2, 2, [(0, 1, above), (1, 0, 3.0)]);
 /// assert_eq!(asymmetry(&a(3.0)?)?, 0.0);
 /// let error = asymmetry(&a(4.0)?).unwrap_err();

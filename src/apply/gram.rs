@@ -223,6 +223,27 @@ impl<M: Matrix> ApplyGram<M> {
     }
 }
 
+impl<M: HostMatrix> ApplyOptions<M> {
+    /// Prepares y = Jᵀ·(W·(J·x)). J is A, or Aᵀ after [transposed](ApplyOptions::transposed). A
+    /// requested format is used for both products, with J and with Jᵀ. Values are read in place.
+    ///
+    /// # Errors
+    /// See [`ApplyOptions::plan`].
+    pub fn gram(self) -> Result<ApplyGram<M>> {
+        ApplyGram::prepared(self)
+    }
+
+    /// Does as [`ApplyOptions::gram`] for one matrix, whose values are copied in the order of each
+    /// of the two products.
+    ///
+    /// # Errors
+    /// See [`ApplyOptions::plan`].
+    pub fn pack_gram(mut self, j: &DeviceMatrix<M>) -> Result<PackedGram<M>> {
+        self.request.packed = true;
+        ApplyGram::prepared(self)?.packed(j)
+    }
+}
+
 impl<M: HostMatrix> ApplyGram<M> {
     pub(super) fn prepared(mut options: ApplyOptions<M>) -> Result<Self> {
         let forward = Apply::prepared(&options)?;

@@ -105,6 +105,20 @@ impl<M: HostMatrix> Apply<M> {
     }
 }
 
+impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
+    /// Prepares the product for every matrix that has the pattern. The values are read in place.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if the pattern belongs to another kind of matrix
+    /// than M, if the format does not support blocks or would be mostly padding, if a matrix given
+    /// as symmetric has entries in both triangles, or if the semiring does not support the element
+    /// type; [`Error::Memory`](crate::Error::Memory),
+    /// [`Error::Unsupported`](crate::Error::Unsupported).
+    pub fn plan(self) -> Result<Apply<M, V>> {
+        Apply::prepared(&self)
+    }
+}
+
 impl<M: HostMatrix, V: 'static> Apply<M, V> {
     pub(super) fn prepared(options: &ApplyOptions<M, V>) -> Result<Self> {
         let &ApplyOptions { ref a, of, transposed, request, .. } = options;

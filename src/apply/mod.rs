@@ -21,8 +21,8 @@ pub use options::ApplyOptions;
 pub use packed::Packed;
 pub(crate) use spmm::Spmm;
 pub use spmm::{
-    ApplyDense, ApplyGcoo, DenseMethod, DenseOptions, DeviceGcoo, GcooArrays, GcooOptions, Grouping, PackedDense,
-    Product as DenseProduct, Report as DenseReport, Source, multiply, multiply_by,
+    ApplyDense, ApplyGcoo, DenseMethod, DenseOptions, DenseProduct, DenseReport, DeviceGcoo, GcooArrays, GcooOptions,
+    Grouping, PackedDense, Source, multiply, multiply_by,
 };
 pub(crate) use spmv::Spmv;
 pub use spmv::{Format, Split};

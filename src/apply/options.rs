@@ -1,16 +1,17 @@
 //! Options of products of matrices with vectors.
 use super::{
-    Apply, ApplyGram, Format, Packed, PackedGram, Split,
+    Format, Split,
     spmv::{Elements, Request},
 };
 use crate::{
-    DeviceMatrix, DevicePattern, Matrix, Result, Semiring,
+    DevicePattern, Matrix, Result, Semiring,
     element::{ElementType, VectorElement},
     matrix::{AnyMatrix, HostMatrix, MatrixType},
 };
 use std::marker::PhantomData;
 
-/// Options of a product of a matrix with vectors, before it is prepared; see [`Apply::with`].
+/// Options of a product of a matrix with vectors, before it is prepared; see
+/// [`Apply::with`](super::Apply::with).
 #[derive(Debug, Clone)]
 pub struct ApplyOptions<M: HostMatrix, V = <M as HostMatrix>::Word> {
     pub(super) a: DevicePattern,
@@ -153,48 +154,5 @@ impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
     pub fn uses(mut self, n: u64) -> Self {
         self.request.uses = n;
         self
-    }
-
-    /// Prepares the product for every matrix that has the pattern. The values are read in place.
-    ///
-    /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) if the pattern belongs to another kind of matrix
-    /// than M, if the format does not support blocks or would be mostly padding, if a matrix given
-    /// as symmetric has entries in both triangles, or if the semiring does not support the element
-    /// type; [`Error::Memory`](crate::Error::Memory),
-    /// [`Error::Unsupported`](crate::Error::Unsupported).
-    pub fn plan(self) -> Result<Apply<M, V>> {
-        Apply::prepared(&self)
-    }
-
-    /// Prepares the product for one matrix, whose values are copied in the order of the format. An
-    /// execution then reads them from front to back.
-    ///
-    /// # Errors
-    /// See [`ApplyOptions::plan`].
-    pub fn pack(mut self, a: &DeviceMatrix<M>) -> Result<Packed<M, V>> {
-        self.request.packed = true;
-        Packed::new(Apply::prepared(&self)?, a)
-    }
-}
-
-impl<M: HostMatrix> ApplyOptions<M> {
-    /// Prepares y = Jᵀ·(W·(J·x)). J is A, or Aᵀ after [transposed](ApplyOptions::transposed). A
-    /// requested format is used for both products, with J and with Jᵀ. Values are read in place.
-    ///
-    /// # Errors
-    /// See [`ApplyOptions::plan`].
-    pub fn gram(self) -> Result<ApplyGram<M>> {
-        ApplyGram::prepared(self)
-    }
-
-    /// Does as [`ApplyOptions::gram`] for one matrix, whose values are copied in the order of each
-    /// of the two products.
-    ///
-    /// # Errors
-    /// See [`ApplyOptions::plan`].
-    pub fn pack_gram(mut self, j: &DeviceMatrix<M>) -> Result<PackedGram<M>> {
-        self.request.packed = true;
-        ApplyGram::prepared(self)?.packed(j)
     }
 }

@@ -1,5 +1,5 @@
 //! Products of one matrix with vectors. The matrix's values are copied in the order of a format.
-use super::{Apply, Format, Spmv, spmv::PackedValues};
+use super::{Apply, ApplyOptions, Format, Spmv, spmv::PackedValues};
 use crate::{
     Device, DeviceMatrix, DeviceVector, Result,
     device::Work,
@@ -34,6 +34,18 @@ use crate::{
 pub struct Packed<M: HostMatrix, V = <M as HostMatrix>::Word> {
     plan: Apply<M, V>,
     values: PackedValues,
+}
+
+impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
+    /// Prepares the product for one matrix, whose values are copied in the order of the format. An
+    /// execution then reads them from front to back.
+    ///
+    /// # Errors
+    /// See [`ApplyOptions::plan`].
+    pub fn pack(mut self, a: &DeviceMatrix<M>) -> Result<Packed<M, V>> {
+        self.request.packed = true;
+        Packed::new(Apply::prepared(&self)?, a)
+    }
 }
 
 impl<M: HostMatrix, V: 'static> Packed<M, V> {

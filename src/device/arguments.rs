@@ -1,9 +1,6 @@
 //! Names and types of kernel arguments, as the compiler reports them. They are read from a program
 //! that was built from source, and compared with what the host passes.
-use super::{
-    handle::{Kernel, Program},
-    parameters::Parameter,
-};
+use super::{handle::Program, kernel_handle::KernelHandle};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +11,8 @@ pub(super) struct KernelArguments {
     pub(super) arguments: Vec<Argument>,
 }
 
-/// Name and OpenCL type of an argument. Both are empty if the driver withholds them.
+/// Name and OpenCL type of an argument, as the compiler reports it or the host declares it. The
+/// compiler's are empty if the driver withholds them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Argument {
     pub(super) name: String,
@@ -25,7 +23,7 @@ impl KernelArguments {
     /// Whether `program` contains this kernel. Only name and number of arguments are compared,
     /// because a program from a binary has no more.
     pub(super) fn is_of(&self, program: &Program) -> bool {
-        let count = Kernel::of(program, &self.name).and_then(|kernel| kernel.arguments());
+        let count = KernelHandle::of(program, &self.name).and_then(|kernel| kernel.arguments());
         count.is_ok_and(|count| count as usize == self.arguments.len())
     }
 }
@@ -40,7 +38,7 @@ pub(super) fn of_kernel(program: &Program, name: &str, written: &'static str) ->
     if !program.kernel_names()?.iter().any(|one| one == name) {
         return Err(no_such_kernel(written));
     }
-    let kernel = Kernel::of(program, name)?;
+    let kernel = KernelHandle::of(program, name)?;
     let argument = |index| {
         let (name, cl_type) = kernel.argument(index);
         Argument { name, cl_type: cl_type.replace(' ', "") }
@@ -50,7 +48,7 @@ pub(super) fn of_kernel(program: &Program, name: &str, written: &'static str) ->
 }
 
 /// Compares the arguments of `kernel` with the host's declaration: their number, names and types.
-pub(super) fn compare(arguments: &[Argument], kernel: &'static str, want: &[Parameter]) -> Result<()> {
+pub(super) fn compare(arguments: &[Argument], kernel: &'static str, want: &[Argument]) -> Result<()> {
     let refuse = |detail| Err(Error::Signature { kernel, detail });
     if arguments.len() != want.len() {
         return refuse(format!("takes {} arguments, the host passes {}", arguments.len(), want.len()));

@@ -1,9 +1,9 @@
 //! Device memory with the type of its values, which may be known to the host at compile time or
 //! only at run time.
-use super::{pool::Memory, queue::Queue, work::Work};
+use super::{pool::Memory, queue::Queue};
 use crate::{
     Error, Result, Word,
-    element::{Any, AnyValues, ElementType, Listed, WordType, with_type},
+    element::{Any, ElementType, WordType},
 };
 use opencl3::types::cl_mem;
 use std::{
@@ -133,20 +133,6 @@ impl<T> Buffer<T> {
     /// The same memory as a buffer of `U`, which must be the type of the values or [`Any`].
     pub(crate) fn renamed<U>(self) -> Buffer<U> {
         Buffer { memory: self.memory, len: self.len, word: self.word, element: PhantomData }
-    }
-}
-
-impl Buffer {
-    /// Copies the elements to the host. Waits.
-    pub fn download_any(&self, work: &Work) -> Result<AnyValues> {
-        with_type!(self.element(), T => Ok(T::any(self.typed::<T>().download(work)?)))
-    }
-}
-
-impl<T: Word> Buffer<T> {
-    /// Copies the buffer to the host. Waits.
-    pub fn download(&self, work: &Work) -> Result<Vec<T>> {
-        work.read(self, 0, self.len)
     }
 }
 

@@ -12,9 +12,9 @@ use super::{
     handle::{Context, Program as ClProgram},
     info::DeviceId,
     kernel_cache::Cache,
-    program::Program,
+    program::{Compiled, Program},
 };
-use crate::Progress;
+use crate::{Error, Progress, Result};
 use jobs::Job;
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -132,6 +132,20 @@ impl Compiler {
         true
     }
 
+    /// Waits until `program` is made. Also returns the time spent waiting.
+    pub(super) fn compiled<'p>(&self, program: &'p Arc<Program>) -> (Result<&'p Compiled>, Duration) {
+        let (made, waited) = match program.made() {
+            Some(made) => (made, Duration::ZERO),
+            None => {
+                let start = Instant::now();
+                self.ask(program);
+                self.start();
+                (program.wait(), start.elapsed())
+            }
+        };
+        (made.as_ref().map_err(repeated), waited)
+    }
+
     /// Waits until every requested program is made; returns the time this took.
     pub(super) fn finish(&self) -> Duration {
         let start = Instant::now();
@@ -159,6 +173,17 @@ impl Compiler {
     /// Reports to `progress` how many kernels have been compiled, out of those requested.
     pub(super) fn report_to(&self, progress: Progress) {
         *self.shared.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+    }
+}
+
+/// A copy of a program's error, to be returned again.
+fn repeated(error: &Error) -> Error {
+    match error {
+        Error::Build { program, options, log } => {
+            Error::Build { program: program.clone(), options: options.clone(), log: log.clone() }
+        }
+        Error::OpenCl { call, code, name } => Error::OpenCl { call, code: *code, name },
+        other => Error::Build { program: "a program".into(), options: String::new(), log: other.to_string() },
     }
 }
 

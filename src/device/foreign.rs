@@ -1,105 +1,18 @@
 //! Interoperation with an application's own OpenCL handles: adopts its context and queue, borrows
 //! its buffers, exchanges events.
 use super::{
-    Buffer, Device, Work,
+    Buffer, Device, Marker, Work,
     cl::check,
-    handle::{CommandQueue, Context, Event},
+    handle::{CommandQueue, Context, RawContext, RawDevice, RawEvent, RawMemory, RawQueue},
     info,
     pool::Memory,
-    queue::{Queue, SharedEvent},
+    queue::Queue,
 };
 use crate::{Error, Result, element::WordType};
 use opencl3::{
     command_queue as clq, context::context as clc, device::Device as ClDevice, error_codes::error_text, event as cle,
     memory as clm, platform::Platform,
 };
-use std::{ffi::c_void, sync::Arc};
-
-/// `cl_context` as a plain pointer, the form in which any binding of OpenCL can pass it.
-pub type RawContext = *mut c_void;
-/// `cl_device_id`.
-pub type RawDevice = *mut c_void;
-/// `cl_command_queue`.
-pub type RawQueue = *mut c_void;
-/// `cl_mem`.
-pub type RawMemory = *mut c_void;
-/// `cl_event`.
-pub type RawEvent = *mut c_void;
-
-/// A point in a queue. It is reached when all commands before it are done. [`Device::marker`] makes
-/// one, and every execution of a plan returns one.
-#[derive(Debug, Clone)]
-pub struct Marker {
-    /// `None` if nothing was enqueued.
-    event: Option<SharedEvent>,
-    /// `None` for an application's event.
-    home: Option<Home>,
-}
-
-/// The device and the queue to which a marker belongs.
-#[derive(Clone)]
-struct Home {
-    device: Device,
-    queue: Arc<Queue>,
-}
-
-impl std::fmt::Debug for Home {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.device.fmt(f)
-    }
-}
-
-impl Marker {
-    /// The marker of a command that `queue`, one of the queues of `device`, has taken; without an
-    /// event if nothing was enqueued.
-    pub(super) fn of(device: &Device, queue: &Arc<Queue>, event: Option<SharedEvent>) -> Self {
-        Self { event, home: Some(Home { device: device.clone(), queue: queue.clone() }) }
-    }
-
-    /// A marker made from an application's event, which is retained.
-    ///
-    /// # Errors
-    /// [`Error::OpenCl`].
-    ///
-    /// # Safety
-    /// The event must be a valid handle.
-    pub unsafe fn from_raw(event: RawEvent) -> Result<Self> {
-        // SAFETY: valid, as the caller promises. The retain is undone when the wrapper is dropped.
-        let event = unsafe {
-            check("clRetainEvent", cle::retain_event(event))?;
-            Event::from_raw(event)
-        };
-        Ok(Self { event: Some(Arc::new(event)), home: None })
-    }
-
-    /// The event, for other queues to wait for. It is valid while the marker lives; retain it to
-    /// keep it longer. `None` if nothing was enqueued.
-    ///
-    /// # Errors
-    /// [`Error::OpenCl`]: the queue is flushed first.
-    pub fn raw(&self) -> Result<Option<RawEvent>> {
-        let event = self.event.as_ref().map(|event| event.get()).transpose()?;
-        if let (Some(home), Some(_)) = (&self.home, event) {
-            home.queue.flush()?; // others may wait for it without ever flushing this queue
-        }
-        Ok(event)
-    }
-
-    /// Waits until everything enqueued before the marker is done.
-    ///
-    /// # Errors
-    /// [`Error::OpenCl`] if a command before it failed.
-    pub fn wait(&self) -> Result<()> {
-        match (&self.home, &self.event) {
-            (_, None) => Ok(()),
-            (Some(home), Some(event)) => {
-                home.queue.flush()?;
-                home.queue.wait(event)
-            }
-            (None, Some(event)) => event.wait(),
-        }
-    }
-}
 
 impl Device {
     /// Adopts an application's context, device and queue. They are retained, and released when the
@@ -188,8 +101,7 @@ impl Device {
     /// Makes everything enqueued from now on wait for `markers`. Markers of the device's first
     /// queue are skipped: this queue runs in order.
     pub(crate) fn wait_for_markers(&self, markers: &[Marker]) -> Result<()> {
-        let own = |home: &Home| home.device.same_as(self) && home.queue.number() == self.inner.queue.number();
-        let of_others = markers.iter().filter(|marker| !marker.home.as_ref().is_some_and(own));
+        let of_others = markers.iter().filter(|marker| !marker.is_of(self, &self.inner.queue));
         let events = of_others.map(Marker::raw).collect::<Result<Vec<_>>>()?;
         // SAFETY: each marker holds its event.
         unsafe { self.wait_for(&events.into_iter().flatten().collect::<Vec<_>>()) }
@@ -234,37 +146,5 @@ impl Device {
             });
         }
         Ok(Buffer::new(memory, len, word))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::device::{
-        faked::{EndFaked, fake},
-        test_device,
-    };
-    use opencl3::event::set_user_event_status;
-
-    #[test]
-    fn a_marker_is_a_point_of_the_queue_that_took_its_command() -> Result<()> {
-        let device = Device::open_with(test_device().info(), true)?;
-        let _end = EndFaked;
-        let (plain, timed) = (Work::new(&device, None), Work::timed(&device, None)?);
-        let number = |marker: &Marker| marker.home.as_ref().unwrap().queue.number();
-        assert_eq!([&plain, &timed].map(|work| number(&work.marker())), [&plain, &timed].map(|w| w.queue().number()));
-        assert_eq!(number(&device.marker()?), plain.queue().number());
-        assert_ne!(plain.queue().number(), timed.queue().number());
-        // The first queue does not order commands that another queue has taken.
-        timed.enqueue("clEnqueueNDRangeKernel", &timed.uses(&[]), &mut |_, _| fake(device.inner.context.get()))?;
-        let marker = timed.marker();
-        device.wait_for_markers(std::slice::from_ref(&marker))?;
-        let behind = device.marker()?.event.unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        assert!(behind.status()? > 0, "it waits for the other queue");
-        set_user_event_status(marker.raw()?.unwrap(), 0).unwrap();
-        marker.wait()?;
-        behind.wait()?;
-        device.finish()
     }
 }

@@ -1,16 +1,15 @@
 //! Handles of OpenCL's objects. Each handle holds one reference, and releases it when dropped.
 //! Errors of the release are ignored: the wrappers of opencl3 panic instead, so that a lost device
 //! would end its host program.
-use super::{cl::check, info::DeviceId, pool::Memory, queue::Queue};
+use super::{cl::check, info::DeviceId};
 use crate::Result;
 use opencl3::{
     command_queue as clq,
     context::context as clc,
     event as cle, kernel as clk, program as clp,
-    types::{cl_command_queue, cl_context, cl_event, cl_kernel, cl_mem, cl_program},
+    types::{cl_command_queue, cl_context, cl_event, cl_kernel, cl_program},
 };
 use std::{
-    cell::Cell,
     ffi::{CString, c_void},
     ptr,
     sync::{
@@ -18,6 +17,17 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
 };
+
+/// `cl_context` as a plain pointer, the form in which any binding of OpenCL can pass it.
+pub type RawContext = *mut c_void;
+/// `cl_device_id`.
+pub type RawDevice = *mut c_void;
+/// `cl_command_queue`.
+pub type RawQueue = *mut c_void;
+/// `cl_mem`.
+pub type RawMemory = *mut c_void;
+/// `cl_event`.
+pub type RawEvent = *mut c_void;
 
 /// Defines a handle. The raw handle is stored as a number, so that handles of thread-safe objects
 /// are `Send` and `Sync`.
@@ -69,13 +79,12 @@ handle!(
 );
 handle!(
     /// The part of a kernel that threads can share.
-    KernelHandle: cl_kernel, clk::release_kernel
+    SharedKernel: cl_kernel, clk::release_kernel
 );
 
 /// The event of a command. Commands enqueued without an event share the event of a marker, which is
 /// enqueued when it is first needed. The marker comes after these commands, and after all that
 /// their queue has taken in the meantime.
-/// meanwhile.
 #[derive(Debug)]
 pub(super) struct Event {
     handle: OnceLock<EventHandle>,
@@ -90,13 +99,6 @@ struct LaterMarker {
     queue: Arc<CommandQueue>,
     /// Whether the marker has been asked for. Commands taken later may come after it.
     is_needed: AtomicBool,
-}
-
-/// A kernel. It stores its arguments, so it is not `Sync`: two threads cannot share one.
-pub(crate) struct Kernel {
-    handle: KernelHandle,
-    /// The number of the queue on which it is launched next.
-    queue: Cell<u32>,
 }
 
 impl Context {
@@ -248,78 +250,7 @@ impl Program {
     }
 }
 
-impl Kernel {
-    /// A new handle of the kernel `name` of `program`.
-    pub(super) fn of(program: &Program, name: &str) -> Result<Self> {
-        let name = CString::new(name).expect("names of our own have no zero byte");
-        let made = check("clCreateKernel", clk::create_kernel(program.get(), &name))?;
-        // SAFETY: it was made for this handle.
-        Ok(Self { handle: unsafe { KernelHandle::from_raw(made) }, queue: Cell::new(0) })
-    }
-
-    pub(super) fn get(&self) -> cl_kernel {
-        self.handle.get()
-    }
-
-    /// Chooses the queue of the next launch. Memory arguments set after this call count as used on
-    /// `queue`.
-    pub(super) fn launch_on(&self, queue: &Queue) {
-        self.queue.set(queue.number());
-    }
-
-    /// # Safety
-    /// Argument `index` of the kernel must be a pointer to global memory.
-    pub(super) unsafe fn set_memory(&self, index: u32, memory: &Memory) -> Result<()> {
-        let raw: cl_mem = memory.raw_on(self.queue.get());
-        // SAFETY: as the caller promises. OpenCL takes such memory by its handle.
-        unsafe { self.set(index, size_of::<cl_mem>(), (&raw const raw).cast()) }
-    }
-
-    /// # Safety
-    /// Argument `index` of the kernel must be a pointer to global memory.
-    pub(super) unsafe fn set_no_memory(&self, index: u32) -> Result<()> {
-        let none: cl_mem = ptr::null_mut();
-        // SAFETY: as the caller promises. The kernel gets a null pointer.
-        unsafe { self.set(index, size_of::<cl_mem>(), (&raw const none).cast()) }
-    }
-
-    /// # Safety
-    /// Argument `index` of the kernel must be a number of these bytes, as OpenCL passes it.
-    pub(super) unsafe fn set_number(&self, index: u32, bytes: &[u8]) -> Result<()> {
-        // SAFETY: as the caller promises.
-        unsafe { self.set(index, bytes.len(), bytes.as_ptr().cast()) }
-    }
-
-    /// # Safety
-    /// The contract of `clSetKernelArg`, which copies the value.
-    unsafe fn set(&self, index: u32, size: usize, value: *const c_void) -> Result<()> {
-        // SAFETY: as the caller promises.
-        check("clSetKernelArg", unsafe { clk::set_kernel_arg(self.get(), index, size, value) })
-    }
-
-    /// Sets the size of local memory for each work-group in bytes, at least 1.
-    ///
-    /// # Safety
-    /// Argument `index` of the kernel must be a pointer to local memory.
-    pub(super) unsafe fn set_local(&self, index: u32, bytes: u64) -> Result<()> {
-        // SAFETY: as the caller promises. Local memory has a size and no contents.
-        unsafe { self.set(index, bytes as usize, ptr::null()) }
-    }
-
-    /// Number of arguments.
-    pub(super) fn arguments(&self) -> Result<u32> {
-        Ok(check("clGetKernelInfo", clk::get_kernel_info(self.get(), clk::CL_KERNEL_NUM_ARGS))?.into())
-    }
-
-    /// Name and type of an argument, each empty if the driver withholds it.
-    pub(super) fn argument(&self, index: u32) -> (String, String) {
-        let of = |what| clk::get_kernel_arg_info(self.get(), index, what).map(|name| text(name.into()));
-        let name = of(clk::CL_KERNEL_ARG_NAME).unwrap_or_default();
-        (name, of(clk::CL_KERNEL_ARG_TYPE_NAME).unwrap_or_default())
-    }
-}
-
 /// Decodes text from OpenCL, without the zero byte at its end.
-fn text(bytes: Vec<u8>) -> String {
+pub(super) fn text(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned()
 }

@@ -5,7 +5,7 @@ mod tests;
 use super::{
     Arguing, Arguments, Declared, Device, arguments,
     batch::Unit,
-    handle,
+    kernel_handle::KernelHandle,
     parameters::parameters,
     program::{Compiled, Program},
     uses::{FirstUse, Uses},
@@ -24,7 +24,7 @@ use std::{
     any::TypeId,
     marker::PhantomData,
     ptr,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
 
 /// Work-groups of one size in one dimension.
@@ -43,31 +43,6 @@ impl Grid {
     /// One work-item for each of `items`, rounded up to whole work-groups.
     pub fn items(items: usize, group_size: usize) -> Self {
         Self { groups: items.div_ceil(group_size), group_size }
-    }
-}
-
-/// Idle handles of one kernel. A `cl_kernel` stores its arguments, so each thread takes a handle of
-/// its own.
-#[derive(Default)]
-pub(super) struct Handles {
-    idle: Mutex<Vec<handle::Kernel>>,
-}
-
-impl Handles {
-    fn idle(&self) -> MutexGuard<'_, Vec<handle::Kernel>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Compiled {
-    /// An idle handle, or a new one.
-    fn take(&self) -> Result<handle::Kernel> {
-        let idle = self.handles.idle().pop();
-        idle.map_or_else(|| self.create(), Ok)
-    }
-
-    fn put_back(&self, handle: handle::Kernel) {
-        self.handles.idle().push(handle);
     }
 }
 
@@ -157,7 +132,7 @@ impl Untyped {
 
     /// The compiled kernel. Checks that its arguments are those declared.
     fn compiled(&self, work: &Work, declared: Declaration) -> Result<&Compiled> {
-        let (compiled, waited) = self.home.compiled(&work.device().inner.compiler);
+        let (compiled, waited) = work.device().inner.compiler.compiled(&self.home);
         work.count_kernel_wait(waited);
         let compiled = compiled?;
         if self.checked.get().is_none() {
@@ -197,7 +172,7 @@ impl Untyped {
 ///
 /// # Safety
 /// Every argument must be set.
-unsafe fn enqueue(work: &Work, raw: &handle::Kernel, grid: Grid, uses: &Uses) -> Result<()> {
+unsafe fn enqueue(work: &Work, raw: &KernelHandle, grid: Grid, uses: &Uses) -> Result<()> {
     let (global, local) = ([grid.groups * grid.group_size], [grid.group_size]);
     work.launch(uses, &mut |queue, wait| {
         let (global, local, waits, events) = (global.as_ptr(), local.as_ptr(), wait.len(), wait.pointer());

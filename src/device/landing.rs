@@ -33,7 +33,8 @@ impl Landing {
     /// if another thread is reading, or if the driver has no such memory.
     pub(super) fn read(
         &self,
-        (context, queue): (&Context, cl_command_queue),
+        context: &Context,
+        queue: cl_command_queue,
         to: &mut [u8],
         enqueue: impl FnOnce(*mut u8) -> Result<()>,
     ) -> Result<bool> {

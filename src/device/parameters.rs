@@ -16,8 +16,9 @@
 //! compared with those of the compiled kernel before its first launch.
 use super::{
     Source,
+    arguments::Argument,
     buffer::Buffer,
-    handle,
+    kernel_handle::KernelHandle,
     pool::Memory,
     slot::{Slot, Words},
     uses::Uses,
@@ -48,17 +49,10 @@ pub(crate) struct Local<T>(PhantomData<T>);
 /// A number.
 pub(crate) struct Scalar<T>(PhantomData<T>);
 
-/// Name and OpenCL type of a parameter, as the host declares it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Parameter {
-    pub name: String,
-    pub cl_type: String,
-}
-
 /// The parameters of a kernel, as the host declares them. Its functions are not generic and not
 /// inlined: hundreds of kernels call them for each field.
 pub(crate) struct Declared {
-    parameters: Vec<Parameter>,
+    parameters: Vec<Argument>,
     words: Words,
     /// The names of the fields that are not declared yet.
     fields: std::str::Split<'static, char>,
@@ -80,14 +74,14 @@ impl Declared {
     #[inline(never)]
     pub fn pointer(&mut self, name: &str, to: WordType) {
         let cl_type = format!("{}*", self.words.declared(to));
-        self.parameters.push(Parameter { name: name.into(), cl_type });
+        self.parameters.push(Argument { name: name.into(), cl_type });
     }
 
     /// Adds a number of this type.
     #[inline(never)]
     pub fn number(&mut self, name: &str, of: WordType) {
         let cl_type = self.words.declared(of).into();
-        self.parameters.push(Parameter { name: name.into(), cl_type });
+        self.parameters.push(Argument { name: name.into(), cl_type });
     }
 
     #[inline(never)]
@@ -106,7 +100,7 @@ impl Declared {
 /// Sets the arguments of a launch one after another. Its functions are not generic, so that
 /// hundreds of kernels share them. After a failure nothing more is set.
 pub(crate) struct Arguing<'k> {
-    kernel: &'k handle::Kernel,
+    kernel: &'k KernelHandle,
     name: &'static str,
     words: &'k Words,
     index: u32,
@@ -118,7 +112,7 @@ pub(crate) struct Arguing<'k> {
 impl<'k> Arguing<'k> {
     /// Starts to set the arguments of the kernel `name`, compiled for `words`. `uses` is what the
     /// launch uses besides its arguments.
-    pub(super) fn new(kernel: &'k handle::Kernel, name: &'static str, words: &'k Words, uses: Uses) -> Self {
+    pub(super) fn new(kernel: &'k KernelHandle, name: &'static str, words: &'k Words, uses: Uses) -> Self {
         Self { kernel, name, words, index: 0, uses, set: Ok(()) }
     }
 
@@ -137,7 +131,7 @@ impl<'k> Arguing<'k> {
         }
     }
 
-    fn set(&mut self, set: impl FnOnce(&handle::Kernel, u32) -> Result<()>) {
+    fn set(&mut self, set: impl FnOnce(&KernelHandle, u32) -> Result<()>) {
         if self.set.is_ok() {
             self.set = set(self.kernel, self.index);
             self.index += 1;
@@ -153,7 +147,7 @@ impl<'k> Arguing<'k> {
             // SAFETY: as the caller promises.
             return unsafe { self.no_memory() };
         }
-        self.uses.memory(memory);
+        memory.count_in(&mut self.uses);
         // SAFETY: as the caller promises; the handle lives as long as the borrow.
         self.set(|kernel, index| unsafe { kernel.set_memory(index, memory) });
     }
@@ -290,7 +284,7 @@ pub(crate) trait Arguments: 'static {
 }
 
 /// All parameters that `declare` adds for a kernel compiled for `words`.
-pub(super) fn parameters(fields: &'static str, words: &Words, declare: fn(&mut Declared)) -> Vec<Parameter> {
+pub(super) fn parameters(fields: &'static str, words: &Words, declare: fn(&mut Declared)) -> Vec<Argument> {
     let mut declared = Declared { parameters: Vec::new(), words: *words, fields: fields.split(' ') };
     declare(&mut declared);
     declared.parameters

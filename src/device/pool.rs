@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{Error, Result};
 pub(super) use memory::Memory;
-use memory::{Home, release};
+use memory::{MemoryHome, release};
 pub(super) use meter::{Budget, Meter};
 use opencl3::types::cl_context;
 use std::{
@@ -149,7 +149,7 @@ impl Pool {
         let (in_use, kept) = (state.used_bytes, state.free_bytes);
         drop(state);
         tracing::trace!(target: "blockmul::pool", bytes = size, reused, in_use, kept, "buffer");
-        let home = Home::Pool(self.clone(), budget.meter.clone());
+        let home = MemoryHome::Pool(self.clone(), budget.meter.clone());
         let queues = AtomicU32::new(1 << queue.number());
         Ok(Memory { raw, bytes: size, home, queues, first_use, lost: false.into() })
     }

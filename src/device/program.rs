@@ -1,21 +1,14 @@
-//! Programs of kernels. A stage requests its programs when it is set up. The [`Compiler`] makes all
+//! Programs of kernels. A stage requests its programs when it is set up. The compiler makes all
 //! requested programs when one of them is waited for.
-use super::{
-    arguments::KernelArguments,
-    batch::Unit,
-    compiler::Compiler,
-    handle::{Kernel, Program as ClProgram},
-    kernel::Handles,
-};
-use crate::{Error, Result};
+use super::{arguments::KernelArguments, batch::Unit, handle::Program as ClProgram, kernel_handle::KernelHandle};
+use crate::Result;
 use std::{
     any::TypeId,
     collections::HashMap,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
-    time::{Duration, Instant},
 };
 
 /// The program of a kernel: compiled, loaded, or still to be made.
@@ -25,23 +18,33 @@ pub(super) struct Program {
     made: OnceLock<Result<Compiled>>,
 }
 
-/// A compiled kernel: its program, which other kernels may share, its arguments, and its handles.
+/// A compiled kernel: its program, which other kernels may share, and its arguments.
 pub(super) struct Compiled {
     program: Arc<ClProgram>,
     pub(super) arguments: KernelArguments,
-    pub(super) handles: Handles,
+    /// Idle handles. A `cl_kernel` stores its arguments, so each thread takes a handle of its own.
+    idle: Mutex<Vec<KernelHandle>>,
     /// The declaration that was compared with the kernel's arguments.
     pub(super) agreed: OnceLock<TypeId>,
 }
 
 impl Compiled {
     pub(super) fn new(program: Arc<ClProgram>, arguments: KernelArguments) -> Self {
-        Self { program, arguments, handles: Handles::default(), agreed: OnceLock::new() }
+        Self { program, arguments, idle: Mutex::default(), agreed: OnceLock::new() }
     }
 
-    /// A new handle.
-    pub(super) fn create(&self) -> Result<Kernel> {
-        Kernel::of(&self.program, &self.arguments.name)
+    /// An idle handle, or a new one.
+    pub(super) fn take(&self) -> Result<KernelHandle> {
+        let idle = self.idle().pop();
+        idle.map_or_else(|| KernelHandle::of(&self.program, &self.arguments.name), Ok)
+    }
+
+    pub(super) fn put_back(&self, handle: KernelHandle) {
+        self.idle().push(handle);
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<KernelHandle>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -55,6 +58,16 @@ impl Program {
         !self.asked.swap(true, Relaxed)
     }
 
+    /// The compiled kernel or the error, once it is made.
+    pub(super) fn made(&self) -> Option<&Result<Compiled>> {
+        self.made.get()
+    }
+
+    /// Waits until another thread has made the kernel.
+    pub(super) fn wait(&self) -> &Result<Compiled> {
+        self.made.wait()
+    }
+
     fn has_failed(&self) -> bool {
         self.made.get().is_some_and(Result::is_err)
     }
@@ -62,31 +75,6 @@ impl Program {
     /// Stores the compiled kernel or the error. Only the first call counts.
     pub(super) fn finish(&self, made: Result<Compiled>) {
         let _the_later = self.made.set(made);
-    }
-
-    /// Waits until `compiler` has made the kernel. Also returns the time spent waiting.
-    pub(super) fn compiled(self: &Arc<Self>, compiler: &Compiler) -> (Result<&Compiled>, Duration) {
-        let (made, waited) = match self.made.get() {
-            Some(made) => (made, Duration::ZERO),
-            None => {
-                let start = Instant::now();
-                compiler.ask(self);
-                compiler.start();
-                (self.made.wait(), start.elapsed())
-            }
-        };
-        (made.as_ref().map_err(repeated), waited)
-    }
-}
-
-/// A copy of a program's error, to be returned again.
-fn repeated(error: &Error) -> Error {
-    match error {
-        Error::Build { program, options, log } => {
-            Error::Build { program: program.clone(), options: options.clone(), log: log.clone() }
-        }
-        Error::OpenCl { call, code, name } => Error::OpenCl { call, code: *code, name },
-        other => Error::Build { program: "a program".into(), options: String::new(), log: other.to_string() },
     }
 }
 

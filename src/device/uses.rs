@@ -1,7 +1,6 @@
 //! First uses of memory and kernels. A driver may allocate memory at the first command that uses
 //! it, and load a kernel at its first launch. That command may fail for lack of memory, so it has
 //! an event.
-use super::pool::Memory;
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering::Relaxed},
@@ -33,9 +32,10 @@ impl Uses {
         Self { failures, ..Self::default() }
     }
 
-    pub(super) fn memory(&mut self, memory: &Memory) {
-        self.bytes += memory.bytes();
-        self.note(memory.first_use());
+    /// Adds memory of the device.
+    pub(super) fn memory(&mut self, bytes: u64, first_use: &Arc<FirstUse>) {
+        self.bytes += bytes;
+        self.note(first_use);
     }
 
     /// Adds something that uses no memory of the pool.

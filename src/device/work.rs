@@ -17,7 +17,7 @@ use super::{
     uses::Uses,
 };
 use crate::{Error, Result, Word, element::WordType};
-use lanes::Home;
+use lanes::LaneOrigin;
 pub(crate) use map::Mapped;
 pub(crate) use seen::{AnySeen, AnySeenLater, Seen, SeenLater};
 use std::{
@@ -26,7 +26,7 @@ use std::{
     time::{Duration, Instant},
 };
 pub use times::StageTime;
-use times::{Event, StageRecord};
+use times::{StageRecord, TimedEvent};
 
 /// Allocates, launches, copies and reads back for one product. Records its peak memory and the
 /// events of its stages. It belongs to one thread: threads that share a device have a `Work` each.
@@ -43,7 +43,7 @@ pub(crate) struct Work {
     /// Whether the queues record times.
     timed: bool,
     /// The work of which this one is a lane.
-    home: Option<Home>,
+    home: Option<LaneOrigin>,
 }
 
 /// Wall-clock time, without the time spent waiting for kernels to be compiled.
@@ -75,7 +75,7 @@ impl Work {
     pub fn timed(device: &Device, limit: Option<u64>) -> Result<Self> {
         let (first, queue) = (&device.inner.queue, device.queue(0, true)?);
         queue.follow(first.commands().last_of(1 << first.number()));
-        let home = (queue.number() != first.number()).then(|| Home::of(first, 0));
+        let home = (queue.number() != first.number()).then(|| LaneOrigin::of(first, 0));
         let mut work = Self::on(device, queue, limit);
         (work.timed, work.home) = (true, home);
         Ok(work)
@@ -224,7 +224,7 @@ impl Work {
     /// The uses of a command on `memory`.
     pub(super) fn uses(&self, memory: &[&Memory]) -> Uses {
         let mut uses = Uses::new(self.queue.commands().forgotten());
-        memory.iter().for_each(|memory| uses.memory(memory));
+        memory.iter().for_each(|memory| memory.count_in(&mut uses));
         uses
     }
 
@@ -257,7 +257,7 @@ impl Work {
         let mut record = self.record.borrow_mut();
         let (stage, bins) = (record.stage, record.bins);
         record.last = Some(event.clone());
-        record.events.push(Event { stage, bins, event });
+        record.events.push(TimedEvent { stage, bins, event });
         Ok(())
     }
 

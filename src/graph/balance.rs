@@ -8,7 +8,6 @@
 //! patches are divided together, by paths that stay within patches.
 use super::{
     edges::{Edges, Graph, Lengths},
-    lloyd::Steps,
     sweeps::sweeps,
 };
 use crate::{
@@ -42,9 +41,6 @@ kernel! {
     }
 }
 
-/// How often the two seeds of a divided patch move: more moves do not lower energies further.
-const DIVISIONS: usize = 1;
-
 /// For each patch, the cost of giving it up and the gain of dividing it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Balance {
@@ -56,36 +52,6 @@ pub(crate) struct Balance {
 }
 
 impl Balance {
-    /// Computes the balance of patches; every patch must have vertices. `inside` has the steps
-    /// along edges within patches. `without` has the energy of each patch's vertices if they go to
-    /// other seeds.
-    pub fn of<S: Steps>(whole: &S, inside: &S, state: &S::State, seeds: &[u32], without: &[f64]) -> Result<Self> {
-        let (patches, now, sizes) = (seeds.len(), whole.energies(state)?, whole.sizes(state));
-        let one = whole.far_ends(state, seeds)?;
-        let other = inside.far_ends(&inside.state(&one, None)?, &one)?;
-        let mut halves = [one, other].concat();
-        let (mut divided, mut best) = (vec![f64::INFINITY; patches], halves.clone());
-        for step in 0..=DIVISIONS {
-            let of_halves = inside.state(&halves, None)?;
-            let (energies, reached) = (inside.energies(&of_halves)?, inside.sizes(&of_halves));
-            for patch in 0..patches {
-                let (one, other) = (patch, patches + patch);
-                let energy = energies[one] + energies[other];
-                if reached[one] + reached[other] == sizes[patch] && energy < divided[patch] {
-                    divided[patch] = energy;
-                    (best[one], best[other]) = (halves[one], halves[other]);
-                }
-            }
-            if step < DIVISIONS {
-                halves = inside.centres(&of_halves, &halves)?;
-            }
-        }
-        let others = best.split_off(patches);
-        let costs = without.iter().zip(&now).map(|(without, now)| without - now).collect();
-        let gains = now.iter().zip(&divided).map(|(now, divided)| now - divided).collect();
-        Ok(Self { costs, gains, pairs: [best, others] })
-    }
-
     /// Lists at most `most` sets of seeds that are worth a try. In the first set the patches that
     /// cost least have moved into those that gain most, each patch once, as long as a move gains
     /// more than it costs. In each further set only one patch has moved, the best moves first. A
@@ -141,7 +107,8 @@ impl Balance {
 pub(super) fn inside_lengths(
     work: &Work,
     graph: &Graph,
-    (lengths, entering): (&Lengths<'_>, &Edges),
+    lengths: &Lengths<'_>,
+    entering: &Edges,
     label: &Buffer<u32>,
 ) -> Result<Buffer<f64>> {
     let group_size = work.device().info().numbers().vector_group;
@@ -183,5 +150,5 @@ pub(super) fn second(
         stride: lengths.stride,
     };
     kernel.launch(work, Grid::items(label.len(), group_size), args)?;
-    Ok(sweeps(work, entering, (inside, false), second.into_any(), None)?.0.into_typed())
+    Ok(sweeps(work, entering, inside, false, second.into_any(), None)?.0.into_typed())
 }

@@ -127,7 +127,7 @@ pub(super) fn nearest(
     begin.launch(work, grid, args)?;
     // No closer vertex is known for sources either.
     if open.download(work)?[0] as usize > sources.len() {
-        level = levels(work, edges, lengths, distance, (&mut before, level))?;
+        level = levels(work, edges, lengths, distance, &mut before, level)?;
     }
     let args =
         LabelSources { vertex: sources, of: labels, level: &level, label: &mut label, sources: sources.len() as u32 };
@@ -174,7 +174,8 @@ fn levels(
     edges: &Edges,
     lengths: &Lengths<'_>,
     distance: &Buffer,
-    (before, mut parent): (&mut Buffer<u32>, Buffer<u32>),
+    before: &mut Buffer<u32>,
+    mut parent: Buffer<u32>,
 ) -> Result<Buffer<u32>> {
     let (device, vertices) = (work.device(), edges.pattern.ncols);
     let group_size = device.info().numbers().vector_group;

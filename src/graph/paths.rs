@@ -185,7 +185,7 @@ impl<'a> ShortestPaths<'a> {
         // A delta is no reason for `auto` to refuse lengths that only sweeps take.
         let unused = self.schedule == Schedule::Auto && schedule == Schedule::BellmanFord;
         let step = schedule.step(self.delta.filter(|_| !unused), lengths, survey)?;
-        let distances = Distances::new(work, graph, lengths, (schedule, step), survey)?;
+        let distances = Distances::new(work, graph, lengths, schedule, step, survey)?;
         let (distance, visits) = distances.run(work, &sources, self.progress.as_ref())?;
         let before = match self.predecessors {
             true => {

@@ -185,7 +185,7 @@ fn by_steps(
     let (survey, of_steps) = (Survey { least: 1.0, mean: 1.0 }, Lengths::packed(&step_length));
     let schedule = Schedule::Auto.chosen(of_steps.element, device.info(), survey)?;
     // All vertices are near: each list is a step further.
-    let distances = Distances::new(work, &graph, &of_steps, (schedule, f64::INFINITY), survey)?;
+    let distances = Distances::new(work, &graph, &of_steps, schedule, f64::INFINITY, survey)?;
     let (steps, _) = distances.run(work, &border, None)?;
     let args = ClaimBySteps {
         out_ptr: &edges.pattern.col_ptr,

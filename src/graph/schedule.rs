@@ -135,7 +135,8 @@ impl<'a> Distances<'a> {
         work: &Work,
         graph: &Graph,
         lengths: &'a Lengths<'a>,
-        (schedule, step): (Schedule, f64),
+        schedule: Schedule,
+        step: f64,
         survey: Survey,
     ) -> Result<Self> {
         let edges = graph.edges(work, schedule != Schedule::BellmanFord)?;
@@ -147,7 +148,7 @@ impl<'a> Distances<'a> {
         let mut distance = start(work, self.lengths.element, sources, self.edges.pattern.ncols)?;
         let order = match self.schedule {
             Schedule::BellmanFord => {
-                return sweeps(work, &self.edges, (self.lengths, self.negative), distance, progress);
+                return sweeps(work, &self.edges, self.lengths, self.negative, distance, progress);
             }
             Schedule::NearFar => near_far,
             _ => frontier,

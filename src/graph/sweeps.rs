@@ -52,7 +52,8 @@ const TOGETHER: usize = 8;
 pub(super) fn sweeps(
     work: &Work,
     edges: &Edges,
-    (lengths, negative): (&Lengths<'_>, bool),
+    lengths: &Lengths<'_>,
+    negative: bool,
     mut distance: Buffer,
     progress: Option<&Progress>,
 ) -> Result<(Buffer, Visits)> {
@@ -91,7 +92,7 @@ pub(super) fn sweeps(
             progress.tell(sweeps.min(vertices as u64), vertices as u64);
         }
         if negative && (until.is_some() || is_time_to_look(sweeps)) {
-            look(work, edges, lengths, (&last, &distance), until.is_none().then_some(sweeps))?;
+            look(work, edges, lengths, &last, &distance, until.is_none().then_some(sweeps))?;
         }
         if until.is_some() {
             return Ok((distance, Visits { rounds: sweeps, edges: sweeps * nnz }));
@@ -104,7 +105,8 @@ fn look(
     work: &Work,
     edges: &Edges,
     lengths: &Lengths<'_>,
-    (last, distance): (&Buffer<u32>, &Buffer),
+    last: &Buffer<u32>,
+    distance: &Buffer,
     falling: Option<u64>,
 ) -> Result<()> {
     let from = last.download(work)?;

@@ -1,33 +1,16 @@
 //! The factors of a product, and the passes that compute it.
 use super::{
-    Columns, Fits, Found,
+    Columns, Factor, Fits, Found,
     numbers::{Numbers, PlusTimes, Words},
     once,
     room::Room,
     rows,
 };
 use crate::{
-    BlockShape, Error, Result, Semiring,
-    element::{Algebra, AnySlice, AnyValues, ElementType, with_values},
+    Error, Result, Semiring,
+    element::{Algebra, AnyValues, ElementType, with_values},
     host::memory,
-    matrix::AnyView,
 };
-
-/// A factor of a product: its pattern and its blocks.
-#[derive(Clone, Copy)]
-pub(crate) struct Factor<'a> {
-    pub columns: Columns<'a>,
-    pub shape: BlockShape,
-    /// Number of elements from one block to the next.
-    pub stride: usize,
-    pub values: AnySlice<'a>,
-}
-
-impl<'a> From<AnyView<'a>> for Factor<'a> {
-    fn from(AnyView { pattern, shape, stride, values, .. }: AnyView<'a>) -> Self {
-        Self { columns: pattern.into(), shape, stride, values }
-    }
-}
 
 /// The factors of A·B over a semiring. The element type is known at run time only; sums are
 /// computed in one of the few types of [`Numbers`].

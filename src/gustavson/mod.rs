@@ -35,10 +35,10 @@ mod tests;
 use growing::{Growing, Places};
 use rows::{Extent, RowSet};
 
-pub(crate) use factors::{Factor, Factors};
+pub(crate) use factors::Factors;
 pub(crate) use parts::Found;
 
-use crate::{Error, Pattern, Result, host::memory};
+use crate::{BlockShape, Error, Pattern, Result, element::AnySlice, host::memory, matrix::AnyView};
 use std::{
     ops::Range,
     sync::{Mutex, PoisonError},
@@ -102,6 +102,22 @@ pub(crate) struct Columns<'a> {
     pub nrows: usize,
     pub col_ptr: Offsets<'a>,
     pub row_idx: &'a [u32],
+}
+
+/// A factor of a product: its pattern and its blocks.
+#[derive(Clone, Copy)]
+pub(crate) struct Factor<'a> {
+    pub columns: Columns<'a>,
+    pub shape: BlockShape,
+    /// Number of elements from one block to the next.
+    pub stride: usize,
+    pub values: AnySlice<'a>,
+}
+
+impl<'a> From<AnyView<'a>> for Factor<'a> {
+    fn from(AnyView { pattern, shape, stride, values, .. }: AnyView<'a>) -> Self {
+        Self { columns: pattern.into(), shape, stride, values }
+    }
 }
 
 /// A function that fails if so many entries of C do not fit the memory.

@@ -5,7 +5,7 @@
 //! `u32` also carries the bits of `i32`, whose sums and products modulo 2^32 have the same bits
 //! with and without a sign. Except in plus-times, it also carries the bits of `f32`. The operations
 //! of the semiring convert these bits.
-use super::{Columns, Factor, sums};
+use super::{Columns, Factor};
 use crate::{
     Arithmetic, BlockShape, Semiring,
     element::{Algebra, AnySlice, ElementType, Listed, Widened},
@@ -96,11 +96,6 @@ pub(super) trait Operations<N: Arithmetic>: Copy + Sync {
     fn identity(self) -> N;
     fn add(self, x: N, y: N) -> N;
     fn multiply(self, x: N, y: N) -> N;
-
-    /// Adds the products of blocks of a column of C.
-    fn add_blocks(self, column: &mut sums::Column<N>, of: &Typed<'_, N>, col: usize) {
-        column.add_blocks(self, of, col, sums::add_any(self, of.a.shape.rows(), of.b.shape.cols(), of.a.shape.cols()));
-    }
 }
 
 /// The operations of a semiring on numbers whose bits `u32` carries.
@@ -201,11 +196,6 @@ macro_rules! floats {
             #[inline(always)]
             fn multiply(self, x: $float, y: $float) -> $float {
                 x.times(y)
-            }
-
-            /// For the block sizes of solvers the number of rows is a constant.
-            fn add_blocks(self, column: &mut sums::Column<$float>, of: &Typed<'_, $float>, col: usize) {
-                sums::add_few_rows(self, column, of, col);
             }
         }
     )+ };

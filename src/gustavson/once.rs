@@ -11,7 +11,7 @@ use super::{
     rows::{self, Extent, RowSet},
     share_out,
     shifted::Shifted,
-    sums::Column,
+    sums::{BlockSums, Column},
 };
 use crate::{
     Arithmetic, BlockShape, Result,
@@ -38,7 +38,7 @@ const SAMPLES: usize = 256;
 const FEW: u64 = 1 << 15;
 
 /// See [`Factors::multiply`](super::Factors::multiply); the sums are of type `N`.
-pub(super) fn multiply<N: Arithmetic>(factors: &Typed<'_, N>, by: impl Operations<N>, fits: Fits<'_>) -> Result<Found> {
+pub(super) fn multiply<N: Arithmetic>(factors: &Typed<'_, N>, by: impl BlockSums<N>, fits: Fits<'_>) -> Result<Found> {
     let Shares { mut parts, roomy } = parts(factors.a.columns, factors.b.columns, 1, fits)?;
     if !roomy {
         return rows::find(factors.a.columns, factors.b.columns, 1, fits);
@@ -68,7 +68,7 @@ pub(super) fn multiply<N: Arithmetic>(factors: &Typed<'_, N>, by: impl Operation
 /// Computes the parts on all threads in parallel.
 fn side_by_side<N: Arithmetic>(
     factors: &Typed<'_, N>,
-    by: impl Operations<N>,
+    by: impl BlockSums<N>,
     mut parts: Vec<Part>,
     fits: Fits<'_>,
 ) -> Result<Found> {
@@ -116,7 +116,7 @@ struct OnePass<'a, N: Clone> {
 }
 
 impl<'a, N: Arithmetic> OnePass<'a, N> {
-    fn new(factors: &'a Typed<'a, N>, by: impl Operations<N>) -> Self {
+    fn new(factors: &'a Typed<'a, N>, by: impl BlockSums<N>) -> Self {
         let identity = by.identity();
         let (shifted, near) = (Shifted::new(identity), Near::new(identity));
         let sorted = Sorted { products: Vec::new(), keys: Vec::new() };
@@ -126,7 +126,7 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
     /// Estimates the number of entries in columns `cols` of C. It computes every [`SAMPLED`]th
     /// column, and assumes the same number of entries for each entry of B. Returns the greatest
     /// number if the sample has no entry of B.
-    fn expect(&mut self, by: impl Operations<N>, cols: Range<usize>) -> Result<u64> {
+    fn expect(&mut self, by: impl BlockSums<N>, cols: Range<usize>) -> Result<u64> {
         let b = self.factors.b.columns;
         let (mut made, mut of_b) = (Growing::default(), 0);
         let step = SAMPLED.max(cols.len() / SAMPLES);
@@ -140,13 +140,7 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
     }
 
     /// Appends the columns of a part.
-    fn columns(
-        &mut self,
-        by: impl Operations<N>,
-        part: &mut Part,
-        made: &mut Growing<N>,
-        fits: More<'_>,
-    ) -> Result<()> {
+    fn columns(&mut self, by: impl BlockSums<N>, part: &mut Part, made: &mut Growing<N>, fits: More<'_>) -> Result<()> {
         for col in part.cols.clone() {
             let before = made.len();
             self.column(by, col, made, fits)?;
@@ -157,7 +151,7 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
 
     /// Appends a column of C.
     #[inline(always)]
-    fn column(&mut self, by: impl Operations<N>, col: usize, made: &mut Growing<N>, fits: More<'_>) -> Result<()> {
+    fn column(&mut self, by: impl BlockSums<N>, col: usize, made: &mut Growing<N>, fits: More<'_>) -> Result<()> {
         let Typed { a, b } = self.factors;
         let (of_b, a_values) = (b.columns.entries(col), &a.values[..]);
         if of_b.len() > RUN_PIECE {
@@ -196,7 +190,7 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
 
     /// Appends a column of C that is computed in two passes, like columns of blocks.
     #[cold]
-    fn cut_column(&mut self, by: impl Operations<N>, col: usize, made: &mut Growing<N>, fits: More<'_>) -> Result<()> {
+    fn cut_column(&mut self, by: impl BlockSums<N>, col: usize, made: &mut Growing<N>, fits: More<'_>) -> Result<()> {
         let Typed { a, b } = self.factors;
         let nrows = a.columns.nrows;
         let (set, column) = match &mut self.cut {

@@ -1,17 +1,41 @@
 //! The second pass: computes the sums of the rows that were found.
 use super::{
     Found,
-    numbers::{Operand, Operations, Typed},
+    numbers::{Operand, Operations, PlusTimes, Typed, Words},
     parts::in_turn,
     room::{Room, Summed},
     share_out,
 };
-use crate::{Arithmetic, BlockShape, Result, host::memory, primitives::segmented_reduce::RUN_PIECE};
+use crate::{Arithmetic, BlockShape, Result, element::Algebra, host::memory, primitives::segmented_reduce::RUN_PIECE};
 use nalgebra::{DMatrixView, DMatrixViewMut};
+
+/// Sums of products of blocks by the operations of a semiring.
+pub(super) trait BlockSums<N: Arithmetic>: Operations<N> {
+    /// Adds the products of blocks of a column of C.
+    fn add_blocks(self, column: &mut Column<N>, of: &Typed<'_, N>, col: usize) {
+        column.add_blocks(self, of, col, add_any(self, of.a.shape.rows(), of.b.shape.cols(), of.a.shape.cols()));
+    }
+}
+
+impl BlockSums<f64> for Algebra<f64> {}
+impl BlockSums<u32> for Words {}
+impl BlockSums<u32> for PlusTimes {}
+
+impl BlockSums<f64> for PlusTimes {
+    fn add_blocks(self, column: &mut Column<f64>, of: &Typed<'_, f64>, col: usize) {
+        add_few_rows(self, column, of, col);
+    }
+}
+
+impl BlockSums<f32> for PlusTimes {
+    fn add_blocks(self, column: &mut Column<f32>, of: &Typed<'_, f32>, col: usize) {
+        add_few_rows(self, column, of, col);
+    }
+}
 
 impl<N: Summed> Typed<'_, N> {
     /// Writes the rows that were found and their sums.
-    pub fn sum(&self, found: Found, by: impl Operations<N>, mut into: Room<'_, N>) -> Result<()> {
+    pub fn sum(&self, found: Found, by: impl BlockSums<N>, mut into: Room<'_, N>) -> Result<()> {
         let (nrows, shape) = (self.a.columns.nrows, self.a.shape.product(self.b.shape));
         let Found { parts, stores } = found;
         let threads = parts.len().min(rayon::current_num_threads());
@@ -73,7 +97,7 @@ impl<N: Arithmetic> Column<N> {
     }
 
     /// Sums column `col` of C, whose rows are `rows`.
-    pub fn sum(&mut self, by: impl Operations<N>, of: &Typed<'_, N>, col: usize, rows: &[u32]) {
+    pub fn sum(&mut self, by: impl BlockSums<N>, of: &Typed<'_, N>, col: usize, rows: &[u32]) {
         self.cut.in_use = of.b.columns.entries(col).len() > RUN_PIECE;
         self.clear(rows);
         let scalars = (self.shape.area(), of.a.shape.cols(), of.a.stride) == (1, 1, 1);
@@ -179,13 +203,9 @@ impl<N: Arithmetic> Column<N> {
     }
 }
 
-/// Adds products of blocks that have few rows. Their number is a constant in each variant.
-pub(super) fn add_few_rows<N: Arithmetic>(
-    by: impl Operations<N>,
-    column: &mut Column<N>,
-    of: &Typed<'_, N>,
-    col: usize,
-) {
+/// Adds products of blocks that have few rows, as those of solvers. The number of rows is a
+/// constant in each variant.
+fn add_few_rows<N: Arithmetic>(by: impl Operations<N>, column: &mut Column<N>, of: &Typed<'_, N>, col: usize) {
     match of.a.shape.rows() {
         1 => column.add_blocks(by, of, col, add_rows::<N, 1>(by)),
         2 => column.add_blocks(by, of, col, add_rows::<N, 2>(by)),
@@ -217,7 +237,7 @@ fn add_rows<N: Arithmetic, const R: usize>(by: impl Operations<N>) -> impl Fn(&m
 }
 
 /// Computes sum += a·b of blocks with any number of rows.
-pub(super) fn add_any<N: Arithmetic>(
+fn add_any<N: Arithmetic>(
     by: impl Operations<N>,
     rows: usize,
     cols: usize,

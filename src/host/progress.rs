@@ -5,7 +5,7 @@ use std::sync::Arc;
 /// entries written. It is called from time to time, from any thread.
 ///
 /// ```
-/// use blockmul::host::Progress;
+/// use blockmul::extra::host::Progress;
 /// use blockmul::io;
 /// let progress = Progress::new(|done, total| eprint!("\r{} %", 100 * done / total.max(1)));
 /// let options = io::ReadOptions { progress: Some(progress), ..Default::default() };

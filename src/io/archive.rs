@@ -19,16 +19,13 @@ use super::malformed;
 use super::packing::without_packing;
 use super::unpacked::fill;
 use super::words::words;
-use super::zipped::{listed, only};
+use super::zipped::{MOST_MEMBERS, listed, only};
 use crate::{Error, Result};
 
 /// Bytes of a header; members begin at multiples of it.
 pub(super) const BLOCK: usize = 512;
 /// Bytes of the longest name, and of the longest list of a member's attributes.
 const LONGEST_NOTE: u64 = 1 << 16;
-/// The maximum number of members that are examined; their list is held in memory.
-pub(super) const MOST_MEMBERS: usize = 10_000;
-
 /// Whether these are the first bytes of an archive: its first block is a header whose checksum is
 /// right.
 pub(super) fn begins_as_archive(first: &[u8]) -> bool {
@@ -43,7 +40,7 @@ fn is_header(header: &Header) -> bool {
 
 /// A file of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Member {
+pub(super) struct TarMember {
     name: String,
     /// Byte of the unpacked archive at which the file begins.
     start: u64,
@@ -52,7 +49,7 @@ pub(super) struct Member {
     sparse: bool,
 }
 
-impl Member {
+impl TarMember {
     /// The name of its file in messages.
     pub fn path(&self, archive: &Path) -> PathBuf {
         archive.join(&self.name)
@@ -74,9 +71,9 @@ impl Member {
 /// Position of the chosen member relative to the reader.
 pub(super) enum Place<R> {
     /// The reader is at the member's first byte.
-    Here(Member, R),
+    Here(TarMember, R),
     /// The reader has passed the member.
-    Behind(Member),
+    Behind(TarMember),
 }
 
 /// Goes through the archive called `path` until the member to take is known.
@@ -121,8 +118,8 @@ pub(super) fn passed(path: &Path) -> Error {
     malformed(path, "the archive", reason)
 }
 
-fn choose(members: &[Member]) -> Option<&Member> {
-    let only = |is: fn(&Member) -> bool| only(members.iter().filter(|member| is(member)));
+fn choose(members: &[TarMember]) -> Option<&TarMember> {
+    let only = |is: fn(&TarMember) -> bool| only(members.iter().filter(|member| is(member)));
     only(|member| member.folder().is_some()).or_else(|| only(|member| member.sparse)).or_else(|| only(|_| true))
 }
 
@@ -137,7 +134,7 @@ struct Walk<R> {
 
 impl<R: Read> Walk<R> {
     /// The next regular file, with the reader at its first byte; `None` at the end of the archive.
-    fn next(&mut self) -> io::Result<Option<Member>> {
+    fn next(&mut self) -> io::Result<Option<TarMember>> {
         let (mut long_name, mut long_size) = (None, None);
         loop {
             let skipped = pass(&mut self.reader, self.next - self.at)?;
@@ -171,7 +168,7 @@ impl<R: Read> Walk<R> {
                 return Err(damaged("it has files with holes, which are not read".into()));
             } else if kind.is_file() || kind.is_contiguous() {
                 let name = long_name.take().unwrap_or_else(|| header.path_bytes().into_owned());
-                return Ok(Some(Member { name: shown(&name), start: self.at, bytes, sparse: false }));
+                return Ok(Some(TarMember { name: shown(&name), start: self.at, bytes, sparse: false }));
             } else if !kind.is_gnu_longlink() && !kind.is_pax_global_extensions() {
                 (long_name, long_size) = (None, None);
             }
@@ -190,7 +187,7 @@ impl<R: Read> Walk<R> {
     }
 
     /// Whether a member begins with the banner of a coordinate file; reads its first bytes.
-    fn begins_with_coordinates(&mut self, member: &Member) -> io::Result<bool> {
+    fn begins_with_coordinates(&mut self, member: &TarMember) -> io::Result<bool> {
         let mut first = Vec::new();
         fill(&mut self.reader, &mut first, member.bytes.min(BLOCK as u64) as usize)?;
         self.at += first.len() as u64;
@@ -249,12 +246,12 @@ pub(super) struct MemberBytes<R> {
 
 impl<R: Read> MemberBytes<R> {
     /// The bytes of a member that begins at the reader's position.
-    pub fn here(member: &Member, reader: R) -> Self {
+    pub fn here(member: &TarMember, reader: R) -> Self {
         Self { reader, before: 0, left: member.bytes }
     }
 
     /// The bytes of a member of an archive whose first byte is at the reader's position.
-    pub fn from_start(member: &Member, reader: R) -> Self {
+    pub fn from_start(member: &TarMember, reader: R) -> Self {
         Self { reader, before: member.start, left: member.bytes }
     }
 }

@@ -81,13 +81,13 @@ pub(super) fn check_lines(what: &str, lines: u64, entries: u64, max_unproven: u6
         return Err(format!("{lines} {what}, at most {} are supported", Pattern::MAX_LINES));
     }
     match max_unproven.max(entries.saturating_mul(16)) {
-        unproven if lines > unproven => Err(too_many_lines(what, lines, (entries, "entry"), unproven)),
+        unproven if lines > unproven => Err(too_many_lines(what, lines, entries, "entry", unproven)),
         _ => Ok(()),
     }
 }
 
 /// The reason for refusing more lines than entries explain.
-pub(super) fn too_many_lines(what: &str, lines: u64, (entries, item): (u64, &str), unproven: u64) -> String {
+pub(super) fn too_many_lines(what: &str, lines: u64, entries: u64, item: &str, unproven: u64) -> String {
     let why = format!("{lines} {what} for {}, {unproven} at most", counted(entries as usize, item));
     format!("{why}; ReadOptions::max_unproven_lines allows more")
 }

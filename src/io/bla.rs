@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use super::encoding::{after_mark, refused};
 use super::packing::{has_ending, without_packing};
 use super::words::{count, is_blank, quote};
-use super::{Layout, write_whole};
+use super::{BlockLayout, write_whole};
 use crate::{Error, Pattern, Result, matrix::AnyView};
 
 /// The path of the layout for the matrix at `path`: `X.bla` for `X.mtx`, `X.mtx.gz` and
@@ -46,7 +46,7 @@ pub fn beside(path: &Path) -> Option<PathBuf> {
 /// # Errors
 /// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line for anything the
 /// format does not allow, and for the layout of a matrix of another size.
-pub fn read(path: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<Layout> {
+pub fn read(path: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<BlockLayout> {
     let path = path.as_ref();
     let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
     read_from(file, path, nrows, ncols)
@@ -57,7 +57,7 @@ pub fn read(path: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<Layout> {
 ///
 /// # Errors
 /// The errors of [`read`].
-pub fn read_from(reader: impl Read, name: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<Layout> {
+pub fn read_from(reader: impl Read, name: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<BlockLayout> {
     // Room for numbers below 2^32 and blanks; a longer text is no layout of a matrix of this size.
     let longest = 1024 + 16 * (nrows.min(Pattern::MAX_LINES) + ncols.min(Pattern::MAX_LINES));
     let mut text = Vec::new();
@@ -72,7 +72,7 @@ pub fn read_from(reader: impl Read, name: impl AsRef<Path>, nrows: u64, ncols: u
 /// # Errors
 /// [`Error::Io`] with the path; [`Error::Argument`] if the layout is of another size than the
 /// matrix.
-pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, layout: &Layout) -> Result<()> {
+pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, layout: &BlockLayout) -> Result<()> {
     let text = text(matrix.into(), layout)?;
     write_whole(path.as_ref(), |writer| writer.write_all(text.as_bytes()))
 }
@@ -82,7 +82,7 @@ pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, layout:
 /// # Errors
 /// The errors of `writer`; [`io::ErrorKind::InvalidInput`] if the layout is of another size than
 /// the matrix.
-pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>, layout: &Layout) -> io::Result<()> {
+pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>, layout: &BlockLayout) -> io::Result<()> {
     let text = text(matrix.into(), layout).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     writer.write_all(text.as_bytes())
 }
@@ -152,7 +152,7 @@ impl<'a> Words<'a> {
     }
 }
 
-fn parse(text: &[u8], nrows: u64, ncols: u64) -> std::result::Result<Layout, Refusal> {
+fn parse(text: &[u8], nrows: u64, ncols: u64) -> std::result::Result<BlockLayout, Refusal> {
     if let Some(reason) = refused(text) {
         return Err((1, reason));
     }
@@ -166,16 +166,16 @@ fn parse(text: &[u8], nrows: u64, ncols: u64) -> std::result::Result<Layout, Ref
     let col_ends = words.ends("block column", block_cols, cols)?;
     match words.next() {
         Some(word) => Err((words.line, format!("{} after the end of the layout", quote(word)))),
-        None => Ok(Layout::of_ends(row_ends, col_ends)),
+        None => Ok(BlockLayout::of_ends(row_ends, col_ends)),
     }
 }
 
-fn text(matrix: AnyView<'_>, layout: &Layout) -> Result<String> {
+fn text(matrix: AnyView<'_>, layout: &BlockLayout) -> Result<String> {
     let (rows, cols) = matrix.scalar_sides();
     let (nrows, ncols) = (rows as u64, cols as u64);
     let (row_ends, col_ends) = match layout {
-        Layout::Mixed { row_ends, col_ends } => (row_ends.clone(), col_ends.clone()),
-        Layout::Uniform(shape) => {
+        BlockLayout::Mixed { row_ends, col_ends } => (row_ends.clone(), col_ends.clone()),
+        BlockLayout::Uniform(shape) => {
             let ends = |size: u64, side: usize| (1..=size / side as u64).map(|block| block * side as u64).collect();
             (ends(nrows, shape.rows()), ends(ncols, shape.cols()))
         }
@@ -254,11 +254,11 @@ mod tests {
         assert_eq!(beside(&matrix), Some(layout));
     }
 
-    fn parsed(text: &str, nrows: u64, ncols: u64) -> std::result::Result<Layout, String> {
+    fn parsed(text: &str, nrows: u64, ncols: u64) -> std::result::Result<BlockLayout, String> {
         read_from(text.as_bytes(), "a.bla", nrows, ncols).map_err(|error| error.to_string())
     }
 
-    fn written<M: Matrix>(matrix: &M, layout: &Layout) -> String {
+    fn written<M: Matrix>(matrix: &M, layout: &BlockLayout) -> String {
         let mut text = Vec::new();
         write_to(&mut text, matrix, layout).unwrap();
         String::from_utf8(text).unwrap()
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn layouts_are_read_and_written_as_slam_plus_plus_does() {
-        let mixed = Layout::Mixed { row_ends: vec![3, 6, 7], col_ends: vec![3, 6] };
+        let mixed = BlockLayout::Mixed { row_ends: vec![3, 6, 7], col_ends: vec![3, 6] };
         // Entries in three of the six blocks: 3x3 twice, 1x3 once.
         let matrix = Csc::from_triplets(7, 6, [(0, 0, 1.0), (2, 1, 1.0), (6, 2, 1.0), (5, 5, 1.0)]).unwrap();
         let text = "7 x 6 (21)\n3 x 2 (3)\n0 3 6 7\n0 3 6\n";
@@ -276,18 +276,18 @@ mod tests {
         assert_eq!(parsed(&format!("\u{feff}{text}"), 7, 6), Ok(mixed.clone()));
         assert_eq!(parsed(&text.replace(' ', "\n"), 7, 6), Ok(mixed));
         let row_major = Csr::from_transpose(matrix.transpose());
-        assert_eq!(written(&row_major, &Layout::Mixed { row_ends: vec![3, 6, 7], col_ends: vec![3, 6] }), text);
+        assert_eq!(written(&row_major, &BlockLayout::Mixed { row_ends: vec![3, 6, 7], col_ends: vec![3, 6] }), text);
 
         let shape = BlockShape::new(2, 3).unwrap();
         let blocks: Cbc<f32> = matrix.to_blocks(BlockShape::new(1, 3).unwrap()).unwrap().cast();
-        let tall = Layout::Mixed { row_ends: vec![1, 7], col_ends: vec![6] };
+        let tall = BlockLayout::Mixed { row_ends: vec![1, 7], col_ends: vec![6] };
         assert_eq!(written(&blocks, &tall), "7 x 6 (42)\n2 x 1 (2)\n0 1 7\n0 6\n");
         let even = Csc::from_triplets(4, 6, [(0, 0, 1.0)]).unwrap();
-        let text = written(&even.to_blocks(shape).unwrap(), &Layout::Uniform(shape));
+        let text = written(&even.to_blocks(shape).unwrap(), &BlockLayout::Uniform(shape));
         assert_eq!(text, "4 x 6 (6)\n2 x 2 (1)\n0 2 4\n0 3 6\n");
-        assert_eq!(parsed(&text, 4, 6), Ok(Layout::Uniform(shape)));
+        assert_eq!(parsed(&text, 4, 6), Ok(BlockLayout::Uniform(shape)));
         let empty = Csc::<f64>::from_triplets(0, 0, []).unwrap();
-        let none = Layout::Mixed { row_ends: vec![], col_ends: vec![] };
+        let none = BlockLayout::Mixed { row_ends: vec![], col_ends: vec![] };
         assert_eq!(written(&empty, &none), "0 x 0 (0)\n0 x 0 (0)\n0\n0\n");
         assert_eq!(parsed("0 x 0 (0)\n0 x 0 (0)\n0\n0\n", 0, 0), Ok(none));
     }
@@ -323,8 +323,8 @@ mod tests {
         let matrix = Csc::from_triplets(5, 4, [(0, 0, 1.0)]).unwrap();
         let refused = |layout| text((&matrix).into(), &layout).unwrap_err().to_string();
         let shape = BlockShape::new(2, 2).unwrap();
-        assert_eq!(refused(Layout::Uniform(shape)), "blocks up to 4 do not cut 5 rows");
-        let falling = Layout::Mixed { row_ends: vec![5], col_ends: vec![2, 2, 4] };
+        assert_eq!(refused(BlockLayout::Uniform(shape)), "blocks up to 4 do not cut 5 rows");
+        let falling = BlockLayout::Mixed { row_ends: vec![5], col_ends: vec![2, 2, 4] };
         assert_eq!(refused(falling), "blocks up to 4 do not cut 4 columns");
     }
 
@@ -332,7 +332,7 @@ mod tests {
         #[test]
         fn any_layout_comes_back(rows in prop::collection::vec(1..40u64, 0..9), cols in prop::collection::vec(1..40u64, 0..9)) {
             let ends = |sides: &[u64]| sides.iter().scan(0, |end, side| { *end += side; Some(*end) }).collect::<Vec<_>>();
-            let layout = Layout::of_ends(ends(&rows), ends(&cols));
+            let layout = BlockLayout::of_ends(ends(&rows), ends(&cols));
             let (nrows, ncols) = (rows.iter().sum::<u64>(), cols.iter().sum::<u64>());
             let matrix = Csc::<f64>::from_triplets(nrows as usize, ncols as usize, []).unwrap();
             prop_assert_eq!(parsed(&written(&matrix, &layout), nrows, ncols), Ok(layout));

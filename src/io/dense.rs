@@ -21,7 +21,7 @@ use super::{
     MatrixFile, ReadOptions,
     assemble::check_lines,
     matrix_market::is_banner,
-    npz::Member,
+    npz::NpyMember,
     packing::{Packing, has_ending},
     source::Source,
     unpacked::Unpacked,
@@ -91,7 +91,7 @@ pub fn read_npy_from(reader: impl Read, name: impl AsRef<Path>, options: &ReadOp
 
 fn read_npy(reader: Box<dyn Read + '_>, name: &Path, options: &ReadOptions) -> Result<DenseFile> {
     let bytes = Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source })?;
-    let member = Member::open(bytes, name, "the array".into())?;
+    let member = NpyMember::open(bytes, name, "the array".into())?;
     let (rows, cols) = match *member.shape() {
         [rows] => (rows, 1),
         [rows, cols] => (rows, cols),

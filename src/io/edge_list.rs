@@ -11,10 +11,10 @@
 //! comments. Words are separated by blanks or tabs. Files may be packed.
 //!
 //! ```
-//! use blockmul::io::{Field, ReadOptions, edge_list::read_from};
+//! use blockmul::io::{ValueType, ReadOptions, edge_list::read_from};
 //! let text = "# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n0\t2\n7\t0\n";
 //! let file = read_from(text.as_bytes(), "graph.txt", &ReadOptions::default())?;
-//! assert_eq!((file.matrix.nrows(), file.matrix.nnz(), file.field), (8, 2, Field::Pattern));
+//! assert_eq!((file.matrix.nrows(), file.matrix.nnz(), file.field), (8, 2, ValueType::Pattern));
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 use std::io::{self, Read, Write};
@@ -25,7 +25,7 @@ use super::assemble::{HOW_TO_SUM, check_lines, compress};
 use super::matrix_market::append_value;
 use super::source::{Block, Source};
 use super::words::{count, counted, quote, words};
-use super::{Field, Format, MatrixFile, ReadOptions, Symmetry, WriteOptions, grow, write_whole};
+use super::{FileFormat, MatrixFile, ReadOptions, Symmetry, ValueType, WriteOptions, grow, write_whole};
 use crate::{Error, Pattern, Result, element::ElementType, matrix::AnyView};
 
 /// Reads the file at `path`, plain or packed (recognised by its first bytes, not its name).
@@ -68,9 +68,9 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
     };
     Ok(MatrixFile {
         matrix,
-        format: Format::EdgeList,
+        format: FileFormat::EdgeList,
         layout: None,
-        field: if words == 3 { Field::Real } else { Field::Pattern },
+        field: if words == 3 { ValueType::Real } else { ValueType::Pattern },
         element: ElementType::F64,
         symmetry: Symmetry::General,
         stored,

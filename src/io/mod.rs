@@ -28,6 +28,7 @@ mod assemble;
 pub mod binary;
 pub mod bla;
 pub mod dense;
+mod detect;
 pub mod edge_list;
 pub(crate) mod encoding;
 mod events;
@@ -39,6 +40,7 @@ pub(crate) mod packing;
 mod padding;
 #[cfg(feature = "pictures")]
 mod png;
+mod reporting;
 pub(crate) mod source;
 mod unfinished;
 pub(crate) mod unpacked;
@@ -48,7 +50,7 @@ mod zstd;
 
 use std::path::Path;
 
-pub use format::Format;
+pub use format::FileFormat;
 pub use output::{check_name, linked, write_whole};
 #[cfg(feature = "pictures")]
 pub use png::encode_png;
@@ -71,11 +73,11 @@ pub struct MatrixFile {
     /// The matrix, expanded if the file is symmetric or skew-symmetric; explicit zeros are entries.
     pub matrix: Csc<f64>,
     /// The format of the file.
-    pub format: Format,
+    pub format: FileFormat,
     /// The blocks of the matrix that the file declares.
-    pub layout: Option<Layout>,
+    pub layout: Option<BlockLayout>,
     /// The type of values that the file declares.
-    pub field: Field,
+    pub field: ValueType,
     /// The element type in which the file stores its values: [`ElementType::F64`] for texts, and
     /// for numbers that no narrower type holds.
     pub element: ElementType,
@@ -93,7 +95,7 @@ pub struct MatrixFile {
 /// The blocks of a matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Layout {
+pub enum BlockLayout {
     /// Blocks of one shape.
     Uniform(BlockShape),
     /// Ends of rows and columns of blocks, in scalars, ascending. Sizes differ or exceed
@@ -109,7 +111,7 @@ pub enum Layout {
 /// The type of values that a file declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Field {
+pub enum ValueType {
     /// Decimal numbers.
     Real,
     /// Integers, each held exactly.
@@ -160,7 +162,7 @@ pub struct WriteOptions {
 
 /// Reads the file at `path`, plain or packed (recognised by its first bytes).
 ///
-/// The name gives the format (see [`Format::of`]), unless the first bytes show another. If an
+/// The name gives the format (see [`FileFormat::of`]), unless the first bytes show another. If an
 /// `X.mtx` has no note of blocks, it gets the layout of [`X.bla`](bla) beside it, if that exists.
 ///
 /// # Errors
@@ -172,11 +174,11 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
 }
 
 fn read_path(path: &Path, options: &ReadOptions) -> Result<MatrixFile> {
-    events::reading(path, || match Format::of_input(path)? {
-        Format::MatrixMarket => with_layout_beside(path, matrix_market::read(path, options)?),
-        Format::Npz => npz::read(path, options),
-        Format::Binary => binary::read(path, options),
-        Format::EdgeList => edge_list::read(path, options),
+    events::reading(path, || match FileFormat::of_input(path)? {
+        FileFormat::MatrixMarket => with_layout_beside(path, matrix_market::read(path, options)?),
+        FileFormat::Npz => npz::read(path, options),
+        FileFormat::Binary => binary::read(path, options),
+        FileFormat::EdgeList => edge_list::read(path, options),
     })
 }
 
@@ -210,17 +212,17 @@ pub fn read_any(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyMatr
 ///
 /// # Errors
 /// [`Error::Io`] with the path; [`Error::Argument`] if the format cannot hold the matrix; the
-/// errors of [`Format::of_output`]. An earlier file stays as it was.
+/// errors of [`FileFormat::of_output`]. An earlier file stays as it was.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
     write_view(path.as_ref(), matrix.into(), options)
 }
 
 fn write_view(path: &Path, matrix: AnyView<'_>, options: &WriteOptions) -> Result<()> {
-    events::writing(path, matrix.nnz(), || match Format::of_output(path)? {
-        Format::MatrixMarket => matrix_market::write_view(path, matrix, options),
-        Format::Npz => npz::write_view(path, matrix, options),
-        Format::Binary => binary::write_view(path, matrix),
-        Format::EdgeList => edge_list::write_view(path, matrix, options),
+    events::writing(path, matrix.nnz(), || match FileFormat::of_output(path)? {
+        FileFormat::MatrixMarket => matrix_market::write_view(path, matrix, options),
+        FileFormat::Npz => npz::write_view(path, matrix, options),
+        FileFormat::Binary => binary::write_view(path, matrix),
+        FileFormat::EdgeList => edge_list::write_view(path, matrix, options),
     })
 }
 
@@ -250,9 +252,9 @@ impl MatrixFile {
     }
 }
 
-impl Layout {
-    /// The layout of blocks with these ends, in scalars, ascending; [`Layout::Uniform`] if all have
-    /// one shape that fits.
+impl BlockLayout {
+    /// The layout of blocks with these ends, in scalars, ascending; [`BlockLayout::Uniform`] if all
+    /// have one shape that fits.
     pub fn of_ends(row_ends: Vec<u64>, col_ends: Vec<u64>) -> Self {
         let side = |ends: &[u64]| {
             let side = *ends.first()?;
@@ -271,7 +273,7 @@ impl Layout {
     }
 }
 
-impl Field {
+impl ValueType {
     /// The word in a Matrix Market file.
     pub fn name(self) -> &'static str {
         match self {
@@ -342,9 +344,9 @@ mod tests {
 
     #[test]
     fn layouts_are_uniform_where_they_can_be() {
-        let uniform = |rows, cols| Layout::Uniform(BlockShape::new(rows, cols).unwrap());
-        assert_eq!(Layout::of_ends(vec![2, 4], vec![3, 6, 9]), uniform(2, 3));
-        assert_eq!(Layout::of_ends(vec![1], vec![32]), uniform(1, 32));
+        let uniform = |rows, cols| BlockLayout::Uniform(BlockShape::new(rows, cols).unwrap());
+        assert_eq!(BlockLayout::of_ends(vec![2, 4], vec![3, 6, 9]), uniform(2, 3));
+        assert_eq!(BlockLayout::of_ends(vec![1], vec![32]), uniform(1, 32));
         for (row_ends, col_ends) in [
             (vec![2, 5], vec![3]),
             (vec![33], vec![1]),
@@ -352,8 +354,8 @@ mod tests {
             (vec![0, 0], vec![1]),
             (vec![1 << 63, u64::MAX], vec![1]),
         ] {
-            let mixed = Layout::Mixed { row_ends: row_ends.clone(), col_ends: col_ends.clone() };
-            assert_eq!(Layout::of_ends(row_ends, col_ends), mixed);
+            let mixed = BlockLayout::Mixed { row_ends: row_ends.clone(), col_ends: col_ends.clone() };
+            assert_eq!(BlockLayout::of_ends(row_ends, col_ends), mixed);
         }
     }
 }

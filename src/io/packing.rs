@@ -23,6 +23,10 @@ pub(crate) enum Packing {
 /// Bytes from which a packing is recognised.
 pub(super) const FIRST: usize = 6;
 
+/// Largest window into unpacked data, in bytes, that a file may use. It is zstd's default limit and
+/// twice the window of `xz -9`; gzip and bzip2 use less than a mebibyte.
+pub(super) const LARGEST_WINDOW: u64 = 128 << 20;
+
 impl Packing {
     pub fn name(self) -> &'static str {
         match self {

@@ -1,5 +1,5 @@
 //! Zeros that fill the blocks of a file up.
-use super::{Layout, MatrixFile};
+use super::{BlockLayout, MatrixFile};
 use crate::BlockShape;
 
 impl MatrixFile {
@@ -33,7 +33,7 @@ impl MatrixFile {
     }
 }
 
-impl Layout {
+impl BlockLayout {
     /// Whether the block with the scalar at a row and a column is 1x1.
     fn is_scalar_at(&self, row: u64, col: u64) -> bool {
         let is_one = |ends: &[u64], at: u64| {
@@ -52,15 +52,15 @@ impl Layout {
 mod tests {
     use super::*;
     use crate::Csc;
-    use crate::io::{Field, Format, Symmetry};
+    use crate::io::{FileFormat, Symmetry, ValueType};
 
-    fn file(layout: Option<Layout>) -> MatrixFile {
+    fn file(layout: Option<BlockLayout>) -> MatrixFile {
         let entries = [(0, 0, 0.0), (1, 0, 2.0), (2, 1, -0.0), (2, 2, 0.0), (1, 2, f64::NAN)];
         MatrixFile {
             matrix: Csc::from_triplets(3, 3, entries).unwrap(),
-            format: Format::MatrixMarket,
+            format: FileFormat::MatrixMarket,
             layout,
-            field: Field::Real,
+            field: ValueType::Real,
             element: crate::element::ElementType::F64,
             symmetry: Symmetry::General,
             stored: 5,
@@ -79,11 +79,11 @@ mod tests {
         };
         let all = vec![(0, 0), (1, 0), (2, 1), (1, 2), (2, 2)];
         assert_eq!(places(file(None)), (0, all.clone()));
-        assert_eq!(places(file(Some(Layout::Uniform(BlockShape::SCALAR)))), (0, all));
-        let three = Layout::Uniform(BlockShape::new(3, 3).unwrap());
+        assert_eq!(places(file(Some(BlockLayout::Uniform(BlockShape::SCALAR)))), (0, all));
+        let three = BlockLayout::Uniform(BlockShape::new(3, 3).unwrap());
         assert_eq!(places(file(Some(three))), (3, vec![(1, 0), (1, 2)]));
         // The last row and the last column are a line each: (2, 2) is a block of its own.
-        let mixed = Layout::of_ends(vec![2, 3], vec![2, 3]);
+        let mixed = BlockLayout::of_ends(vec![2, 3], vec![2, 3]);
         assert_eq!(places(file(Some(mixed))), (2, vec![(1, 0), (1, 2), (2, 2)]));
     }
 }

@@ -5,8 +5,7 @@
 //! thread.
 mod bytes;
 
-use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,6 +16,7 @@ use rayon::prelude::*;
 use super::archive::{BLOCK, CutOff, MemberBytes, Place, begins_as_archive, find, passed};
 use super::encoding;
 use super::packing::Packing;
+use super::reporting::ReportingFile;
 use super::unpacked::{Peeked, Unpacked};
 use super::zipped::{self, Zip};
 use crate::{Error, Progress, Result};
@@ -304,44 +304,6 @@ fn line_ends(bytes: &[u8]) -> u64 {
 
 fn lines_in(bytes: &[u8]) -> u64 {
     line_ends(bytes) + u64::from(!bytes.ends_with(b"\n"))
-}
-
-/// A file that reports how far it is read, every mebibyte and at its end.
-pub(super) struct ReportingFile {
-    reader: File,
-    progress: Option<Progress>,
-    total: u64,
-    done: u64,
-    reported: u64,
-}
-
-impl ReportingFile {
-    pub fn open(path: &Path, progress: Option<Progress>) -> Result<Self> {
-        let io = |source| Error::Io { path: path.to_owned(), source };
-        let reader = File::open(path).map_err(io)?;
-        let total = reader.metadata().map_err(io)?.len();
-        Ok(Self { reader, progress, total, done: 0, reported: 0 })
-    }
-}
-
-impl Seek for ReportingFile {
-    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
-        self.reader.seek(to)
-    }
-}
-
-impl Read for ReportingFile {
-    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
-        let bytes = self.reader.read(to)?;
-        self.done += bytes as u64;
-        if let Some(progress) = &self.progress
-            && (self.done - self.reported >= 1 << 20 || (bytes == 0 && self.done != self.reported))
-        {
-            self.reported = self.done;
-            progress.tell(self.done, self.total.max(self.done));
-        }
-        Ok(bytes)
-    }
 }
 
 #[cfg(test)]

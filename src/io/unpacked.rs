@@ -5,12 +5,8 @@ use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
-use super::packing::{FIRST, Packing};
+use super::packing::{FIRST, LARGEST_WINDOW, Packing};
 use super::zstd::Frames;
-
-/// Largest window into unpacked data, in bytes, that a file may use. It is zstd's default limit and
-/// twice the window of `xz -9`; gzip and bzip2 use less than a mebibyte.
-pub(super) const LARGEST_WINDOW: u64 = 128 << 20;
 
 /// The unpacked bytes of a file; several packed streams in sequence give all their bytes.
 pub(crate) enum Unpacked<R: Read> {

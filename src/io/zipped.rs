@@ -12,16 +12,18 @@ use std::path::{Path, PathBuf};
 use flate2::{Crc, read::DeflateDecoder};
 use zip::{CompressionMethod, ZipArchive, result::ZipError};
 
-use super::archive::MOST_MEMBERS;
 use super::malformed;
 use super::packing::{has_ending, without_packing};
-use super::source::ReportingFile;
+use super::reporting::ReportingFile;
 use super::unpacked::fill;
 use super::words::quote;
 use crate::{Error, Progress, Result};
 
 /// Endings of texts that are read, besides `.mtx`, and `.txt` which notes have too.
 const TEXTS: [&str; 10] = ["el", "edges", "tsv", "g2o", "graph", "bal", "toro", "ply", "obj", "off"];
+
+/// The maximum number of members that are examined; their list is held in memory.
+pub(super) const MOST_MEMBERS: usize = 10_000;
 
 /// The place in errors that do not belong to a member.
 const ARCHIVE: &str = "the archive";

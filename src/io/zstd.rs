@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use super::unpacked::LARGEST_WINDOW;
+use super::packing::LARGEST_WINDOW;
 
 pub(crate) struct Frames<R: Read> {
     source: Watched<BufReader<R>>,

@@ -1,7 +1,7 @@
 //! Triangle meshes: their files, their pictures, and the graph of their vertices.
 //!
 //! ```
-//! use blockmul::mesh::{self, Mesh};
+//! use blockmul::extra::mesh::{self, Mesh};
 //! let text = "v 0 0 0\nv 3 0 0\nv 3 4 0\nf 1 2 3\n";
 //! let mesh = mesh::read_from(text.as_bytes(), "one.obj")?;
 //! assert_eq!((mesh.points().len(), mesh.triangles()), (3, &[[0, 1, 2]][..]));
@@ -13,7 +13,7 @@ mod file;
 mod picture;
 
 pub use file::{MeshFormat, read, read_from, write_ply, write_ply_to};
-pub use picture::{Picture, View, patch_colour};
+pub use picture::{MeshPicture, View, patch_colour};
 
 use crate::{Csc, Error, Pattern, Result, host::memory};
 

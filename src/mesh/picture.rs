@@ -17,7 +17,7 @@ pub struct View {
 /// A picture of a mesh on white.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Picture {
+pub struct MeshPicture {
     /// Pixels from left to right.
     pub width: u32,
     /// Pixels from top to bottom.
@@ -63,7 +63,7 @@ impl Mesh {
     /// nearest corner.
     ///
     /// ```
-    /// use blockmul::mesh::{Mesh, View};
+    /// use blockmul::extra::mesh::{Mesh, View};
     /// let points = vec![[0.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     /// let mesh = Mesh::new(points, vec![[0, 1, 2]])?;
     /// let picture = mesh.draw(View { turn: 0.0, tilt: 0.0, size: 64 }, &[[255, 0, 0]; 3])?;
@@ -74,7 +74,7 @@ impl Mesh {
     /// # Errors
     /// [`Error::Length`] if there are not as many colours as vertices; [`Error::Argument`] for a
     /// picture without pixels; [`Error::Memory`].
-    pub fn draw(&self, view: View, colours: &[Colour]) -> Result<Picture> {
+    pub fn draw(&self, view: View, colours: &[Colour]) -> Result<MeshPicture> {
         check_colours(self, colours)?;
         if view.size == 0 {
             return Err(Error::Argument("a picture of a mesh has at least one pixel".into()));
@@ -121,7 +121,7 @@ impl Mesh {
                 triangle.map(|corner| colours[corner as usize].map(|part| (f64::from(part) * shade).round() as u8));
             canvas.triangle(triangle.map(|corner| placed[corner as usize]), shaded);
         }
-        Ok(Picture { width: width as u32, height: height as u32, pixels: canvas.reduced() })
+        Ok(MeshPicture { width: width as u32, height: height as u32, pixels: canvas.reduced() })
     }
 }
 
@@ -215,7 +215,7 @@ mod tests {
         let points = vec![[0.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
         let mesh = Mesh::new(points, vec![[0, 1, 2]]).unwrap();
         let view = View { turn: 0.0, tilt: 0.0, size: 64 };
-        let Picture { width, height, pixels } = mesh.draw(view, &[0, 1, 2].map(patch_colour)).unwrap();
+        let MeshPicture { width, height, pixels } = mesh.draw(view, &[0, 1, 2].map(patch_colour)).unwrap();
         let huge = mesh.draw(View { size: u32::MAX, ..view }, &[0, 1, 2].map(patch_colour));
         assert!(matches!(huge, Err(Error::Memory { .. })));
         assert_eq!((width, height, pixels.len()), (64, 34, 3 * 64 * 34));

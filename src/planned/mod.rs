@@ -87,7 +87,7 @@ pub trait Planned {
         &self,
         inputs: impl Into<Self::Inputs<'i>>,
         into: impl Into<Accum<'o, Self::Output>>,
-    ) -> Result<Report>
+    ) -> Result<ExecutionReport>
     where
         Self::Output: 'o,
     {
@@ -101,9 +101,9 @@ pub trait Planned {
 }
 
 /// Waits for an execution and makes its report.
-fn reported(work: &Work, clock: &Clock<'_>, cost: Cost) -> Result<Report> {
+fn reported(work: &Work, clock: &Clock<'_>, cost: Cost) -> Result<ExecutionReport> {
     work.wait()?;
-    Ok(Report {
+    Ok(ExecutionReport {
         cost,
         total_ms: clock.elapsed().as_secs_f64() * 1e3,
         kernels_ms: work.kernel_wait().as_secs_f64() * 1e3,
@@ -135,7 +135,7 @@ pub struct Cost {
 /// Time and commands of one execution of a plan.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
-pub struct Report {
+pub struct ExecutionReport {
     /// The arithmetic and the memory of the plan.
     pub cost: Cost,
     /// Device time of each stage, in the order in which the stages began.

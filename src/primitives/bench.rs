@@ -5,7 +5,7 @@ use super::{
     Operator, Scanner, Segments,
     scan::{Scan, ScanTuning},
     segmented_reduce::{RUN_PIECE, Runs, SegmentedReduce},
-    segmented_sort::{SegmentedSort, Segments as SortSegments, SortTuning},
+    segmented_sort::{SegmentedSort, SortSegments, SortTuning},
     transpose::Transpose,
 };
 use crate::{

@@ -6,7 +6,7 @@
 //! reduces sparse products and shortest paths; [`Scanner`] has the examples of its section 3.2.
 //!
 //! ```
-//! use blockmul::{Device, primitives::{Operator, Scanner, Segments}};
+//! use blockmul::{Device, extra::primitives::{Operator, Scanner, Segments}};
 //! # fn main() -> blockmul::Result<()> {
 //! let device = Device::auto()?;
 //! // Functions i -> p·i + q modulo 2^16, packed as p·2^16 + q; x ⊕ y is y after x. It is

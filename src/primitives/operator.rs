@@ -24,7 +24,7 @@ use crate::{
 /// `exp` or for the bits of a NaN.
 ///
 /// ```
-/// use blockmul::{Device, primitives::{Operator, Scanner}};
+/// use blockmul::{Device, extra::primitives::{Operator, Scanner}};
 /// # fn main() -> blockmul::Result<()> {
 /// let device = Device::auto()?;
 /// // The last number that is not 0.

@@ -66,7 +66,7 @@ kernel! {
 /// A segment is scanned as if it were alone. Scans are in place.
 ///
 /// ```
-/// use blockmul::{Device, primitives::{Operator, Scanner, Segments}};
+/// use blockmul::{Device, extra::primitives::{Operator, Scanner, Segments}};
 /// # fn main() -> blockmul::Result<()> {
 /// let device = Device::auto()?;
 /// let plus = Scanner::new(&device, &Operator::sum())?;
@@ -95,7 +95,7 @@ kernel! {
 /// plain serial loop. For example, the totals of products of A's values and x are A·x, to the bit:
 ///
 /// ```
-/// use blockmul::{Csr, Device, primitives::{Operator, Scanner, Segments}, reference};
+/// use blockmul::{Csr, Device, extra::primitives::{Operator, Scanner, Segments}, reference};
 /// # fn main() -> blockmul::Result<()> {
 /// let a = Csr::new(3, 3, vec![0, 3, 3, 4], vec![0, 1, 2, 1], vec![0.1, 0.2, 0.3, 0.7])?;
 /// let x = [1.7, 1.9, 2.3];
@@ -163,7 +163,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// The exclusive scan of all elements, in place. Returns when it is enqueued.
     ///
     /// ```
-    /// use blockmul::{Device, primitives::{Operator, Scanner}};
+    /// use blockmul::{Device, extra::primitives::{Operator, Scanner}};
     /// # fn main() -> blockmul::Result<()> {
     /// let device = Device::auto()?;
     /// let mut least = device.upload_vector(&[3.0, 4.0, 1.0, 2.0])?;

@@ -70,7 +70,7 @@ impl SortTuning {
 }
 
 /// The segments to sort.
-pub(crate) struct Segments<'a> {
+pub(crate) struct SortSegments<'a> {
     /// The start of each segment, and then the number of all elements (below 2^31).
     pub ptr: &'a Buffer<u32>,
     /// The number of chunks in all segments before. A segment longer than `short_max` has length /
@@ -160,7 +160,7 @@ impl SegmentedSort {
     pub fn run(
         &self,
         work: &Work,
-        segments: Segments<'_>,
+        segments: SortSegments<'_>,
         mut row_in: Buffer<u32>,
         mut payload_in: Buffer,
     ) -> Result<(Buffer<u32>, Buffer)> {
@@ -199,7 +199,7 @@ impl SegmentedSort {
     pub fn merge(
         &self,
         work: &Work,
-        segments: &Segments<'_>,
+        segments: &SortSegments<'_>,
         [row_in, row_out]: [&mut Buffer<u32>; 2],
         [payload_in, payload_out]: [&mut Buffer; 2],
     ) -> Result<()> {

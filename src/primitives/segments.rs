@@ -28,7 +28,7 @@ kernel! {
 /// Garland's example describes one segmented sequence in both ways:
 ///
 /// ```
-/// use blockmul::{Device, primitives::Segments};
+/// use blockmul::{Device, extra::primitives::Segments};
 /// # fn main() -> blockmul::Result<()> {
 /// let device = Device::auto()?;
 /// // [[3 1] [2 4 1] [1 1]]

@@ -29,6 +29,29 @@ pub struct DeviceDense<T> {
     pub(crate) device: Device,
 }
 
+/// A dense matrix on a device as computations read it, without its element type.
+#[derive(Clone, Copy)]
+pub(crate) struct DenseBuffer<'a> {
+    pub shape: DenseShape,
+    pub values: &'a Buffer,
+}
+
+/// A dense matrix on a device as computations write it, without its element type.
+pub(crate) struct DenseBufferMut<'a> {
+    pub shape: DenseShape,
+    pub values: &'a mut Buffer,
+}
+
+impl<T> DeviceDense<T> {
+    pub(crate) fn buffer(&self) -> DenseBuffer<'_> {
+        DenseBuffer { shape: self.shape, values: self.values.any() }
+    }
+
+    pub(crate) fn buffer_mut(&mut self) -> DenseBufferMut<'_> {
+        DenseBufferMut { shape: self.shape, values: self.values.any_mut() }
+    }
+}
+
 impl Device {
     /// Copies a dense matrix to the device: a [`DMatrix`] or a [`DenseView`] of a slice. The layout
     /// and the gaps stay as they are.

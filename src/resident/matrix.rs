@@ -1,12 +1,11 @@
 //! Matrices on a device.
-use super::{DevicePattern, PatternArrays};
+use super::{DeviceCbc, DevicePattern};
 use crate::{
     BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix, Result,
-    device::{Buffer, Device, Work},
-    element::{AnySlice, AnyValues, ElementType, with_values},
-    matrix::{AnyMatrix, AnyType, AnyView, HostMatrix, Kind, MatrixKind, MatrixType},
+    device::{Device, Work},
+    element::{AnyValues, ElementType, with_values},
+    matrix::{AnyMatrix, AnyType, HostMatrix, Kind, MatrixKind, MatrixType},
 };
-use std::{ops::Deref, sync::Arc};
 
 /// A matrix of type `M` on a device. It is uploaded once and multiplied many times. A product stays
 /// on the device until it is downloaded.
@@ -16,84 +15,6 @@ use std::{ops::Deref, sync::Arc};
 pub struct DeviceMatrix<M: HostMatrix> {
     pub(crate) cbc: DeviceCbc,
     kind: M::Kind,
-}
-
-/// Compressed block columns on a device, as every product takes them: a pattern and the blocks on
-/// it. The element type is known at run time only.
-pub(crate) struct DeviceCbc {
-    pub pattern: Arc<PatternArrays>,
-    pub shape: BlockShape,
-    pub stride: usize,
-    pub values: Buffer,
-}
-
-/// Gives access to the arrays and sizes of the pattern.
-impl Deref for DeviceCbc {
-    type Target = PatternArrays;
-    fn deref(&self) -> &PatternArrays {
-        &self.pattern
-    }
-}
-
-impl DeviceCbc {
-    pub fn upload<'a>(work: &Work, host: impl Into<AnyView<'a>>) -> Result<Self> {
-        let host = host.into();
-        work.device().require(host.element())?;
-        Ok(Self {
-            pattern: PatternArrays::upload(work, host.pattern)?,
-            shape: host.shape,
-            stride: host.stride,
-            values: with_values!(AnySlice, host.values, values => work.upload(values)?.into_any()),
-        })
-    }
-
-    /// A matrix of zeros of type `element` on a pattern.
-    pub fn zeros(pattern: &DevicePattern, element: ElementType) -> Result<Self> {
-        let DevicePattern { arrays, array_shape: shape, .. } = pattern;
-        arrays.device.require(element)?;
-        let work = Work::new(&arrays.device, None);
-        let mut values = work.buffer_of(element.word(), arrays.nnz() * shape.area())?;
-        work.fill_zero(&mut values)?;
-        Ok(Self { pattern: arrays.clone(), shape: *shape, stride: shape.area(), values })
-    }
-
-    pub fn download_any(&self, work: &Work, kind: MatrixKind) -> Result<AnyMatrix> {
-        let values = self.values.download_any(work)?;
-        Ok(AnyMatrix::of_arrays(kind, self.pattern.download(work)?, (self.shape, self.stride), values))
-    }
-
-    #[cfg(test)]
-    pub fn download<T: Element>(&self, work: &Work) -> Result<Cbc<T>> {
-        self.download_any(work, MatrixKind::Cbc)?.typed()
-    }
-
-    fn write_values<T: Element>(&mut self, values: &[T]) -> Result<()> {
-        let expected = self.values.len();
-        if values.len() != expected {
-            let why = format!("{} entries, {} elements apart", self.nnz(), self.stride);
-            return Err(Error::Length { array: "values", found: values.len(), expected, why });
-        }
-        Work::new(&self.pattern.device, None).write(values, self.values.typed_mut())
-    }
-
-    /// The type of the elements.
-    pub fn element(&self) -> ElementType {
-        self.values.element()
-    }
-
-    /// Bytes of device memory the arrays take, in size classes.
-    pub fn bytes(&self) -> u64 {
-        self.pattern.bytes() + self.values.bytes()
-    }
-
-    pub fn dimensions(&self) -> crate::error::Dimensions {
-        crate::error::Dimensions {
-            nrows: self.nrows,
-            ncols: self.ncols,
-            block_rows: self.shape.rows(),
-            block_cols: self.shape.cols(),
-        }
-    }
 }
 
 /// A borrowed matrix on a device: its arrays, and its format known at run time only.

@@ -1,5 +1,6 @@
 //! Data on a device: patterns, matrices on them, and vectors, uploaded or adopted from an
 //! application.
+mod cbc;
 mod dense;
 mod foreign;
 mod matrix;
@@ -10,10 +11,12 @@ mod scratch_matrix;
 mod validate;
 mod vector;
 
+pub(crate) use cbc::DeviceCbc;
 pub use dense::DeviceDense;
+pub(crate) use dense::{DenseBuffer, DenseBufferMut};
 pub use foreign::RawMatrix;
 pub use matrix::DeviceMatrix;
-pub(crate) use matrix::{DeviceCbc, DeviceView};
+pub(crate) use matrix::DeviceView;
 #[cfg(feature = "ocl")]
 pub use ocl::OclMatrix;
 pub use pattern::DevicePattern;

@@ -2,7 +2,6 @@
 //! compared by fingerprints. Kernel: `cl/resident/fingerprint.cl`.
 mod difference;
 
-use super::DeviceCbc;
 use crate::{
     BlockShape, Error, Pattern, Result,
     device::{Arguing, Buffer, Declared, Device, Grid, In, InOut, Kernel, Options, Param, Work, kernel},
@@ -71,12 +70,6 @@ impl DevicePattern {
             true => Err(Error::Argument(format!("{self:?} is not of this matrix type"))),
             false => Ok(()),
         }
-    }
-
-    /// Refuses a matrix, called `name`, whose pattern is another one. Every plan calls this.
-    pub(crate) fn check(&self, name: &str, matrix: &DeviceCbc) -> Result<()> {
-        let (arrays, array_shape, row_major) = (matrix.pattern.clone(), matrix.shape, self.row_major);
-        self.check_same(name, &Self { arrays, array_shape, row_major })
     }
 
     /// Refuses a matrix, called `name`, whose pattern is `other` if that differs from this one.

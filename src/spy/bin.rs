@@ -155,7 +155,7 @@ mod tests {
     use crate::{
         Cbc, Csc, Csr, Element, Matrix,
         device::test_device,
-        spy::{Cell, Raster},
+        extra::spy::{Cell, Raster},
     };
     use half::f16;
 

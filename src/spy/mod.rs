@@ -6,7 +6,7 @@
 //! the cells colours, and `Picture` (feature `pictures`) makes a file of them.
 //!
 //! ```
-//! use blockmul::spy::Raster;
+//! use blockmul::extra::spy::Raster;
 //! use blockmul::Csc;
 //! let a = Csc::from_triplets(4, 4, [(0, 0, 2.0), (1, 0, -8.0), (3, 3, 0.0)])?;
 //! let raster = Raster::on_host(&a, 2)?; // 2x2 cells, each for 2 rows and 2 columns
@@ -18,6 +18,8 @@
 //! ```
 mod bin;
 #[cfg(feature = "pictures")]
+mod draw;
+#[cfg(feature = "pictures")]
 mod legend;
 mod overlap;
 #[cfg(feature = "pictures")]
@@ -28,7 +30,7 @@ mod shade;
 pub use overlap::Overlap;
 #[cfg(feature = "pictures")]
 pub use picture::Picture;
-pub use scale::{Scale, Side};
+pub use scale::{CellLines, Scale};
 pub use shade::{Shade, Shaded};
 
 use crate::{

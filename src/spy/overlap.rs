@@ -18,7 +18,7 @@ impl Overlap {
     ///
     /// ```
     /// use blockmul::matrix::Pattern;
-    /// use blockmul::spy::Overlap;
+    /// use blockmul::extra::spy::Overlap;
     /// let product = Pattern::new(3, 1, vec![0, 2], vec![0, 1])?;
     /// let factor = Pattern::new(3, 1, vec![0, 2], vec![1, 2])?;
     /// let overlap = Overlap::of(&product, &factor)?;

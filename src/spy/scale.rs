@@ -3,7 +3,7 @@ use crate::{BlockShape, Error, Result};
 
 /// The rows or the columns of a matrix, divided among the cells of a raster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Side {
+pub struct CellLines {
     /// Rows or columns, counted in scalars.
     pub lines: u64,
     /// Rows or columns per cell; the last cell may have fewer.
@@ -15,9 +15,9 @@ pub struct Side {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scale {
     /// Scale from top to bottom.
-    pub rows: Side,
+    pub rows: CellLines,
     /// Scale from left to right.
-    pub cols: Side,
+    pub cols: CellLines,
     /// Block shape of the matrix.
     pub shape: BlockShape,
     /// Whether blocks are counted, each of which lies in one cell; otherwise elements of blocks are
@@ -25,7 +25,7 @@ pub struct Scale {
     pub whole_blocks: bool,
 }
 
-impl Side {
+impl CellLines {
     /// Cells along this side.
     pub fn cells(&self) -> usize {
         self.lines.div_ceil(self.per_cell) as usize
@@ -60,7 +60,7 @@ impl Scale {
         }
         let per_cell = |lines: u64, cells: usize| lines.div_ceil(cells.max(1) as u64).max(1);
         let common = per_cell(scalar_rows.max(scalar_cols), size);
-        let side = |lines| Side { lines, per_cell: common.min(per_cell(lines, size / 4)) };
+        let side = |lines| CellLines { lines, per_cell: common.min(per_cell(lines, size / 4)) };
         let (mut rows, mut cols) = (side(scalar_rows), side(scalar_cols));
         // Blocks are whole if they fit a cell, or if a cell might have more elements than 32 bits
         // count.
@@ -78,7 +78,7 @@ impl Scale {
     /// stretched to a quarter of `size`.
     pub fn cell_size(&self, size: usize, largest: usize) -> (usize, usize) {
         let square = (size / self.height().max(self.width()).max(1)).clamp(1, largest.max(1));
-        let stretched = |side: &Side| match side.per_cell {
+        let stretched = |side: &CellLines| match side.per_cell {
             1 => square.max((size / 4 / side.cells().max(1)).min(largest / 4)),
             _ => square,
         };

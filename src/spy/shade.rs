@@ -43,7 +43,7 @@ const DECADES: f64 = 20.0;
 /// Cells with their colours.
 ///
 /// ```
-/// use blockmul::spy::{Raster, Shade, Shaded};
+/// use blockmul::extra::spy::{Raster, Shade, Shaded};
 /// use blockmul::Csc;
 /// let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 0.0)])?;
 /// let shaded = Shaded::new(&Raster::on_host(&a, 2)?, Shade::Pattern);

@@ -112,7 +112,8 @@ pub(crate) struct MovePlan {
 impl MovePlan {
     pub fn new(
         element: ElementType,
-        (a, c): (&DevicePattern, DevicePattern),
+        a: &DevicePattern,
+        c: DevicePattern,
         grid: Elementwise,
         moves: Moves,
     ) -> Result<Self> {

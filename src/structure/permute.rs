@@ -75,7 +75,7 @@ impl<M: Matrix> Permute<M> {
     /// See [`Permute::new`]; [`Error::Argument`] if S or its blocks are not square, or if S has
     /// entries outside of `stored`.
     pub fn symmetric(s: &DevicePattern, order: &[usize], stored: Part) -> Result<Self> {
-        Self::symmetric_tuned((s, MatrixType::OF), order, stored, Elementwise::new(s.device().info(), s.array_shape))
+        Self::symmetric_tuned(s, MatrixType::OF, order, stored, Elementwise::new(s.device().info(), s.array_shape))
     }
 }
 
@@ -109,7 +109,7 @@ impl<M: HostMatrix> Permute<M> {
     /// See [`Permute::symmetric`].
     pub fn symmetric_of(s: &DeviceMatrix<M>, order: &[usize], stored: Part) -> Result<Self> {
         let grid = Elementwise::new(s.device().info(), s.cbc.shape);
-        Self::symmetric_tuned((&s.pattern(), s.type_of()), order, stored, grid)
+        Self::symmetric_tuned(&s.pattern(), s.type_of(), order, stored, grid)
     }
 
     fn of_type(a: &DevicePattern, of: MatrixType<M>, [rows, cols]: [&[usize]; 2]) -> Result<Self> {
@@ -121,7 +121,8 @@ impl<M: HostMatrix> Permute<M> {
     }
 
     pub(super) fn symmetric_tuned(
-        (s, of): (&DevicePattern, MatrixType<M>),
+        s: &DevicePattern,
+        of: MatrixType<M>,
         order: &[usize],
         stored: Part,
         grid: Elementwise,
@@ -170,7 +171,7 @@ fn permutation(
     };
     let moves = Moves { source: permuted.source, turn };
     let c = DevicePattern { arrays: permuted.pattern, array_shape: a.array_shape, row_major: a.row_major };
-    MovePlan::new(element, (a, c), grid, moves)
+    MovePlan::new(element, a, c, grid, moves)
 }
 
 impl<M: HostMatrix> Planned for Permute<M> {

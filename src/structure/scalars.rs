@@ -78,7 +78,7 @@ impl<M: Matrix> Scalars<M> {
     /// See [`ScalarMap::lower`]; [`Error::Argument`](crate::Error::Argument) if the pattern belongs
     /// to another kind of matrix; [`Error::Memory`](crate::Error::Memory).
     pub fn lower(h: &DevicePattern) -> Result<Self> {
-        Self::tuned((h, MatrixType::OF), Part::Lower, Elementwise::new(h.device().info(), h.array_shape))
+        Self::tuned(h, MatrixType::OF, Part::Lower, Elementwise::new(h.device().info(), h.array_shape))
     }
 
     /// Maps to both triangles, see [`ScalarMap::full`]. Reads the pattern of the blocks back once.
@@ -86,7 +86,7 @@ impl<M: Matrix> Scalars<M> {
     /// # Errors
     /// See [`Scalars::lower`].
     pub fn full(h: &DevicePattern) -> Result<Self> {
-        Self::tuned((h, MatrixType::OF), Part::Full, Elementwise::new(h.device().info(), h.array_shape))
+        Self::tuned(h, MatrixType::OF, Part::Full, Elementwise::new(h.device().info(), h.array_shape))
     }
 }
 
@@ -111,7 +111,7 @@ impl<M: HostMatrix> Scalars<M> {
     /// See [`Scalars::lower`].
     pub fn lower_of(h: &DeviceMatrix<M>) -> Result<Self> {
         let grid = Elementwise::new(h.device().info(), h.cbc.shape);
-        Self::tuned((&h.pattern(), h.type_of()), Part::Lower, grid)
+        Self::tuned(&h.pattern(), h.type_of(), Part::Lower, grid)
     }
 
     /// Does as [`Scalars::full`] for the type and pattern of `h`, whose type may be known at run
@@ -121,10 +121,10 @@ impl<M: HostMatrix> Scalars<M> {
     /// See [`Scalars::lower`].
     pub fn full_of(h: &DeviceMatrix<M>) -> Result<Self> {
         let grid = Elementwise::new(h.device().info(), h.cbc.shape);
-        Self::tuned((&h.pattern(), h.type_of()), Part::Full, grid)
+        Self::tuned(&h.pattern(), h.type_of(), Part::Full, grid)
     }
 
-    pub(super) fn tuned((h, of): (&DevicePattern, MatrixType<M>), part: Part, grid: Elementwise) -> Result<Self> {
+    pub(super) fn tuned(h: &DevicePattern, of: MatrixType<M>, part: Part, grid: Elementwise) -> Result<Self> {
         check_patterns(h.device(), of, [h])?;
         Ok(Self { core: Core::new(h, of.element, part, grid)?, of })
     }

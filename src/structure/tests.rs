@@ -52,7 +52,7 @@ fn folded_and_handed_over(side: usize, group_size: usize, blocks: usize) -> Resu
     let lower = h.blocks().filter(|&(row, col, _)| row >= col).map(|(row, col, block)| (row, col, block.into_owned()));
     let lower = Cbc::from_triplets(9, 9, h.shape(), lower)?;
     let (dh, order) = (device.upload(&lower)?, [4, 8, 0, 2, 6, 1, 3, 7, 5]);
-    let plan = Permute::symmetric_tuned((&dh.pattern(), dh.type_of()), &order, Part::Lower, grid)?;
+    let plan = Permute::symmetric_tuned(&dh.pattern(), dh.type_of(), &order, Part::Lower, grid)?;
     let mut c = plan.output()?;
     plan.execute(&dh, &mut c)?;
     let (c, dense) = (c.download()?, h.to_dense());
@@ -62,7 +62,7 @@ fn folded_and_handed_over(side: usize, group_size: usize, blocks: usize) -> Resu
     }
 
     for (part, map) in [(Part::Lower, ScalarMap::lower(&lower)?), (Part::Full, ScalarMap::full(&lower)?)] {
-        let plan = Scalars::tuned((&dh.pattern(), dh.type_of()), part, grid)?;
+        let plan = Scalars::tuned(&dh.pattern(), dh.type_of(), part, grid)?;
         let (mut values, mut want) = (plan.output()?, vec![0.0; map.nnz()]);
         plan.execute(&dh, &mut values)?;
         map.copy_values(&lower, &mut want)?;

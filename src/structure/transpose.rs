@@ -97,7 +97,7 @@ impl MovePlan {
         let Transposed { pattern, source, .. } = transpose::Transpose::new(device)?.run(&work, &a.arrays)?;
         let turn = if a.array_shape == BlockShape::SCALAR { Turn::None } else { Turn::All };
         let c = DevicePattern { arrays: pattern, array_shape: a.array_shape.transpose(), row_major: a.row_major };
-        Self::new(element, (a, c), grid, Moves { source, turn })
+        Self::new(element, a, c, grid, Moves { source, turn })
     }
 }
 

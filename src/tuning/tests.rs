@@ -59,7 +59,7 @@ fn in_a_process_of_its_own(test: &str, trial: Trial) {
 }
 
 /// Sets one number to a bound, or as near to it as the others allow.
-pub(in crate::tuning) fn at_bound(mut numbers: Numbers, name: &str, bound: usize) -> Numbers {
+pub(super) fn at_bound(mut numbers: Numbers, name: &str, bound: usize) -> Numbers {
     let before = *numbers.named(name).unwrap();
     let mut value = bound;
     loop {

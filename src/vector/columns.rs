@@ -3,10 +3,11 @@
 use super::DOT_PIECE;
 use crate::{
     Device, DeviceDense, Error, Field, Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Out, Sum, Work, kernel},
+    device::{Elem, Grid, In, InOut, Kernel, Options, Out, Sum, Work, kernel},
     element::ElementType,
     matrix::{DenseShape, Layout},
     plan::prepared::same_device,
+    resident::{DenseBuffer, DenseBufferMut},
 };
 
 kernel! {
@@ -98,7 +99,7 @@ impl<T: Field> DeviceDense<T> {
     /// [`Error::DeviceMismatch`], [`Error::OpenCl`].
     pub fn column_dots(&self, other: &Self) -> Result<Vec<f64>> {
         self.check_sides(other)?;
-        dots(&self.device, (self.shape, &self.values), (other.shape, &other.values))
+        dots(&self.device, self.buffer(), other.buffer())
     }
 
     /// Replaces column j of y, which is this matrix, by alpha\[j\]·(column j of x) +
@@ -111,7 +112,7 @@ impl<T: Field> DeviceDense<T> {
     /// of factors is not that of columns, [`Error::DeviceMismatch`], [`Error::OpenCl`].
     pub fn axpby_columns(&mut self, alpha: &[f64], x: &Self, beta: &[f64]) -> Result<()> {
         self.check_sides(x)?;
-        axpby(&self.device, [alpha, beta], (x.shape, &x.values), (self.shape, &mut self.values))
+        axpby(&x.device, [alpha, beta], x.buffer(), self.buffer_mut())
     }
 
     /// Replaces the elements by those of `x`, which has the same sides. The layout stays. Returns
@@ -121,7 +122,7 @@ impl<T: Field> DeviceDense<T> {
     /// See [`DeviceDense::column_dots`].
     pub fn copy_from(&mut self, x: &Self) -> Result<()> {
         self.check_sides(x)?;
-        copy(&self.device, (x.shape, &x.values), (self.shape, &mut self.values))
+        copy(&x.device, x.buffer(), self.buffer_mut())
     }
 
     fn check_sides(&self, other: &Self) -> Result<()> {
@@ -139,19 +140,20 @@ fn same_sides(one: DenseShape, other: DenseShape) -> Result<()> {
 }
 
 /// See [`DeviceDense::column_dots`].
-fn dots(device: &Device, (x_shape, x): (DenseShape, &Buffer), (y_shape, y): (DenseShape, &Buffer)) -> Result<Vec<f64>> {
-    let DenseShape { rows, cols, .. } = x_shape;
+fn dots(device: &Device, x: DenseBuffer<'_>, y: DenseBuffer<'_>) -> Result<Vec<f64>> {
+    let DenseShape { rows, cols, .. } = x.shape;
     if rows == 0 || cols == 0 {
         return Ok(vec![0.0; cols]);
     }
-    let (work, element) = (Work::new(device, None), ElementType::of(x.word()));
-    let by_rows = [x_shape, y_shape].iter().all(|shape| shape.layout == Layout::ByRows);
+    let (work, element) = (Work::new(device, None), ElementType::of(x.values.word()));
+    let by_rows = [x.shape, y.shape].iter().all(|shape| shape.layout == Layout::ByRows);
     let options = options(device, element, by_rows);
     let chunks = cols.div_ceil(width(device));
     let grid = |rows: usize| Grid::groups(rows.div_ceil(DOT_PIECE) * chunks, group_size(device));
     let room = |rows: usize| work.buffer_of(element.arithmetic().word(), rows.div_ceil(DOT_PIECE) * cols);
     let dots: Kernel<ColumnDots<'_>> = Kernel::new(device, &options)?;
-    let ((x_row, x_col), (y_row, y_col)) = (steps(x_shape), steps(y_shape));
+    let ((x_row, x_col), (y_row, y_col)) = (steps(x.shape), steps(y.shape));
+    let (x, y) = (x.values, y.values);
     let (mut sums, cols) = (room(rows)?, cols as u32);
     let args = ColumnDots { x, y, sums: &mut sums, rows: rows as u64, cols, x_row, x_col, y_row, y_col };
     dots.launch(&work, grid(rows), args)?;
@@ -167,12 +169,8 @@ fn dots(device: &Device, (x_shape, x): (DenseShape, &Buffer), (y_shape, y): (Den
 }
 
 /// See [`DeviceDense::axpby_columns`].
-fn axpby(
-    device: &Device,
-    [alpha, beta]: [&[f64]; 2],
-    (x_shape, x): (DenseShape, &Buffer),
-    (shape, y): (DenseShape, &mut Buffer),
-) -> Result<()> {
+fn axpby(device: &Device, [alpha, beta]: [&[f64]; 2], x: DenseBuffer<'_>, y: DenseBufferMut<'_>) -> Result<()> {
+    let (x_shape, shape) = (x.shape, y.shape);
     let DenseShape { cols, layout, leading, .. } = shape;
     if layout != x_shape.layout {
         return Err(Error::Argument(format!("x is by {}, y by {layout}: one layout is expected", x_shape.layout)));
@@ -184,7 +182,7 @@ fn axpby(
         }
     }
     let mut moved = alpha.iter().zip(beta);
-    let (work, element) = (Work::new(device, None), ElementType::of(y.word()));
+    let (work, element) = (Work::new(device, None), ElementType::of(y.values.word()));
     let factor = work.upload_numbers(element.arithmetic(), &[alpha, beta].concat())?;
     let kernel: Kernel<ColumnAxpby<'_>> = Kernel::new(device, &options(device, element, true))?;
     let (lines, width) = shape.lines();
@@ -194,8 +192,8 @@ fn axpby(
     };
     let args = ColumnAxpby {
         factor: &factor,
-        x,
-        y,
+        x: x.values,
+        y: y.values,
         lines: lines as u32,
         width: width as u32,
         cols: cols as u32,
@@ -210,12 +208,13 @@ fn axpby(
 }
 
 /// See [`DeviceDense::copy_from`].
-fn copy(device: &Device, (x_shape, x): (DenseShape, &Buffer), (shape, y): (DenseShape, &mut Buffer)) -> Result<()> {
-    let DenseShape { rows, cols, .. } = shape;
-    let kernel: Kernel<CopyElements<'_>> = Kernel::new(device, &options(device, ElementType::of(y.word()), true))?;
-    let ((x_row, x_col), (y_row, y_col)) = (steps(x_shape), steps(shape));
+fn copy(device: &Device, x: DenseBuffer<'_>, y: DenseBufferMut<'_>) -> Result<()> {
+    let DenseShape { rows, cols, .. } = y.shape;
+    let kernel: Kernel<CopyElements<'_>> =
+        Kernel::new(device, &options(device, ElementType::of(y.values.word()), true))?;
+    let ((x_row, x_col), (y_row, y_col)) = (steps(x.shape), steps(y.shape));
     let elements = (rows * cols) as u64;
-    let args = CopyElements { x, y, elements, cols: cols as u32, x_row, x_col, y_row, y_col };
+    let args = CopyElements { x: x.values, y: y.values, elements, cols: cols as u32, x_row, x_col, y_row, y_col };
     kernel.launch(&Work::new(device, None), Grid::items(rows * cols, group_size(device)), args)
 }
 

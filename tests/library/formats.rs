@@ -6,7 +6,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use blockmul::io::{Field, Format, Layout, ReadOptions, WriteOptions, bla, edge_list, matrix_market, npz, read, write};
+use blockmul::io::{
+    BlockLayout, FileFormat, ReadOptions, ValueType, WriteOptions, bla, edge_list, matrix_market, npz, read, write,
+};
 use blockmul::{BlockShape, Bsr, Cbc, Csc, Csr, Element, Matrix};
 use half::f16;
 
@@ -25,21 +27,21 @@ fn content_wins_over_the_name_of_a_text() {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
         let file = read(&path, &ReadOptions::default()).unwrap();
-        assert_eq!((file.matrix.nnz(), file.field), (1, Field::Pattern), "{name}");
+        assert_eq!((file.matrix.nnz(), file.field), (1, ValueType::Pattern), "{name}");
         file.format
     };
     let market = format!("{BANNER}3 3 1\n2 2\n");
-    assert_eq!(format_of("a.txt", b"# 3\n2 2\n"), Format::EdgeList);
-    assert_eq!(format_of("a.txt.gz", &gzip("2\t2\n")), Format::EdgeList);
-    assert_eq!(format_of("b.txt", market.as_bytes()), Format::MatrixMarket);
+    assert_eq!(format_of("a.txt", b"# 3\n2 2\n"), FileFormat::EdgeList);
+    assert_eq!(format_of("a.txt.gz", &gzip("2\t2\n")), FileFormat::EdgeList);
+    assert_eq!(format_of("b.txt", market.as_bytes()), FileFormat::MatrixMarket);
     assert_eq!(
         format_of("c.tsv", format!("  {}", market.replace("Matrix", "matriX")).as_bytes()),
-        Format::MatrixMarket
+        FileFormat::MatrixMarket
     );
-    assert_eq!(format_of("d.el.gz", &gzip(&market)), Format::MatrixMarket);
-    assert_eq!(format_of("e.txt", &gzip(&market)), Format::MatrixMarket);
-    assert_eq!(format_of("e.bin", market.as_bytes()), Format::MatrixMarket);
-    assert_eq!(format_of("f.mtx", market.as_bytes()), Format::MatrixMarket);
+    assert_eq!(format_of("d.el.gz", &gzip(&market)), FileFormat::MatrixMarket);
+    assert_eq!(format_of("e.txt", &gzip(&market)), FileFormat::MatrixMarket);
+    assert_eq!(format_of("e.bin", market.as_bytes()), FileFormat::MatrixMarket);
+    assert_eq!(format_of("f.mtx", market.as_bytes()), FileFormat::MatrixMarket);
     let missing = read(folder.path().join("none.txt"), &ReadOptions::default()).unwrap_err().to_string();
     assert!(missing.contains("none.txt: "), "{missing}");
     let damaged = folder.path().join("damaged.txt.gz");
@@ -58,7 +60,7 @@ fn unknown_endings_are_refused_unless_the_first_line_is_known() {
     };
     let market = format!("{BANNER}3 3 1\n2 2\n");
     let (banner, none) = (path("a.foo", &market), path("b.foo", "1 2\n"));
-    assert_eq!(read(&banner, &ReadOptions::default()).unwrap().format, Format::MatrixMarket);
+    assert_eq!(read(&banner, &ReadOptions::default()).unwrap().format, FileFormat::MatrixMarket);
     let refused = read(&none, &ReadOptions::default()).unwrap_err().to_string();
     assert!(refused.contains("b.foo: unknown ending .foo: matrices are read from .mtx, .npz, .txt"), "{refused}");
     let matrix = Csc::from_triplets(2, 2, [(0, 1, 2.0)]).unwrap();
@@ -80,14 +82,14 @@ fn a_layout_beside_a_matrix_is_its_own() {
     }
     let layout = |name: &str| read(path(name), &ReadOptions::default()).map(|file| file.layout);
     assert_eq!(layout("a.mtx").unwrap(), None);
-    bla::write(path("a.bla"), &matrix, &Layout::Uniform(shape)).unwrap();
+    bla::write(path("a.bla"), &matrix, &BlockLayout::Uniform(shape)).unwrap();
     assert_eq!(std::fs::read_to_string(path("a.bla")).unwrap(), "4 x 6 (12)\n2 x 2 (2)\n0 2 4\n0 3 6\n");
     for (name, expected) in [("a.mtx", Some(shape)), ("a.mtx.gz", Some(shape)), ("a.npz", None), ("a", None)] {
-        assert_eq!(layout(name).unwrap(), expected.map(Layout::Uniform), "{name}");
+        assert_eq!(layout(name).unwrap(), expected.map(BlockLayout::Uniform), "{name}");
     }
     assert_eq!(matrix_market::read(path("a.mtx"), &ReadOptions::default()).unwrap().layout, None);
     std::fs::write(path("a.bla"), "4 x 6 (12)\n2 x 1 (2)\n0 1 4\n0 6\n").unwrap();
-    assert_eq!(layout("a.mtx").unwrap(), Some(Layout::Mixed { row_ends: vec![1, 4], col_ends: vec![6] }));
+    assert_eq!(layout("a.mtx").unwrap(), Some(BlockLayout::Mixed { row_ends: vec![1, 4], col_ends: vec![6] }));
     std::fs::write(path("a.bla"), "4 x 4 (12)\n2 x 1 (2)\n0 1 4\n0 4\n").unwrap();
     let reason = format!("{}:1: the layout is of a matrix of 4x4, this one is 4x6", path("a.bla").display());
     assert_eq!(layout("a.mtx").unwrap_err().to_string(), reason);
@@ -97,11 +99,11 @@ fn a_layout_beside_a_matrix_is_its_own() {
 fn every_format_reads_what_it_writes() {
     let folder = tempfile::tempdir().unwrap();
     let matrix = Csc::from_triplets(5, 5, [(4, 0, 0.1), (0, 4, -2.0), (2, 2, 0.0)]).unwrap();
-    for &format in Format::ALL {
+    for &format in FileFormat::ALL {
         let name = match format {
-            Format::Npz => "a.npz",
-            Format::EdgeList => "a.edges",
-            Format::Binary => "a.bin",
+            FileFormat::Npz => "a.npz",
+            FileFormat::EdgeList => "a.edges",
+            FileFormat::Binary => "a.bin",
             _ => "a.mtx",
         };
         let path = folder.path().join(name);
@@ -161,10 +163,10 @@ fn scipy_s_archives_are_read() {
             assert_eq!(file.matrix, expected, "{name}");
         }
         let field = match rest {
-            "i1" | "i2" | "i4" | "i8" | "u1" | "u2" | "u4" | "u8" => Field::Integer,
-            "b1" if kind != "bsr" => Field::Pattern,
+            "i1" | "i2" | "i4" | "i8" | "u1" | "u2" | "u4" | "u8" => ValueType::Integer,
+            "b1" if kind != "bsr" => ValueType::Pattern,
             "b1" => file.field, // blocks may hold false elements, and SciPy chooses the blocks
-            _ => Field::Real,
+            _ => ValueType::Real,
         };
         assert_eq!(file.field, field, "{name}");
         assert_eq!(file.layout.is_some(), kind == "bsr", "{name}");

@@ -1,6 +1,9 @@
-//! Rules of the source tree: which rooms may name which. `doors` has the files with generic items,
-//! `texts` unsafe code and the width of comments, `wings` the modules of `product`.
+//! Rules of the source tree: which rooms may name which. `circles` has modules that name each other,
+//! `doors` the files with generic items, `names` names of types, `texts` unsafe code and the width of
+//! comments, `wings` the modules of `product`.
+mod circles;
 mod doors;
+mod names;
 mod texts;
 mod wings;
 
@@ -59,14 +62,15 @@ impl File {
     }
 }
 
-/// Adds the paths of a tree of names at the beginning of `text` to `paths`, each after `prefix`.
-/// Returns what follows the tree.
+/// Adds the paths of a tree of names at the beginning of `text` to `paths`, each after `prefix`; a
+/// macro's ends with `!`. Returns what follows the tree.
 fn expand<'t>(text: &'t str, prefix: &str, paths: &mut BTreeSet<String>) -> &'t str {
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
     let (path, mut rest) = (format!("{prefix}{}", &text[..end]), &text[end..]);
     if !(path.ends_with("::") && rest.starts_with('{')) {
-        paths.insert(path.trim_end_matches(':').to_owned());
+        let of_macro = if rest.starts_with("!") { "!" } else { "" };
+        paths.insert(format!("{}{of_macro}", path.trim_end_matches(':')));
         return rest;
     }
     loop {
@@ -103,15 +107,21 @@ fn is_source(path: &Path) -> bool {
 
 /// The code of a text without comments and tests.
 fn code_of(text: &str) -> String {
-    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+    let code = text.split("\nmod tests {").next().unwrap();
     code.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
 }
 
 fn source() -> Vec<File> {
-    let root = Path::new(crate::ROOT).join("src");
+    let files = files_of("src");
+    assert!(files.len() > 100, "{} files", files.len());
+    files
+}
+
+/// The source files below a folder of the repository.
+fn files_of(folder: &str) -> Vec<File> {
+    let root = Path::new(crate::ROOT).join(folder);
     let mut files = Vec::new();
     collect(&root, &root, &mut files);
-    assert!(files.len() > 100, "{} files", files.len());
     files.into_iter().map(|(path, text)| File { path, code: code_of(&text) }).collect()
 }
 

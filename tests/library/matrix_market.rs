@@ -2,7 +2,7 @@
 //! the format says, or refused with the line.
 use std::path::{Path, PathBuf};
 
-use blockmul::io::{Field, MatrixFile, ReadOptions, Symmetry, read, write};
+use blockmul::io::{MatrixFile, ReadOptions, Symmetry, ValueType, read, write};
 
 /// The folder; if `BLOCKMUL_DATA` is not set, `None`, with a line printed.
 fn data(folder: &str) -> Option<PathBuf> {
@@ -104,7 +104,7 @@ fn real_matrices_come_back_to_the_bit() {
         let path = place.path().join(name);
         write(&path, &file.matrix, &Default::default()).unwrap();
         let back = read(&path, &ReadOptions::default()).unwrap();
-        assert_eq!((back.field, back.symmetry), (Field::Real, Symmetry::General));
+        assert_eq!((back.field, back.symmetry), (ValueType::Real, Symmetry::General));
         assert_eq!(back.matrix.pattern(), file.matrix.pattern(), "{name}");
         let bits = |file: &MatrixFile| file.matrix.values().iter().map(|value| value.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&back), bits(&file), "{name}");

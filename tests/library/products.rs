@@ -2,7 +2,7 @@
 use crate::common::*;
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Csr, DeviceMatrix, Element, Error, Matrix, Method, Product, Result, device::DeviceKind,
-    host::Progress, matrix::Threshold, product::Report, reference,
+    extra::host::Progress, matrix::Threshold, product::Report, reference,
 };
 use half::f16;
 use proptest::prelude::*;

@@ -60,14 +60,14 @@ fn shapes_of_any_sides_have_lengths() {
 #[test]
 fn products_that_fit_no_host_are_refused() -> Result<()> {
     let three = device().upload(&Csc::<f64>::from_triplets(3, 0, [])?)?;
-    let refused = |product: &dense::Product<'_, Csc<f64>>| product.run_to_host().map(|_| ()).unwrap_err();
+    let refused = |product: &dense::DenseProduct<'_, Csc<f64>>| product.run_to_host().map(|_| ()).unwrap_err();
     // C would have 3 x 4e9 elements, and nalgebra counts 0 x 2^40 of D.
     let wide = DMatrix::<f64>::zeros(0, 4_000_000_000);
-    let error = refused(&dense::Product::of(&three, &wide));
+    let error = refused(&dense::DenseProduct::of(&three, &wide));
     assert!(matches!(error, Error::Memory { .. }), "{error}");
     let wider = DMatrix::<f64>::zeros(0, 1 << 40);
     for limit in [None, Some(0), Some(1 << 20)] {
-        let product = dense::Product::of(&three, &wider);
+        let product = dense::DenseProduct::of(&three, &wider);
         let error = refused(&limit.map_or(product.clone(), |limit| product.memory_limit(limit)));
         assert!(matches!(error, Error::TooLarge { .. }), "{error}");
     }

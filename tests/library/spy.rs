@@ -1,6 +1,6 @@
 //! Rasters of the device, compared with those of the host and with a dense matrix.
 use crate::common::*;
-use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Result, spy::Raster};
+use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Result, extra::spy::Raster};
 use half::f16;
 use proptest::prelude::*;
 

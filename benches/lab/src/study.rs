@@ -1,5 +1,5 @@
 //! The common part of all studies: their options, the device, the patience, and the turns.
-use blockmul::{Csc, Device, Element, Result, device::DeviceKind, host::Progress};
+use blockmul::{Csc, Device, Element, Result, device::DeviceKind, extra::host::Progress};
 use blockmul_cli::bench::{
     matrices::{Input, Padded, Source},
     measure::Patience,
@@ -89,7 +89,7 @@ impl Lab {
 
     /// Reads an input for products over plus-times.
     pub fn open(&self, input: &Input) -> std::result::Result<Source, Failure> {
-        Source::open(input, None, Padded::Kept, (&self.reading, &self.messages))
+        Source::open(input, None, Padded::Kept, &self.reading, &self.messages)
     }
 
     /// Reads an input in its own blocks, as scalars; and its transpose if it is not square.

@@ -1,6 +1,6 @@
 //! Products with a dense matrix on the host, computed in bands of its columns.
 use super::{
-    Report,
+    DenseReport,
     prepared::Prepared,
     run::{Asked, Run},
 };
@@ -9,6 +9,7 @@ use crate::{
     device::{Buffer, Work, pool_bytes},
     element::Scaling,
     matrix::{DenseShape, Layout, Side},
+    resident::{DenseBuffer, DenseBufferMut},
 };
 use std::{borrow::Cow, time::Duration};
 
@@ -33,7 +34,7 @@ struct Band {
 
 impl Bands<'_> {
     /// Multiplies. If A is on the right, `d` and `c` are the transposes of D and C.
-    pub fn run(&self, d: HostDense<&[u8]>, mut c: HostDense<&mut [u8]>) -> Result<Report> {
+    pub fn run(&self, d: HostDense<&[u8]>, mut c: HostDense<&mut [u8]>) -> Result<DenseReport> {
         let (n, clock) = (d.shape.cols, self.work.clock());
         let mut columns = self.fitting(d.shape, c.shape);
         let Band { prepared, d: (some_d_shape, mut some_d), c: (some_c_shape, mut some_c) } = loop {
@@ -57,14 +58,15 @@ impl Bands<'_> {
             let first = (band * columns).min(n - columns);
             self.work.write_bytes(&columns_of(&d, element.bytes(), first, columns).1, &mut some_d)?;
             let clock = self.work.clock();
-            let into = (some_c_shape, &mut some_c);
-            prepared.run(self.work, self.run.a.into(), (some_d_shape, &some_d), scaling, into)?;
+            let d = DenseBuffer { shape: some_d_shape, values: &some_d };
+            let into = DenseBufferMut { shape: some_c_shape, values: &mut some_c };
+            prepared.run(self.work, self.run.a.into(), d, scaling, into)?;
             self.work.wait()?;
             total += clock.elapsed();
             self.work.read_bytes(&some_c, &mut values)?;
             put_columns(&mut c, element.bytes(), (first, columns), &values);
         }
-        Ok(Report::new(self.work, &prepared, (bands, columns), plan_ms, total.as_secs_f64() * 1e3))
+        Ok(DenseReport::new(self.work, &prepared, (bands, columns), plan_ms, total.as_secs_f64() * 1e3))
     }
 
     /// The error if not even one column fits. It states all bytes that one column needs, measured
@@ -180,7 +182,7 @@ fn put_columns(matrix: &mut HostDense<&mut [u8]>, size: usize, (first, columns):
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Csc, apply::spmm::Product, device::test_device, matrix::DenseView};
+    use crate::{Csc, apply::spmm::DenseProduct, device::test_device, matrix::DenseView};
     use nalgebra::DMatrix;
 
     #[test]
@@ -188,7 +190,7 @@ mod tests {
         let entries = (0..2000).map(|i| (i % 400, i / 400 * 50 + i % 50, i as f64));
         let a = test_device().upload(&Csc::from_triplets(400, 300, entries)?)?;
         let (below, beside) = (DMatrix::from_element(300, 70, 0.5), DMatrix::from_element(70, 400, 0.5));
-        for product in [Product::of(&a, &below), Product::by(&beside, &a)] {
+        for product in [DenseProduct::of(&a, &below), DenseProduct::by(&beside, &a)] {
             let run = |limit| product.clone().memory_limit(limit).run_to_host();
             let refused = |limit| match run(limit) {
                 Err(Error::Memory { what, needed, available, .. }) => (what, needed, available),

@@ -8,6 +8,7 @@ use crate::{
     device::{Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Scratch, Work, kernel},
     element::ElementType,
     matrix::DenseShape,
+    resident::DenseBuffer,
     tuning::Numbers,
 };
 
@@ -89,10 +90,11 @@ impl RowsOfD {
     pub fn with(
         &self,
         work: &Work,
-        (shape, d): (DenseShape, &Buffer),
+        d: DenseBuffer<'_>,
         multiply: impl FnOnce(RowMajor<'_>) -> Result<()>,
     ) -> Result<()> {
-        let (Dense { values, leading, by_columns }, DenseShape { rows, cols, .. }) = (Dense::new(shape, d), shape);
+        let (Dense { values, leading, by_columns }, DenseShape { rows, cols, .. }) =
+            (Dense::new(d.shape, d.values), d.shape);
         if !by_columns {
             return multiply(RowMajor { values, leading, rows, cols });
         }

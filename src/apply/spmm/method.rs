@@ -52,7 +52,7 @@ impl std::str::FromStr for DenseMethod {
 
 /// A method, and the reason for it in a sentence.
 #[derive(Debug, Clone)]
-pub(super) struct Choice {
+pub(super) struct MethodChoice {
     pub method: DenseMethod,
     pub why: String,
 }
@@ -64,7 +64,7 @@ pub(super) fn choose(
     index: &Index,
     shape: BlockShape,
     request: &Request,
-) -> Result<(Choice, Option<Gcoo>)> {
+) -> Result<(MethodChoice, Option<Gcoo>)> {
     let (least, (side, _)) = (request.numbers.dense_reuse_percent, request.sides(shape));
     let lines = tuning::group_lines(&request.numbers, side);
     let rows = if shape == BlockShape::SCALAR { "rows" } else { "rows of blocks" };
@@ -77,13 +77,13 @@ pub(super) fn choose(
             }
             false => why,
         };
-        Ok((Choice { method: DenseMethod::Rows, why }, None))
+        Ok((MethodChoice { method: DenseMethod::Rows, why }, None))
     };
     match request.method {
         DenseMethod::Gcoo => {
             let groups = Gcoo::new(work, index, lines, long)?;
             let why = format!("gcoo, as asked for: {}", reuse(groups.reuse_percent(), lines, rows));
-            Ok((Choice { method: DenseMethod::Gcoo, why }, Some(groups)))
+            Ok((MethodChoice { method: DenseMethod::Gcoo, why }, Some(groups)))
         }
         DenseMethod::Rows => by_rows("rows, as asked for".into()),
         DenseMethod::Auto if lines == 1 => by_rows(format!("rows: a row of blocks of {shape} shares its rows of D")),
@@ -102,13 +102,13 @@ pub(super) fn choose(
 /// Chooses by reuse. `lines` and `rows` are the size of a group and what its lines are called. On
 /// average a group uses each row of D that it loads `percent` / 100 times; groups are chosen if
 /// that is at least `least` / 100.
-pub(super) fn by_reuse(percent: u64, least: usize, (lines, rows): (usize, &str)) -> Choice {
+pub(super) fn by_reuse(percent: u64, least: usize, (lines, rows): (usize, &str)) -> MethodChoice {
     let (found, least_text) = (reuse(percent, lines, rows), format!("{}.{:02}", least / 100, least % 100));
     match percent >= least as u64 {
-        true => Choice { method: DenseMethod::Gcoo, why: format!("gcoo: {found}, {least_text} or more pay") },
+        true => MethodChoice { method: DenseMethod::Gcoo, why: format!("gcoo: {found}, {least_text} or more pay") },
         false => {
             let why = format!("rows: {found}, fewer than the {least_text} that pay");
-            Choice { method: DenseMethod::Rows, why }
+            MethodChoice { method: DenseMethod::Rows, why }
         }
     }
 }

@@ -49,7 +49,7 @@ pub use once::{multiply, multiply_by};
 pub use options::DenseOptions;
 pub use packed::PackedDense;
 pub use plan::ApplyDense;
-pub use product::{Product, Report, Source};
+pub use product::{DenseProduct, DenseReport, Source};
 pub use stored::{ApplyGcoo, DeviceGcoo, GcooArrays, GcooOptions, Grouping};
 
 use crate::{
@@ -57,7 +57,7 @@ use crate::{
     device::{Buffer, Work},
     element::{ElementType, Scaling},
     matrix::{DenseShape, Layout},
-    resident::PatternArrays,
+    resident::{DenseBuffer, DenseBufferMut, PatternArrays},
     tuning::Numbers,
     vector::{line_sums::Stored, lines::Index},
 };
@@ -161,7 +161,7 @@ pub(crate) struct Spmm {
     index: Index,
     sums: Sums,
     d: RowsOfD,
-    choice: method::Choice,
+    choice: method::MethodChoice,
 }
 
 impl Spmm {
@@ -228,13 +228,13 @@ impl Spmm {
         &self,
         work: &Work,
         a: Stored<'_>,
-        d: (DenseShape, &Buffer),
+        d: DenseBuffer<'_>,
         scaling: Scaling,
-        (c_shape, c): (DenseShape, &mut Buffer),
+        c: DenseBufferMut<'_>,
     ) -> Result<()> {
         let PatternArrays { col_ptr: line_ptr, row_idx: other, .. } = self.index.pattern();
         self.d.with(work, d, |d| {
-            let (operands, c) = (Operands { a, d, scaling }, Dense::new(c_shape, c));
+            let (operands, c) = (Operands { a, d, scaling }, Dense::new(c.shape, c.values));
             match &self.sums {
                 Sums::Groups(groups) => groups.1.run(work, groups.0.arrays(line_ptr), &operands, c),
                 Sums::Lines(lines) => {

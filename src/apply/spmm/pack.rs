@@ -18,12 +18,12 @@ kernel! {
     }
 }
 
-pub(super) struct Pack {
+pub(super) struct BlockPack {
     kernel: Kernel<PackBlocks<'static>>,
     group_size: usize,
 }
 
-impl Pack {
+impl BlockPack {
     /// A kernel that copies blocks of `area` elements unchanged. `through` says whether the blocks
     /// are read through an index.
     pub fn new(device: &Device, element: ElementType, through: bool, area: usize) -> Result<Self> {
@@ -60,7 +60,7 @@ impl Pack {
 
 /// A's values in the order of the sums of a product.
 pub(super) struct PackedLines {
-    pack: Pack,
+    pack: BlockPack,
     values: Buffer,
     /// Number of elements of a block.
     area: u32,
@@ -73,7 +73,7 @@ impl PackedLines {
         let work = Work::new(device, None);
         let mut values = work.buffer_of(element.word(), wanted.a.nnz() * area)?;
         let mut copied = |source: Option<&Buffer<u32>>| -> Result<_> {
-            let pack = Pack::new(device, element, source.is_some(), area)?;
+            let pack = BlockPack::new(device, element, source.is_some(), area)?;
             pack.run(&work, source, a.into(), &mut values)?;
             Ok(pack)
         };

@@ -108,7 +108,7 @@ impl<M: HostMatrix> ApplyDense<M> {
         let Self { prepared, of } = self;
         check(&prepared.sides, (self.device(), of.element), d, &into)?;
         let scaling = Scaling::of(of.element, into.alpha, into.beta);
-        prepared.run(work, a, (d.shape(), d.values.any()), scaling, (into.c.shape(), into.c.values.any_mut()))
+        prepared.run(work, a, d.buffer(), scaling, into.c.buffer_mut())
     }
 
     /// The method by which the entries of A are divided among work-items.

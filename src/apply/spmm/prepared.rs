@@ -2,10 +2,11 @@
 use super::{Request, Spmm, sides::Sides};
 use crate::{
     DevicePattern, Result,
-    device::{Buffer, Work},
+    device::Work,
     element::Scaling,
-    matrix::{DenseShape, Side},
+    matrix::Side,
     planned::Cost,
+    resident::{DenseBuffer, DenseBufferMut},
     vector::line_sums::Stored,
 };
 
@@ -49,13 +50,14 @@ impl Prepared {
         &self,
         work: &Work,
         a: Stored<'_>,
-        (d_shape, d): (DenseShape, &Buffer),
+        d: DenseBuffer<'_>,
         scaling: Scaling,
-        (c_shape, c): (DenseShape, &mut Buffer),
+        c: DenseBufferMut<'_>,
     ) -> Result<()> {
         work.stage("apply");
-        let (d_shape, c_shape) = (self.sides.of_left(d_shape), self.sides.of_left(c_shape));
-        self.spmm.run(work, a, (d_shape, d), scaling, (c_shape, c))
+        let d = DenseBuffer { shape: self.sides.of_left(d.shape), ..d };
+        let c = DenseBufferMut { shape: self.sides.of_left(c.shape), ..c };
+        self.spmm.run(work, a, d, scaling, c)
     }
 
     /// The cost of an execution that reads the values in place.

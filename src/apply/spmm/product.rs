@@ -2,7 +2,7 @@
 use super::{
     ApplyDense, DenseMethod,
     bands::{Bands, HostDense},
-    method::Choice,
+    method::MethodChoice,
     prepared::Prepared,
     run::{Asked, Run},
 };
@@ -20,7 +20,7 @@ use crate::{
 use nalgebra::DMatrix;
 use serde::Serialize;
 
-/// The dense matrix of a [`Product`]: on the device of the sparse matrix, or on the host.
+/// The dense matrix of a [`DenseProduct`]: on the device of the sparse matrix, or on the host.
 #[derive(Debug)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -85,7 +85,7 @@ impl<T> Source<'_, T> {
 
 /// A product of a sparse and a dense matrix in one shot, with options: A·D, Aᵀ·D, D·A, D·Aᵀ. For
 /// two sparse matrices use [`blockmul::Product`](crate::Product). For alpha·A·D + beta·C use the
-/// plan that [`Product::plan`] makes, with an [`Accum`](crate::plan::Accum).
+/// plan that [`DenseProduct::plan`] makes, with an [`Accum`](crate::plan::Accum).
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -95,12 +95,12 @@ impl<T> Source<'_, T> {
 /// let a = device.upload(&Csr::new(2, 2, vec![0, 1, 3], vec![0, 0, 1], vec![2.0, 3.0, 5.0])?)?;
 ///
 /// let d = device.upload_dense(&dmatrix![1.0, 0.0; 10.0, 1.0])?;
-/// let c = dense::Product::of(a.t(), &d).run()?; // Aᵀ·D, on the device
+/// let c = dense::DenseProduct::of(a.t(), &d).run()?; // Aᵀ·D, on the device
 /// assert_eq!(c.download()?, dmatrix![32.0, 3.0; 50.0, 5.0]);
 ///
 /// // D on the host: as many columns at a time as fit the device, or a limit.
 /// let d = DMatrix::from_element(2, 10_000, 1.0);
-/// let (c, report) = dense::Product::of(&a, &d).memory_limit(200 << 10).run_to_host()?;
+/// let (c, report) = dense::DenseProduct::of(&a, &d).memory_limit(200 << 10).run_to_host()?;
 /// assert_eq!(c.column(9_999).as_slice(), [2.0, 8.0]);
 /// assert!(report.bands > 1 && report.peak_device_bytes <= 200 << 10);
 /// # Ok(())
@@ -115,29 +115,29 @@ impl<T> Source<'_, T> {
 /// use nalgebra::dmatrix;
 /// let a = AnyMatrix::from(Csr::new(2, 2, vec![0, 1, 3], vec![0, 0, 1], vec![2.0f32, 3.0, 5.0])?);
 /// let (a, d) = (Device::auto()?.upload(&a)?, AnyDense::from(dmatrix![1.0f32, 0.0; 10.0, 1.0]));
-/// let (c, _) = dense::Product::of(&a, &d).run_to_host()?;
+/// let (c, _) = dense::DenseProduct::of(&a, &d).run_to_host()?;
 /// assert_eq!(c, dmatrix![2.0f32, 0.0; 53.0, 5.0].into());
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
 #[doc(alias = "SpMM")]
-pub struct Product<'a, M: HostMatrix> {
+pub struct DenseProduct<'a, M: HostMatrix> {
     a: &'a DeviceMatrix<M>,
     d: Source<'a, M::Word>,
     asked: Asked,
 }
 
-impl<M: HostMatrix> Clone for Product<'_, M> {
+impl<M: HostMatrix> Clone for DenseProduct<'_, M> {
     fn clone(&self) -> Self {
         Self { a: self.a, d: self.d, asked: self.asked.clone() }
     }
 }
 
-/// Time and memory of a [`Product`].
+/// Time and memory of a [`DenseProduct`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Report {
+pub struct DenseReport {
     /// The method by which the entries of A were divided among work-items.
     pub method: DenseMethod,
     /// The reason for the method, in a sentence.
@@ -154,7 +154,7 @@ pub struct Report {
     pub peak_device_bytes: u64,
 }
 
-impl<'a, M: HostMatrix> Product<'a, M> {
+impl<'a, M: HostMatrix> DenseProduct<'a, M> {
     /// The product A·D; A may be transposed, by [`DeviceMatrix::t`].
     pub fn of(a: impl Into<Factor<'a, DeviceMatrix<M>>>, d: impl Into<Source<'a, M::Word>>) -> Self {
         let Factor { operand: a, transposed } = a.into();
@@ -234,7 +234,7 @@ impl<'a, M: HostMatrix> Product<'a, M> {
     }
 
     /// Computes C on the host, in D's element type.
-    fn run_into_any(&self, c: AnyDenseViewMut<'_>) -> Result<Report> {
+    fn run_into_any(&self, c: AnyDenseViewMut<'_>) -> Result<DenseReport> {
         let run = self.checked()?;
         self.check_element("C", c.element())?;
         let (work, sides) = (run.work(), run.sides(self.d.shape())?);
@@ -280,60 +280,60 @@ impl<'a, M: HostMatrix> Product<'a, M> {
         run: &Run<'_>,
         work: &Work,
         d: &DeviceDense<M::Word>,
-    ) -> Result<(DeviceDense<M::Word>, Report)> {
+    ) -> Result<(DeviceDense<M::Word>, DenseReport)> {
         same_device(work.device(), d.device())?;
-        let (shape, values, report) = run.on_device(work, (d.shape(), d.values.any()))?;
+        let (shape, values, report) = run.on_device(work, d.buffer())?;
         Ok((DeviceDense { shape, values: values.renamed(), device: work.device().clone() }, report))
     }
 }
 
-impl<M: Matrix> Product<'_, M> {
+impl<M: Matrix> DenseProduct<'_, M> {
     /// Computes C on the host.
     ///
     /// # Errors
-    /// See [`Product::run`]; [`Error::Memory`] with the numbers if A and one column each of D and C
-    /// do not fit the device or the limit, if D is on the device and C does not fit beside it, or
-    /// if C does not fit the host.
-    pub fn run_to_host(&self) -> Result<(DMatrix<M::Element>, Report)> {
+    /// See [`DenseProduct::run`]; [`Error::Memory`] with the numbers if A and one column each of D
+    /// and C do not fit the device or the limit, if D is on the device and C does not fit beside
+    /// it, or if C does not fit the host.
+    pub fn run_to_host(&self) -> Result<(DMatrix<M::Element>, DenseReport)> {
         let (rows, cols) = self.checked()?.sides(self.d.shape())?.c();
         let mut c = try_dense_zeros(rows, cols)?;
         let report = self.run_into((&mut c).into())?;
         Ok((c, report))
     }
 
-    /// Does as [`Product::run_to_host`] and writes C into an array of any layout.
+    /// Does as [`DenseProduct::run_to_host`] and writes C into an array of any layout.
     ///
     /// # Errors
-    /// See [`Product::run_to_host`].
-    pub fn run_into(&self, c: DenseViewMut<'_, M::Element>) -> Result<Report> {
+    /// See [`DenseProduct::run_to_host`].
+    pub fn run_into(&self, c: DenseViewMut<'_, M::Element>) -> Result<DenseReport> {
         self.run_into_any(c.into())
     }
 }
 
-impl Product<'_, AnyMatrix> {
+impl DenseProduct<'_, AnyMatrix> {
     /// Computes C on the host, in D's layout.
     ///
     /// # Errors
-    /// See [`Product::run`]; [`Error::Memory`] with the numbers if A and one column each of D and C
-    /// do not fit the device or the limit, if D is on the device and C does not fit beside it, or
-    /// if C does not fit the host.
-    pub fn run_to_host(&self) -> Result<(AnyDense, Report)> {
+    /// See [`DenseProduct::run`]; [`Error::Memory`] with the numbers if A and one column each of D
+    /// and C do not fit the device or the limit, if D is on the device and C does not fit beside
+    /// it, or if C does not fit the host.
+    pub fn run_to_host(&self) -> Result<(AnyDense, DenseReport)> {
         let d = self.d.shape();
         let mut c = AnyDense::zeros(self.asked.element, self.checked()?.sides(d)?.c(), d.layout)?;
         let report = self.run_into(&mut c)?;
         Ok((c, report))
     }
 
-    /// Does as [`Product::run_to_host`] and writes C into a matrix of any layout.
+    /// Does as [`DenseProduct::run_to_host`] and writes C into a matrix of any layout.
     ///
     /// # Errors
-    /// See [`Product::run_to_host`]; [`Error::Argument`] if C has another element type.
-    pub fn run_into(&self, c: &mut AnyDense) -> Result<Report> {
+    /// See [`DenseProduct::run_to_host`]; [`Error::Argument`] if C has another element type.
+    pub fn run_into(&self, c: &mut AnyDense) -> Result<DenseReport> {
         self.run_into_any(c.view_mut())
     }
 }
 
-impl Report {
+impl DenseReport {
     pub(super) fn new(
         work: &Work,
         prepared: &Prepared,
@@ -341,7 +341,7 @@ impl Report {
         plan_ms: f64,
         total_ms: f64,
     ) -> Self {
-        let Choice { method, why } = prepared.spmm.choice.clone();
+        let MethodChoice { method, why } = prepared.spmm.choice.clone();
         Self { method, why, bands, columns, plan_ms, total_ms, peak_device_bytes: work.most_used_bytes() }
     }
 }

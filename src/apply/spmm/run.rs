@@ -1,6 +1,6 @@
 //! Products in one shot, without element types.
 use super::{
-    DenseMethod, Report, Request,
+    DenseMethod, DenseReport, Request,
     prepared::{Prepared, Wanted},
     sides::Sides,
 };
@@ -9,7 +9,7 @@ use crate::{
     device::{Buffer, Work},
     element::{ElementType, Scaling},
     matrix::{DenseShape, Layout, Side},
-    resident::DeviceCbc,
+    resident::{DenseBuffer, DenseBufferMut, DeviceCbc},
 };
 
 /// The requested product.
@@ -62,18 +62,18 @@ impl Run<'_> {
     }
 
     /// Starts to compute C in the layout of D. Does not wait for it.
-    pub fn on_device(&self, work: &Work, (shape, d): (DenseShape, &Buffer)) -> Result<(DenseShape, Buffer, Report)> {
-        let columns = self.n(shape);
+    pub fn on_device(&self, work: &Work, d: DenseBuffer<'_>) -> Result<(DenseShape, Buffer, DenseReport)> {
+        let columns = self.n(d.shape);
         let clock = work.clock();
-        let prepared = Prepared::new(work, &self.wanted(columns, [shape.layout; 2]))?;
+        let prepared = Prepared::new(work, &self.wanted(columns, [d.shape.layout; 2]))?;
         let plan_ms = clock.elapsed().as_secs_f64() * 1e3;
         let c_shape = prepared.sides.c_shape();
-        let mut c = work.buffer_of(d.word(), c_shape.len())?;
+        let mut c = work.buffer_of(d.values.word(), c_shape.len())?;
         let clock = work.clock();
-        prepared.sides.check_sides("D", shape, prepared.sides.d())?;
+        prepared.sides.check_sides("D", d.shape, prepared.sides.d())?;
         let scaling = Scaling::of(self.asked.element, 1.0, 0.0);
-        prepared.run(work, self.a.into(), (shape, d), scaling, (c_shape, &mut c))?;
+        prepared.run(work, self.a.into(), d, scaling, DenseBufferMut { shape: c_shape, values: &mut c })?;
         let total_ms = clock.elapsed().as_secs_f64() * 1e3;
-        Ok((c_shape, c, Report::new(work, &prepared, (1, columns), plan_ms, total_ms)))
+        Ok((c_shape, c, DenseReport::new(work, &prepared, (1, columns), plan_ms, total_ms)))
     }
 }

@@ -168,7 +168,7 @@ impl<T: Element> DeviceGcoo<T> {
     /// [`Error::Memory`](crate::Error::Memory).
     pub fn from_dense(d: &DeviceDense<T>, grouping: Grouping) -> Result<Self> {
         grouping.check()?;
-        Ok(Self::of(Grouped::from_dense(d.device(), (d.shape(), &d.values), grouping)?))
+        Ok(Self::of(Grouped::from_dense(d.device(), d.buffer(), grouping)?))
     }
 
     /// Converts to compressed rows.

@@ -48,14 +48,14 @@ pub(super) struct Situation {
 
 /// A format, and the reason for it.
 #[derive(Debug)]
-pub(super) struct Choice {
+pub(super) struct FormatChoice {
     pub format: Format,
     /// The reason, written when it is requested. Writing the costs of all formats takes a few
     /// microseconds, as long as an execution of a small matrix.
     pub why: LazyLock<String, Box<dyn FnOnce() -> String + Send>>,
 }
 
-impl Choice {
+impl FormatChoice {
     pub fn new(format: Format, why: impl FnOnce() -> String + Send + 'static) -> Self {
         Self { format, why: LazyLock::new(Box::new(why)) }
     }
@@ -265,12 +265,12 @@ impl Situation {
 
 /// Chooses the format with the least cost. If several have it, the first in [`Format::ALL`] is
 /// chosen.
-pub(super) fn choose(situation: &Situation) -> Choice {
+pub(super) fn choose(situation: &Situation) -> FormatChoice {
     let mut costs: Vec<_> = Format::ALL.iter().filter_map(|&format| Some((situation.cost(format)?, format))).collect();
     costs.sort_by_key(|&(cost, _)| cost);
     let (least, format) = costs[0];
     let situation = *situation;
-    Choice::new(format, move || {
+    FormatChoice::new(format, move || {
         let Profile { rows, entries, longest, sliced_places, on_diagonals, near } = situation.profile;
         let columns = match format {
             Format::SlicedEll if situation.in_vectors() && on_diagonals > 0 => {
@@ -292,7 +292,7 @@ pub(super) fn choose(situation: &Situation) -> Choice {
 /// Chooses without the rows' lengths, if possible: a format whose cost for any lengths is at most
 /// that of every other format with the cost of counting the lengths. Only the numbers of rows and
 /// entries of the profile are used.
-pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
+pub(super) fn foregone(situation: &Situation) -> Option<FormatChoice> {
     let Profile { rows, entries, .. } = situation.profile;
     let [least, most] = Profile::bounds(
         [rows, situation.columns],
@@ -312,7 +312,7 @@ pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
         return None;
     }
     let uses = situation.request.uses;
-    Some(Choice::new(format, move || {
+    Some(FormatChoice::new(format, move || {
         format!(
             "{format} for {entries} entries in {rows} rows, however long they are: an execution takes as long as a copy \
              of {} at most ({} at least), with the conversion's share for {}",
@@ -326,9 +326,11 @@ pub(super) fn foregone(situation: &Situation) -> Option<Choice> {
 /// Chooses the format that needs no index of the rows. It is for a matrix stored by columns on a
 /// device without memory for the index. Returns `None` if the device or the matrix does not support
 /// the format.
-pub(super) fn without_rows(situation: &Situation) -> Option<Choice> {
+pub(super) fn without_rows(situation: &Situation) -> Option<FormatChoice> {
     let format = Format::Csc;
-    situation.cost(format).map(|_| Choice::new(format, move || format!("{format}: an index of the rows has no room")))
+    situation
+        .cost(format)
+        .map(|_| FormatChoice::new(format, move || format!("{format}: an index of the rows has no room")))
 }
 
 fn others(costs: &[(u64, Format)]) -> String {

@@ -61,13 +61,13 @@ impl Diagonals {
 }
 
 /// The kernels, compiled for rows whose values are read with an index, or without.
-pub(super) struct Kernels {
+pub(super) struct DiagonalKernels {
     count: Kernel<CountDiagonals<'static>>,
     place: Kernel<PlaceDiagonals<'static>>,
     group_size: usize,
 }
 
-impl Kernels {
+impl DiagonalKernels {
     pub fn new(device: &Device, through: u8) -> Result<Self> {
         let group_size = device.info().numbers().elementwise_group;
         let options = Options::group_size(group_size).define("LANES", LANES).define("REACH", REACH);
@@ -199,7 +199,7 @@ mod tests {
                     source: source.map(|_| work.upload(&numbers)).transpose()?,
                     ..Rows::of_scalars(arrays.clone())
                 };
-                let kernels = slices::Kernels::new(&device, &all, true)?;
+                let kernels = slices::SliceKernels::new(&device, &all, true)?;
                 if !slices::in_vectors(device.info()) {
                     continue; // slices have more rows
                 }

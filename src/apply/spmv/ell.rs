@@ -8,7 +8,7 @@ use super::{
     diagonals::Diagonals,
     profile::{Profile, check_places},
     slice_vectors::{self, SliceVectors},
-    slices::{Columns, Counted, Kernels, Slices},
+    slices::{Columns, CountedSlices, SliceKernels, Slices},
 };
 use crate::{
     Result,
@@ -59,7 +59,13 @@ enum Shares {
 
 impl Ell {
     /// Converts the rows to [`Format::Ell`] or [`Format::SlicedEll`].
-    pub fn new(work: &Work, rows: &Rows, format: Format, kernels: &Kernels, counted: Counted) -> Result<Self> {
+    pub fn new(
+        work: &Work,
+        rows: &Rows,
+        format: Format,
+        kernels: &SliceKernels,
+        counted: CountedSlices,
+    ) -> Result<Self> {
         let device = rows.device();
         let group_size = device.info().numbers().vector_group;
         let Profile { rows: count, entries, longest, sliced_places, .. } = counted.profile;

@@ -11,7 +11,7 @@ use super::{
     Format, Layout, Rows, Sums, arrival,
     profile::check_places,
     split::Split,
-    tails::{Kernels, Parts},
+    tails::{Parts, TailKernels},
 };
 use crate::{
     Result,
@@ -117,7 +117,7 @@ pub(super) struct Hyb {
 
 /// Cuts rows at the width that a split chooses.
 pub(super) fn cut(work: &Work, rows: &Rows, split: Split, format: Format) -> Result<Parts> {
-    let (kernels, value_bytes) = (Kernels::new(rows.device(), rows)?, rows.value_bytes());
+    let (kernels, value_bytes) = (TailKernels::new(rows.device(), rows)?, rows.value_bytes());
     let lengths = kernels.count(work, rows)?;
     let width = split.width(&lengths, value_bytes);
     let places = lengths.rows * u64::from(width) + lengths.beyond(width);
@@ -133,7 +133,7 @@ impl Hyb {
 
     /// Prepares sums without heads, in which pieces of long rows are added in the order of arrival.
     pub fn arriving(work: &Work, rows: &Rows) -> Result<Self> {
-        let kernels = Kernels::new(rows.device(), rows)?;
+        let kernels = TailKernels::new(rows.device(), rows)?;
         let parts = kernels.place(work, rows, &kernels.count(work, rows)?, 0)?;
         Self::of_parts(work, rows, parts, true)
     }

@@ -69,11 +69,11 @@ use crate::{
         lines::LineTuning,
     },
 };
-use choose::{Choice, Situation};
+use choose::{FormatChoice, Situation};
 use pack::Layout;
 use profile::Profile;
 use rows::{Block, Rows};
-use slices::Counted;
+use slices::CountedSlices;
 use std::sync::Arc;
 
 /// About how many products a solver computes with one pattern: some steps of conjugate gradients in
@@ -115,7 +115,7 @@ trait Sums: Send + Sync {
 
 /// A·x in a format.
 pub(crate) struct Spmv {
-    choice: Choice,
+    choice: FormatChoice,
     elements: Elements,
     /// Entries of op(A).
     entries: u64,
@@ -186,7 +186,7 @@ impl Spmv {
         let mut choice = match request.format {
             Format::Auto if request.symmetric => None,
             Format::Auto => choose::foregone(&situation),
-            format => Some(Choice::new(format, move || format!("{format}, as asked for"))),
+            format => Some(FormatChoice::new(format, move || format!("{format}, as asked for"))),
         };
         let by_columns = choice.as_ref().is_some_and(|choice| choice.format == Format::Csc);
         if choice.as_ref().is_some_and(|choice| choice.format == Format::Csr) {
@@ -218,13 +218,13 @@ impl Spmv {
 
     /// Chooses a format for rows. Also returns the places of the rows if the choice had to count
     /// them.
-    fn chosen(work: &Work, rows: &Rows, situation: Situation) -> Result<(Choice, Option<Counted>)> {
+    fn chosen(work: &Work, rows: &Rows, situation: Situation) -> Result<(FormatChoice, Option<CountedSlices>)> {
         let profile = Profile { entries: rows.pattern.nnz() as u64, ..situation.profile };
         let situation = Situation { profile, longest: rows.longest, block: rows.block, by_columns: false, ..situation };
         if let Some(choice) = choose::foregone(&situation) {
             return Ok((choice, None));
         }
-        let counted = slices::Kernels::new(work.device(), rows, slice_vectors::suits(rows))?.count(work, rows)?;
+        let counted = slices::SliceKernels::new(work.device(), rows, slice_vectors::suits(rows))?.count(work, rows)?;
         let profile = counted.profile;
         Ok((choose::choose(&Situation { profile, ..situation }), Some(counted)))
     }
@@ -236,7 +236,7 @@ impl Spmv {
         rows: Rows,
         request: Request,
         format: Format,
-        counted: Option<Counted>,
+        counted: Option<CountedSlices>,
     ) -> Result<Box<dyn Sums>> {
         Ok(match format {
             Format::Auto | Format::Csr => Box::new(csr::Csr::new(work, rows)?),
@@ -254,7 +254,7 @@ impl Spmv {
             Format::CsrAdaptiveAtomic => Box::new(hyb::Hyb::arriving(work, &rows)?),
             Format::Ell | Format::SlicedEll => {
                 let in_vectors = format == Format::SlicedEll && slice_vectors::suits(&rows);
-                let kernels = slices::Kernels::new(work.device(), &rows, in_vectors)?;
+                let kernels = slices::SliceKernels::new(work.device(), &rows, in_vectors)?;
                 let counted = counted.map_or_else(|| kernels.count(work, &rows), Ok)?;
                 Box::new(ell::Ell::new(work, &rows, format, &kernels, counted)?)
             }
@@ -291,7 +291,7 @@ impl Spmv {
 
 /// A's values in the order of a format.
 pub(super) struct PackedValues {
-    pack: pack::Pack,
+    pack: pack::ValuePack,
     values: Buffer,
     /// Number of elements of a block.
     area: u32,
@@ -302,7 +302,7 @@ impl PackedValues {
     pub fn new(device: &Device, spmv: &Spmv) -> Result<Self> {
         let Spmv { elements: Elements { matrix, .. }, block, sums, .. } = spmv;
         let values = Work::new(device, None).buffer_of(matrix.word(), sums.places() * block.area())?;
-        let pack = pack::Pack::new(device, *matrix, sums.source().is_some(), *block, sums.layout())?;
+        let pack = pack::ValuePack::new(device, *matrix, sums.source().is_some(), *block, sums.layout())?;
         Ok(Self { pack, values, area: block.area() as u32 })
     }
 

@@ -34,14 +34,14 @@ impl Layout {
     pub const PLAIN: Self = Self::Sliced { heads: 0, height: 1 };
 }
 
-pub(super) struct Pack {
+pub(super) struct ValuePack {
     kernel: Kernel<PackValues<'static>>,
     block: Block,
     layout: Layout,
     group_size: usize,
 }
 
-impl Pack {
+impl ValuePack {
     /// Prepares a copy. `through` says whether the values are read through an index.
     pub fn new(device: &Device, element: ElementType, through: bool, block: Block, layout: Layout) -> Result<Self> {
         let group_size = device.info().numbers().vector_group;

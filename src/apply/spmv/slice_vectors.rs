@@ -194,7 +194,7 @@ mod tests {
         let (y, csr) = (y.download(&work)?, csr.download(&work)?);
         assert_eq!(bytemuck::cast_slice::<V, u8>(&y), bytemuck::cast_slice::<V, u8>(&csr));
         let rows = Rows { packed: true, elements, ..Rows::of_scalars(a.pattern.clone()) };
-        let kernels = slices::Kernels::new(&device, &rows, super::suits(&rows))?;
+        let kernels = slices::SliceKernels::new(&device, &rows, super::suits(&rows))?;
         Ok(kernels.count(&work, &rows)?.profile.on_diagonals)
     }
 

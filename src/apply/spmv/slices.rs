@@ -2,7 +2,7 @@
 //! `cl/apply/spmv/slices.cl`.
 use super::{
     Rows,
-    diagonals::{Diagonals, Kernels as DiagonalKernels},
+    diagonals::{DiagonalKernels, Diagonals},
     profile::Profile,
 };
 use crate::{
@@ -68,7 +68,7 @@ pub(super) fn height(slice_sums: usize, sums: usize) -> usize {
 }
 
 /// The counted places of each slice of `height` rows.
-pub(super) struct Counted {
+pub(super) struct CountedSlices {
     pub profile: Profile,
     height: usize,
     places: Buffer<u64>,
@@ -140,7 +140,7 @@ struct Places {
 
 /// The kernels, compiled for rows whose values are read with an index, or without. The kernels that
 /// count are compiled at once; if rows are only counted, no others are compiled.
-pub(super) struct Kernels {
+pub(super) struct SliceKernels {
     count: Kernel<CountPlaces<'static>>,
     /// The kernels for slices that are added in vectors.
     diagonals: Option<DiagonalKernels>,
@@ -149,7 +149,7 @@ pub(super) struct Kernels {
     height: usize,
 }
 
-impl Kernels {
+impl SliceKernels {
     /// Prepares the kernels. `in_vectors` says that slices are added in vectors unless rows are too
     /// long.
     pub fn new(device: &Device, rows: &Rows, in_vectors: bool) -> Result<Self> {
@@ -173,7 +173,7 @@ impl Kernels {
 
     /// Counts the places. Reads back 12 bytes, or 12 bytes for each slice if slices may be on
     /// diagonals.
-    pub fn count(&self, work: &Work, rows: &Rows) -> Result<Counted> {
+    pub fn count(&self, work: &Work, rows: &Rows) -> Result<CountedSlices> {
         let slices = rows.len().div_ceil(self.height);
         let (mut places, mut first_col, mut found) = (work.buffer(slices + 1)?, work.buffer(slices)?, work.buffer(3)?);
         work.fill_zero(&mut found)?;
@@ -202,19 +202,24 @@ impl Kernels {
             Some(diagonals) => diagonals.count(work, pattern, &mut places, &mut profile)?,
             None => None,
         };
-        Ok(Counted { profile, places, height: self.height, first_col, origin })
+        Ok(CountedSlices { profile, places, height: self.height, first_col, origin })
     }
 
     /// Places all rows in one slice.
-    pub fn whole(&self, work: &Work, rows: &Rows, Counted { profile, first_col, .. }: Counted) -> Result<Slices> {
+    pub fn whole(
+        &self,
+        work: &Work,
+        rows: &Rows,
+        CountedSlices { profile, first_col, .. }: CountedSlices,
+    ) -> Result<Slices> {
         let (ptr, height) = (work.upload(&[0, profile.ell_places()])?, rows.len().max(1));
         let to = Places { ptr, scan: None, height, count: profile.ell_places() as usize, origin: None };
         self.slices(work, rows, to, profile.near.then_some(first_col))
     }
 
     /// Places the rows in the slices that were counted.
-    pub fn sliced(&self, work: &Work, rows: &Rows, counted: Counted) -> Result<Slices> {
-        let Counted { profile, height, places: ptr, first_col, origin } = counted;
+    pub fn sliced(&self, work: &Work, rows: &Rows, counted: CountedSlices) -> Result<Slices> {
+        let CountedSlices { profile, height, places: ptr, first_col, origin } = counted;
         let scan = Scan::new(work.device(), ScanTuning::new(work.device().info()))?;
         let to = Places { ptr, scan: Some(scan), height, count: profile.sliced_places as usize, origin };
         self.slices(work, rows, to, profile.near.then_some(first_col))
@@ -332,7 +337,7 @@ mod tests {
             // Groups of fewer items than a slice has rows, and larger ones.
             let groups = [1, 2, device.info().numbers().elementwise_group];
             for (group_size, is_whole) in groups.into_iter().flat_map(|size| [(size, true), (size, false)]) {
-                let kernels = Kernels::of_groups(&device, &rows, false, group_size)?;
+                let kernels = SliceKernels::of_groups(&device, &rows, false, group_size)?;
                 let counted = kernels.count(&work, &rows)?;
                 assert_eq!(counted.profile.longest, lengths.iter().copied().max().unwrap_or(0) as u64);
                 let found = match is_whole {
@@ -364,7 +369,7 @@ mod tests {
             ptr[40] = 2;
             let pattern = Pattern::new(columns, 40, ptr, vec![5, 5 + distance])?;
             let rows = Rows::of_scalars(PatternArrays::upload(&work, &pattern)?);
-            let counted = Kernels::new(&device, &rows, false)?.count(&work, &rows)?;
+            let counted = SliceKernels::new(&device, &rows, false)?.count(&work, &rows)?;
             assert_eq!(counted.profile.near, near, "{distance} of {columns}");
         }
         Ok(())
@@ -381,7 +386,7 @@ mod tests {
             let counters = device.counters();
             counters.kernels_compiled + counters.kernels_loaded
         };
-        let kernels = Kernels::new(&device, &rows, false)?;
+        let kernels = SliceKernels::new(&device, &rows, false)?;
         let counted = kernels.count(&work, &rows)?;
         assert_eq!((made(), work.launches()), (1, 1));
         // One kernel places, and two belong to the scan. A short scan launches one.

@@ -116,7 +116,7 @@ impl Parts {
 }
 
 /// The kernels, compiled for rows whose values are read with an index, or without.
-pub(super) struct Kernels {
+pub(super) struct TailKernels {
     lengths: Kernel<CountLengths<'static>>,
     tails: Kernel<CountTails<'static>>,
     place: Kernel<PlaceHeads<'static>>,
@@ -124,7 +124,7 @@ pub(super) struct Kernels {
     group_size: usize,
 }
 
-impl Kernels {
+impl TailKernels {
     pub fn new(device: &Device, rows: &Rows) -> Result<Self> {
         let group_size = device.info().numbers().elementwise_group;
         let options = Options::group_size(group_size)
@@ -208,7 +208,7 @@ mod tests {
             let pattern = Pattern::new(24, lengths.len(), ptr.clone(), entries)?;
             let pattern = PatternArrays::upload(&work, &pattern)?;
             let rows = Rows::of_scalars(pattern);
-            let kernels = Kernels::new(&device, &rows)?;
+            let kernels = TailKernels::new(&device, &rows)?;
             let counted = kernels.count(&work, &rows)?;
             let longest = lengths.iter().copied().max().unwrap_or(0);
             assert_eq!(counted.longest, longest as u64);

@@ -53,7 +53,7 @@ fn rows_loaded_ahead_have_the_bits_of_the_reference() -> Result<()> {
                 };
                 for ahead in [2, 5] {
                     let rows = Rows { ahead, ..Rows::new(&work, &a.pattern, block, of_rows, request)? };
-                    let choice = Choice::new(format, String::new);
+                    let choice = FormatChoice::new(format, String::new);
                     let (entries, block) = (a.pattern.nnz() as u64, rows.block);
                     let sums = Spmv::converted(&work, rows, request, format, None)?;
                     let spmv = Spmv { choice, elements: F32, entries, block, sums };

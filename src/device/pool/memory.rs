@@ -5,7 +5,7 @@ use crate::{
     device::{
         cl::check,
         queue::{Point, Queue},
-        uses::FirstUse,
+        uses::{FirstUse, Uses},
     },
 };
 use opencl3::{memory as cl, types::cl_mem};
@@ -19,7 +19,7 @@ use std::sync::{
 pub(in crate::device) struct Memory {
     pub(super) raw: isize,
     pub(super) bytes: u64,
-    pub(super) home: Home,
+    pub(super) home: MemoryHome,
     /// The queues whose commands may use the memory, as bits by queue number.
     pub(super) queues: AtomicU32,
     pub(super) first_use: Arc<FirstUse>,
@@ -27,7 +27,7 @@ pub(in crate::device) struct Memory {
     pub(super) lost: AtomicBool,
 }
 
-pub(super) enum Home {
+pub(super) enum MemoryHome {
     Pool(Arc<Pool>, Arc<Meter>),
     Foreign,
 }
@@ -44,15 +44,16 @@ impl Memory {
         self.raw()
     }
 
-    pub(in crate::device) fn first_use(&self) -> &Arc<FirstUse> {
-        &self.first_use
+    /// Adds the memory to what a command uses.
+    pub(in crate::device) fn count_in(&self, uses: &mut Uses) {
+        uses.memory(self.bytes, &self.first_use);
     }
 
     /// The commands after which the memory is free, if no further ones use it.
     pub(in crate::device) fn behind(&self) -> Vec<Point> {
         match &self.home {
-            Home::Pool(pool, _) => pool.commands.last_of(self.queues.load(Relaxed)),
-            Home::Foreign => Vec::new(),
+            MemoryHome::Pool(pool, _) => pool.commands.last_of(self.queues.load(Relaxed)),
+            MemoryHome::Foreign => Vec::new(),
         }
     }
 
@@ -71,7 +72,7 @@ impl Memory {
         check("clRetainMemObject", unsafe { cl::retain_mem_object(raw) })?;
         let bytes: usize = check("clGetMemObjectInfo", cl::get_mem_object_info(raw, cl::CL_MEM_SIZE))?.into();
         let (raw, bytes, first_use) = (raw as isize, bytes as u64, Arc::default());
-        Ok(Self { raw, bytes, home: Home::Foreign, queues: AtomicU32::new(0), first_use, lost: false.into() })
+        Ok(Self { raw, bytes, home: MemoryHome::Foreign, queues: AtomicU32::new(0), first_use, lost: false.into() })
     }
 
     pub(in crate::device) fn bytes(&self) -> u64 {
@@ -80,7 +81,7 @@ impl Memory {
 
     /// Gives away the handle with one reference. The memory never returns to the pool.
     pub(in crate::device) fn into_raw(mut self) -> cl_mem {
-        if let Home::Pool(pool, meter) = std::mem::replace(&mut self.home, Home::Foreign) {
+        if let MemoryHome::Pool(pool, meter) = std::mem::replace(&mut self.home, MemoryHome::Foreign) {
             pool.state().used_bytes -= self.bytes;
             meter.sub(self.bytes);
         }
@@ -97,7 +98,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        let Home::Pool(pool, meter) = &self.home else { return release(self.raw) };
+        let MemoryHome::Pool(pool, meter) = &self.home else { return release(self.raw) };
         meter.sub(self.bytes);
         let behind = self.behind();
         let mut state = pool.state();

@@ -9,13 +9,13 @@ use std::{
 };
 
 /// The work from which a lane was split, and after whose commands it begins.
-pub(super) struct Home {
+pub(super) struct LaneOrigin {
     queue: Arc<Queue>,
     /// Number of commands that the work had taken by then.
     commands: usize,
 }
 
-impl Home {
+impl LaneOrigin {
     /// A point on `queue`, after its first `commands` commands.
     pub(super) fn of(queue: &Arc<Queue>, commands: usize) -> Self {
         Self { queue: queue.clone(), commands }
@@ -47,7 +47,7 @@ impl Work {
                 kernel_wait: Cell::default(),
                 in_turn: self.in_turn.clone(),
                 timed: self.timed,
-                home: Some(Home::of(&self.queue, commands)),
+                home: Some(LaneOrigin::of(&self.queue, commands)),
             };
             lane.follow(self);
             Ok(lane)
@@ -92,7 +92,7 @@ impl Work {
 impl Drop for Work {
     /// Later commands of the work may use the memory that the lane has used.
     fn drop(&mut self) {
-        if let Some(Home { queue, .. }) = &self.home {
+        if let Some(LaneOrigin { queue, .. }) = &self.home {
             queue.follow(queue.commands().last_of(1 << self.queue.number()));
         }
     }

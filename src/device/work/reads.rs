@@ -3,9 +3,24 @@ use super::{Work, at_most, copies::lies_in};
 use crate::{
     Result, Word,
     device::{Buffer, landing::Landing},
+    element::{AnyValues, ElementType, Listed, with_type},
 };
 use opencl3::command_queue as clq;
 use std::sync::atomic::Ordering::Relaxed;
+
+impl Buffer {
+    /// Copies the elements to the host. Waits.
+    pub fn download_any(&self, work: &Work) -> Result<AnyValues> {
+        with_type!(self.element(), T => Ok(T::any(self.typed::<T>().download(work)?)))
+    }
+}
+
+impl<T: Word> Buffer<T> {
+    /// Copies the buffer to the host. Waits.
+    pub fn download(&self, work: &Work) -> Result<Vec<T>> {
+        work.read(self, 0, self.len())
+    }
+}
 
 impl Work {
     /// Copies values `start..start + len` of `buffer` to the host. Waits.
@@ -63,7 +78,7 @@ impl Work {
     /// did.
     fn read_by(&self, landing: &Landing, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<bool> {
         let bytes = to.len();
-        landing.read((&self.device.inner.context, self.queue.raw()), to, |to| {
+        landing.read(&self.device.inner.context, self.queue.raw(), to, |to| {
             self.enqueue_read(buffer, start, (to, bytes), false)?;
             let read = self.record.borrow().last.clone();
             read.map_or(Ok(()), |event| self.queue.wait(&event))

@@ -4,7 +4,7 @@ use crate::{Result, device::queue::SharedEvent};
 use std::{collections::BTreeMap, time::Duration};
 
 /// A command with the stage and the bins towards which its time counts.
-pub(super) struct Event {
+pub(super) struct TimedEvent {
     pub stage: &'static str,
     pub bins: u64,
     pub event: SharedEvent,
@@ -15,7 +15,7 @@ pub(super) struct StageRecord {
     pub stage: &'static str,
     /// The bins towards which commands count, as bits.
     pub bins: u64,
-    pub events: Vec<Event>,
+    pub events: Vec<TimedEvent>,
     /// Nanoseconds that the host computed, with stage and bins.
     pub on_host: Vec<(&'static str, u64, u64)>,
     /// The stage of each kernel launched.
@@ -87,7 +87,7 @@ impl Work {
     pub fn bin_times(&self) -> Result<Option<BTreeMap<u64, f64>>> {
         self.wait()?;
         let mut times = BTreeMap::new();
-        for Event { bins, event, .. } in &self.record.borrow().events {
+        for TimedEvent { bins, event, .. } in &self.record.borrow().events {
             let Some(ns) = event.nanoseconds() else { return Ok(None) };
             *times.entry(*bins).or_insert(0.0) += ns as f64 / 1e6;
         }

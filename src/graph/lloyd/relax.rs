@@ -14,6 +14,9 @@ const MOST_BALANCES: usize = 10;
 /// by 5.4 in 1.2 times the steps.
 const MOST_TRIES: usize = 4;
 
+/// How often the two seeds of a divided patch move: more moves do not lower energies further.
+const DIVISIONS: usize = 1;
+
 /// The order in which patches take vertices at equal distance from several seeds.
 pub(crate) struct Ranks {
     /// The rank of each patch.
@@ -59,6 +62,38 @@ pub(crate) trait Steps {
     /// The costs and gains of patches; each patch has vertices.
     fn balance(&self, state: &Self::State, seeds: &[u32]) -> Result<Balance>;
     fn vertices(&self) -> usize;
+}
+
+impl Balance {
+    /// Computes the balance of patches; every patch must have vertices. `inside` has the steps
+    /// along edges within patches. `without` has the energy of each patch's vertices if they go to
+    /// other seeds.
+    pub fn of<S: Steps>(whole: &S, inside: &S, state: &S::State, seeds: &[u32], without: &[f64]) -> Result<Self> {
+        let (patches, now, sizes) = (seeds.len(), whole.energies(state)?, whole.sizes(state));
+        let one = whole.far_ends(state, seeds)?;
+        let other = inside.far_ends(&inside.state(&one, None)?, &one)?;
+        let mut halves = [one, other].concat();
+        let (mut divided, mut best) = (vec![f64::INFINITY; patches], halves.clone());
+        for step in 0..=DIVISIONS {
+            let of_halves = inside.state(&halves, None)?;
+            let (energies, reached) = (inside.energies(&of_halves)?, inside.sizes(&of_halves));
+            for patch in 0..patches {
+                let (one, other) = (patch, patches + patch);
+                let energy = energies[one] + energies[other];
+                if reached[one] + reached[other] == sizes[patch] && energy < divided[patch] {
+                    divided[patch] = energy;
+                    (best[one], best[other]) = (halves[one], halves[other]);
+                }
+            }
+            if step < DIVISIONS {
+                halves = inside.centres(&of_halves, &halves)?;
+            }
+        }
+        let others = best.split_off(patches);
+        let costs = without.iter().zip(&now).map(|(without, now)| without - now).collect();
+        let gains = now.iter().zip(&divided).map(|(now, divided)| now - divided).collect();
+        Ok(Self { costs, gains, pairs: [best, others] })
+    }
 }
 
 /// Moves seeds until they stand still; in the balanced form then moves seeds from patch to patch.

@@ -60,7 +60,7 @@ impl<'a> OnDevice<'a> {
         let Shared { work, graph, survey, .. } = *shared;
         let schedule = Schedule::Auto.chosen(lengths.element, work.device().info(), survey)?;
         let step = schedule.step(None, lengths, survey)?;
-        Ok(Self { shared, lengths, distances: Distances::new(work, graph, lengths, (schedule, step), survey)? })
+        Ok(Self { shared, lengths, distances: Distances::new(work, graph, lengths, schedule, step, survey)? })
     }
 
     /// The distance of each vertex from the nearest source.
@@ -142,7 +142,7 @@ impl Steps for OnDevice<'_> {
     fn balance(&self, state: &State, seeds: &[u32]) -> Result<Balance> {
         let Shared { work, graph, entering, centres, .. } = self.shared;
         let label = &state.members.label;
-        let inside = inside_lengths(work, graph, (self.lengths, entering), label)?;
+        let inside = inside_lengths(work, graph, self.lengths, entering, label)?;
         let inside = Lengths::packed(&inside);
         let second = second(work, entering, [self.lengths, &inside], label, &state.distance)?;
         let without = centres.energies(work, &state.members, &second)?;

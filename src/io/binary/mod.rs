@@ -17,14 +17,15 @@
 //! Without values every entry is read as 1.
 //!
 //! ```
-//! use blockmul::io::{Layout, ReadOptions, binary::{read_from, write_to}};
+//! use blockmul::io::{BlockLayout, ReadOptions, binary::{read_from, write_to}};
 //! use blockmul::{BlockShape, Csc};
 //! let shape = BlockShape::new(2, 3)?;
 //! let blocks = Csc::from_triplets(4, 6, [(0, 1, 2.5), (3, 3, 1.0)])?.to_blocks(shape)?;
 //! let mut bytes = Vec::new();
 //! write_to(&mut bytes, &blocks).unwrap();
 //! let file = read_from(&bytes[..], "a.bin", &ReadOptions::default())?;
-//! assert_eq!((file.matrix, file.layout), (blocks.to_scalars(), Some(Layout::Uniform(shape))));
+//! assert_eq!(file.matrix, blocks.to_scalars());
+//! assert_eq!(file.layout, Some(BlockLayout::Uniform(shape)));
 //! # Ok::<(), blockmul::Error>(())
 //! ```
 mod numbers;
@@ -38,7 +39,9 @@ use std::path::Path;
 pub(super) use write::write_view;
 pub use write::{write, write_to};
 
-use super::{Field, Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, source::ReportingFile};
+use super::{
+    BlockLayout, FileFormat, MatrixFile, ReadOptions, Symmetry, ValueType, assemble, reporting::ReportingFile,
+};
 use crate::{BlockShape, Result, element::ElementType};
 use numbers::Numbers;
 
@@ -106,9 +109,9 @@ fn read_numbers(mut numbers: Numbers<'_>, options: &ReadOptions) -> Result<Matri
             let (row, col) = (row as usize / height, col as usize / width);
             numbers.refuse(format!("row {row}"), format!("column {col} stands twice{}", assemble::HOW_TO_SUM))
         })?,
-        format: Format::Binary,
-        layout: sizes.layout.map(Layout::Uniform),
-        field: if sizes.kind == 0 { Field::Pattern } else { Field::Real },
+        format: FileFormat::Binary,
+        layout: sizes.layout.map(BlockLayout::Uniform),
+        field: if sizes.kind == 0 { ValueType::Pattern } else { ValueType::Real },
         element: if sizes.kind == 1 { ElementType::F32 } else { ElementType::F64 },
         symmetry: Symmetry::General,
         stored: count as u64,

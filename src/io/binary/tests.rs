@@ -45,15 +45,15 @@ fn scalars_of_every_kind() {
     // The columns of a row come in any order.
     let head = |kind| File::bcsr([2, 3, 3], [1, kind]).ints(&[0, 2, 3]).ints(&[2, 0, 1]);
     let file = head(0).read().unwrap();
-    assert_eq!((file.matrix, file.field, file.layout), (want([1.0; 3]), Field::Pattern, None));
+    assert_eq!((file.matrix, file.field, file.layout), (want([1.0; 3]), ValueType::Pattern, None));
     let mut floats = head(1);
     [0.5f32, 1.5, -2.5].iter().for_each(|value| floats.0.extend(value.to_le_bytes()));
     assert_eq!(floats.read().unwrap().matrix, want([1.5, 0.5, -2.5]));
     let file = head(2).doubles(&[0.1, 0.2, 0.3]).read().unwrap();
-    assert_eq!((file.matrix, file.field, file.stored), (want([0.2, 0.1, 0.3]), Field::Real, 3));
-    assert_eq!((file.format, file.symmetry), (Format::Binary, Symmetry::General));
+    assert_eq!((file.matrix, file.field, file.stored), (want([0.2, 0.1, 0.3]), ValueType::Real, 3));
+    assert_eq!((file.format, file.symmetry), (FileFormat::Binary, Symmetry::General));
     let sides = File::bcsr([2, 2, 0], [2, 0]).ints(&[0, 0, 0]).read().unwrap();
-    assert_eq!(sides.layout, Some(Layout::Uniform(BlockShape::new(2, 2).unwrap())));
+    assert_eq!(sides.layout, Some(BlockLayout::Uniform(BlockShape::new(2, 2).unwrap())));
     assert_eq!(File::bcsr([0, 0, 0], [0, 0]).ints(&[0]).read().unwrap().matrix.nnz(), 0);
 }
 
@@ -67,7 +67,7 @@ fn every_type_comes_back_plain_and_packed() {
     for name in ["a.bin", "a.bsr", "a.bin.gz", "a.bin.bz2", "a.BSR"] {
         write(folder.path().join(name), &blocks).unwrap();
         let file = read(name);
-        assert_eq!((file.matrix, file.layout), (blocks.to_scalars(), Some(Layout::Uniform(shape))), "{name}");
+        assert_eq!((file.matrix, file.layout), (blocks.to_scalars(), Some(BlockLayout::Uniform(shape))), "{name}");
     }
     write(folder.path().join("b.bin"), &Bsr::from_transpose(blocks.transpose())).unwrap();
     assert_eq!(read("b.bin").matrix, blocks.to_scalars());

@@ -36,15 +36,15 @@ fn a_file_as_snap_writes_them() {
                 # FromNodeId\tToNodeId\r\n3\t0\r\n1\t0\r\n0\t3";
     let file = accepted(text);
     assert_eq!(parts(&file), (&[0, 2, 2, 2, 3][..], &[1, 3, 0][..], &[1.0; 3][..]));
-    assert_eq!((file.field, file.symmetry, file.stored), (Field::Pattern, Symmetry::General, 3));
-    assert_eq!((file.format, file.layout), (Format::EdgeList, None));
+    assert_eq!((file.field, file.symmetry, file.stored), (ValueType::Pattern, Symmetry::General, 3));
+    assert_eq!((file.format, file.layout), (FileFormat::EdgeList, None));
 }
 
 #[test]
 fn weights_blanks_and_comments() {
     let file = accepted("% a comment\n\n  0   1 2.5\n# Nodes: 9\n1\t0\t-inf  \n\t1 1 1e-3\n%\n");
     assert_eq!(parts(&file), (&[0, 1, 3][..], &[1, 0, 1][..], &[f64::NEG_INFINITY, 2.5, 1e-3][..]));
-    assert_eq!(file.field, Field::Real);
+    assert_eq!(file.field, ValueType::Real);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn long_files_are_read_as_short_ones() {
     let lines = |weight: &str| edges.iter().map(|(from, to)| format!("{from}\t{to}{weight}\n")).collect::<String>();
     let text = format!("# Nodes: 1200\n{}", lines(""));
     let file = accepted(&text);
-    assert_eq!((file.matrix.nrows(), file.matrix.nnz(), file.field), (1200, 100_000, Field::Pattern));
+    assert_eq!((file.matrix.nrows(), file.matrix.nnz(), file.field), (1200, 100_000, ValueType::Pattern));
     assert_eq!(accepted(format!("{text}# Nodes: 5000\n")).matrix.nrows(), 1200, "not after the first edge");
     assert_eq!(
         refused(format!("{text}#\n7 0 1\n")),

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::header::Header;
 use super::part::Part;
-use crate::io::{Field, Symmetry, assemble::sort};
+use crate::io::{Symmetry, ValueType, assemble::sort};
 use crate::{Csc, Error, Pattern, Result};
 
 /// The maximum number of groups of columns that are counted to cut the ranges.
@@ -169,7 +169,7 @@ impl ColumnSlices<'_> {
         for end in &mut *self.ends {
             before += std::mem::replace(end, before);
         }
-        let has_values = header.field != Field::Pattern;
+        let has_values = header.field != ValueType::Pattern;
         if !has_values {
             self.values.fill(1.0);
         }

@@ -3,7 +3,7 @@ use super::line;
 use crate::io::source::Source;
 use crate::io::words::{count, counted, quote, words};
 use crate::io::{
-    Field, ReadOptions, Symmetry,
+    ReadOptions, Symmetry, ValueType,
     assemble::{HOW_TO_SUM, too_many_lines},
 };
 use crate::{BlockShape, Pattern, Result};
@@ -14,7 +14,7 @@ pub(super) struct Header {
     /// Whether the file is an array: every element is a value alone, column after column, so that
     /// its number gives its place.
     pub is_array: bool,
-    pub field: Field,
+    pub field: ValueType,
     /// Whether no value is negative.
     pub is_unsigned: bool,
     pub symmetry: Symmetry,
@@ -144,7 +144,7 @@ impl Header {
         for (what, lines) in [("rows", nrows), ("columns", ncols)] {
             if lines > unproven {
                 let item = if self.is_array { "value" } else { "entry" };
-                return Err(too_many_lines(what, lines, (stored, item), unproven));
+                return Err(too_many_lines(what, lines, stored, item, unproven));
             }
         }
         let places = self.places();
@@ -170,7 +170,7 @@ impl Header {
     }
 
     #[cfg(test)]
-    pub fn example(field: Field, symmetry: Symmetry, is_array: bool) -> Self {
+    pub fn example(field: ValueType, symmetry: Symmetry, is_array: bool) -> Self {
         let (stored, size_line, blocks, warnings) = (9, 2, None, Vec::new());
         let is_unsigned = false;
         Self { is_array, field, is_unsigned, symmetry, nrows: 12, ncols: 12, stored, size_line, blocks, warnings }
@@ -185,7 +185,7 @@ pub fn is_banner(word: &[u8]) -> bool {
 }
 
 /// Whether the file is an array, its field and whether that has no negative values, its symmetry.
-fn parse_banner(bytes: &[u8]) -> std::result::Result<(bool, (Field, bool), Symmetry), String> {
+fn parse_banner(bytes: &[u8]) -> std::result::Result<(bool, (ValueType, bool), Symmetry), String> {
     const FORM: &str = "\"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\"";
     let lower = bytes.to_ascii_lowercase();
     let mut rest = words(&lower);
@@ -207,17 +207,17 @@ fn parse_banner(bytes: &[u8]) -> std::result::Result<(bool, (Field, bool), Symme
     // Writers of C++ libraries have a field of integers that are not negative.
     const UNSIGNED: &[u8] = b"unsigned-integer";
     let read = match field {
-        b"real" => Field::Real,
-        b"integer" | UNSIGNED => Field::Integer,
+        b"real" => ValueType::Real,
+        b"integer" | UNSIGNED => ValueType::Integer,
         b"pattern" if is_array => return Err("an array writes every value and cannot be a pattern".into()),
-        b"pattern" => Field::Pattern,
+        b"pattern" => ValueType::Pattern,
         b"complex" => return Err("complex matrices are not supported".into()),
         _ => return Err(format!("the field is {}, not \"real\", \"integer\" or \"pattern\"", quote(field))),
     };
     let symmetry = match (symmetry, read) {
         (b"general", _) => Symmetry::General,
         (b"symmetric", _) => Symmetry::Symmetric,
-        (b"skew-symmetric", Field::Pattern) => {
+        (b"skew-symmetric", ValueType::Pattern) => {
             return Err("a pattern has no signs and cannot be skew-symmetric".into());
         }
         (b"skew-symmetric", _) if field == UNSIGNED => {

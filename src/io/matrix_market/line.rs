@@ -4,7 +4,7 @@
 //! leaves the rest to it.
 use super::header::Header;
 use crate::io::words::{count, counted, quote, words};
-use crate::io::{Field, Symmetry};
+use crate::io::{Symmetry, ValueType};
 
 /// Whether a line is blank or a comment.
 pub(super) fn is_comment(line: &[u8]) -> bool {
@@ -16,12 +16,12 @@ pub(super) fn entry(line: &[u8], header: &Header) -> Result<(u32, u32, f64), Str
     let found: Vec<_> = words(line).take(4).collect();
     let (row, column, value) = match (&found[..], header.field, header.is_array) {
         (&[value], _, true) => return Ok((0, 0, number(value, header)?)),
-        (&[row, column], Field::Pattern, false) => (row, column, None),
-        (&[row, column, value], Field::Real | Field::Integer, false) => (row, column, Some(value)),
+        (&[row, column], ValueType::Pattern, false) => (row, column, None),
+        (&[row, column, value], ValueType::Real | ValueType::Integer, false) => (row, column, Some(value)),
         _ => {
             let form = match header.field {
                 _ if header.is_array => "value",
-                Field::Pattern => "row column",
+                ValueType::Pattern => "row column",
                 _ => "row column value",
             };
             let (words, field) = (words(line).count(), header.field.name());
@@ -53,7 +53,7 @@ pub(super) fn entry(line: &[u8], header: &Header) -> Result<(u32, u32, f64), Str
 
 fn number(word: &[u8], header: &Header) -> Result<f64, String> {
     match header.field {
-        Field::Integer => match integer(word)? {
+        ValueType::Integer => match integer(word)? {
             value if header.is_unsigned && value < 0.0 => {
                 Err(format!("value: {} is negative, and the file says its values are not", quote(word)))
             }

@@ -66,7 +66,7 @@ pub use write::{write, write_to};
 
 use super::assemble::HOW_TO_SUM;
 use super::source::Source;
-use super::{Format, Layout, MatrixFile, ReadOptions};
+use super::{BlockLayout, FileFormat, MatrixFile, ReadOptions};
 use crate::{Result, element::ElementType};
 use header::Header;
 pub(super) use header::is_banner;
@@ -113,8 +113,8 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
     };
     Ok(MatrixFile {
         matrix,
-        format: Format::MatrixMarket,
-        layout: header.blocks.map(Layout::Uniform),
+        format: FileFormat::MatrixMarket,
+        layout: header.blocks.map(BlockLayout::Uniform),
         field: header.field,
         element: ElementType::F64,
         symmetry: header.symmetry,

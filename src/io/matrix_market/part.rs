@@ -2,7 +2,7 @@
 use super::header::Header;
 use super::{line, plain};
 use crate::io::source::Block;
-use crate::io::{Field, room};
+use crate::io::{ValueType, room};
 use crate::{Error, Result};
 
 /// Entries in the order of the file, as written (a symmetric matrix is not expanded), indices from
@@ -81,7 +81,7 @@ impl Part {
             } else if value != 0.0 {
                 self.rows.push(self.len as u32); // a block has fewer bytes than 2^32
             }
-            if header.field != Field::Pattern && (!header.is_array || value != 0.0) {
+            if header.field != ValueType::Pattern && (!header.is_array || value != 0.0) {
                 self.values.push(value);
             }
             self.len += 1;
@@ -96,7 +96,7 @@ impl Part {
         // The shortest entry with its line end, which the last may lack: `1 1 1`, `1 1`, `1`.
         let shortest = match header.field {
             _ if header.is_array => 2,
-            Field::Pattern => 4,
+            ValueType::Pattern => 4,
             _ => 6,
         };
         let most = (block.lines as usize).min(block.bytes.len() / shortest + 1);
@@ -104,7 +104,7 @@ impl Part {
         if !header.is_array {
             self.cols = room(most, "entries")?;
         }
-        if header.field != Field::Pattern {
+        if header.field != ValueType::Pattern {
             self.values = room(most, "entries")?;
         }
         Ok(())
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn lines_without_entries_keep_no_memory() {
         for (is_array, lines) in [(false, "\n"), (false, "% none\n"), (true, "0\n")] {
-            let header = Header::example(Field::Real, Symmetry::General, is_array);
+            let header = Header::example(ValueType::Real, Symmetry::General, is_array);
             let text = lines.repeat(3000);
             let part = Part::parse(&Block { first_line: 3, lines: 3000, bytes: text.as_bytes() }, &header);
             assert!(part.trouble.is_none(), "{:?}", part.trouble);

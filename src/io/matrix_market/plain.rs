@@ -1,7 +1,7 @@
 //! Fast reading of ordinary lines; all others go to [`line`](super::line).
 use super::header::Header;
 use crate::io::words::is_blank;
-use crate::io::{Field, Symmetry};
+use crate::io::{Symmetry, ValueType};
 
 /// Row, column and value of a line, and its length in bytes with the line end; `None` if the line
 /// is not plain. In an array row and column are 0.
@@ -20,9 +20,9 @@ pub(super) fn entry(bytes: &[u8], header: &Header) -> Option<(u32, u32, f64, usi
         }
     }
     let (value, at) = match header.field {
-        Field::Pattern => (1.0, at),
-        Field::Real => real(bytes, at)?,
-        Field::Integer => integer(bytes, at).filter(|(value, _)| !header.is_unsigned || *value >= 0.0)?,
+        ValueType::Pattern => (1.0, at),
+        ValueType::Real => real(bytes, at)?,
+        ValueType::Integer => integer(bytes, at).filter(|(value, _)| !header.is_unsigned || *value >= 0.0)?,
     };
     let end = skip_blanks(bytes, at);
     let ended = bytes.get(end).is_none_or(|&byte| byte == b'\n');
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn header(field: Field, symmetry: Symmetry) -> Header {
+    fn header(field: ValueType, symmetry: Symmetry) -> Header {
         Header::example(field, symmetry, false)
     }
 
@@ -132,8 +132,8 @@ mod tests {
             let text = words.join(blank) + end;
             let bytes = if end.ends_with('\n') { text.clone() + next } else { text.clone() };
             for (field, is_array) in [
-                (Field::Real, false), (Field::Integer, false), (Field::Pattern, false),
-                (Field::Real, true), (Field::Integer, true),
+                (ValueType::Real, false), (ValueType::Integer, false), (ValueType::Pattern, false),
+                (ValueType::Real, true), (ValueType::Integer, true),
             ] {
                 for (symmetry, is_unsigned) in [
                     (Symmetry::General, false), (Symmetry::General, true), (Symmetry::Symmetric, false),
@@ -177,13 +177,16 @@ mod tests {
 
     #[test]
     fn plain_takes_plain_lines() {
-        let real = header(Field::Real, Symmetry::General);
+        let real = header(ValueType::Real, Symmetry::General);
         assert_eq!(entry(b" 3\t12 -1.5e3 \r\n1 1 1\n", &real), Some((2, 11, -1500.0, 15)));
         assert_eq!(entry(b"1 1 1", &real), Some((0, 0, 1.0, 5)));
         assert_eq!(entry(b"00000003 0000000012 1\n", &real), Some((2, 11, 1.0, 22)));
-        let integer = header(Field::Integer, Symmetry::Symmetric);
+        let integer = header(ValueType::Integer, Symmetry::Symmetric);
         assert_eq!(entry(b"3 2 -7\n", &integer), Some((2, 1, -7.0, 7)));
-        assert_eq!(entry(b"2 1\n", &header(Field::Pattern, Symmetry::General)), Some((1, 0, 1.0, 4)));
-        assert_eq!(entry(b" 2.5\n1\n", &Header::example(Field::Real, Symmetry::General, true)), Some((0, 0, 2.5, 5)));
+        assert_eq!(entry(b"2 1\n", &header(ValueType::Pattern, Symmetry::General)), Some((1, 0, 1.0, 4)));
+        assert_eq!(
+            entry(b" 2.5\n1\n", &Header::example(ValueType::Real, Symmetry::General, true)),
+            Some((0, 0, 2.5, 5))
+        );
     }
 }

@@ -8,7 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::*;
 use crate::io::packing::{Packing, tests::packed};
-use crate::io::{Field, Symmetry};
+use crate::io::{Symmetry, ValueType};
 use crate::{Csc, Error, Pattern};
 
 mod arrays;
@@ -59,7 +59,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 fn general_in_any_order_with_explicit_zeros() {
     let file = accepted(format!("{REAL}3 2 4\n3 2 1e0\n1 2 -0.0\n2 1 .5\n1 1 0\n"));
     assert_eq!(parts(&file), (&[0, 2, 4][..], &[0, 1, 0, 2][..], &[0.0, 0.5, -0.0, 1.0][..]));
-    assert_eq!((file.field, file.symmetry, file.stored), (Field::Real, Symmetry::General, 4));
+    assert_eq!((file.field, file.symmetry, file.stored), (ValueType::Real, Symmetry::General, 4));
     assert!(file.matrix.values()[2].is_sign_negative());
 }
 
@@ -72,7 +72,7 @@ fn symmetric_and_skew_symmetric_are_expanded() {
     assert_eq!(parts(&file), (&[0, 2, 3, 4][..], &[1, 2, 0, 0][..], &[-infinity, 5.0, infinity, -5.0][..]));
     let file = accepted("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n");
     assert_eq!(parts(&file), (&[0, 2, 3][..], &[0, 1, 0][..], &[1.0; 3][..]));
-    assert_eq!((file.field, file.symmetry, file.stored), (Field::Pattern, Symmetry::Symmetric, 2));
+    assert_eq!((file.field, file.symmetry, file.stored), (ValueType::Pattern, Symmetry::Symmetric, 2));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_byte_order_mark_is_skipped_and_lines_are_counted_as_before() {
 fn unsigned_integers_are_integers_that_are_not_negative() {
     let text = |form: &str, rest: &str| format!("%%MatrixMarket matrix {form} unsigned-integer {rest}");
     let file = accepted(text("coordinate", "general\n2 2 2\n1 1 5\n2 1 18446744073709549568\n"));
-    assert_eq!((file.field, file.matrix.values()), (Field::Integer, &[5.0, 18446744073709549568.0][..]));
+    assert_eq!((file.field, file.matrix.values()), (ValueType::Integer, &[5.0, 18446744073709549568.0][..]));
     assert_eq!(accepted(text("coordinate", "symmetric\n2 2 1\n2 1 5\n")).matrix.nnz(), 2);
     assert_eq!(accepted(text("array", "general\n1 2\n5\n6\n")).matrix.values(), [5.0, 6.0]);
     for (form, rest, reason) in [

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
-use super::member::Member;
+use super::member::NpyMember;
 use crate::io::malformed;
 use crate::io::packing::{FIRST, Packing};
 use crate::io::unpacked::fill;
@@ -41,14 +41,14 @@ impl<R: Read + Seek> Archive<R> {
     }
 
     /// The member that holds an array; its header is read.
-    pub fn array(&mut self, array: &str) -> Result<Member<'_>> {
+    pub fn array(&mut self, array: &str) -> Result<NpyMember<'_>> {
         let file = format!("{array}.npy");
         let place = format!("member {file}");
         if !self.has(array) {
             return Err(malformed(&self.name, "the archive", format!("there is no {place}")));
         }
         let bytes = self.zip.by_name(&file).map_err(|error| zipped::broken(&self.name, &place, error))?;
-        Member::open(bytes, &self.name, place)
+        NpyMember::open(bytes, &self.name, place)
     }
 
     /// The error `path: place: reason`.

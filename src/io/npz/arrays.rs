@@ -3,7 +3,7 @@ use std::io::{Read, Seek};
 
 use super::archive::Archive;
 use super::diagonals;
-use super::member::{Declared, Member};
+use super::member::{Declared, NpyMember};
 use crate::io::{ReadOptions, assemble, grow, push};
 use crate::{Pattern, Result};
 
@@ -153,7 +153,7 @@ struct Axes {
     strides: [usize; 3],
 }
 
-fn read_axes(data: &Member<'_>, in_blocks: bool, shape: [u64; 2]) -> Result<Axes> {
+fn read_axes(data: &NpyMember<'_>, in_blocks: bool, shape: [u64; 2]) -> Result<Axes> {
     if !in_blocks {
         return Ok(Axes { axes: [data.len()?, 1, 1], strides: [1, 1, 1] });
     }
@@ -168,7 +168,7 @@ fn read_axes(data: &Member<'_>, in_blocks: bool, shape: [u64; 2]) -> Result<Axes
     Ok(Axes { axes: [count, rows, cols], strides: [of_block, of_row, of_col].map(|stride| stride as usize) })
 }
 
-fn read_shape(shape: &mut Member<'_>) -> Result<[u64; 2]> {
+fn read_shape(shape: &mut NpyMember<'_>) -> Result<[u64; 2]> {
     shape.check_len(2, || "rows and columns".into())?;
     let mut sizes = [0; 2];
     shape.integers(&mut |at, size| {
@@ -202,7 +202,7 @@ fn read_compressed<R: Read + Seek>(
 }
 
 /// Ends of the lines: `indptr` without its first element, 0.
-fn read_ends(indptr: &mut Member<'_>, name: &str, lines: u64, count: u64) -> Result<Vec<u64>> {
+fn read_ends(indptr: &mut NpyMember<'_>, name: &str, lines: u64, count: u64) -> Result<Vec<u64>> {
     indptr.check_len(lines + 1, || format!("{lines} {name}s and 1"))?;
     let (mut ends, mut previous) = (Vec::new(), 0);
     indptr.integers(&mut |at, end| {
@@ -218,7 +218,7 @@ fn read_ends(indptr: &mut Member<'_>, name: &str, lines: u64, count: u64) -> Res
 }
 
 /// Reads the first `used` of `count` indices, each below `width`.
-fn read_indices(member: &mut Member<'_>, name: &str, width: u64, count: u64, used: u64) -> Result<Vec<u32>> {
+fn read_indices(member: &mut NpyMember<'_>, name: &str, width: u64, count: u64, used: u64) -> Result<Vec<u32>> {
     member.check_len(count, || "as many as in data.npy".into())?;
     let mut indices = Vec::new();
     member.integers(&mut |at, index| match index {

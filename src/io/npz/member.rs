@@ -7,10 +7,10 @@ use npyz::{DType, Deserialize, NpyFile, NpyHeader, Order, TypeChar};
 
 use crate::io::words::quote;
 use crate::io::zipped::damaged;
-use crate::io::{Field, malformed, push};
+use crate::io::{ValueType, malformed, push};
 use crate::{Error, Result, element::ElementType};
 
-pub(in crate::io) struct Member<'r> {
+pub(in crate::io) struct NpyMember<'r> {
     /// The innermost reader is called for each buffer only.
     bytes: BufReader<Box<dyn Read + 'r>>,
     header: NpyHeader,
@@ -21,7 +21,7 @@ pub(in crate::io) struct Member<'r> {
 /// The declared type of an array's values.
 #[derive(Clone, Copy)]
 pub(in crate::io) struct Declared {
-    pub field: Field,
+    pub field: ValueType,
     pub element: ElementType,
 }
 
@@ -83,7 +83,7 @@ impl Fault {
 
 type TakeResult = std::result::Result<(), Refused>;
 
-impl<'r> Member<'r> {
+impl<'r> NpyMember<'r> {
     pub fn open(bytes: impl Read + 'r, path: &Path, place: String) -> Result<Self> {
         let mut bytes = BufReader::with_capacity(1 << 16, Box::new(bytes) as Box<dyn Read + 'r>);
         let header = read_header(&mut bytes, path, &place)?;
@@ -170,9 +170,9 @@ impl<'r> Member<'r> {
         let mut values = Vec::new();
         let mut take = |at, value: f64| if at < used { Ok(push(&mut values, value, "entries")?) } else { Ok(()) };
         let field = match (kind, size) {
-            (TypeChar::Float, 2 | 4 | 8) => Field::Real,
+            (TypeChar::Float, 2 | 4 | 8) => ValueType::Real,
             (TypeChar::Complex, _) => return Err(self.refuse("complex matrices are not supported")),
-            _ => Field::Integer,
+            _ => ValueType::Integer,
         };
         match (kind, size) {
             (TypeChar::Float, 8) => self.for_each(&mut |at, value: f64| take(at, value)),
@@ -185,7 +185,7 @@ impl<'r> Member<'r> {
             }),
         }?;
         let all_true = kind == TypeChar::Bool && values.iter().all(|&value| value == 1.0);
-        let field = if all_true { Field::Pattern } else { field };
+        let field = if all_true { ValueType::Pattern } else { field };
         Ok((values, Declared { field, element: element_of(kind, size) }))
     }
 

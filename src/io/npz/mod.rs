@@ -12,14 +12,14 @@
 //! names the member and the element, counted from 0.
 //!
 //! ```
-//! use blockmul::io::{Layout, ReadOptions, npz::{read_from, write_to}};
+//! use blockmul::io::{BlockLayout, ReadOptions, npz::{read_from, write_to}};
 //! use blockmul::{BlockShape, Csc};
 //! let shape = BlockShape::new(2, 2)?;
 //! let blocks = Csc::from_triplets(4, 4, [(0, 1, 2.5), (3, 3, 1.0)])?.to_blocks(shape)?;
 //! let mut archive = Vec::new();
 //! write_to(&mut archive, &blocks, &Default::default()).unwrap();
 //! let file = read_from(std::io::Cursor::new(archive), "a.npz", &ReadOptions::default())?;
-//! assert_eq!(file.layout, Some(Layout::Uniform(shape)));
+//! assert_eq!(file.layout, Some(BlockLayout::Uniform(shape)));
 //! assert_eq!(file.matrix, blocks.to_scalars());
 //! # Ok::<(), blockmul::Error>(())
 //! ```
@@ -34,11 +34,11 @@ mod write;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-pub(super) use member::Member;
+pub(super) use member::NpyMember;
 pub(super) use write::write_view;
 pub use write::{write, write_to};
 
-use super::{Format, Layout, MatrixFile, ReadOptions, Symmetry, assemble, source::ReportingFile};
+use super::{BlockLayout, FileFormat, MatrixFile, ReadOptions, Symmetry, assemble, reporting::ReportingFile};
 use crate::Result;
 use archive::Archive;
 use arrays::Arrays;
@@ -89,10 +89,10 @@ fn read_bytes(reader: Bytes<'_>, name: &Path, options: &ReadOptions) -> Result<M
     let ends = |size: u64, side: u64| (1..=size / side).map(|block| block * side).collect();
     Ok(MatrixFile {
         matrix,
-        format: Format::Npz,
+        format: FileFormat::Npz,
         layout: arrays
             .in_blocks
-            .then(|| Layout::of_ends(ends(arrays.shape[0], block_rows), ends(arrays.shape[1], block_cols))),
+            .then(|| BlockLayout::of_ends(ends(arrays.shape[0], block_rows), ends(arrays.shape[1], block_cols))),
         field: arrays.declared.field,
         element: arrays.declared.element,
         symmetry: Symmetry::General,

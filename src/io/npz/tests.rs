@@ -11,7 +11,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::*;
-use crate::io::Field;
+use crate::io::ValueType;
 use crate::{BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix};
 
 /// A member: name, type, shape in Python's notation, bytes.
@@ -105,8 +105,8 @@ fn compressed_and_coordinate_formats_of_the_same_matrix() {
     let expected = (&[0, 1, 2, 2, 3][..], &[2, 0, 0][..], &[7.0, 6.0, 5.0][..]);
     let file = accepted(&csr());
     assert_eq!(parts(&file), expected);
-    assert_eq!((file.field, file.symmetry, file.stored), (Field::Real, Symmetry::General, 3));
-    assert_eq!((file.format, &file.layout), (Format::Npz, &None));
+    assert_eq!((file.field, file.symmetry, file.stored), (ValueType::Real, Symmetry::General, 3));
+    assert_eq!((file.format, &file.layout), (FileFormat::Npz, &None));
     let csc = [
         format_of("csc"),
         ("indptr", "<i8", "(5,)", bytes(&[0i64, 1, 2, 2, 3], i64::to_le_bytes)),
@@ -138,7 +138,7 @@ fn every_type_of_value_in_both_byte_orders() {
         let values = file.matrix.values();
         (file.field, [values[2], values[1], values[0]])
     };
-    let (real, integer) = ((Field::Real, [0.5, -2.0, 3.0]), (Field::Integer, [1.0, -2.0, 3.0]));
+    let (real, integer) = ((ValueType::Real, [0.5, -2.0, 3.0]), (ValueType::Integer, [1.0, -2.0, 3.0]));
     assert_eq!(values(">f8", bytes(&real.1, f64::to_be_bytes)), real);
     assert_eq!(values("<f4", bytes(&[0.5f32, -2.0, 3.0], f32::to_le_bytes)), real);
     assert_eq!(values(">f4", bytes(&[0.5f32, -2.0, 3.0], f32::to_be_bytes)), real);
@@ -149,14 +149,14 @@ fn every_type_of_value_in_both_byte_orders() {
     assert_eq!(values("<i2", bytes(&[1i16, -2, 3], i16::to_le_bytes)), integer);
     assert_eq!(values(">i4", bytes(&[1i32, -2, 3], i32::to_be_bytes)), integer);
     assert_eq!(values("<i8", bytes(&[1i64, -2, 3], i64::to_le_bytes)), integer);
-    let unsigned = (Field::Integer, [1.0, 200.0, 3.0]);
+    let unsigned = (ValueType::Integer, [1.0, 200.0, 3.0]);
     assert_eq!(values("|u1", vec![1, 200, 3]), unsigned);
     assert_eq!(values(">u2", bytes(&[1u16, 200, 3], u16::to_be_bytes)), unsigned);
     assert_eq!(values("<u4", bytes(&[1u32, 200, 3], u32::to_le_bytes)), unsigned);
     let large = bytes(&[1u64 << 63, 200, (1 << 53) + 2], u64::to_be_bytes);
-    assert_eq!(values(">u8", large), (Field::Integer, [2f64.powi(63), 200.0, 9007199254740994.0]));
-    assert_eq!(values("|b1", vec![1, 1, 1]), (Field::Pattern, [1.0; 3]));
-    assert_eq!(values("|b1", vec![1, 0, 1]), (Field::Integer, [1.0, 0.0, 1.0]));
+    assert_eq!(values(">u8", large), (ValueType::Integer, [2f64.powi(63), 200.0, 9007199254740994.0]));
+    assert_eq!(values("|b1", vec![1, 1, 1]), (ValueType::Pattern, [1.0; 3]));
+    assert_eq!(values("|b1", vec![1, 0, 1]), (ValueType::Integer, [1.0, 0.0, 1.0]));
     let special = accepted(&with(csr(), &[("data", "<f8", "(3,)", f8(&[f64::NAN, f64::INFINITY, -0.0]))]));
     assert_eq!(special.matrix.values().iter().map(|v| v.to_bits()).collect::<Vec<_>>(), {
         [-0.0, f64::INFINITY, f64::NAN].map(f64::to_bits)
@@ -175,7 +175,7 @@ fn blocks_are_kept_and_row_major() {
         ]
     };
     let file = accepted(&bsr(shape_of(2, 6), "(2, 1, 3)", &[1.0, 2.0, 0.0, 4.0, 5.0, 6.0]));
-    assert_eq!(file.layout, Some(Layout::Uniform(BlockShape::new(1, 3).unwrap())));
+    assert_eq!(file.layout, Some(BlockLayout::Uniform(BlockShape::new(1, 3).unwrap())));
     assert_eq!(parts(&file).1, [1, 1, 1, 0, 0, 0]);
     assert_eq!((parts(&file).2, file.stored), (&[4.0, 5.0, 6.0, 1.0, 2.0, 0.0][..], 6));
 
@@ -189,7 +189,7 @@ fn blocks_are_kept_and_row_major() {
     assert_eq!(from_bytes(zipped(&members, CompressionMethod::Stored), &ReadOptions::default()).unwrap(), file);
 
     let tall = accepted(&bsr(shape_of(66, 2), "(2, 33, 1)", &[1.0; 66]));
-    assert_eq!(tall.layout, Some(Layout::Mixed { row_ends: vec![33, 66], col_ends: vec![1, 2] }));
+    assert_eq!(tall.layout, Some(BlockLayout::Mixed { row_ends: vec![33, 66], col_ends: vec![1, 2] }));
     let refused = |shape, data_shape, data: &[f64]| refused(archive(&bsr(shape, data_shape, data)));
     assert_eq!(refused(shape_of(2, 5), "(2, 1, 3)", &[0.0; 6]), "member data.npy: blocks of 1x3 do not cut 5 columns");
     assert_eq!(refused(shape_of(2, 6), "(2, 0, 3)", &[]), "member data.npy: blocks of 0x3 do not cut 2 rows");

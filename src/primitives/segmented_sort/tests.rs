@@ -27,7 +27,7 @@ fn check<P: Word + PartialEq + std::fmt::Debug>(
     let ptr = sums(&|length| length);
     let chunk_ptr = sums(&|length| if length > tuning.short_max { length.div_ceil(tuning.chunk) } else { 0 });
     let rows: Vec<u32> = (0..*ptr.last().unwrap() as usize).map(row).collect();
-    let segments = Segments {
+    let segments = SortSegments {
         ptr: &work.upload(&ptr)?,
         chunk_ptr: &work.upload(&chunk_ptr)?,
         longest: *lengths.iter().max().unwrap_or(&0) as u32,

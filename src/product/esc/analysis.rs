@@ -10,7 +10,7 @@ use crate::{
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, at_most, kernel},
     primitives::{
         scan::{Scan, ScanTuning},
-        segmented_sort::Segments,
+        segmented_sort::SortSegments,
     },
     product::{
         terms::{Band, Part, Sizes},
@@ -84,8 +84,8 @@ impl Analysis {
 }
 
 impl BandSegments {
-    pub fn for_sort(&self) -> Segments<'_> {
-        Segments {
+    pub fn for_sort(&self) -> SortSegments<'_> {
+        SortSegments {
             ptr: &self.ptr,
             chunk_ptr: &self.chunk_ptr,
             longest: self.sizes.longest as u32,

@@ -6,7 +6,7 @@ use crate::{
     Result,
     device::{Buffer, Device, Grid, In, Kernel, Operand, Out, Payload, Work, kernel},
     element::Cut,
-    primitives::segmented_sort::{Segments, SortTuning},
+    primitives::segmented_sort::{SortSegments, SortTuning},
     product::{
         terms::{Part, Sizes, Spec},
         tuning::{ChunkTuning, Tuning},
@@ -113,7 +113,7 @@ impl SortedChunks {
         &self,
         work: &Work,
         task: &Columns<'_>,
-        segments: &Segments<'_>,
+        segments: &SortSegments<'_>,
         (between, products): (Between<'_>, &mut Products),
     ) -> Result<()> {
         let (factors, chunks) = (task.factors, segments.chunks as usize);

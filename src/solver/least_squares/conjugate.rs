@@ -3,7 +3,7 @@
 //! diagonal blocks, inverted on the host, are the preconditioner. Everything else stays on the
 //! device; each step reads two numbers.
 use super::{
-    linear::{Step, equations},
+    linear::{LinearStep, equations},
     normal::Normal,
 };
 use crate::{
@@ -81,18 +81,18 @@ impl Conjugate {
 
     /// Solves for the step as exactly as the limits require; with `further` until more steps would
     /// gain little. The step has no solution if the system proves not to be positive definite.
-    pub fn solve(&mut self, normal: &Normal, lambda: f64, further: bool) -> Result<Step> {
+    pub fn solve(&mut self, normal: &Normal, lambda: f64, further: bool) -> Result<LinearStep> {
         let clock = Instant::now();
         self.elimination.execute(equations(normal, lambda)?, &mut self.reduced)?;
         match self.reduced.check() {
-            Err(Error::NotPositiveDefinite { block, .. }) => return Ok(Step::singular(block, ms(clock))),
+            Err(Error::NotPositiveDefinite { block, .. }) => return Ok(LinearStep::singular(block, ms(clock))),
             checked => checked?,
         }
         let products_ms = ms(clock);
         let clock = Instant::now();
         let done = if self.invert_diagonal()? { self.iterate(further)? } else { None };
         let linear_ms = ms(clock);
-        let mut step = Step { products_ms, linear_ms, ..Step::default() };
+        let mut step = LinearStep { products_ms, linear_ms, ..LinearStep::default() };
         let Some((steps, is_exact)) = done else { return Ok(step) };
         (step.conjugate_steps, step.is_rough) = (Some(steps), !is_exact);
         let clock = Instant::now();

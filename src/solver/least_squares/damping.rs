@@ -1,13 +1,13 @@
 //! λ of Levenberg-Marquardt, after H. B. Nielsen, *Damping Parameter in Marquardt's Method*, 1999.
 //! λ follows the ratio of the decrease that a step gained to the decrease that its model promised.
-use super::{Method, Options, Stop};
+use super::{Options, StepMethod, Stop};
 
 /// λ, and its rule of change.
 pub struct DampingRule {
     pub lambda: f64,
     grow: f64,
     least: f64,
-    method: Method,
+    method: StepMethod,
 }
 
 impl DampingRule {
@@ -25,13 +25,13 @@ impl DampingRule {
     const ABOVE_FAILED: f64 = 10.0;
 
     pub fn new(options: &Options) -> Self {
-        let lambda = if options.method == Method::GaussNewton { 0.0 } else { options.lambda };
+        let lambda = if options.method == StepMethod::GaussNewton { 0.0 } else { options.lambda };
         Self { lambda, grow: 2.0, least: Self::LEAST, method: options.method }
     }
 
     /// Whether to take a step that lowers the cost by `gain`. Changes λ.
     pub fn take(&mut self, gain: f64, promised: f64) -> bool {
-        if self.method == Method::GaussNewton {
+        if self.method == StepMethod::GaussNewton {
             return gain.is_finite();
         }
         let kept = gain / promised;
@@ -48,7 +48,7 @@ impl DampingRule {
 
     /// Raises λ after a step that lowers nothing.
     fn refuse(&mut self) {
-        if self.method == Method::LevenbergMarquardt {
+        if self.method == StepMethod::LevenbergMarquardt {
             self.lambda = self.lambda.max(self.least) * self.grow;
             self.grow *= 2.0;
         }
@@ -68,8 +68,8 @@ impl DampingRule {
     /// The reason to stop after a step that was not taken, if nothing is left to try.
     pub fn end(&self) -> Option<Stop> {
         match self.method {
-            Method::GaussNewton => Some(Stop::Failed),
-            Method::LevenbergMarquardt => (self.lambda > Self::MOST).then_some(Stop::NoStep),
+            StepMethod::GaussNewton => Some(Stop::Failed),
+            StepMethod::LevenbergMarquardt => (self.lambda > Self::MOST).then_some(Stop::NoStep),
         }
     }
 }

@@ -51,7 +51,7 @@ pub enum System {
 
 /// A step, with the time and the conjugate gradient steps that it took.
 #[derive(Debug, Default)]
-pub struct Step {
+pub struct LinearStep {
     /// The step of each group of unknowns; `None` if the system is not positive definite.
     pub x: Option<Vec<Vec<f64>>>,
     /// The first of the eliminated unknowns whose own block is not positive definite.
@@ -66,7 +66,7 @@ pub struct Step {
     pub is_rough: bool,
 }
 
-impl Step {
+impl LinearStep {
     /// No step, because the block of an eliminated unknown is not positive definite.
     pub fn singular(block: usize, products_ms: f64) -> Self {
         Self { singular: Some(block), products_ms, ..Self::default() }
@@ -133,7 +133,7 @@ impl Solver {
 
     /// The step of (H + λ·diag H)·x = b. With `further` conjugate gradients continue beyond their
     /// limits.
-    pub fn solve(&mut self, normal: &Normal, lambda: f64, further: bool) -> Result<Step> {
+    pub fn solve(&mut self, normal: &Normal, lambda: f64, further: bool) -> Result<LinearStep> {
         match self {
             Self::Whole(whole) => whole.solve(normal, lambda),
             Self::Eliminated(eliminated) => eliminated.solve(normal, lambda),
@@ -179,11 +179,11 @@ impl Eliminated {
         Ok(Self { elimination, reduced, lower, scalars, values, cholesky: Cholesky::new(symbolic)?, x })
     }
 
-    fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
+    fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<LinearStep> {
         let clock = Instant::now();
         self.elimination.execute(equations(normal, lambda)?, &mut self.reduced)?;
         match self.reduced.check() {
-            Err(Error::NotPositiveDefinite { block, .. }) => return Ok(Step::singular(block, ms(clock))),
+            Err(Error::NotPositiveDefinite { block, .. }) => return Ok(LinearStep::singular(block, ms(clock))),
             checked => checked?,
         }
         self.lower.execute(self.reduced.s()?, &mut self.scalars)?;
@@ -194,7 +194,7 @@ impl Eliminated {
         let solved = self.cholesky.factor(&self.values) && self.cholesky.solve(&mut x);
         let linear_ms = ms(clock);
         if !solved {
-            return Ok(Step { products_ms, linear_ms, ..Step::default() });
+            return Ok(LinearStep { products_ms, linear_ms, ..LinearStep::default() });
         }
         let clock = Instant::now();
         let [first, second] = &mut self.x;
@@ -202,7 +202,7 @@ impl Eliminated {
         self.elimination.back_substitute(&self.reduced, first, second)?;
         let eliminated = second.download()?;
         products_ms += ms(clock);
-        Ok(Step { x: Some(vec![x, eliminated]), products_ms, linear_ms, ..Step::default() })
+        Ok(LinearStep { x: Some(vec![x, eliminated]), products_ms, linear_ms, ..LinearStep::default() })
     }
 }
 

@@ -113,7 +113,7 @@ use iterate::{At, iterate};
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// Method of making steps.
-    pub method: Method,
+    pub method: StepMethod,
     /// Method of solving the linear system of a step.
     pub linear: Linear,
     /// The maximum number of steps to try.
@@ -127,7 +127,7 @@ pub struct Options {
 
 /// Method of making steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum StepMethod {
     /// Every step is taken.
     GaussNewton,
     /// H is damped by λ times its diagonal. Steps that do not lower the cost are not taken.
@@ -137,7 +137,7 @@ pub enum Method {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            method: Method::LevenbergMarquardt,
+            method: StepMethod::LevenbergMarquardt,
             linear: Linear::Cholesky,
             iterations: 100,
             tolerance: 1e-6,
@@ -219,7 +219,7 @@ pub fn minimize<P: LeastSquares>(
     mut each: impl FnMut(&Iteration),
 ) -> Result<Solution<P::State>> {
     options.check()?;
-    if options.method == Method::GaussNewton {
+    if options.method == StepMethod::GaussNewton {
         problem.check_undamped()?;
     }
     let mut at = At { problem, state: start, next: None };

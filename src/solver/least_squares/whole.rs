@@ -1,7 +1,7 @@
 //! Factors H whole, for one group of unknowns, or for two if their elimination is more work.
 use super::{
     cholesky::{Cholesky, Symbolic},
-    linear::{Step, equations},
+    linear::{LinearStep, equations},
     normal::Normal,
 };
 use crate::{
@@ -31,7 +31,7 @@ impl Whole {
     }
 
     /// The step of (H + λ·diag H)·x = b.
-    pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<Step> {
+    pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<LinearStep> {
         let clock = Instant::now();
         self.lower.copy(normal, &mut self.values)?;
         let products_ms = ms(clock);
@@ -43,7 +43,7 @@ impl Whole {
         let mut rest = x.into_iter();
         let x = groups.map(|group| rest.by_ref().take(normal.b()[group].len()).collect());
         let x = solved.then(|| x.collect());
-        Ok(Step { x, products_ms, linear_ms: ms(clock), ..Step::default() })
+        Ok(LinearStep { x, products_ms, linear_ms: ms(clock), ..LinearStep::default() })
     }
 }
 

@@ -9,18 +9,18 @@ use std::io;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cloud {
     pub points: Vec<[f64; 3]>,
-    pub cameras: Vec<Camera>,
+    pub cameras: Vec<DrawnCamera>,
 }
 
 /// Place, viewing direction and upward direction of a camera; directions have any length.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Camera {
+pub struct DrawnCamera {
     pub centre: [f64; 3],
     pub direction: [f64; 3],
     pub up: [f64; 3],
 }
 
-impl Camera {
+impl DrawnCamera {
     /// A camera from the nine numbers of BAL.
     pub fn of_bal(numbers: &[f64; 9]) -> Self {
         let camera = problem::Camera::new(numbers);
@@ -30,10 +30,10 @@ impl Camera {
 
 /// Turns round each camera that has most of its observed points behind it. Such a camera looks
 /// along +z and has a negative focal length.
-pub fn face<'a>(cameras: &mut [Camera], seen: impl Iterator<Item = (usize, &'a [f64; 3])>) {
+pub fn face<'a>(cameras: &mut [DrawnCamera], seen: impl Iterator<Item = (usize, &'a [f64; 3])>) {
     let mut ahead = vec![0_i64; cameras.len()];
     for (number, point) in seen {
-        let Camera { centre, direction, .. } = cameras[number];
+        let DrawnCamera { centre, direction, .. } = cameras[number];
         let depth: f64 = (0..3).map(|axis| (point[axis] - centre[axis]) * direction[axis]).sum();
         ahead[number] += if depth < 0.0 { -1 } else { 1 };
     }
@@ -68,7 +68,7 @@ pub fn cloud(before: &Cloud, after: &Cloud, size: u32) -> io::Result<Vec<u8>> {
 
 fn cloud_layers(cloud: &Cloud, view: &View, window: &Window, style: &Style) -> Vec<Layer> {
     let points = project(view, &cloud.points);
-    let sight = |camera: &Camera| {
+    let sight = |camera: &DrawnCamera| {
         let from = view.project(&camera.centre)?;
         let way = view.project(&camera.direction)?;
         let length = SIGHT * window.side() / way.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -97,15 +97,15 @@ mod tests {
         let image = Image::decode(cloud(&none, &one, 401));
         assert!(image.pixels[100 * 401 + 301] != WHITE, "a lone point is in the middle");
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
-            let lost = Camera::of_bal(&[bad; 9]);
-            let blind = Camera { centre: [0.0; 3], direction: [bad; 3], up: [bad; 3] };
+            let lost = DrawnCamera::of_bal(&[bad; 9]);
+            let blind = DrawnCamera { centre: [0.0; 3], direction: [bad; 3], up: [bad; 3] };
             let nowhere = Cloud { points: vec![[bad; 3], [0.0, bad, 0.0]], cameras: vec![lost, blind] };
             assert!(Image::decode(cloud(&nowhere, &nowhere, 100)).is_blank(), "{bad}");
             let mut with_one = Cloud { cameras: vec![lost], ..nowhere };
             with_one.points.push([3.0, 4.0, 5.0]);
             assert!(Image::decode(cloud(&none, &with_one, 401)).pixels == image.pixels, "{bad}");
         }
-        let sightless = Camera { centre: [1.0; 3], direction: [0.0; 3], up: [0.0; 3] };
+        let sightless = DrawnCamera { centre: [1.0; 3], direction: [0.0; 3], up: [0.0; 3] };
         let sightless = Cloud { points: vec![], cameras: vec![sightless] };
         assert!(Image::decode(cloud(&sightless, &sightless, 2001)).count(ORANGE)[1] > 20, "its centre is seen");
     }
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn cameras_are_where_bal_has_them() {
         // A quarter turn around y: the camera looks along its own -z, which is +x in the world.
-        let camera = Camera::of_bal(&[0.0, std::f64::consts::FRAC_PI_2, 0.0, 1.0, 2.0, 3.0, 500.0, 0.0, 0.0]);
+        let camera = DrawnCamera::of_bal(&[0.0, std::f64::consts::FRAC_PI_2, 0.0, 1.0, 2.0, 3.0, 500.0, 0.0, 0.0]);
         let near = |a: [f64; 3], b: [f64; 3]| (0..3).all(|i| (a[i] - b[i]).abs() < 1e-12);
         assert!(near(camera.direction, [1.0, 0.0, 0.0]), "{camera:?}");
         assert!(near(camera.up, [0.0, 1.0, 0.0]) && near(camera.centre, [3.0, -2.0, -1.0]), "{camera:?}");
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn cameras_look_at_what_they_see() {
-        let camera = Camera::of_bal(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -500.0, 0.0, 0.0]);
+        let camera = DrawnCamera::of_bal(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -500.0, 0.0, 0.0]);
         assert_eq!(camera.direction, [0.0, 0.0, -1.0]);
         let mut cameras = [camera; 3];
         let seen = [(0, [0.0, 0.0, 4.0]), (0, [1.0, 0.0, -1.0]), (0, [0.0, 2.0, 5.0]), (1, [0.0, 0.0, -4.0])];
@@ -133,7 +133,7 @@ mod tests {
     fn points_far_off_do_not_shrink_a_cloud() {
         let mut points: Vec<_> =
             (0..1000).map(|i| [f64::from(i % 10), f64::from(i / 10 % 10), -f64::from(i / 100)]).collect();
-        let cameras = vec![Camera::of_bal(&[0.0, 0.0, 0.0, -5.0, -5.0, -20.0, 500.0, 0.0, 0.0])];
+        let cameras = vec![DrawnCamera::of_bal(&[0.0, 0.0, 0.0, -5.0, -5.0, -20.0, 500.0, 0.0, 0.0])];
         let height = |points: &Vec<[f64; 3]>| {
             let cloud_of = Cloud { points: points.clone(), cameras: cameras.clone() };
             let image = Image::decode(cloud(&cloud_of, &cloud_of, 1601));

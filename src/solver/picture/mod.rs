@@ -8,7 +8,7 @@ mod view;
 
 use super::problem::{AnyProblem, AnyState, BundleProblem, BundleState, GraphProblem, GraphState, Manifold};
 use canvas::{Canvas, Colour, mix};
-use cloud::{Camera, Cloud, cloud, face};
+use cloud::{Cloud, DrawnCamera, cloud, face};
 use panel::{Ink, Layer, Window, paint};
 use std::io;
 use trajectory::{Scene, trajectory};
@@ -98,7 +98,7 @@ impl AnyProblem {
 }
 
 fn points(problem: &BundleProblem, state: &BundleState) -> Cloud {
-    let mut cameras: Vec<_> = state.cameras.iter().map(Camera::of_bal).collect();
+    let mut cameras: Vec<_> = state.cameras.iter().map(DrawnCamera::of_bal).collect();
     let seen = problem.problem().observations.iter().map(|seen| (seen.camera as usize, seen.point as usize));
     let negative = |camera: usize| state.cameras.get(camera).is_some_and(|numbers| numbers[6] < 0.0);
     let negative = seen.filter(|&(camera, _)| negative(camera));

@@ -1,5 +1,5 @@
 //! Views of scenes: parallel projections chosen by the spread of their points.
-use super::cloud::Camera;
+use super::cloud::DrawnCamera;
 use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
 
 /// A point in view coordinates: to the right, up, towards the viewer.
@@ -40,8 +40,8 @@ impl View {
     }
 
     /// The view of a cloud, from behind the cameras and above them.
-    pub fn of_cloud(cameras: &[Camera]) -> Self {
-        let sum = |direction: fn(&Camera) -> [f64; 3]| {
+    pub fn of_cloud(cameras: &[DrawnCamera]) -> Self {
+        let sum = |direction: fn(&DrawnCamera) -> [f64; 3]| {
             let there = cameras.iter().filter(|camera| drawable(&camera.centre));
             let ways = there.map(direction).filter(drawable);
             ways.filter_map(|way| Vector3::from(way).try_normalize(1e-12)).sum()
@@ -107,8 +107,8 @@ impl Spread {
 mod tests {
     use super::*;
 
-    fn looking(direction: [f64; 3], up: [f64; 3]) -> Camera {
-        Camera { centre: [0.0; 3], direction, up }
+    fn looking(direction: [f64; 3], up: [f64; 3]) -> DrawnCamera {
+        DrawnCamera { centre: [0.0; 3], direction, up }
     }
 
     fn is_rotation(view: &View) -> bool {
@@ -165,7 +165,7 @@ mod tests {
         ];
         assert!(paths.iter().all(|path| is_rotation(&View::of_path(path))));
         let [x, y, z] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-        let clouds: [&[Camera]; 6] = [
+        let clouds: [&[DrawnCamera]; 6] = [
             &[],
             &[looking([nan; 3], [nan; 3])],
             &[looking([f64::INFINITY; 3], [f64::MAX; 3])],

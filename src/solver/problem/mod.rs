@@ -44,7 +44,7 @@ pub use bundle::{BundleProblem, BundleState};
 pub(crate) use camera::place;
 pub use camera::{Camera, Projection};
 pub use file::bal::{BundleAdjustment, Observation};
-pub use file::{Edges, Format, Problem, ProblemFile, bal, g2o, isam, read, read_with, toro};
+pub use file::{Edges, Problem, ProblemFile, ProblemFormat, bal, g2o, isam, read, read_with, toro};
 #[cfg(feature = "faer")]
 pub(crate) use gauge::Sets;
 pub use gauge::{Gauge, Loose};

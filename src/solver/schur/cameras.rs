@@ -10,8 +10,7 @@ use crate::{
     apply::{Spmm, Spmv},
     device::{Buffer, Work},
     element::{ElementType, Scaling},
-    matrix::DenseShape,
-    resident::{DeviceCbc, PatternArrays},
+    resident::{DenseBuffer, DenseBufferMut, DeviceCbc, PatternArrays},
 };
 
 pub(super) struct Cameras {
@@ -146,14 +145,21 @@ impl CameraColumns {
         &self,
         work: &Work,
         u: &DampedU,
-        x: (DenseShape, &Buffer),
-        (shape, y): (DenseShape, &mut Buffer),
+        x: DenseBuffer<'_>,
+        DenseBufferMut { shape, values: y }: DenseBufferMut<'_>,
     ) -> Result<()> {
         let element = u.diagonal.element();
-        self.diagonal.run(work, (&u.diagonal).into(), x, Scaling::plain(element), (shape, y))?;
+        self.diagonal.run(
+            work,
+            (&u.diagonal).into(),
+            x,
+            Scaling::plain(element),
+            DenseBufferMut { shape, values: &mut *y },
+        )?;
         if let (Some(both), Some(below)) = (&self.below, &u.below) {
             for product in both {
-                product.run(work, below.into(), x, Scaling::of(element, 1.0, 1.0), (shape, y))?;
+                let y = DenseBufferMut { shape, values: &mut *y };
+                product.run(work, below.into(), x, Scaling::of(element, 1.0, 1.0), y)?;
             }
         }
         Ok(())

@@ -44,7 +44,7 @@ impl<F: Form> Elimination<F> {
         self.check_dense("B_p", b_p, &self.core.v, several.n)?;
         self.check_dense("R", r, &self.core.u, several.n)?;
         r.copy_from(b_c)?;
-        several.reduce(reduced, (b_p.shape, &b_p.values), (r.shape, &mut r.values))
+        several.reduce(reduced, b_p.buffer(), r.buffer_mut())
     }
 
     /// X_p = V'⁻¹·(B_p - Wᵀ·X_c) for several solutions X_c. A column has the bits of
@@ -64,8 +64,7 @@ impl<F: Form> Elimination<F> {
         self.check_dense("B_p", b_p, &self.core.v, several.n)?;
         self.check_dense("X_c", x_c, &self.core.u, several.n)?;
         self.check_dense("X_p", x_p, &self.core.v, several.n)?;
-        let (b_p, x_c) = ((b_p.shape, b_p.values.any()), (x_c.shape, x_c.values.any()));
-        several.back_substitute(reduced, b_p, x_c, (x_p.shape, &mut x_p.values))
+        several.back_substitute(reduced, b_p.buffer(), x_c.buffer(), x_p.buffer_mut())
     }
 
     fn check_dense(&self, name: &str, dense: &DeviceDense<F::Element>, of: &DevicePattern, n: usize) -> Result<()> {
@@ -90,7 +89,7 @@ impl<T: Real> Elimination<Implicit<T>> {
         several.check(&self.core, reduced)?;
         self.check_dense("X", x, &self.core.u, several.n)?;
         self.check_dense("Y", y, &self.core.u, several.n)?;
-        several.multiply(reduced, (x.shape, &x.values), (y.shape, &mut y.values))
+        several.multiply(reduced, x.buffer(), y.buffer_mut())
     }
 }
 

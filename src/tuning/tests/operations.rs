@@ -5,14 +5,14 @@ use crate::{
     BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, Planned, Product, Result,
     Semiring,
     dense::{DeviceGcoo, Grouping, Layout},
+    extra::spy::Raster,
     generate::{self, Random, Values},
     graph::{self, Lloyd, Schedule, ShortestPaths},
     matrix::Threshold,
     plan::{Accum, Add, Apply, ApplyDense, ApplyGcoo, DenseMethod, Diagonal, Format, Norms, Transpose},
-    primitives_bench as bench,
+    primitives::bench,
     product::Method,
     solver::{Damping, Elimination, NormalEquations},
-    spy::Raster,
 };
 use nalgebra::DMatrix;
 

@@ -29,11 +29,11 @@ fn products_with_dense_matrices_are_the_references() -> Result<()> {
             let d = numbers(element, (60, 3), layout)?;
             let of_device = device.upload_any_dense(&d)?;
             let want = multiply_any_dense(semiring, Side::Left, true, &a, &d)?;
-            let product = dense::Product::of(on_device.t(), &d).semiring(semiring);
+            let product = dense::DenseProduct::of(on_device.t(), &d).semiring(semiring);
             let c = product.run_to_host()?.0;
             assert_eq!((&c, c.shape()), (&want, DenseShape::new(60, 3, layout)), "{what}");
             assert_eq!(product.memory_limit(48 << 10).run_to_host()?.0, want, "{what}, in bands");
-            let product = dense::Product::of(on_device.t(), &of_device).semiring(semiring);
+            let product = dense::DenseProduct::of(on_device.t(), &of_device).semiring(semiring);
             assert_eq!(product.run()?.download()?, want, "{what}, on the device");
             let mut into = numbers(element, (60, 3), Layout::ByRows)?;
             product.run_into(&mut into)?;
@@ -45,7 +45,7 @@ fn products_with_dense_matrices_are_the_references() -> Result<()> {
 
             let d = numbers(element, (2, 60), layout)?;
             let want = multiply_any_dense(semiring, Side::Right, false, &a, &d)?;
-            assert_eq!(dense::Product::by(&d, &on_device).semiring(semiring).run()?.download()?, want, "{what}");
+            assert_eq!(dense::DenseProduct::by(&d, &on_device).semiring(semiring).run()?.download()?, want, "{what}");
             let plan = ApplyDense::of(&on_device, 2).from_right().semiring(semiring).plan()?;
             let (d, mut c) = (device.upload_any_dense(&d)?, plan.output()?);
             plan.execute((&on_device, &d), &mut c)?;
@@ -81,13 +81,13 @@ fn dense_matrices_that_do_not_belong_are_refused() -> Result<()> {
     refused(other.map(drop), "D has elements of f32, A has elements of f64");
     let (a, rows) = (device.upload(&a)?, device.upload(&rows)?);
     let refused_product =
-        |product: dense::Product<'_, AnyMatrix>, message| refused(product.run_to_host().map(drop), message);
-    refused_product(dense::Product::of(&a, &narrow), "D has elements of f32, A has elements of f64");
+        |product: dense::DenseProduct<'_, AnyMatrix>, message| refused(product.run_to_host().map(drop), message);
+    refused_product(dense::DenseProduct::of(&a, &narrow), "D has elements of f32, A has elements of f64");
     let mut c = narrow.clone();
-    let into = dense::Product::of(&a, &d).run_into(&mut c);
+    let into = dense::DenseProduct::of(&a, &d).run_into(&mut c);
     refused(into.map(drop), "C has elements of f32, A has elements of f64");
     let [d, narrow] = [device.upload_any_dense(&d)?, device.upload_any_dense(&narrow)?];
-    refused_product(dense::Product::of(&a, &narrow), "D has elements of f32, A has elements of f64");
+    refused_product(dense::DenseProduct::of(&a, &narrow), "D has elements of f32, A has elements of f64");
     let plan = ApplyDense::of(&a, 2).plan()?;
     let mut c = plan.output()?;
     refused(plan.execute((&rows, &d), &mut c).map(drop), "A is a Csr<f64>, the plan is of Csc<f64>");

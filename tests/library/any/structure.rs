@@ -4,11 +4,11 @@ use crate::common::device;
 use blockmul::{
     BlockShape, Csc, Csr, Part, Planned, Result,
     element::{AnyValues, ElementType},
+    extra::spy::Raster,
     graph::{self, ShortestPaths},
     matrix::{AnyMatrix, Threshold, add_any},
     plan::{Accum, Add, Diagonal, Norms, Permute, ScalarMap, Scalars, Transpose},
     reference,
-    spy::Raster,
 };
 
 /// Numbers 0, 1 and 2 in turn.

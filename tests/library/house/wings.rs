@@ -8,8 +8,8 @@ use std::{
 };
 
 /// What is known of a folder: its modules, and where names come from.
-struct Modules {
-    /// The folder's names from the crate's root on.
+pub(super) struct Modules {
+    /// The folder's names from the crate's root on; none for a whole package.
     folder: Vec<String>,
     modules: BTreeSet<String>,
     /// The module of each name that the folder exports.
@@ -19,27 +19,28 @@ struct Modules {
 }
 
 impl Modules {
-    /// The modules of a folder, such as `product/esc`.
-    fn new(files: &[File], folder: &str) -> Self {
-        let front = files.iter().find(|file| file.path == Path::new(folder).join("mod.rs")).unwrap();
+    /// The modules of a folder, such as `product/esc`; of a package, if its name is empty.
+    pub fn new(files: &[File], folder: &str) -> Self {
+        let front = Path::new(folder).join(if folder.is_empty() { "lib.rs" } else { "mod.rs" });
         let of_crate = exports().into_iter().filter(|(_, room)| room == folder).map(|(name, _)| name).collect();
-        let folder = folder.split('/').map(str::to_owned).collect();
+        let folder = folder.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();
         let mut modules = Self { folder, modules: BTreeSet::new(), exports: BTreeMap::new(), of_crate };
         modules.modules = files.iter().filter_map(|file| modules.module(file)).collect();
-        modules.exports = exports_of(&front.code);
+        let front = files.iter().find(|file| file.path == front);
+        modules.exports = front.map(|front| exports_of(&front.code)).unwrap_or_default();
         modules.exports.retain(|_, module| modules.modules.contains(module));
         modules
     }
 
-    /// The module of the folder that a file belongs to. The folder's `mod.rs` is the front of all.
-    fn module(&self, file: &File) -> Option<String> {
+    /// The module of the folder that a file belongs to. `mod.rs` or `lib.rs` is the front of all.
+    pub fn module(&self, file: &File) -> Option<String> {
         let below = file.path.strip_prefix(self.folder.join("/")).ok()?.components().next()?;
         let name = below.as_os_str().to_str().unwrap().trim_end_matches(".rs");
-        (name != "mod").then(|| name.to_owned())
+        (!["mod", "lib", "main"].contains(&name)).then(|| name.to_owned())
     }
 
     /// The other modules that a file of the folder names, with one path of each.
-    fn named_by(&self, file: &File) -> BTreeMap<String, String> {
+    pub fn named_by(&self, file: &File) -> BTreeMap<String, String> {
         let (own, mut named) = (self.module(file), BTreeMap::new());
         for path in file.paths() {
             let names = absolute(file, &path);
@@ -47,7 +48,10 @@ impl Modules {
                 Some(below) => below.first(),
                 None => names.first().filter(|name| self.of_crate.contains(*name)),
             };
-            let module = name.and_then(|name| self.modules.get(name).or_else(|| self.exports.get(name)));
+            let module = name.and_then(|name| match name.strip_suffix('!') {
+                Some(of_macro) => self.exports.get(of_macro),
+                None => self.modules.get(name).or_else(|| self.exports.get(name)),
+            });
             if let Some(module) = module.filter(|module| Some(*module) != own.as_ref()) {
                 named.insert(module.clone(), path);
             }
@@ -56,7 +60,7 @@ impl Modules {
     }
 
     /// The arrows among the modules that are in a circle.
-    fn circle(&self, files: &[File]) -> Vec<(String, String)> {
+    pub fn circle(&self, files: &[File]) -> Vec<(String, String)> {
         let mut arrows: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
         for (module, file) in files.iter().filter_map(|file| Some((self.module(file)?, file))) {
             for (to, path) in self.named_by(file) {
@@ -64,7 +68,7 @@ impl Modules {
                     .entry(module.clone())
                     .or_default()
                     .entry(to)
-                    .or_insert(format!("src/{}: {path}", file.path.display()));
+                    .or_insert(format!("{}: {path}", file.path.display()));
             }
         }
         circle(&arrows, self.modules.clone())
@@ -85,7 +89,7 @@ fn absolute(file: &File, path: &str) -> Vec<String> {
     here.into_iter().chain(names[above..].iter().cloned()).collect()
 }
 
-fn file(path: &str, code: &str) -> File {
+pub(super) fn file(path: &str, code: &str) -> File {
     File { path: path.into(), code: code.to_owned() }
 }
 

@@ -122,7 +122,7 @@ fn a_valley_is_followed_to_its_end() {
 /// others neither outliers nor rounding.
 #[test]
 fn measurements_of_zero_hide_no_others() {
-    for method in [Method::LevenbergMarquardt, Method::GaussNewton] {
+    for method in [StepMethod::LevenbergMarquardt, StepMethod::GaussNewton] {
         let mut graph = in_plane(&walk(0));
         let last = graph.poses.len() as u32 - 1;
         let mut still = graph.steps[0];
@@ -146,7 +146,7 @@ fn measurements_of_zero_hide_no_others() {
 fn a_start_far_away_does_not_make_the_rest_negligible() {
     let problem = GraphProblem::new(in_plane(&walk(0)), Loss::Squared).unwrap();
     let usual = solve(&problem, &options());
-    for method in [Method::LevenbergMarquardt, Method::GaussNewton] {
+    for method in [StepMethod::LevenbergMarquardt, StepMethod::GaussNewton] {
         let mut start = usual.state.clone();
         start.poses[60].translation.x += 1e13;
         let options = Options { method, ..options() };

@@ -27,7 +27,7 @@ fn graph_is_solved<P: Manifold>(graph: &PoseGraph<P>, exact: &PoseGraph<P>, chi2
     let problem = GraphProblem::new(graph.clone(), Loss::Squared).unwrap();
     let start = problem.start();
     let mut costs = Vec::new();
-    for method in [Method::GaussNewton, Method::LevenbergMarquardt] {
+    for method in [StepMethod::GaussNewton, StepMethod::LevenbergMarquardt] {
         let solution = solve(&problem, &Options { method, ..options() });
         assert_eq!(solution.stop, Stop::Converged, "{method:?}");
         assert!(2.0 * solution.cost < chi2_at_truth, "{} {chi2_at_truth}", 2.0 * solution.cost);
@@ -134,7 +134,7 @@ fn a_graph_may_turn_about_the_landmark_that_is_fixed() {
         (graph.fixed_poses, graph.fixed_landmarks) = (vec![], vec![7]);
         let alone = format!("landmark {} alone is fixed; fix a pose", graph.landmark_names[7]);
         let problem = GraphProblem::new(graph, Loss::Squared).unwrap();
-        let undamped = Options { method: Method::GaussNewton, ..options() };
+        let undamped = Options { method: StepMethod::GaussNewton, ..options() };
         let refused = minimize(&problem, problem.start(), &device(), &undamped, |_| {}).map(drop).unwrap_err();
         assert!(refused.to_string().contains(&alone), "{refused}");
         let start = GraphState { landmarks: problem.start().landmarks, poses: noisy.poses };

@@ -162,7 +162,7 @@ fn gauss_newton_holds_a_coordinate_that_is_zero_in_all() {
         let problem = GraphProblem::new(chain(poses), Loss::Squared).unwrap();
         let mut start = problem.start();
         start.poses[1].translation.x += 0.5;
-        let options = Options { method: Method::GaussNewton, ..options() };
+        let options = Options { method: StepMethod::GaussNewton, ..options() };
         minimize(&problem, start, &device(), &options, |_| {}).unwrap()
     };
     let (two, five) = (of(2), of(5));

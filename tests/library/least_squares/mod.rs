@@ -13,7 +13,7 @@ use blockmul::{
     generate::problem::{Scene, Shape, Walk, bundle_adjustment, pose_graph},
     solver::{
         least_squares::{
-            Limits, Linear, Method, Normal, Options, Solution, Stop, minimize,
+            Limits, Linear, Normal, Options, Solution, StepMethod, Stop, minimize,
             start::{Start, cheaper, chordal},
         },
         problem::{
@@ -126,7 +126,7 @@ fn a_system_that_is_singular_without_damping_is_a_failure_only_without() {
     let mut graph = in_plane(&walk(0));
     graph.steps.iter_mut().for_each(|step| step.information[(2, 2)] = 0.0);
     let problem = GraphProblem::new(graph, Loss::Squared).unwrap();
-    let solution = solve(&problem, &Options { method: Method::GaussNewton, ..options() });
+    let solution = solve(&problem, &Options { method: StepMethod::GaussNewton, ..options() });
     assert_eq!(solution.stop, Stop::Failed);
     assert!(solution.iterations.iter().all(|iteration| !iteration.taken) && !solution.iterations.is_empty());
     let solution = solve(&problem, &options());

@@ -4,7 +4,7 @@ use super::{bits, reals, shape};
 use crate::common::{Family, blocks, device};
 use blockmul::{
     Bsr, Cbc, Device, Error, Planned,
-    dense::{DenseShape, DenseView, DenseViewMut, Layout, Product, Side},
+    dense::{DenseProduct, DenseShape, DenseView, DenseViewMut, Layout, Side},
     generate,
     plan::{Accum, Apply, ApplyDense},
     reference,
@@ -107,7 +107,7 @@ fn bands_have_the_bits_of_the_whole() -> blockmul::Result<()> {
                 (0.0, DenseViewMut::new(c_shape, &mut want)?),
             )?;
             let factor = if transposed { a.t() } else { (&a).into() };
-            let product = if side == Side::Left { Product::of(factor, d) } else { Product::by(d, factor) };
+            let product = if side == Side::Left { DenseProduct::of(factor, d) } else { DenseProduct::by(d, factor) };
             let mut c = vec![0.0; c_shape.len()];
             let report = product.clone().memory_limit(limit).run_into(DenseViewMut::new(c_shape, &mut c)?)?;
             assert_eq!(bits(&c), bits(&want), "{side:?} {transposed} {d_layout} {c_layout}");
@@ -119,8 +119,11 @@ fn bands_have_the_bits_of_the_whole() -> blockmul::Result<()> {
             assert_eq!(product.run()?.download()?, whole);
             let on_device = device().upload_dense(d)?;
             let factor = if transposed { a.t() } else { (&a).into() };
-            let product =
-                if side == Side::Left { Product::of(factor, &on_device) } else { Product::by(&on_device, factor) };
+            let product = if side == Side::Left {
+                DenseProduct::of(factor, &on_device)
+            } else {
+                DenseProduct::by(&on_device, factor)
+            };
             assert_eq!(product.run_to_host()?.0, whole);
             let refused = product.memory_limit(limit).run();
             assert!(matches!(refused, Err(Error::Memory { .. })), "D alone has more bytes");
@@ -128,12 +131,12 @@ fn bands_have_the_bits_of_the_whole() -> blockmul::Result<()> {
     }
     let d = reals::<f64>(90, 9);
     let d = DenseView::new(DenseShape::new(90, 1, Layout::ByRows), &d)?;
-    let refused = Product::of(&a, d).memory_limit(1 << 12).run_to_host().unwrap_err().to_string();
+    let refused = DenseProduct::of(&a, d).memory_limit(1 << 12).run_to_host().unwrap_err().to_string();
     assert!(refused.contains("with one column of D and of C at a time: "), "{refused}");
     assert!(refused.contains("device memory within a limit of 4096 bytes"), "{refused}");
-    let refused = Product::by(d, &a).run_to_host().unwrap_err().to_string();
+    let refused = DenseProduct::by(d, &a).run_to_host().unwrap_err().to_string();
     assert!(refused.starts_with("D is 90x1, 90x80 expected"), "{refused}");
-    let plan = Product::of(&a, d).plan()?;
+    let plan = DenseProduct::of(&a, d).plan()?;
     assert_eq!((plan.d_sides(), plan.c_sides()), ((90, 1), (80, 1)));
     Ok(())
 }

@@ -8,12 +8,12 @@ use crate::choice::{self, one_of};
 use crate::dense::{self, DenseOperand};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
+use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::numbers::some;
 use crate::operands::oriented_shape;
 use crate::overflow::{Converted, Overflow};
 use crate::places::Overwriting;
-use crate::report::Size;
 use crate::symmetric::Halves;
 use crate::{output, vector};
 use blockmul::{
@@ -156,7 +156,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if !has_zeros(args.semiring) {
         input::drop_padding(&mut file, &args.a, &messages);
     }
-    let converted = input::check_cast(element, &file.matrix, ("A", &args.a), &messages)?;
+    let converted = input::check_cast(element, &file.matrix, "A", &args.a, &messages)?;
     let a = if args.symmetric { Halves::new(file, &messages)? } else { Halves::whole(file.matrix) };
     let (rows, cols) = (a.whole.nrows(), a.whole.ncols());
     let x_len = if args.transpose { rows } else { cols };
@@ -194,7 +194,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let (a, x, of_x) = (a.cut(element, block)?, x.matrix.values(), x.converted);
     let size = Size::of(&a.whole);
     let rows = if args.transpose { (size.cols(), size.block[1]) } else { (size.rows(), size.block[0]) };
-    let read = |path: &PathBuf| weights::read(path, element, rows, (&args.reading, &messages));
+    let read = |path: &PathBuf| weights::read(path, element, rows, &args.reading, &messages);
     let (weights, of_weights) = args.weights.as_ref().map(read).transpose()?.unzip();
     let overflow = Overflow::of_operands(converted, of_x.and(of_weights.unwrap_or(Converted::EXACT)));
     run::run(&run::Product { args, a: &a, x, weights: weights.as_ref() }, overflow, &messages)

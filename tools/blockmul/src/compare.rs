@@ -5,8 +5,8 @@ use crate::messages::Messages;
 use crate::report::SCHEMA;
 use crate::{choice, output, table};
 use blockmul::{
-    analysis::{Difference, Disagreement, Tolerance, any_difference},
     element::ElementType,
+    extra::analysis::{Difference, Disagreement, Tolerance, any_difference},
     matrix::AnyMatrix,
 };
 use serde::Serialize;

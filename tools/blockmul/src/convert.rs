@@ -7,7 +7,7 @@ use crate::{choice, dense, output, vector};
 use blockmul::{
     BlockShape,
     element::ElementType,
-    io::{Layout, bla, dense::is_npy},
+    io::{BlockLayout, bla, dense::is_npy},
 };
 use std::path::PathBuf;
 
@@ -98,11 +98,11 @@ fn to_sparse(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let (matrix, layout) = input::read_any(&args.input, &args.reading, &messages)?;
     let block = args.block.or_else(|| layout.as_ref().and_then(input::uniform));
-    let layout = block.map(Layout::Uniform).or(layout);
+    let layout = block.map(BlockLayout::Uniform).or(layout);
     if args.bla && layout.is_none() {
         return Err(Failure::Usage("--bla: the matrix is not made of blocks; say of which with --block RxK".into()));
     }
-    if !args.bla && matches!(layout, Some(Layout::Mixed { .. })) {
+    if !args.bla && matches!(layout, Some(BlockLayout::Mixed { .. })) {
         messages.warn("its blocks have several shapes, which are not kept: written as scalars (--bla keeps them)");
     }
     // Rounding can produce zeros, so it comes first.

@@ -5,15 +5,16 @@ mod operand;
 pub use operand::{DenseOperand, of_file, read, write};
 
 use crate::failure::Failure;
-use crate::graphs::{repeatedly, timed};
+use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::overflow::{Converted, Overflow};
-use crate::report::{Executed, Report, Size, over};
+use crate::report::{Executed, Report, over};
+use crate::runs::{repeatedly, timed};
 use crate::target::Target;
 use crate::{input, output};
 use blockmul::{
     BlockShape, Device, Method, Planned, Semiring,
-    dense::{AnyDense, DenseShape, Product, Side},
+    dense::{AnyDense, DenseProduct, DenseShape, Side},
     matrix::AnyMatrix,
     plan::{ApplyDense, DenseMethod},
     reference::{self, IntegerSums, verify},
@@ -147,10 +148,9 @@ fn finish(
     }
     let (sparse, c_shape) = (Size::of(a), run.c.shape());
     let n = if request.side == Side::Left { d_shape.cols } else { d_shape.rows };
-    let converted = (run.convert_ms, run.device_bytes);
-    let runs_ms = (run.runs_ms, request.repeat.is_some());
     let flops = 2 * (sparse.nnz() * sparse.area() * n) as u64;
-    let executed = Executed::new(flops, converted, runs_ms, different);
+    let executed =
+        Executed::new(flops, run.convert_ms, run.device_bytes, run.runs_ms, request.repeat.is_some(), different);
     let fields = Fields {
         sharing: run.sharing.as_ref().map(|(sharing, _)| *sharing),
         why: run.sharing.as_ref().map(|(_, why)| why.clone()),
@@ -210,7 +210,7 @@ fn in_bands(
 ) -> Result<Run, Failure> {
     let a = device.upload(a)?;
     let a = if request.transposed { a.t() } else { (&a).into() };
-    let product = if request.side == Side::Left { Product::of(a, d) } else { Product::by(d, a) };
+    let product = if request.side == Side::Left { DenseProduct::of(a, d) } else { DenseProduct::by(d, a) };
     let product =
         product.semiring(request.semiring).method(request.sharing.unwrap_or(DenseMethod::Auto)).memory_limit(limit);
     let product = if request.explain { product.explained() } else { product };

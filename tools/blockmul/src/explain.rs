@@ -1,6 +1,7 @@
 //! `--explain`: the operands of the product and the work of each stage.
-use crate::report::{Size, Stage};
+use crate::matrix_size::Size;
 use crate::sizes::show_bytes;
+use crate::target::Stage;
 use crate::target::{Run, Target};
 use blockmul::{
     Method, Product,

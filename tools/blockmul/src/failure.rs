@@ -1,5 +1,4 @@
 //! Failures of the command and their exit statuses.
-use crate::input::with_options;
 use crate::messages::{Tone, tell, tell_lines};
 use blockmul::{Error, error::ErrorKind};
 use std::process::ExitCode;
@@ -122,6 +121,12 @@ impl std::fmt::Display for Failure {
             Self::ReaderLeft => f.write_str("stdout: its reader left"),
         }
     }
+}
+
+/// A message of the library in which options have the names that the command gives them.
+fn with_options(text: &str) -> String {
+    text.replace("ReadOptions::sum_duplicates", "--sum-duplicates")
+        .replace("ReadOptions::max_unproven_lines", "--max-lines")
 }
 
 /// Turns a panic on any thread into a message and exit status 5, and removes unfinished files.

@@ -2,16 +2,18 @@
 //! graph whose edges connect in both directions, whatever their values.
 use crate::failure::Failure;
 use crate::input::{self, Reading};
+use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::numbers::some;
 use crate::places::Overwriting;
-use crate::report::{Report, Size};
+use crate::report::Report;
+use crate::runs::{median_run, repeatedly, timed, timed_on};
 use crate::sizes::count_of;
 use crate::target::Target;
 use crate::{output, vector};
-use blockmul::{Csc, Device, DeviceMatrix, Method, element::ElementType};
+use blockmul::{Csc, DeviceMatrix, Method, element::ElementType};
 use serde::Serialize;
-use std::{num::NonZero, path::PathBuf, time::Instant};
+use std::{num::NonZero, path::PathBuf};
 
 /// The arguments of commands that compute a number for each vertex of a graph.
 #[derive(clap::Args)]
@@ -123,46 +125,4 @@ pub fn run<S: Serialize>(
         )));
     }
     args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &numbers.into()))
-}
-
-/// Runs once, or several times after a warm-up. Returns the last result and the milliseconds of
-/// each run.
-pub fn repeatedly<T, E>(
-    repeat: Option<NonZero<u32>>,
-    mut run: impl FnMut() -> Result<(T, f64), E>,
-) -> Result<(T, Vec<f64>), E> {
-    if repeat.is_some() {
-        run()?;
-    }
-    let (mut found, first) = run()?;
-    let mut runs_ms = vec![first];
-    for _ in 1..repeat.map_or(1, NonZero::get) {
-        let (again, ms) = run()?;
-        found = again;
-        runs_ms.push(ms);
-    }
-    Ok((found, runs_ms))
-}
-
-/// The time of the median run; of two runs the shorter.
-pub fn median_run(runs_ms: &[f64]) -> f64 {
-    let mut sorted = runs_ms.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted[(sorted.len() - 1) / 2]
-}
-
-/// A result with its milliseconds on a device, without the time in which kernels were compiled or
-/// loaded.
-fn timed_on<T, E>(device: &Device, run: impl Fn() -> Result<T, E>) -> Result<(T, f64), E> {
-    let waited = device.counters().kernel_wait_ns;
-    let (found, ms) = timed(run)?;
-    let for_kernels = (device.counters().kernel_wait_ns - waited) as f64 / 1e6;
-    Ok((found, (ms - for_kernels).max(0.0)))
-}
-
-/// A result with the milliseconds that it took.
-pub fn timed<T, E>(run: impl Fn() -> Result<T, E>) -> Result<(T, f64), E> {
-    let clock = Instant::now();
-    let found = run()?;
-    Ok((found, clock.elapsed().as_secs_f64() * 1e3))
 }

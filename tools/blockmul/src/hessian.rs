@@ -1,10 +1,10 @@
 //! `blockmul hessian`: linearises a least-squares problem and forms the matrices of its normal
 //! equations.
 use crate::failure::Failure;
+use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::places::Overwriting;
 use crate::problem::{Aim, Opened, ProblemArgs, subject};
-use crate::report::Size;
 use crate::{input, output};
 use blockmul::solver::{
     least_squares::{Clock, Normal},

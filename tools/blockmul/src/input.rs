@@ -1,9 +1,9 @@
 //! Reads matrices from files or from stdin.
 use crate::failure::Failure;
+use crate::matrix_size::Size;
 use crate::messages::{Messages, Unit};
 use crate::output::is_standard;
 use crate::overflow::Converted;
-use crate::report::Size;
 use crate::sizes::count;
 use blockmul::{
     BlockShape, Csc, Error,
@@ -33,12 +33,6 @@ impl Reading {
             None => options,
         }
     }
-}
-
-/// A message of the library in which options have the names that the command gives them.
-pub fn with_options(text: &str) -> String {
-    text.replace("ReadOptions::sum_duplicates", "--sum-duplicates")
-        .replace("ReadOptions::max_unproven_lines", "--max-lines")
 }
 
 /// Reads the matrix of the file `path`; for `-` from stdin, in Matrix Market form.
@@ -88,7 +82,7 @@ pub fn read_any(
     path: &Path,
     reading: &Reading,
     messages: &Messages,
-) -> blockmul::Result<(Csc<f64>, Option<io::Layout>)> {
+) -> blockmul::Result<(Csc<f64>, Option<io::BlockLayout>)> {
     if io::dense::is_npy(path) {
         messages.step(format!("reading {}", path.display()));
         let dense = io::dense::read(path, &reading.options())?;
@@ -118,7 +112,7 @@ pub fn layout(file: &MatrixFile) -> Option<BlockShape> {
 }
 
 /// The shape of all blocks; `None` for scalars and for several shapes.
-pub fn uniform(layout: &io::Layout) -> Option<BlockShape> {
+pub fn uniform(layout: &io::BlockLayout) -> Option<BlockShape> {
     layout.uniform().filter(|&shape| shape != BlockShape::SCALAR)
 }
 
@@ -134,7 +128,8 @@ pub fn check_numbers(element: ElementType, matrix: &Csc<f64>, name: &str) -> blo
 pub fn check_cast(
     element: ElementType,
     matrix: &Csc<f64>,
-    (name, path): (&str, &Path),
+    name: &str,
+    path: &Path,
     messages: &Messages,
 ) -> Result<Converted, Failure> {
     check_numbers(element, matrix, &format!("{}: {name}", self::name(path)))?;

@@ -1,6 +1,6 @@
 //! Messages to the user on stderr, and on a terminal a bar or a spinner. Colours are used only
 //! where they are wanted.
-use blockmul::{Device, device::kernel_cache, host::Progress};
+use blockmul::{Device, device::kernel_cache, extra::host::Progress};
 use clap::builder::styling::AnsiColor;
 use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
 use std::borrow::Cow;

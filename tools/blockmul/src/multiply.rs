@@ -1,12 +1,14 @@
 //! `blockmul multiply`: reads files, multiplies them and reports the costs.
 use crate::failure::Failure;
 use crate::mask::{Mask, MaskFile};
+use crate::matrix_size::Size;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{from_zero, some};
 use crate::operands::{OperandArgs, Operands, SparseAndDense, Streamed};
+use crate::overflow::Extent;
 use crate::places::Overwriting;
-use crate::report::{Product, Report, Size};
-use crate::target::{Extent, Run, Target, Task, joined};
+use crate::report::{Product, Report};
+use crate::target::{Run, Target, Task, joined};
 use crate::{choice, dense, explain, input, output, vector};
 use blockmul::{
     Method, Semiring,

@@ -147,11 +147,11 @@ impl OperandArgs {
         if !has_zeros(semiring) {
             input::drop_padding(&mut file, path, messages);
         }
-        let converted = input::check_cast(element, &file.matrix, (name, path), messages)?;
+        let converted = input::check_cast(element, &file.matrix, name, path, messages)?;
         let sparse = input::elements(element, file.matrix);
         let Asked { name, path, read, .. } = dense;
         let mut matrix = match read {
-            Some(file) => dense::of_file(element, &file, (name, path), messages)?,
+            Some(file) => dense::of_file(element, &file, name, path, messages)?,
             None => dense::read(element, path, name, &self.reading, messages)?,
         };
         if dense.transposed {
@@ -202,12 +202,12 @@ impl OperandArgs {
                 input::drop_padding(file, path, messages);
             }
         }
-        let cast = |file: MatrixFile, named: (&str, &Path)| -> std::result::Result<_, Failure> {
-            let converted = input::check_cast(element, &file.matrix, named, messages)?;
+        let cast = |file: MatrixFile, name: &str, path: &Path| -> std::result::Result<_, Failure> {
+            let converted = input::check_cast(element, &file.matrix, name, path, messages)?;
             Ok((input::elements(element, file.matrix), converted))
         };
-        let (a, of_a) = cast(file_a, ("A", &self.a))?;
-        let (b, of_b) = file_b.zip(self.b.as_ref()).map(|(file, path)| cast(file, ("B", path))).transpose()?.unzip();
+        let (a, of_a) = cast(file_a, "A", &self.a)?;
+        let (b, of_b) = file_b.zip(self.b.as_ref()).map(|(file, path)| cast(file, "B", path)).transpose()?.unzip();
         let b = match b {
             Some(b) => Some(oriented(b, transpose_b)?),
             None if transpose_b == self.transpose_a => None,

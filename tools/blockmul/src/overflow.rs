@@ -1,8 +1,11 @@
 //! Values that become infinite because the element type is too small for them, and integers that
 //! wrap around.
+use crate::matrix_size::Size;
 use crate::messages::Messages;
-use crate::target::Extent;
-use blockmul::element::{AnyValues, ElementType};
+use blockmul::{
+    element::{AnyValues, ElementType},
+    matrix::AnyMatrix,
+};
 
 /// Values of a file that were converted to the element type.
 #[derive(Clone, Copy)]
@@ -37,8 +40,27 @@ impl Converted {
     }
 }
 
+/// The properties of C that are reported. The host need not hold C as a whole.
+#[derive(Clone, Copy)]
+pub struct Extent {
+    pub size: Size,
+    /// Values that are infinite or NaN.
+    pub not_finite: u64,
+}
+
+impl Extent {
+    pub fn of(c: &AnyMatrix) -> Self {
+        Self { size: Size::of(c), not_finite: not_finite(c.values()) }
+    }
+
+    /// The extent with the next columns of C.
+    pub fn and(self, columns: Self) -> Self {
+        Self { size: self.size.and(columns.size), not_finite: self.not_finite + columns.not_finite }
+    }
+}
+
 /// The number of values that are infinite or NaN.
-pub fn not_finite(values: &AnyValues) -> u64 {
+fn not_finite(values: &AnyValues) -> u64 {
     (0..values.len()).filter(|&at| !values.number(at).is_finite()).count() as u64
 }
 

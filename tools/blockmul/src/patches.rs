@@ -1,19 +1,19 @@
 //! `blockmul patches`: a mesh cut into patches by Lloyd relaxation.
 use crate::failure::Failure;
-use crate::graphs::timed;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{self, finite, some};
 use crate::places::Overwriting;
 use crate::report::Report;
+use crate::runs::timed;
 use crate::sizes::{count, count_of};
 use crate::target::Target;
 use crate::{input, output, vector};
 use blockmul::{
     Error, Method,
     element::ElementType,
+    extra::mesh::{self, Colour, Mesh, View, patch_colour},
     generate::Random,
     graph::{Lloyd, Patches},
-    mesh::{self, Colour, Mesh, View, patch_colour},
     reference,
 };
 use serde::Serialize;

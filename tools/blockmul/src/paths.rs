@@ -4,12 +4,13 @@ mod report;
 
 use crate::choice::{named, one_of};
 use crate::failure::Failure;
-use crate::graphs::{median_run, repeatedly};
 use crate::input::{self, Reading};
+use crate::matrix_size::Size;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{above_zero, place, some};
 use crate::places::Overwriting;
-use crate::report::{Report, Size};
+use crate::report::Report;
+use crate::runs::{median_run, repeatedly};
 use crate::target::Target;
 use crate::{dense, output, vector};
 use blockmul::{
@@ -17,7 +18,7 @@ use blockmul::{
     dense::{AnyDenseView, DenseShape, Layout},
     element::{AnyValues, ElementType},
     graph::Schedule,
-    io::Format,
+    io::FileFormat,
     matrix::AnyMatrix,
     reference::{LostDistances, verify},
 };
@@ -122,13 +123,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let g = match args.levels {
         true => Csc::new(file.matrix.pattern().clone(), vec![1u32; file.matrix.nnz()])?.into(),
         false => {
-            input::check_cast(element, &file.matrix, ("G", &args.graph), &messages)?;
+            input::check_cast(element, &file.matrix, "G", &args.graph, &messages)?;
             warn_of_lengths(element, file.matrix.values(), &messages);
             input::elements(element, file.matrix)
         }
     };
     // In an edge list the row of an edge is the vertex that it leaves.
-    let leaves_rows = args.transpose != (file.format == Format::EdgeList);
+    let leaves_rows = args.transpose != (file.format == FileFormat::EdgeList);
     let g = if leaves_rows { g.transpose()? } else { g };
     let wanted = wanted(args, g.ncols())?;
     let target = Target::choose(args.device.as_deref(), element, Method::Auto, &messages)?;

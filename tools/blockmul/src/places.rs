@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::{is_standard, of_stdout};
 use crate::stdout;
-use blockmul::io::{self, Format, dense::is_npy};
+use blockmul::io::{self, FileFormat, dense::is_npy};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -177,10 +177,10 @@ fn check_name(path: &Path, kind: OutputKind) -> Result<(), Failure> {
         OutputKind::Matrix if is_npy(path) => {
             "a .npy is dense, and this matrix is sparse: `blockmul convert` makes one of an .mtx or .npz".into()
         }
-        OutputKind::Matrix => return Ok(Format::of_output(path).map(drop)?),
+        OutputKind::Matrix => return Ok(FileFormat::of_output(path).map(drop)?),
         // A `.txt` holds any text.
         OutputKind::Json
-            if !ends_in(&plain, &["txt"]) && (Format::of(&plain).is_some() || ends_in(&plain, &OTHERS)) =>
+            if !ends_in(&plain, &["txt"]) && (FileFormat::of(&plain).is_some() || ends_in(&plain, &OTHERS)) =>
         {
             format!(".{ending} is of another format; this is JSON, as in NAME.json")
         }

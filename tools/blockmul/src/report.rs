@@ -1,16 +1,14 @@
-//! The reports of commands: the JSON object of `--report`, its sizes and times.
+//! The reports of commands: the JSON object of `--report`, and its times.
 mod executed;
 mod product;
-mod size;
 
 use crate::failure::Failure;
 use crate::output;
-use crate::target::Target;
-use blockmul::{Semiring, device::StageTime};
+use crate::target::{DeviceName, Target};
+use blockmul::Semiring;
 pub use executed::Executed;
 pub use product::Product;
 use serde::Serialize;
-pub use size::Size;
 use std::path::PathBuf;
 
 /// Number of the schema of JSON objects. It is increased by changes that a reader must know.
@@ -27,14 +25,6 @@ pub struct Report<T> {
     pub of: T,
 }
 
-/// The device or reference that has computed.
-#[derive(Serialize)]
-pub struct DeviceName {
-    pub name: String,
-    pub platform: String,
-    pub driver: String,
-}
-
 impl<T: Serialize> Report<T> {
     pub fn new(target: &Target, of: T) -> Self {
         Self { schema: SCHEMA, command: command_line(), device: target.name(), of }
@@ -49,28 +39,6 @@ impl<T: Serialize> Report<T> {
     pub fn write(&self, path: &Option<PathBuf>) -> Result<(), Failure> {
         let json = || serde_json::to_string_pretty(self).expect("plain data");
         path.as_deref().map_or(Ok(()), |path| output::write(path, &json()))
-    }
-}
-
-/// A stage of a product, and its busy time.
-#[derive(Serialize, Clone, Copy)]
-pub struct Stage {
-    pub name: &'static str,
-    pub ms: Option<f64>,
-    /// Whether the stage computed or enqueued anything.
-    #[serde(skip)]
-    pub ran: bool,
-}
-
-impl Stage {
-    pub fn of(time: &StageTime) -> Self {
-        // The host computes without commands.
-        Self { name: time.name, ms: time.ms, ran: time.commands > 0 || time.ms > Some(0.0) }
-    }
-
-    /// Whether the host computed a product with these stages.
-    pub fn are_of_host(stages: &[Self]) -> bool {
-        stages.iter().any(|stage| stage.name == "multiply")
     }
 }
 

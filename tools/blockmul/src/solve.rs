@@ -9,10 +9,10 @@ use crate::report::{SCHEMA, command_line};
 use crate::sizes::count;
 use blockmul::Device;
 use blockmul::solver::least_squares::{
-    self, Coordinate, Dominant, Limits, Linear, Method, Options, Solution, Stop, System, WithoutInfluence, report,
+    self, Coordinate, Dominant, Limits, Linear, Options, Solution, StepMethod, Stop, System, WithoutInfluence, report,
     start::Start,
 };
-use blockmul::solver::problem::{AnyProblem, AnyState, Format, LeftOut, Named, Why};
+use blockmul::solver::problem::{AnyProblem, AnyState, LeftOut, Named, ProblemFormat, Why};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -141,7 +141,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 struct Run<'a> {
     args: &'a Args,
     device: Device,
-    format: Format,
+    format: ProblemFormat,
     problem: AnyProblem,
     choices: Choices,
     messages: Messages,
@@ -159,8 +159,8 @@ impl Run<'_> {
         };
         let options = Options {
             method: match args.method {
-                MethodName::LevenbergMarquardt => Method::LevenbergMarquardt,
-                MethodName::GaussNewton => Method::GaussNewton,
+                MethodName::LevenbergMarquardt => StepMethod::LevenbergMarquardt,
+                MethodName::GaussNewton => StepMethod::GaussNewton,
             },
             linear: match args.linear {
                 LinearName::Cholesky => Linear::Cholesky,

@@ -4,13 +4,13 @@ mod term;
 use crate::choice::one_of;
 use crate::failure::Failure;
 use crate::input::{self, Reading};
+use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::output;
 use crate::places::Overwriting;
-use crate::report::Size;
 use crate::target::Target;
 use anstream::{AutoStream, ColorChoice};
-use blockmul::spy::{Overlap, Picture, Raster, Scale, Shade, Shaded};
+use blockmul::extra::spy::{Overlap, Picture, Raster, Scale, Shade, Shaded};
 use blockmul::{
     BlockShape, Cbc, Device, DeviceMatrix, Method,
     element::ElementType,

@@ -4,8 +4,8 @@ use crate::input::elements;
 use crate::messages::Messages;
 use blockmul::{
     BlockShape, Error, Part, Result as Outcome,
-    analysis::asymmetry,
     element::ElementType,
+    extra::analysis::asymmetry,
     io::{MatrixFile, Symmetry},
     matrix::AnyMatrix,
 };

@@ -1,19 +1,19 @@
 //! Targets that compute products: an OpenCL device, or the reference on the CPU.
+mod run;
+
 use crate::failure::Failure;
 use crate::mask::Mask;
 use crate::messages::Messages;
-use crate::overflow::not_finite;
-use crate::report::{DeviceName, Size, Stage};
+use crate::overflow::Extent;
 use blockmul::{
     Device, DeviceMatrix, DevicePattern, Error, Method, Product, Semiring,
     device::{DeviceInfo, DeviceKind},
     element::ElementType,
-    host::Progress,
+    extra::host::Progress,
     matrix::{AnyMatrix, Threshold},
-    product::{self, Bin},
-    reference,
+    product, reference,
 };
-use serde::Serialize;
+pub use run::{DeviceName, Run, Stage, Took};
 use std::{num::NonZero, panic::resume_unwind, thread::ScopedJoinHandle, time::Instant};
 
 type AnyDeviceMatrix = DeviceMatrix<AnyMatrix>;
@@ -65,52 +65,6 @@ pub struct Task<'a> {
     pub progress: Option<Progress>,
     /// Whether to measure each bin.
     pub explain: bool,
-}
-
-/// The properties of C that are reported. The host need not hold C as a whole.
-#[derive(Clone, Copy)]
-pub struct Extent {
-    pub size: Size,
-    /// Values that are infinite or NaN.
-    pub not_finite: u64,
-}
-
-impl Extent {
-    pub fn of(c: &AnyMatrix) -> Self {
-        Self { size: Size::of(c), not_finite: not_finite(c.values()) }
-    }
-
-    /// The extent with the next columns of C.
-    fn and(self, columns: Self) -> Self {
-        Self { size: self.size.and(columns.size), not_finite: self.not_finite + columns.not_finite }
-    }
-}
-
-/// A product that was computed.
-#[derive(Default)]
-pub struct Run {
-    /// The method requested.
-    pub method: &'static str,
-    /// The methods that ran on a device.
-    pub bins: Vec<Bin>,
-    pub products: u64,
-    /// Entries left out of C, if dropping was requested.
-    pub dropped: Option<u64>,
-    pub took: Took,
-}
-
-/// The times, launches and memory of a product.
-#[derive(Default, Serialize)]
-pub struct Took {
-    pub bands: usize,
-    pub peak_device_bytes: u64,
-    pub held_device_bytes: u64,
-    /// Kernels launched.
-    pub launches: u32,
-    pub stages: Vec<Stage>,
-    pub total_ms: f64,
-    /// Waiting for kernels to be compiled or loaded, which `total_ms` excludes.
-    pub kernels_ms: f64,
 }
 
 impl Target {

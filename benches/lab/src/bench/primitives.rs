@@ -1,12 +1,12 @@
 //! The primitives on arrays: scan, segmented sort, segmented reduction. Each result is compared
 //! with a plain model. Bytes are those of every input, read once, and of every output, written
 //! once.
-use blockmul::{Element, Result, primitives_bench as primitives, reference};
+use blockmul::{Element, Result, extra::primitives::bench as primitives, reference};
 use blockmul_cli::bench::{
     measure::{Subject, same_bits},
     record::Record,
 };
-use blockmul_cli::report::Size;
+use blockmul_cli::matrix_size::Size;
 
 /// The length of a segment from the number of a segment.
 type Length = fn(u64) -> usize;

@@ -2,7 +2,7 @@
 use super::groups::{Grouped, Groups, group_size, options};
 use crate::{
     Result,
-    apply::spmm::pack::Pack,
+    apply::spmm::pack::BlockPack,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     primitives::{
         radix_sort::{Elements, RadixSort, RadixTuning, Sorted},
@@ -44,7 +44,7 @@ kernel! {
 }
 
 /// The lines of groups, with counts of how much their entries share.
-pub(super) struct Counted {
+pub(super) struct CountedGroups {
     /// Entries before each line, and of all.
     pub line_ptr: Buffer<u32>,
     /// Entries of each group.
@@ -64,8 +64,8 @@ impl Grouped {
         let Transposed { pattern, source, .. } = groups.compressed(&work, by_rows)?;
         let mut values = work.buffer_of(element.word(), grouped.len())?;
         let (pack, turned) = match by_rows {
-            true => (Pack::transposing(device, element, true, shape.transpose())?, shape.transpose()),
-            false => (Pack::new(device, element, true, shape.area())?, shape),
+            true => (BlockPack::transposing(device, element, true, shape.transpose())?, shape.transpose()),
+            false => (BlockPack::new(device, element, true, shape.area())?, shape),
         };
         let stride = shape.area();
         pack.run(&work, Some(&source), Stored { values: grouped, stride: stride as u32 }, &mut values)?;
@@ -108,7 +108,7 @@ impl Groups {
     }
 
     /// Counts the entries of lines. Reads two numbers back.
-    pub(super) fn counted(&self, work: &Work) -> Result<Counted> {
+    pub(super) fn counted(&self, work: &Work) -> Result<CountedGroups> {
         let lines = self.lines();
         let count: Kernel<CountLines<'_>> = Kernel::new(&self.device, &self.kernel_options())?;
         let scan = Scan::<u32>::new(&self.device, ScanTuning::new(self.device.info()))?;
@@ -126,6 +126,6 @@ impl Groups {
         count.launch(work, Grid::items(lines + 1, group_size(&self.device)), args)?;
         scan.run(work, &mut line_ptr)?;
         let found = found.download(work)?;
-        Ok(Counted { line_ptr, group_len, loads: found[0], longest: found[1] })
+        Ok(CountedGroups { line_ptr, group_len, loads: found[0], longest: found[1] })
     }
 }

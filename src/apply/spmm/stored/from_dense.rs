@@ -16,7 +16,7 @@ use crate::{
     element::ElementType,
     matrix::{DenseShape, Layout},
     primitives::scan::{Scan, ScanTuning},
-    resident::PatternArrays,
+    resident::{DenseBuffer, PatternArrays},
 };
 use std::sync::{Arc, OnceLock};
 
@@ -95,25 +95,21 @@ enum Kernels {
 
 impl Grouped {
     /// Groups the nonzero elements of a dense matrix. Reads their number back.
-    pub fn from_dense(device: &Device, d: (DenseShape, &Buffer), grouping: Grouping) -> Result<Self> {
+    pub fn from_dense(device: &Device, d: DenseBuffer<'_>, grouping: Grouping) -> Result<Self> {
         let numbers = device.info().numbers();
         // In a work-group that shares a short line, most items would have no element.
-        let together = numbers.dense_lanes > 1 && across(d.0, grouping).cols > numbers.dense_chunk;
+        let together = numbers.dense_lanes > 1 && across(d.shape, grouping).cols > numbers.dense_chunk;
         Self::from_dense_by(device, d, grouping, together)
     }
 
     /// Does as [`Grouped::from_dense`]. With `together` the items of a work-group share lines that
     /// are stored one after another.
-    pub fn from_dense_by(
-        device: &Device,
-        (shape, d): (DenseShape, &Buffer),
-        grouping: Grouping,
-        together: bool,
-    ) -> Result<Self> {
-        let (work, element) = (Work::new(device, None), ElementType::of(d.word()));
-        let found = entries(&work, (across(shape, grouping), d), grouping.lines(), together)?;
+    pub fn from_dense_by(device: &Device, d: DenseBuffer<'_>, grouping: Grouping, together: bool) -> Result<Self> {
+        let (work, element) = (Work::new(device, None), ElementType::of(d.values.word()));
+        let lines = DenseBuffer { shape: across(d.shape, grouping), ..d };
+        let found = entries(&work, lines, grouping.lines(), together)?;
         let Entries { group_ptr, other, line, values } = found;
-        let (device, DenseShape { rows: nrows, cols: ncols, .. }) = (device.clone(), shape);
+        let (device, DenseShape { rows: nrows, cols: ncols, .. }) = (device.clone(), d.shape);
         let (shape, fingerprint) = (BlockShape::SCALAR, OnceLock::new());
         let groups = Groups { device, element, nrows, ncols, shape, grouping, group_ptr, other, line, fingerprint };
         Ok(Self { groups: Arc::new(groups), values, origin: None })
@@ -127,8 +123,8 @@ fn across(shape: DenseShape, grouping: Grouping) -> DenseShape {
 
 /// Finds the nonzero elements in groups of `group_rows` rows. Reads their number back. With
 /// `together` a work-group takes a chunk of a matrix stored by rows.
-fn entries(work: &Work, (shape, d): (DenseShape, &Buffer), group_rows: usize, together: bool) -> Result<Entries> {
-    let device = work.device();
+fn entries(work: &Work, d: DenseBuffer<'_>, group_rows: usize, together: bool) -> Result<Entries> {
+    let (device, DenseBuffer { shape, values: d }) = (work.device(), d);
     let (d_line, d_place, together) = match shape.layout {
         Layout::ByRows => (shape.leading as u64, 1, together),
         Layout::ByColumns => (1, shape.leading as u64, false),

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     DevicePattern, Result,
-    apply::spmm::{gcoo::Gcoo, pack::Pack},
+    apply::spmm::{gcoo::Gcoo, pack::BlockPack},
     device::{Buffer, Grid, In, Kernel, Out, Work, kernel},
     resident::DeviceCbc,
     vector::lines::Index,
@@ -27,7 +27,7 @@ pub(super) struct Origin {
     pattern: DevicePattern,
     /// The index of each entry in the compressed matrix.
     source: Buffer<u32>,
-    pack: Pack,
+    pack: BlockPack,
 }
 
 impl Origin {
@@ -57,8 +57,8 @@ impl Grouped {
         let index = Index::new(&work, &a.pattern, grouping.of_columns() == pattern.row_major)?;
         let Gcoo { other, line, source, .. } = Gcoo::new(&work, &index, grouping.lines(), u32::MAX as usize)?;
         let pack = match pattern.row_major {
-            true => Pack::transposing(device, element, true, shape)?,
-            false => Pack::new(device, element, true, shape.area())?,
+            true => BlockPack::transposing(device, element, true, shape)?,
+            false => BlockPack::new(device, element, true, shape.area())?,
         };
         let mut values = work.buffer_of(element.word(), pattern.nnz() * shape.area())?;
         pack.run(&work, Some(&source), a.into(), &mut values)?;

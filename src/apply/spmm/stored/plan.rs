@@ -7,6 +7,7 @@ use crate::{
     element::{ElementType, Scaling},
     matrix::{Layout, Side},
     planned::{Accum, Cost, On, Planned},
+    resident::{DenseBuffer, DenseBufferMut},
 };
 use std::{marker::PhantomData, sync::Arc};
 
@@ -182,10 +183,11 @@ impl<T: 'static> Planned for ApplyGcoo<T> {
         }
         check(&self.sides, (self.device(), self.element), d, &into)?;
         work.stage("apply");
-        let (d_shape, c_shape) = (self.sides.of_left(d.shape()), self.sides.of_left(into.c.shape()));
+        let d = DenseBuffer { shape: self.sides.of_left(d.shape()), ..d.buffer() };
+        let c = DenseBufferMut { shape: self.sides.of_left(into.c.shape()), ..into.c.buffer_mut() };
         let scaling = Scaling::of(self.element, into.alpha, into.beta);
         let of = (&*self.a, &a.grouped.values);
-        self.way.run(work, of, (d_shape, d.values.any()), scaling, (c_shape, into.c.values.any_mut()))
+        self.way.run(work, of, d, scaling, c)
     }
 }
 

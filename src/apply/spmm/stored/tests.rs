@@ -22,7 +22,7 @@ fn is_grouped(grouping: Grouping, arrays: &GcooArrays<f32>) -> bool {
 }
 
 fn from_dense_by(d: &DeviceDense<f32>, grouping: Grouping, together: bool) -> Result<DeviceGcoo<f32>> {
-    let grouped = Grouped::from_dense_by(d.device(), (d.shape(), &d.values), grouping, together)?;
+    let grouped = Grouped::from_dense_by(d.device(), d.buffer(), grouping, together)?;
     Ok(DeviceGcoo::of(grouped))
 }
 

@@ -1,17 +1,17 @@
 //! The choice how a product reads the entries of groups.
-use super::{compressed::Counted, groups::Groups};
+use super::{compressed::CountedGroups, groups::Groups};
 use crate::{
     Result,
     apply::spmm::{
         Dense, DenseMethod, Operands, Request, Spmm,
         by_rows::RowsOfD,
         groups::{GroupArrays, GroupSums, GroupsOf},
-        method::{self, Choice},
+        method::{self, MethodChoice},
     },
     device::{Buffer, Work},
     element::Scaling,
-    matrix::DenseShape,
     primitives::segmented_reduce::RUN_PIECE,
+    resident::{DenseBuffer, DenseBufferMut},
     vector::{
         line_sums::Stored,
         lines::{Index, LongLines},
@@ -27,7 +27,7 @@ pub(super) enum Way {
 }
 
 pub(super) struct AsGroups {
-    counted: Counted,
+    counted: CountedGroups,
     sums: GroupSums,
     d: RowsOfD,
     why: String,
@@ -41,7 +41,7 @@ impl Way {
         // Longer lines are cut in pieces, which is not possible inside groups.
         if let Some(counted) = counted.filter(|counted| counted.longest as usize <= RUN_PIECE) {
             found = groups.choice(&counted, &request);
-            if let Some(Choice { method: DenseMethod::Gcoo, why }) = found {
+            if let Some(MethodChoice { method: DenseMethod::Gcoo, why }) = found {
                 return Self::of_groups(work, groups, counted, &request, why);
             }
         }
@@ -52,7 +52,7 @@ impl Way {
         Ok(Self::Lines(Box::new(spmm)))
     }
 
-    fn of_groups(work: &Work, groups: &Groups, counted: Counted, request: &Request, why: String) -> Result<Self> {
+    fn of_groups(work: &Work, groups: &Groups, counted: CountedGroups, request: &Request, why: String) -> Result<Self> {
         let (lines, longest, long) = (groups.lines(), RUN_PIECE, LongLines::none(work)?);
         let of = GroupsOf { lines, group_lines: groups.grouping.lines(), longest, long };
         let sums = GroupSums::new(work, of, groups.shape, request)?;
@@ -84,16 +84,16 @@ impl Way {
         &self,
         work: &Work,
         (of, values): (&Groups, &Buffer),
-        d: (DenseShape, &Buffer),
+        d: DenseBuffer<'_>,
         scaling: Scaling,
-        (c_shape, c): (DenseShape, &mut Buffer),
+        c: DenseBufferMut<'_>,
     ) -> Result<()> {
         let a = Stored { values, stride: of.shape.area() as u32 };
         match self {
-            Self::Lines(spmm) => spmm.run(work, a, d, scaling, (c_shape, c)),
+            Self::Lines(spmm) => spmm.run(work, a, d, scaling, c),
             Self::Groups(groups) => groups.d.with(work, d, |d| {
                 let arrays = of.arrays(&groups.counted);
-                groups.sums.run(work, arrays, &Operands { a, d, scaling }, Dense::new(c_shape, c))
+                groups.sums.run(work, arrays, &Operands { a, d, scaling }, Dense::new(c.shape, c.values))
             }),
         }
     }
@@ -113,14 +113,14 @@ impl Way {
 impl Groups {
     /// Chooses by how often the entries of a group share a row of D. Returns `None` if that does
     /// not matter because lines by themselves are requested, or are faster.
-    fn choice(&self, counted: &Counted, request: &Request) -> Option<Choice> {
+    fn choice(&self, counted: &CountedGroups, request: &Request) -> Option<MethodChoice> {
         let (least, lines) = (request.numbers.dense_reuse_percent, self.grouping.lines());
         let percent = 100 * self.nnz() as u64 / u64::from(counted.loads.max(1));
         let rows = self.grouping.name(self.shape);
         match request.method {
             DenseMethod::Gcoo => {
                 let why = format!("gcoo, as asked for: {}", method::reuse(percent, lines, rows));
-                Some(Choice { method: DenseMethod::Gcoo, why })
+                Some(MethodChoice { method: DenseMethod::Gcoo, why })
             }
             DenseMethod::Auto if least <= 100 * lines => Some(method::by_reuse(percent, least, (lines, rows))),
             DenseMethod::Rows | DenseMethod::Auto => None,
@@ -128,7 +128,7 @@ impl Groups {
     }
 
     /// The arrays that kernels read.
-    fn arrays<'a>(&'a self, counted: &'a Counted) -> GroupArrays<'a> {
+    fn arrays<'a>(&'a self, counted: &'a CountedGroups) -> GroupArrays<'a> {
         let (line_ptr, group_len, other) = (&counted.line_ptr, &counted.group_len, &self.other);
         GroupArrays { line_ptr, group_len, other, line: &self.line, source: other }
     }

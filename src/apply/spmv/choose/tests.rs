@@ -194,7 +194,7 @@ fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
         by_columns: false,
     };
     let of = |device, sizes, columns, request| foregone(&situation(device, sizes, columns, request));
-    let format = |choice: Option<Choice>| choice.map(|choice| choice.format);
+    let format = |choice: Option<FormatChoice>| choice.map(|choice| choice.format);
     // A CPU takes compressed rows, unless one row may have all entries, or rows of nearly equal
     // length may be added in vectors.
     assert_eq!(format(of(DeviceKind::Cpu, [1000, 5000], 1000, PACKED)), None);

@@ -11,7 +11,7 @@ fn columns_are_read_and_zeros_dropped() {
     let (col_ptr, row_idx, values) = parts(&file);
     assert_eq!((col_ptr, row_idx, &values[..2]), (&[0, 1, 2, 4][..], &[0, 1, 0, 1][..], &[1.0, 2.5][..]));
     assert!(values[2].is_nan() && values[3] == 3.0);
-    assert_eq!((file.field, file.symmetry, file.stored), (Field::Real, Symmetry::General, 6));
+    assert_eq!((file.field, file.symmetry, file.stored), (ValueType::Real, Symmetry::General, 6));
     assert!(file.is_array);
 }
 

@@ -1,6 +1,6 @@
 //! Round trips of block matrices, and the notes that give block shapes.
 use super::*;
-use crate::io::{Layout, WriteOptions};
+use crate::io::{BlockLayout, WriteOptions};
 use crate::{BlockShape, Bsr, Cbc, Matrix};
 
 /// A grid of 3x4 blocks with an empty column; every third element is 0 or -0.
@@ -19,7 +19,7 @@ fn blocks_come_back_to_the_bit() {
     let folder = tempfile::tempdir().unwrap();
     for (rows, cols) in [(1, 1), (6, 3), (2, 9), (1, 4), (32, 32)] {
         let shape = BlockShape::new(rows, cols).unwrap();
-        let layout = (shape != BlockShape::SCALAR).then_some(Layout::Uniform(shape));
+        let layout = (shape != BlockShape::SCALAR).then_some(BlockLayout::Uniform(shape));
         let matrix = blocks(shape);
         let path = folder.path().join("a.mtx.gz");
         write(&path, &matrix, &WriteOptions::default()).unwrap();
@@ -36,7 +36,7 @@ fn blocks_come_back_to_the_bit() {
         let rows = Bsr::from_cbc(matrix.clone()).unwrap();
         write(&path, &rows, &WriteOptions::default()).unwrap();
         let file = read(&path, &ReadOptions::default()).unwrap();
-        assert_eq!(file.layout, layout.map(|_| Layout::Uniform(shape.transpose())));
+        assert_eq!(file.layout, layout.map(|_| BlockLayout::Uniform(shape.transpose())));
         let back = file.matrix.to_blocks(shape.transpose()).unwrap().transpose();
         assert_eq!((back.pattern(), bits(&back)), (matrix.pattern(), bits(&matrix)));
     }
@@ -46,7 +46,7 @@ fn blocks_come_back_to_the_bit() {
 fn notes_are_read_or_refused_with_their_line() {
     let text = |notes: &str| format!("{REAL}{notes}\n6 6 1\n1 1 1\n");
     let layout = |notes: &str| accepted(text(notes)).layout;
-    let blocks = |rows, cols| Some(Layout::Uniform(BlockShape::new(rows, cols).unwrap()));
+    let blocks = |rows, cols| Some(BlockLayout::Uniform(BlockShape::new(rows, cols).unwrap()));
     assert_eq!(layout("%%blockmul blocks 2x3"), blocks(2, 3));
     assert_eq!(layout("%%GraphBLAS type double\n\n  %%blockmul\tblocks 1x6 \r\n% c"), blocks(1, 6));
     for other in ["%blockmul blocks 4x4", "% %%blockmul blocks 4x4", "%%blockmuls", "%%Blockmul blocks 4x4", "%%"] {

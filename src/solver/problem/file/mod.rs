@@ -28,7 +28,7 @@ pub enum Problem {
 /// The format of a file of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Format {
+pub enum ProblemFormat {
     /// [`bal`].
     Bal,
     /// [`g2o`].
@@ -37,7 +37,7 @@ pub enum Format {
     Edges(Edges),
 }
 
-impl std::fmt::Display for Format {
+impl std::fmt::Display for ProblemFormat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Bal => f.write_str("BAL"),
@@ -54,7 +54,7 @@ pub struct ProblemFile {
     /// The problem.
     pub problem: Problem,
     /// The format it was read as.
-    pub format: Format,
+    pub format: ProblemFormat,
     /// Notes for the user: how iSAM's format was distinguished from TORO's, and which lines were
     /// skipped.
     pub notes: Vec<String>,
@@ -92,11 +92,11 @@ pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
 /// choose.
 ///
 /// ```
-/// use blockmul::solver::problem::{self, Edges, Format};
+/// use blockmul::solver::problem::{self, Edges, ProblemFormat};
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("two.graph");
 /// std::fs::write(&path, "EDGE2 0 1 1 0 0.1  44 0 44 400 0 0\n")?;
-/// assert_eq!(problem::read_with(&path, None)?.format, Format::Edges(Edges::Toro));
+/// assert_eq!(problem::read_with(&path, None)?.format, ProblemFormat::Edges(Edges::Toro));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -115,7 +115,7 @@ fn read_path(path: &Path, edges: Option<Edges>) -> Result<ProblemFile> {
         word if edges::is_keyword(&word) => {
             let edges::Parsed { graph, edges, why } = edges::parse(text, edges)?;
             let notes = vec![format!("read as a graph of {edges}, {why}")];
-            ProblemFile { problem: Problem::Graph(graph), format: Format::Edges(edges), notes }
+            ProblemFile { problem: Problem::Graph(graph), format: ProblemFormat::Edges(edges), notes }
         }
         word if edges.is_some() && !word.is_empty() => {
             return text.refuse(format!(
@@ -123,12 +123,14 @@ fn read_path(path: &Path, edges: Option<Edges>) -> Result<ProblemFile> {
                 quote(&word)
             ));
         }
-        word if word.first().is_some_and(u8::is_ascii_digit) => {
-            ProblemFile { problem: Problem::BundleAdjustment(bal::parse(text)?), format: Format::Bal, notes: vec![] }
-        }
+        word if word.first().is_some_and(u8::is_ascii_digit) => ProblemFile {
+            problem: Problem::BundleAdjustment(bal::parse(text)?),
+            format: ProblemFormat::Bal,
+            notes: vec![],
+        },
         word if word.is_empty() || G2O.iter().any(|begin| word.starts_with(begin)) || keywords::is_data(&word) => {
             let (graph, notes) = g2o::parse(text)?;
-            ProblemFile { problem: Problem::Graph(graph), format: Format::G2o, notes }
+            ProblemFile { problem: Problem::Graph(graph), format: ProblemFormat::G2o, notes }
         }
         word => {
             return text.refuse(format!(
@@ -193,7 +195,7 @@ mod tests {
         ] {
             match (read_text(&edges(numbers), None), want) {
                 (Ok(file), Ok(edges)) => {
-                    assert_eq!(file.format, Format::Edges(edges), "{numbers:?}");
+                    assert_eq!(file.format, ProblemFormat::Edges(edges), "{numbers:?}");
                     assert!(file.notes[0].starts_with(&format!("read as a graph of {edges}, ")), "{:?}", file.notes);
                 }
                 (Err(error), Err(words)) => {
@@ -207,14 +209,14 @@ mod tests {
             }
             // A choice decides.
             for choice in [Edges::Isam, Edges::Toro] {
-                assert_eq!(read_text(&edges(numbers), Some(choice)).unwrap().format, Format::Edges(choice));
+                assert_eq!(read_text(&edges(numbers), Some(choice)).unwrap().format, ProblemFormat::Edges(choice));
             }
             // So do keywords that only one of both has.
             let vertices = (0..3).map(|name| format!("VERTEX2 {name} 0 0 0\n")).collect::<String>();
             let toro = edges(numbers) + &vertices;
-            assert_eq!(read_text(&toro, None).unwrap().format, Format::Edges(Edges::Toro));
+            assert_eq!(read_text(&toro, None).unwrap().format, ProblemFormat::Edges(Edges::Toro));
             let isam = edges(numbers) + "SOLVE\n";
-            assert_eq!(read_text(&isam, None).unwrap().format, Format::Edges(Edges::Isam));
+            assert_eq!(read_text(&isam, None).unwrap().format, ProblemFormat::Edges(Edges::Isam));
             let both = read_text(&(isam + &vertices), None).unwrap_err().to_string();
             assert!(both.ends_with(":4: VERTEX2 is TORO's, in a file that is iSAM's by SOLVE on line 3"), "{both}");
         }
@@ -235,11 +237,11 @@ mod tests {
             assert_eq!(graph.steps[0].information, nalgebra::Matrix6::identity() * want);
         }
         let shown = |more: &str| read_text(&(diagonal(4.0) + more), None).unwrap().format;
-        assert_eq!(shown("VERTEX3 0 0 0 0 0 0 0\nVERTEX3 1 0 0 0 0 0 0\n"), Format::Edges(Edges::Toro));
-        assert_eq!(shown("POINT3 0 0 1 0 0\n"), Format::Edges(Edges::Isam));
-        assert_eq!(shown("EDGE3 1 2 1 0 0 0 0 0\n"), Format::Edges(Edges::Isam));
+        assert_eq!(shown("VERTEX3 0 0 0 0 0 0 0\nVERTEX3 1 0 0 0 0 0 0\n"), ProblemFormat::Edges(Edges::Toro));
+        assert_eq!(shown("POINT3 0 0 1 0 0\n"), ProblemFormat::Edges(Edges::Isam));
+        assert_eq!(shown("EDGE3 1 2 1 0 0 0 0 0\n"), ProblemFormat::Edges(Edges::Isam));
         // Identities are the same in both.
-        assert_eq!(read_text(&diagonal(1.0), None).unwrap().format, Format::Edges(Edges::Isam));
+        assert_eq!(read_text(&diagonal(1.0), None).unwrap().format, ProblemFormat::Edges(Edges::Isam));
     }
 
     #[test]

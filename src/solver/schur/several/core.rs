@@ -8,6 +8,7 @@ use crate::{
     element::{ElementType, Scaling},
     matrix::{DenseShape, Layout},
     planned::prepared::same_device,
+    resident::{DenseBuffer, DenseBufferMut},
     vector::line_sums::Stored,
 };
 
@@ -35,10 +36,6 @@ kernel! {
         x_col: u64,
     }
 }
-
-/// A dense matrix to read, and a dense matrix to write.
-type Read<'a> = (DenseShape, &'a Buffer);
-type Written<'a> = (DenseShape, &'a mut Buffer);
 
 /// The preparation for several right-hand sides, whose elements the host does not name.
 pub(super) struct SeveralCore {
@@ -84,12 +81,12 @@ impl SeveralCore {
     }
 
     /// R = B_c - W·V'⁻¹·B_p; R holds B_c.
-    pub fn reduce(&self, reduced: &ReducedCore, b_p: Read<'_>, r: Written<'_>) -> Result<Marker> {
+    pub fn reduce(&self, reduced: &ReducedCore, b_p: DenseBuffer<'_>, r: DenseBufferMut<'_>) -> Result<Marker> {
         let work = &Work::new(self.z.device(), None);
         work.stage("rhs");
         let (shape, at_points) = (self.at_points(), &mut *self.at_points.take(work)?);
-        self.solve_lower(work, &reduced.factors.l, b_p, (shape, at_points))?;
-        self.z.run(work, (&reduced.z).into(), (shape, at_points), self.subtracted(), r)?;
+        self.solve_lower(work, &reduced.factors.l, b_p, DenseBufferMut { shape, values: &mut *at_points })?;
+        self.z.run(work, (&reduced.z).into(), DenseBuffer { shape, values: at_points }, self.subtracted(), r)?;
         Ok(work.marker())
     }
 
@@ -97,14 +94,20 @@ impl SeveralCore {
     pub fn back_substitute(
         &self,
         reduced: &ReducedCore,
-        b_p: Read<'_>,
-        x_c: Read<'_>,
-        (shape, x_p): Written<'_>,
+        b_p: DenseBuffer<'_>,
+        x_c: DenseBuffer<'_>,
+        DenseBufferMut { shape, values: x_p }: DenseBufferMut<'_>,
     ) -> Result<Marker> {
         let (work, l) = (&Work::new(self.z.device(), None), &reduced.factors.l);
         work.stage("back_substitution");
-        self.solve_lower(work, l, b_p, (shape, x_p))?;
-        self.z_transposed.run(work, (&reduced.z).into(), x_c, self.subtracted(), (shape, x_p))?;
+        self.solve_lower(work, l, b_p, DenseBufferMut { shape, values: &mut *x_p })?;
+        self.z_transposed.run(
+            work,
+            (&reduced.z).into(),
+            x_c,
+            self.subtracted(),
+            DenseBufferMut { shape, values: &mut *x_p },
+        )?;
         let (points, columns) = (self.points as u32, self.n as u32);
         let [x_row, x_col] = steps(shape);
         let args = SolveUpper { factor: l, x: x_p, points, columns, x_row, x_col };
@@ -113,7 +116,12 @@ impl SeveralCore {
     }
 
     /// Y = S·X.
-    pub fn multiply(&self, reduced: &ReducedCore, x: Read<'_>, (y_shape, y): Written<'_>) -> Result<Marker> {
+    pub fn multiply(
+        &self,
+        reduced: &ReducedCore,
+        x: DenseBuffer<'_>,
+        DenseBufferMut { shape: y_shape, values: y }: DenseBufferMut<'_>,
+    ) -> Result<Marker> {
         let (Some(cameras), Some(u)) = (&self.cameras, &reduced.damped_u) else {
             return Err(Error::Argument("these right-hand sides were prepared for a formed S".into()));
         };
@@ -121,9 +129,16 @@ impl SeveralCore {
         work.stage("multiply");
         let (shape, at_points) = (self.at_points(), &mut *self.at_points.take(work)?);
         let z = Stored::from(&reduced.z);
-        self.z_transposed.run(work, z, x, Scaling::plain(self.element), (shape, at_points))?;
-        cameras.multiply(work, u, x, (y_shape, y))?;
-        self.z.run(work, z, (shape, at_points), self.subtracted(), (y_shape, y))?;
+        self.z_transposed.run(
+            work,
+            z,
+            x,
+            Scaling::plain(self.element),
+            DenseBufferMut { shape, values: &mut *at_points },
+        )?;
+        cameras.multiply(work, u, x, DenseBufferMut { shape: y_shape, values: &mut *y })?;
+        let y = DenseBufferMut { shape: y_shape, values: y };
+        self.z.run(work, z, DenseBuffer { shape, values: at_points }, self.subtracted(), y)?;
         Ok(work.marker())
     }
 
@@ -138,8 +153,9 @@ impl SeveralCore {
     }
 
     /// X = L⁻¹·B.
-    fn solve_lower(&self, work: &Work, factor: &Buffer, (shape, b): Read<'_>, (x_shape, x): Written<'_>) -> Result<()> {
-        let ([b_row, b_col], [x_row, x_col]) = (steps(shape), steps(x_shape));
+    fn solve_lower(&self, work: &Work, factor: &Buffer, b: DenseBuffer<'_>, x: DenseBufferMut<'_>) -> Result<()> {
+        let ([b_row, b_col], [x_row, x_col]) = (steps(b.shape), steps(x.shape));
+        let (b, x) = (b.values, x.values);
         let (points, columns) = (self.points as u32, self.n as u32);
         let args = SolveLower { factor, b, x, points, columns, b_row, b_col, x_row, x_col };
         self.lower.launch(work, self.grid(work), args)

@@ -2,10 +2,11 @@
 use super::run::{Product, Took};
 use super::{Args, weights::kind};
 use crate::failure::Failure;
+use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::output;
 use crate::overflow::Overflow;
-use crate::report::{Executed, Report, Size, over};
+use crate::report::{Executed, Report, over};
 use crate::target::Target;
 use blockmul::{Semiring, element::Order, plan::Format};
 use serde::Serialize;
@@ -90,9 +91,9 @@ pub fn finish(
     let gram = args.gram.then(|| Gram { weights: of.weights.map(kind), back: Formatted::of(&took, 1) });
     let is_ordered = |order: Order| order != Order::Arrival;
     let reproducible = is_ordered(product.order) && gram.as_ref().is_none_or(|gram| is_ordered(gram.back.order));
-    let converted = (took.convert_ms, took.device_bytes);
     let flops = if args.gram { 4 } else { 2 } * (a.nnz() * a.area()) as u64;
-    let mut executed = Executed::new(flops, converted, (took.runs_ms, args.repeat.is_some()), different);
+    let mut executed =
+        Executed::new(flops, took.convert_ms, took.device_bytes, took.runs_ms, args.repeat.is_some(), different);
     executed.rounded = !reproducible;
     let fields = Fields {
         product,

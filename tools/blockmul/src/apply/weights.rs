@@ -39,10 +39,11 @@ pub fn read(
     path: &Path,
     element: ElementType,
     (n, side): (usize, usize),
-    (reading, messages): (&Reading, &Messages),
+    reading: &Reading,
+    messages: &Messages,
 ) -> Result<(HostWeights, Converted), Failure> {
     let (w, _) = input::read_any(path, reading, messages)?;
-    let converted = input::check_cast(element, &w, ("W", path), messages)?;
+    let converted = input::check_cast(element, &w, "W", path, messages)?;
     let vector = || AnyValues::F64(w.to_dense().as_slice().to_vec()).cast(element);
     let weights = match (w.nrows(), w.ncols()) {
         (found, 1) if found == n => Weights::Rows(vector()),

@@ -3,7 +3,7 @@ use super::matrices::drawn;
 use super::measure::Subject;
 use super::operation::{Operands, Outcomes};
 use super::record::Record;
-use crate::report::Size;
+use crate::matrix_size::Size;
 use crate::symmetric::lower;
 use blockmul::{
     BlockShape, DeviceMatrix, DeviceVector, Result,
@@ -78,7 +78,7 @@ fn applied(on: &Subject<'_>, transposed: bool, [a, stored]: [&AnyMatrix; 2], for
             let index = a.nnz() * if transposed { 4 } else { 8 };
             let bytes = bytes(a.element(), stored.values().len() + x.len() + plan.y_len(), index);
             let name = (on.operation.to_owned(), plan.format());
-            on.executed((&plan, plan_ms), || (&da, &dx), |y| record(name, &x, y, bytes))
+            on.executed(&plan, plan_ms, || (&da, &dx), |y| record(name, &x, y, bytes))
         }
         Some(format) => {
             let (packed, plan_ms) = on.planned(|| options().format(format).pack(&da))?;
@@ -88,7 +88,7 @@ fn applied(on: &Subject<'_>, transposed: bool, [a, stored]: [&AnyMatrix; 2], for
             let bytes = bytes(a.element(), a.values().len() + x.len() + packed.y_len(), index);
             let variant = format!("{} {}{}", on.operation, chosen(on, format), packed.format());
             let name = (variant, packed.format());
-            on.executed((&packed, plan_ms), || &dx, |y| record(name, &x, y, bytes))
+            on.executed(&packed, plan_ms, || &dx, |y| record(name, &x, y, bytes))
         }
     }
 }

@@ -5,7 +5,7 @@ use super::measure::Subject;
 use super::operation::{Operands, Outcomes};
 use super::products::numbers;
 use super::record::Record;
-use crate::report::Size;
+use crate::matrix_size::Size;
 use blockmul::{
     DeviceMatrix, DeviceVector, Planned, Result, Semiring,
     element::{Any, AnyValues},
@@ -58,7 +58,7 @@ fn products(on: &Subject<'_>, j: &AnyMatrix, format: Option<Format>) -> Result<V
         let formats = plan.products().map(|product| product.format());
         let (suffix, words) = (String::new(), 3 * j.nnz());
         let operator = Operator { j, x: &x, residuals, formats, suffix, words };
-        return operator.timed(on, (&plan, plan_ms), |weights| match weights {
+        return operator.timed(on, &plan, plan_ms, |weights| match weights {
             Some(weights) => GramOperands::from((&on_device, weights, &dx)),
             None => (&on_device, &dx).into(),
         });
@@ -70,7 +70,7 @@ fn products(on: &Subject<'_>, j: &AnyMatrix, format: Option<Format>) -> Result<V
     let suffix = format!(" {}{both}", chosen(on, format));
     let words = 2 * j.nnz() + j.nrows() + j.ncols();
     let operator = Operator { j, x: &x, residuals, formats, suffix, words };
-    operator.timed(on, (&packed, plan_ms), |weights| match weights {
+    operator.timed(on, &packed, plan_ms, |weights| match weights {
         Some(weights) => WeighedVector::from((weights, &dx)),
         None => (&dx).into(),
     })
@@ -81,14 +81,15 @@ impl<'a> Operator<'a> {
     fn timed<P: Planned<Output = DeviceVector<Any>>>(
         &self,
         on: &Subject<'_>,
-        plan: (&P, f64),
+        plan: &P,
+        plan_ms: f64,
         inputs: impl Fn(Between<'a>) -> P::Inputs<'a>,
     ) -> Result<Vec<Record>> {
         let residuals = self.residuals.map(|(on_host, on_device)| ("-residuals", Some(on_host), on_device));
         let kinds = [("", None, None)].into_iter().chain(residuals);
         let timed = |(kind, on_host, on_device)| {
             let variant = format!("{}{kind}{}", on.operation, self.suffix);
-            on.executed(plan, || inputs(on_device), |y| self.record(on, variant, on_host, &y.download()?))
+            on.executed(plan, plan_ms, || inputs(on_device), |y| self.record(on, variant, on_host, &y.download()?))
         };
         kinds.map(timed).collect()
     }

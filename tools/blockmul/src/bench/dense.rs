@@ -4,8 +4,8 @@ use super::measure::Subject;
 use super::operation::{self, Outcomes};
 use super::record::Record;
 use crate::choice::{named, one_of, one_or, sharings};
+use crate::matrix_size::Size;
 use crate::numbers::some;
-use crate::report::Size;
 use blockmul::{
     Planned, Result, Semiring,
     dense::{AnyDense, DenseShape, DeviceDense, DeviceGcoo, Grouping, Layout, Side},
@@ -96,7 +96,7 @@ impl Operands<'_> {
                 let plan = plan.layouts(layout, layout).plan()?;
                 Ok((groups, plan))
             })?;
-            return self.by_plan(on, &format!("{} stored", plan.method()), (&plan, plan_ms), || (&groups, &d));
+            return self.by_plan(on, &format!("{} stored", plan.method()), &plan, plan_ms, || (&groups, &d));
         };
         let options = || {
             let options = ApplyDense::of(&da, columns).method(method);
@@ -104,10 +104,10 @@ impl Operands<'_> {
         };
         if on.bench.args.dense.in_place {
             let (plan, plan_ms) = on.planned(|| options().plan())?;
-            return self.by_plan(on, &format!("{} in place", plan.method()), (&plan, plan_ms), || (&da, &d));
+            return self.by_plan(on, &format!("{} in place", plan.method()), &plan, plan_ms, || (&da, &d));
         }
         let (packed, plan_ms) = on.planned(|| options().pack(&da))?;
-        self.by_plan(on, packed.method().name(), (&packed, plan_ms), || &d)
+        self.by_plan(on, packed.method().name(), &packed, plan_ms, || &d)
     }
 
     /// Verifies and times a plan, by the method `name`. Bytes are those of the values, 4 bytes of
@@ -116,11 +116,12 @@ impl Operands<'_> {
         &self,
         on: &Subject<'_>,
         name: &str,
-        plan: (&P, f64),
+        plan: &P,
+        plan_ms: f64,
         inputs: impl Fn() -> P::Inputs<'i>,
     ) -> Result<Record> {
         let Self { a, d, want } = self;
-        on.executed(plan, inputs, |c| {
+        on.executed(plan, plan_ms, inputs, |c| {
             let found = c.download()?;
             let right = found.shape() == want.shape() && found.values().bytes() == want.values().bytes();
             let lines = if a.kind().is_row_major() { a.pattern().ncols() } else { a.pattern().nrows() };

@@ -2,8 +2,8 @@
 use super::measure::{Subject, same_bits};
 use super::operation::{Operands, Outcomes};
 use super::record::Record;
+use crate::matrix_size::Size;
 use crate::patterns::SEED;
-use crate::report::Size;
 use blockmul::{
     Cbc, DeviceMatrix, DeviceVector, Result,
     device::DeviceKind,

@@ -2,8 +2,8 @@
 //! timed.
 use super::measure::{Bench, Subject, equal_groups, same, same_bits};
 use super::record::Record;
+use crate::matrix_size::Size;
 use crate::messages::Unit;
-use crate::report::Size;
 use blockmul::solver::least_squares::{Normal, start};
 use blockmul::solver::problem::{self, AnyProblem, Edges, LeastSquares, Linearization, Loss};
 use blockmul::{

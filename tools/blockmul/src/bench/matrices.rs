@@ -2,17 +2,17 @@
 use super::families::{self, Named};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
+use crate::matrix_size::Size;
 use crate::messages::{Messages, in_a_line};
 use crate::operands::default_b_shape;
 use crate::patterns::SEED;
-use crate::report::Size;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Result,
     element::{AnyValues, ElementType},
+    extra::host,
     generate::Random,
     groups::BlockGroups,
-    host,
-    io::{Field, MatrixFile},
+    io::{MatrixFile, ValueType},
     matrix::AnyMatrix,
 };
 use std::path::PathBuf;
@@ -95,7 +95,8 @@ impl Source {
         input: &Input,
         elements: Option<usize>,
         padded: Padded,
-        (reading, messages): (&Reading, &Messages),
+        reading: &Reading,
+        messages: &Messages,
     ) -> std::result::Result<Self, Failure> {
         let path = match input {
             Input::Family(named) => return Ok(Self::Family(named.clone(), elements)),
@@ -104,7 +105,7 @@ impl Source {
         let mut file = input::read(path, reading, messages)?;
         // A graph has no blocks, even if its file declares them.
         let layout = input::layout(&file).filter(|_| padded != Padded::Graph);
-        let is_drawn = file.field == Field::Pattern;
+        let is_drawn = file.field == ValueType::Pattern;
         if padded != Padded::Kept {
             input::drop_padding(&mut file, path, messages);
         }
@@ -224,7 +225,7 @@ fn copy_bytes(element: ElementType, made: &Cbc<f64>) -> u64 {
 /// The matrix with random values if the file has none: equal values would hide the order of
 /// additions.
 fn with_values(file: MatrixFile) -> Result<Csc<f64>> {
-    if file.field != Field::Pattern {
+    if file.field != ValueType::Pattern {
         return Ok(file.matrix);
     }
     let random = &mut Random::new(SEED);

@@ -3,13 +3,13 @@ use super::Args;
 use super::operation::Operation;
 use super::plans;
 use super::record::Record;
+use crate::matrix_size::Size;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{from_zero, some};
-use crate::report::Size;
 pub use blockmul::reference::verify::{
     same_any_groups as equal_groups, same_any_matrix as equal, same_bits, same_matrix as same,
 };
-use blockmul::{Device, Planned, Result, Semiring, device::StageTime, host::Progress, matrix::AnyView};
+use blockmul::{Device, Planned, Result, Semiring, device::StageTime, extra::host::Progress, matrix::AnyView};
 use std::{cell::OnceCell, num::NonZero, time::Instant};
 
 /// Least number of rounds: with fewer, a single round could determine the median.
@@ -132,26 +132,28 @@ impl Subject<'_> {
         record: impl FnOnce(&P::Output) -> Result<Record>,
     ) -> Result<Record> {
         let (plan, plan_ms) = self.planned(plan)?;
-        self.executed((&plan, plan_ms), inputs, record)
+        self.executed(&plan, plan_ms, inputs, record)
     }
 
     /// Does what [`Subject::by_plan`] does with a plan that exists; its time is `plan_ms`.
     pub fn executed<'i, P: Planned>(
         &self,
-        (plan, plan_ms): (&P, f64),
+        plan: &P,
+        plan_ms: f64,
         inputs: impl Fn() -> P::Inputs<'i>,
         record: impl FnOnce(&P::Output) -> Result<Record>,
     ) -> Result<Record> {
         let mut c = plan.output()?;
         plan.execute(inputs(), &mut c)?;
-        self.again(record(&c)?, (plan, plan_ms), inputs, &mut c)
+        self.again(record(&c)?, plan, plan_ms, inputs, &mut c)
     }
 
     /// Times executions of a plan that has run, and its stages.
     pub fn again<'i, P: Planned>(
         &self,
         record: Record,
-        (plan, plan_ms): (&P, f64),
+        plan: &P,
+        plan_ms: f64,
         inputs: impl Fn() -> P::Inputs<'i>,
         c: &mut P::Output,
     ) -> Result<Record> {

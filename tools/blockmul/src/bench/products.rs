@@ -3,7 +3,7 @@ use super::matrices::drawn;
 use super::measure::{Subject, equal, equal_groups};
 use super::operation::{Operands, Outcomes};
 use super::record::{Record, rate};
-use crate::report::Size;
+use crate::matrix_size::Size;
 use blockmul::{
     BlockShape, Cbc, Method, Part, Product, Result,
     element::{AnyValues, ElementType},

@@ -3,8 +3,8 @@ use super::matrices::{Input, Source};
 use super::measure::{Bench, same};
 use super::record::Record;
 use super::results::cpu_name;
+use crate::matrix_size::Size;
 use crate::messages::Unit;
-use crate::report::Size;
 use blockmul::{
     BlockShape, Csc, Error, Result,
     io::{self, WriteOptions},

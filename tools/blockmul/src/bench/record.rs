@@ -1,5 +1,5 @@
 //! Times of a product or of another operation, with its sizes and its work.
-use crate::report::Size;
+use crate::matrix_size::Size;
 use blockmul::{
     Element, Method,
     device::{DeviceInfo, DeviceKind, StageTime},

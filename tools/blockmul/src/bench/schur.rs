@@ -2,7 +2,7 @@
 use super::measure::{Subject, same, same_bits};
 use super::operation::{Operands, Outcomes};
 use super::record::Record;
-use crate::report::Size;
+use crate::matrix_size::Size;
 use blockmul::{
     BlockShape, Cbc, Element, Planned, Result,
     element::{ElementType, Real},
@@ -40,7 +40,7 @@ fn of_type<T: Real>(on: &Subject<'_>, w: &Cbc<T>) -> Result<Vec<Record>> {
     let right = same(&reduced.s()?.download()?, &want.s) && same_bits(&reduced.rhs()?.download()?, &want.rhs);
     let substituted = same_bits(&x_p.download()?, &want.back_substitute(&b_c)?);
     let record = Record { b: Size::of(w), c_nnz: plan.pattern().nnz(), ..on.record("schur", w, right)? };
-    let of_s = on.again(record, (&plan, plan_ms), || equations, &mut reduced)?;
+    let of_s = on.again(record, &plan, plan_ms, || equations, &mut reduced)?;
     reduced.check()?;
     let record = Record { b: Size::of_vector(b_c.len()), ..on.record("back-substitute", w, substituted)? };
     let of_x = on.timed(record, &mut || plan.back_substitute(&reduced, &dc, &mut x_p).map(drop))?;

@@ -2,14 +2,14 @@
 //! values, read and written once, and of the words of structure that a plan reads for each entry.
 use super::measure::{Subject, equal};
 use super::record::Record;
-use crate::report::Size;
+use crate::matrix_size::Size;
 use blockmul::{
     Cbc, Part, Result,
     element::ElementType,
+    extra::primitives::bench as primitives,
     generate::Random,
     matrix::{self, AnyMatrix, Pattern},
     plan::{Add, Permute, ScalarMap, Scalars, Transpose},
-    primitives_bench,
 };
 
 /// Times a permutation that leaves every block of A in place.
@@ -68,7 +68,7 @@ pub fn permute_lower(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
 /// output, written once.
 pub fn transpose_pattern(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     let (pattern, rounds) = (a.pattern(), on.bench.args.patience.rounds.get() as usize);
-    let ((found, source), runs) = primitives_bench::transpose(on.device(), pattern, rounds)?;
+    let ((found, source), runs) = primitives::transpose(on.device(), pattern, rounds)?;
     let (want, from) = pattern.transpose();
     let verified = found == want && source.iter().map(|&entry| entry as usize).eq(from);
     let (len, lines) = (pattern.nnz(), pattern.nrows() + pattern.ncols());

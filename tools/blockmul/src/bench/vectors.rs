@@ -2,7 +2,7 @@
 use super::apply::{bytes, vector};
 use super::measure::{Subject, equal};
 use super::record::Record;
-use crate::report::Size;
+use crate::matrix_size::Size;
 use blockmul::{Result, element::AnyValues, matrix::AnyMatrix, plan::Norms, reference};
 
 /// Times the norms of A's columns.

@@ -40,22 +40,23 @@ pub fn read(
     messages: &Messages,
 ) -> Result<DenseOperand, Failure> {
     if !is_npy(path) {
-        return of_file(element, &input::read(path, reading, messages)?, (name, path), messages);
+        return of_file(element, &input::read(path, reading, messages)?, name, path, messages);
     }
     messages.step(format!("reading {}", path.display()));
     let file = dense::read(path, &reading.options())?;
-    of_matrix(element, &file.matrix, file.layout, (name, path), messages)
+    of_matrix(element, &file.matrix, file.layout, name, path, messages)
 }
 
 /// A dense matrix of a file that has been read.
 pub fn of_file(
     element: ElementType,
     file: &MatrixFile,
-    named: (&str, &Path),
+    name: &str,
+    path: &Path,
     messages: &Messages,
 ) -> Result<DenseOperand, Failure> {
     let DenseFile { matrix, layout, .. } = DenseFile::of_sparse(file)?;
-    of_matrix(element, &matrix, layout, named, messages)
+    of_matrix(element, &matrix, layout, name, path, messages)
 }
 
 /// A matrix of doubles in a layout, as elements.
@@ -63,7 +64,8 @@ fn of_matrix(
     element: ElementType,
     matrix: &DMatrix<f64>,
     layout: Layout,
-    (name, path): (&str, &Path),
+    name: &str,
+    path: &Path,
     messages: &Messages,
 ) -> Result<DenseOperand, Failure> {
     let shape = DenseShape::new(matrix.nrows(), matrix.ncols(), layout);

@@ -7,8 +7,8 @@ use crate::output;
 use crate::places::Places;
 use blockmul::{
     Result,
+    extra::mesh::{Mesh, MeshFormat, write_ply},
     generate::{sphere, terrain, torus},
-    mesh::{Mesh, MeshFormat, write_ply},
 };
 use std::path::PathBuf;
 
@@ -51,7 +51,7 @@ impl Args {
         match output::is_standard(&self.output) {
             true => {
                 let mut bytes = Vec::new();
-                blockmul::mesh::write_ply_to(&mut bytes, &mesh, &[])?;
+                blockmul::extra::mesh::write_ply_to(&mut bytes, &mesh, &[])?;
                 output::write_bytes(&self.output, &bytes)?;
             }
             false => write_ply(&self.output, &mesh, &[]).map_err(output::of_output)?,

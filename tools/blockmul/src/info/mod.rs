@@ -12,8 +12,8 @@ use crate::output;
 use crate::report::SCHEMA;
 use blockmul::{
     BlockShape, Csc, Device, Error, Method, Result,
-    analysis::{self, BlockFit, ColumnLengths, FoundSymmetry, ProductSize},
-    io::{self, Layout, MatrixFile},
+    extra::analysis::{self, BlockFit, ColumnLengths, FoundSymmetry, ProductSize},
+    io::{self, BlockLayout, MatrixFile},
     matrix::{AnyMatrix, Pattern},
 };
 use needs::{DeviceNeeds, Devices, Wanted};
@@ -190,7 +190,7 @@ fn tell(path: &Path, args: &Args, devices: &Devices, messages: &Messages) -> Res
 
 fn layout(file: &MatrixFile) -> Option<Blocks> {
     Some(match file.layout.as_ref()? {
-        Layout::Uniform(shape) => Blocks::Uniform(sides(*shape)),
+        BlockLayout::Uniform(shape) => Blocks::Uniform(sides(*shape)),
         _ => Blocks::Mixed("mixed"),
     })
 }

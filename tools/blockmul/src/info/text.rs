@@ -4,7 +4,7 @@ use super::{Blocks, Fits, Info, Product};
 use crate::messages::in_a_line;
 use crate::sizes::show_bytes;
 use crate::table::{self, number};
-use blockmul::analysis::{BlockFit, Bounds, ColumnLengths};
+use blockmul::extra::analysis::{BlockFit, Bounds, ColumnLengths};
 
 /// Characters of the longest bar.
 const BAR: usize = 40;
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn bars_show_every_class_that_has_a_column() {
-        let mut lengths = blockmul::analysis::column_lengths(
+        let mut lengths = blockmul::extra::analysis::column_lengths(
             &blockmul::matrix::Pattern::new(3, 4, vec![0, 0, 1, 2, 4], vec![0, 0, 0, 1]).expect("a pattern"),
         );
         assert_eq!(histogram(&lengths).matches('█').count(), 20 + 40 + 20);

@@ -2,8 +2,8 @@
 use blockmul::{
     DeviceMatrix, Result,
     element::AnyValues,
+    extra::host::Progress,
     graph::{Schedule, ShortestPaths},
-    host::Progress,
     matrix::AnyMatrix,
     reference,
 };

@@ -1,9 +1,10 @@
 //! The report of a run of `paths`.
 use super::Args;
 use crate::failure::Failure;
+use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::output;
-use crate::report::{Report, Size};
+use crate::report::Report;
 use crate::sizes::{count, count_of};
 use blockmul::graph::Schedule;
 use serde::Serialize;

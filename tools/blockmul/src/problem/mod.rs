@@ -9,7 +9,8 @@ use blockmul::solver::least_squares::{
     start::{self, Chosen, Start},
 };
 use blockmul::solver::problem::{
-    self, AnyProblem, AnyState, BundleAdjustment, Edges, Format, Graph, LeastSquares, Loss, Named, Problem, ProblemFile,
+    self, AnyProblem, AnyState, BundleAdjustment, Edges, Graph, LeastSquares, Loss, Named, Problem, ProblemFile,
+    ProblemFormat,
 };
 use blockmul::{Device, Result};
 use std::path::PathBuf;
@@ -116,7 +117,7 @@ pub enum Aim<'a> {
 
 pub struct Opened {
     pub device: Device,
-    pub format: Format,
+    pub format: ProblemFormat,
     pub problem: AnyProblem,
     pub start: AnyState,
     pub choices: Choices,

@@ -1,5 +1,5 @@
 //! Products of prepared matrices, in reports.
-use crate::graphs::median_run;
+use crate::runs::median_run;
 use serde::Serialize;
 
 /// The times of a product with a prepared matrix, in the JSON object of `--report`.
@@ -25,8 +25,10 @@ impl Executed {
     /// times if they were requested. `different` is how many elements differ from the reference's.
     pub fn new(
         flops: u64,
-        (convert_ms, device_bytes): (Option<f64>, u64),
-        (runs_ms, all): (Vec<f64>, bool),
+        convert_ms: Option<f64>,
+        device_bytes: u64,
+        runs_ms: Vec<f64>,
+        all: bool,
         different: Option<usize>,
     ) -> Self {
         let total_ms = median_run(&runs_ms);

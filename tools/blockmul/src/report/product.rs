@@ -1,9 +1,10 @@
 //! The report of a product of sparse matrices.
-use super::{Report, Size, Stage, over};
+use super::{Report, over};
+use crate::matrix_size::Size;
 use crate::overflow::Overflow;
 use crate::sizes::show_bytes;
 use crate::table::{self, number};
-use crate::target::{Run, Target, Took};
+use crate::target::{Run, Stage, Target, Took};
 use blockmul::{Method, Semiring, matrix::AnyMatrix, product::Bin, reference::verify::Verification};
 use serde::Serialize;
 
@@ -56,7 +57,7 @@ impl Product {
     pub fn new((a, b, c): (&AnyMatrix, &AnyMatrix, Size), mask: Option<Size>, run: Run) -> Self {
         let Run { method, bins, products, dropped, took } = run;
         // Entries that are dropped were computed too.
-        let (c_area, c_nnz) = (c.area() as u64, c.nnz as u64 + dropped.unwrap_or(0));
+        let (c_area, c_nnz) = (c.area() as u64, c.nnz() as u64 + dropped.unwrap_or(0));
         let flops = 2 * products * c_area * a.shape().cols() as u64;
         Self {
             method,
@@ -101,7 +102,7 @@ impl Product {
         for (name, size) in sizes.into_iter().filter_map(|(name, size)| size.map(|size| (name, size))) {
             let entries = size.entries();
             let dropped = self.dropped.filter(|_| name == "C").map(|n| format!(", {n} dropped")).unwrap_or_default();
-            lines.push(format!("  {name}  {} x {}, {} {entries}{dropped}", size.rows, size.cols, size.nnz));
+            lines.push(format!("  {name}  {} x {}, {} {entries}{dropped}", size.rows(), size.cols(), size.nnz()));
         }
         let factor = self.expansion_factor.map(|f| format!(", {f:.2} for each entry of C")).unwrap_or_default();
         lines.push(format!("  {} products{factor}; {} floating-point operations\n", self.products, self.flops));

@@ -1,6 +1,6 @@
 //! Shaded cells in a terminal: in braille, eight dots a character; comparisons in letters, two
 //! cells a character.
-use blockmul::spy::Shaded;
+use blockmul::extra::spy::Shaded;
 use std::fmt::Write;
 
 /// Red, green and blue.

@@ -14,9 +14,9 @@ use blockmul::{
     dense::{AnyDense, DeviceDense, Layout},
     device::DeviceKind,
     element::{Any, ElementType},
+    extra::tuning::Numbers,
     matrix::AnyMatrix,
     plan::{ApplyDense, DenseMethod},
-    tuning::Numbers,
 };
 use chosen::{Chosen, NEVER};
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! The samples to which costs are fitted: the bins of products by one method, with their times.
 use blockmul::{
     Method,
+    extra::tuning::{BinSize, MethodCost, Numbers, Sample},
     product::{Bin, Report},
-    tuning::{BinSize, MethodCost, Numbers, Sample},
 };
 use serde::Serialize;
 

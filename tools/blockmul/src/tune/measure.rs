@@ -5,8 +5,8 @@ use super::fit::ByMethod;
 use crate::bench::measure::equal;
 use crate::failure::Failure;
 use blockmul::{
-    Device, Error, Method, Product, Result, element::ElementType, host::Progress, matrix::AnyMatrix, product::Report,
-    tuning::MethodCosts,
+    Device, Error, Method, Product, Result, element::ElementType, extra::host::Progress, extra::tuning::MethodCosts,
+    matrix::AnyMatrix, product::Report,
 };
 use serde::Serialize;
 use std::time::{Duration, Instant};

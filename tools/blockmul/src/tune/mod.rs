@@ -18,7 +18,7 @@ use blockmul::{
     Device, Error, Method,
     device::DeviceKind,
     element::ElementType,
-    tuning::{self, MethodCost, MethodCosts},
+    extra::tuning::{self, MethodCost, MethodCosts},
 };
 pub use fit::{ByMethod, besides_costs_ms, cost_name, samples};
 use measure::Time;

@@ -7,7 +7,7 @@ use crate::sizes::{self, count};
 use crate::table;
 use blockmul::{
     Device, Result,
-    tuning::{Errors, MethodCost, MethodCosts, Sample},
+    extra::tuning::{Errors, MethodCost, MethodCosts, Sample},
 };
 use serde::Serialize;
 

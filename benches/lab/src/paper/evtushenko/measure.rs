@@ -8,7 +8,7 @@ use crate::regret::formats::{USES, longest_column, tried};
 use blockmul::{
     Csc, Csr, DeviceMatrix, DeviceVector, Error, Matrix as _, Planned, Result,
     element::{AnyValues, Length},
-    host::Progress,
+    extra::host::Progress,
     matrix::AnyMatrix,
     plan::{Apply, Format, Packed, Split},
     reference::{self, verify},

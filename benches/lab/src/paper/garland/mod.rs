@@ -9,7 +9,7 @@ use super::Setting;
 use super::report::Report;
 use blockmul::{
     BlockShape, Cbc,
-    mesh::{self, Mesh},
+    extra::mesh::{self, Mesh},
 };
 use blockmul_cli::bench::matrices::Input;
 use blockmul_cli::failure::Failure;

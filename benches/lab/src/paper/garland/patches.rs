@@ -5,9 +5,9 @@ use crate::paper::report::{Report, counted, shown};
 use blockmul::io::encode_png;
 use blockmul::{
     Result,
+    extra::mesh::{Mesh, View, patch_colour},
     generate::{self, Random},
     graph::{Lloyd, Patches},
-    mesh::{Mesh, View, patch_colour},
     reference,
 };
 use blockmul_cli::bench::measure::same_bits;

@@ -8,7 +8,7 @@ use crate::regret::methods::{Contest, Variant};
 use blockmul::{
     Method, Result,
     device::{DeviceInfo, DeviceKind},
-    tuning::{MethodCost, MethodCosts},
+    extra::tuning::{MethodCost, MethodCosts},
 };
 use blockmul_cli::failure::Failure;
 
@@ -142,7 +142,7 @@ fn means(series: &[Series]) -> Vec<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blockmul::tuning::BinSize;
+    use blockmul::extra::tuning::BinSize;
 
     #[test]
     fn each_method_is_taken_away_alone() -> Result<()> {

@@ -2,7 +2,7 @@
 use super::super::report::Report;
 use blockmul::{
     device::{DeviceInfo, DeviceKind},
-    tuning::{MethodCost, MethodCosts},
+    extra::tuning::{MethodCost, MethodCosts},
 };
 use serde::Serialize;
 use serde_json::{Map, Value};

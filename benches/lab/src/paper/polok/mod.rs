@@ -9,7 +9,7 @@ use crate::regret::methods::{Contest, Variant};
 use blockmul::{BlockShape, Cbc, Csc, Method, reference};
 use blockmul_cli::bench::matrices::Input;
 use blockmul_cli::failure::Failure;
-use blockmul_cli::report::Size;
+use blockmul_cli::matrix_size::Size;
 
 /// A matrix, as scalars and in its own blocks.
 pub struct Subject {

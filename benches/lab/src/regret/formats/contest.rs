@@ -14,7 +14,7 @@ use blockmul::{
     reference,
 };
 use blockmul_cli::bench::measure::same_bits;
-use blockmul_cli::report::Size;
+use blockmul_cli::matrix_size::Size;
 use serde::Serialize;
 
 /// Executions with one set of values for which the choice is judged, the conversion counted.

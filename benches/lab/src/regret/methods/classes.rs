@@ -3,7 +3,7 @@
 use super::contest::{Contest, Variant, Wanted};
 use super::sweeps::WINDOWS;
 use crate::study::Lab;
-use blockmul::{Csc, Result, element::Field, matrix::Pattern, tuning::Numbers};
+use blockmul::{Csc, Result, element::Field, extra::tuning::Numbers, matrix::Pattern};
 use serde::Serialize;
 
 /// The numbers of a column of C by which the choice divides.

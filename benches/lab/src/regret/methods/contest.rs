@@ -5,12 +5,12 @@ use crate::regret::left_out::LeftOut;
 use crate::study::{Lab, in_turn};
 use blockmul::{
     DeviceMatrix, Error, Matrix, Method, Product, Result,
+    extra::tuning::MethodCosts,
     product::{Bin, Report},
     reference,
-    tuning::MethodCosts,
 };
 use blockmul_cli::bench::{measure::same, record::median};
-use blockmul_cli::report::Size;
+use blockmul_cli::matrix_size::Size;
 use blockmul_cli::table::number;
 use blockmul_cli::tune::ByMethod;
 use serde::Serialize;

@@ -11,7 +11,7 @@
 //!   is on CPUs: then one pass is taken if it fits the memory. With 1 to 99 both have a sweep;
 //! * `plan_sums_percent` and `plan_sums_products` are of plans, not of products in one shot.
 use crate::patterns::{Factors, banded, drawn, single, skewed, stencil_of_range, uniform, uniform_blocks};
-use blockmul::{Result, tuning::Numbers};
+use blockmul::{Result, extra::tuning::Numbers};
 use blockmul_cli::failure::Failure;
 
 /// Steps to either side of a threshold.

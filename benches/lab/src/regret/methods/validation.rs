@@ -4,8 +4,8 @@ use super::contest::Contest;
 use blockmul::{
     Method, Result,
     device::DeviceInfo,
+    extra::tuning::{MethodCost, MethodCosts, Numbers},
     product::Bin,
-    tuning::{MethodCost, MethodCosts, Numbers},
 };
 use blockmul_cli::tune::{ByMethod, besides_costs_ms, cost_name, samples};
 use serde::Serialize;

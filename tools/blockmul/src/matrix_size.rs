@@ -1,4 +1,4 @@
-//! Sizes of matrices and vectors, in reports.
+//! Sizes of matrices and vectors, as reports and messages have them.
 use blockmul::{
     BlockShape, DeviceMatrix,
     matrix::{AnyView, HostMatrix, Pattern},
@@ -8,9 +8,9 @@ use serde::Serialize;
 /// The size of a matrix: `rows` and `cols` count scalars, `nnz` entries (blocks).
 #[derive(Serialize, Default, Clone, Copy)]
 pub struct Size {
-    pub(super) rows: usize,
-    pub(super) cols: usize,
-    pub(super) nnz: usize,
+    rows: usize,
+    cols: usize,
+    nnz: usize,
     pub block: [usize; 2],
 }
 
