@@ -1,6 +1,6 @@
-//! Rules of the source tree: which rooms may name which. `circles` has modules that name each other,
-//! `doors` the files with generic items, `names` names of types, `texts` unsafe code and the width of
-//! comments, `wings` the modules of `product`.
+//! Rules of the source tree: which rooms may name which. `circles` has modules that name each
+//! other, `doors` the files with generic items, `names` names of types, `texts` unsafe code and the
+//! width of comments, `wings` the modules of `product`.
 mod circles;
 mod doors;
 mod names;
