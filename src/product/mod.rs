@@ -42,18 +42,22 @@ mod tuning;
 
 pub(crate) use crate::element::Scaling;
 pub use crate::matrix::Part;
+pub(crate) use choose::AdaptiveNumbers;
 pub use estimate::Estimate;
 pub(crate) use floors::FloorSizes;
 pub(crate) use join::join_patterns;
+pub(crate) use on_host::HostNumbers;
 pub use operand::{Factor, Operand};
 pub(crate) use plan::{ApplyWeights, block_diagonal, one_column};
 pub use plan::{Inputs, Plan, Plannable};
 pub(crate) use planned::PlannedProduct;
+pub(crate) use ranges::RangeNumbers;
 pub use report::Report;
 pub(crate) use terms::{ArrayWeights, DeviceWeights};
 pub use terms::{Bin, GramParts, Method, Weights};
 pub(crate) use terms::{Counts, Destination, FactorPattern, How, Operands, Spec};
 pub use times::Times;
+pub(crate) use tuning::TileNumbers;
 
 use crate::Result;
 use once::Options;

@@ -220,7 +220,7 @@ fn copy(device: &Device, (x_shape, x): (DenseShape, &Buffer), (shape, y): (Dense
 }
 
 fn group_size(device: &Device) -> usize {
-    device.info().serial_or(device.info().numbers().vector_group)
+    device.info().serial_or(device.info().vector_group())
 }
 
 fn options(device: &Device, element: ElementType, by_rows: bool) -> Options {
