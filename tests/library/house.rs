@@ -1,6 +1,8 @@
 //! Rules of the source tree: which rooms may name which. `doors` has the files with generic items,
-//! `texts` unsafe code and the width of comments, `wings` the modules of `product`.
+//! `numbers` those that declare numbers of stages, `texts` unsafe code and the width of comments,
+//! `wings` the modules of `product`.
 mod doors;
+mod numbers;
 mod texts;
 mod wings;
 
