@@ -193,7 +193,7 @@ fn plans_take_the_numbers_of_their_device() -> Result<()> {
     let plan = ApplyDense::<Csc<f32>>::with(&pattern, 3).method(DenseMethod::Gcoo).plan()?;
     assert!(plan.why().contains("groups of 7 rows"));
     let refused = with(33).unwrap_err().to_string();
-    assert_eq!(refused, "cpu: dense_group_lines is 33, not from 1 to 32");
+    assert!(refused.ends_with(": dense_group_lines is 33, not from 1 to 32"), "{refused}");
     Ok(())
 }
 
