@@ -74,8 +74,8 @@ pub(super) const RUNS_MAX: usize = {
 const _: () = assert!(RUNS_MAX <= 1024);
 
 /// Bytes of local memory of a group that sorts products before they are written
-/// (`cl/product/esc/sorted_expansion.cl`): for each product a row, two words of payload, a place and
-/// a segment start; for each item a word and a segment.
+/// (`cl/product/esc/sorted_expansion.cl`): for each product a row, two words of payload, a place
+/// and a segment start; for each item a word and a segment.
 const fn sorted_bytes(group_size: usize, items: usize) -> usize {
     16 * group_size * items + 6 * group_size + 64
 }
