@@ -2,7 +2,7 @@
 //
 // No macro in any kernel file has a default. A kernel does not build if the host omits a define.
 #ifndef GROUP_SIZE
-#error "GROUP_SIZE: the host plans the work-group size, see src/tuning/numbers.rs"
+#error "GROUP_SIZE: the host plans the work-group size, see docs/architecture.md"
 #endif
 
 // Each product is rounded before it is added, on every device, so that the bits of a result do not

@@ -213,6 +213,26 @@ pub(crate) use host::Progress;
 pub(crate) use matrix::{Pattern, Threshold};
 pub(crate) use product::{GramParts, Weights};
 
+/// The stages that have numbers. The crate's root lists them, since it alone names all rooms.
+pub(crate) const STAGES: &[tuning::Stage] = &[
+    tuning::Stage::of::<tuning::SharedNumbers>(),
+    tuning::Stage::of::<device::TeamNumbers>(),
+    tuning::Stage::of::<primitives::ScanNumbers>(),
+    tuning::Stage::of::<primitives::DropNumbers>(),
+    tuning::Stage::of::<primitives::SortNumbers>(),
+    tuning::Stage::of::<primitives::RadixNumbers>(),
+    tuning::Stage::of::<vector::LineNumbers>(),
+    tuning::Stage::of::<apply::RowNumbers>(),
+    tuning::Stage::of::<apply::DenseNumbers>(),
+    tuning::Stage::of::<product::TileNumbers>(),
+    tuning::Stage::of::<product::AdaptiveNumbers>(),
+    tuning::Stage::of::<product::RangeNumbers>(),
+    tuning::Stage::of::<product::HostNumbers>(),
+    tuning::Stage::of::<graph::FrontierNumbers>(),
+    tuning::Stage::of::<solver::SchurNumbers>(),
+    tuning::Stage::of::<extra::spy::BinNumbers>(),
+];
+
 /// The examples of these pages are compiled and run with those of the documentation.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -19,10 +19,15 @@ pub use gram::{ApplyGram, GramOperands, PackedGram, WeighedVector};
 pub use matvec::Apply;
 pub use options::ApplyOptions;
 pub use packed::Packed;
-pub(crate) use spmm::Spmm;
 pub use spmm::{
     ApplyDense, ApplyGcoo, DenseMethod, DenseOptions, DenseProduct, DenseReport, DeviceGcoo, GcooArrays, GcooOptions,
     Grouping, PackedDense, Source, multiply, multiply_by,
 };
-pub(crate) use spmv::Spmv;
+pub(crate) use spmm::{DenseNumbers, Spmm};
 pub use spmv::{Format, Split};
+pub(crate) use spmv::{RowNumbers, Spmv};
+
+/// Fewest stretches of compressed rows, and fewest tiles of lines in products with dense matrices,
+/// for each compute unit if an item takes one. With many, the last to end is a small part of the
+/// whole.
+const LEAST_SHARES: usize = 8;

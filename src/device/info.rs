@@ -4,7 +4,7 @@ pub use crate::tuning::DeviceKind;
 use crate::{
     Error, Result,
     element::ElementType,
-    tuning::{MethodCosts, Numbers},
+    tuning::{self, Given},
 };
 use opencl3::{
     device as cl,
@@ -13,7 +13,7 @@ use opencl3::{
     types::cl_device_id,
 };
 use serde::Serialize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Name, kind and limits of a device.
 #[derive(Debug, Clone, Serialize)]
@@ -61,6 +61,9 @@ pub struct DeviceInfo {
     /// The platform's version. It names the compiler with which the platform was built.
     #[serde(skip)]
     pub(super) platform_version: String,
+    /// The numbers and costs that replace those of the tables.
+    #[serde(skip)]
+    pub(super) tuning: Arc<Given>,
     #[serde(skip)]
     pub(super) id: DeviceId,
 }
@@ -69,12 +72,6 @@ pub struct DeviceInfo {
 const NVIDIA: &str = "NVIDIA CUDA";
 
 impl DeviceInfo {
-    /// The work-group size for work-items that wait for one another: `preferred`, or 1 on a CPU,
-    /// where a group of one item needs no barriers.
-    pub(crate) fn serial_or(&self, preferred: usize) -> usize {
-        if self.kind == DeviceKind::Cpu { 1 } else { preferred.min(self.max_group_size) }
-    }
-
     /// Bytes that may be allocated if the device holds nothing yet. On a CPU this is at most the
     /// host's free memory.
     pub(crate) fn free_bytes(&self) -> u64 {
@@ -82,16 +79,6 @@ impl DeviceInfo {
             DeviceKind::Cpu => self.global_bytes.min(HostRoom::new().left(0, 0)),
             _ => self.global_bytes,
         }
-    }
-
-    /// The numbers that kernels are compiled and launched with on this device.
-    pub fn numbers(&self) -> Numbers {
-        Numbers::of_device(self.kind, &self.name, self.max_group_size)
-    }
-
-    /// The costs of the methods of products on this device.
-    pub fn costs(&self) -> MethodCosts {
-        MethodCosts::of_device(self.kind, &self.name)
     }
 
     /// Whether the device runs work-items in warps of 32, and its compiler takes NVIDIA's inline
@@ -173,9 +160,11 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
         (trimmed(platform.name().unwrap_or_default()), trimmed(get(device.driver_version())?));
     // Only NVIDIA's platform knows this query; on others it is an error.
     let capability = if platform_name == NVIDIA { device.compute_capability_major_nv().unwrap_or(0) } else { 0 };
+    let name = trimmed(get(device.name())?);
     Ok(DeviceInfo {
         index,
-        name: trimmed(get(device.name())?),
+        tuning: Arc::new(tuning::given(kind, &name)),
+        name,
         platform: platform_name,
         platform_version: trimmed(platform.version().unwrap_or_default()),
         vendor: trimmed(get(device.vendor())?),
@@ -256,6 +245,7 @@ mod tests {
             exact_division: true,
             cache_hints: false,
             platform_version: String::new(),
+            tuning: Arc::default(),
             id: DeviceId(0),
         }
     }

@@ -35,6 +35,7 @@ mod scratch;
 mod slot;
 mod source;
 mod team;
+mod tuned;
 mod uses;
 mod work;
 
@@ -51,7 +52,7 @@ pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use scratch::Scratch;
 pub(crate) use slot::{Column, Elem, Operand, Payload, Sum, Value};
 pub(crate) use source::{Options, Source, source};
-pub(crate) use team::Teams;
+pub(crate) use team::{TeamNumbers, Teams};
 pub use work::StageTime;
 pub(crate) use work::{AnySeen, AnySeenLater, Clock, Mapped, Seen, SeenLater, Work, at_most};
 

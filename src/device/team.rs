@@ -1,5 +1,9 @@
 //! Teams of work-items that exchange words, see `cl/team.cl`, and instructions of warps, see
 //! `cl/ptx.cl`. A warp is NVIDIA's group of 32 work-items that run in step.
+mod numbers;
+
+pub(crate) use numbers::TeamNumbers;
+
 use super::{DeviceInfo, DeviceKind, Options};
 
 /// The way in which a device runs teams.
@@ -30,7 +34,7 @@ impl Teams {
 
     /// The teams of a device; `None` if its work-groups are too small.
     pub fn of(info: &DeviceInfo) -> Option<Self> {
-        let warps = info.has_warp_instructions() && info.numbers().warp_instructions == 1;
+        let warps = info.has_warp_instructions() && info.numbers::<TeamNumbers>().warp_instructions == 1;
         let most = if warps { info.max_group_size / Self::SIZE } else { 1 };
         let hints = warps && info.cache_hints;
         let largest = info.max_group_size.min(Self::LARGEST);

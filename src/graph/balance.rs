@@ -111,7 +111,7 @@ pub(super) fn inside_lengths(
     entering: &Edges,
     label: &Buffer<u32>,
 ) -> Result<Buffer<f64>> {
-    let group_size = work.device().info().numbers().vector_group;
+    let group_size = work.device().info().vector_group();
     let kernel: Kernel<InsideLengths<'_>> = Kernel::new(work.device(), &entering.options(group_size, lengths))?;
     let mut inside = work.buffer(graph.stored.nnz())?;
     let args = InsideLengths {
@@ -135,7 +135,7 @@ pub(super) fn second(
     label: &Buffer<u32>,
     distance: &Buffer<f64>,
 ) -> Result<Buffer<f64>> {
-    let group_size = work.device().info().numbers().vector_group;
+    let group_size = work.device().info().vector_group();
     let kernel: Kernel<BeginSecond<'_>> = Kernel::new(work.device(), &entering.options(group_size, lengths))?;
     let mut second = work.buffer(label.len())?;
     let args = BeginSecond {

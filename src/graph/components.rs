@@ -37,7 +37,7 @@ kernel! {
 pub(super) fn components(graph: &Graph) -> Result<DeviceVector<u32>> {
     let (device, vertices) = (graph.device().clone(), graph.vertices());
     let work = Work::new(&device, None);
-    let group_size = device.info().numbers().vector_group;
+    let group_size = device.info().vector_group();
     let options = Options::group_size(group_size);
     let own: Kernel<OwnRoots<'_>> = Kernel::new(&device, &options)?;
     let hook: Kernel<Hook<'_>> = Kernel::new(&device, &options)?;

@@ -6,6 +6,10 @@
 //! into parts, and a work-group shares the edges of several parts among its items, so that hubs
 //! delay no round. If few vertices are near, a group goes on with the vertices that it has lowered,
 //! so that a round moves the front by several edges.
+mod numbers;
+
+pub(crate) use numbers::FrontierNumbers;
+
 use super::{
     edges::{Edges, Lengths},
     near_far::Visits,
@@ -15,7 +19,6 @@ use crate::{
     device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Work, kernel},
     element::{ElementType, OperandPair},
     host::Progress,
-    tuning::Numbers,
 };
 
 kernel! {
@@ -107,7 +110,7 @@ struct Frontier<'a> {
     work: &'a Work,
     edges: &'a Edges,
     lengths: &'a Lengths<'a>,
-    numbers: Numbers,
+    numbers: FrontierNumbers,
 }
 
 /// The lists of vertices, see `cl/graph/frontier.cl`.

@@ -102,7 +102,7 @@ pub(super) fn nearest(
     distance: &Buffer,
 ) -> Result<Buffer<u32>> {
     let (device, vertices) = (work.device(), edges.pattern.ncols);
-    let group_size = device.info().numbers().vector_group;
+    let group_size = device.info().vector_group();
     let options = edges.options(group_size, lengths);
     let begin: Kernel<BeginLabels<'_>> = Kernel::new(device, &options)?;
     let at_sources: Kernel<LabelSources<'_>> = Kernel::new(device, &options)?;
@@ -178,7 +178,7 @@ fn levels(
     mut parent: Buffer<u32>,
 ) -> Result<Buffer<u32>> {
     let (device, vertices) = (work.device(), edges.pattern.ncols);
-    let group_size = device.info().numbers().vector_group;
+    let group_size = device.info().vector_group();
     let options = edges.options(group_size, lengths);
     let join: Kernel<JoinLevels<'_>> = Kernel::new(device, &options)?;
     let enter: Kernel<EnterLevels<'_>> = Kernel::new(device, &options)?;

@@ -37,6 +37,7 @@ mod triangles;
 
 pub(crate) use balance::Balance;
 pub(crate) use edges::no_graph;
+pub(crate) use frontier::FrontierNumbers;
 pub use functions::{any_shortest_paths, components, levels, shortest_paths, triangles, triangles_of_vertices};
 pub use lloyd::{Lloyd, Patches};
 pub(crate) use lloyd::{Ranks, Steps, relax};

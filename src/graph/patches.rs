@@ -11,6 +11,7 @@ use crate::{
         segmented_reduce::{RUN_PIECE, Runs, SegmentedReduce},
     },
     resident::PatternArrays,
+    tuning::SharedNumbers,
 };
 use kernels::{
     CountDistance, FarthestInPart, FinishCentroid, FromBorder, FromCentroid, GatherAxis, GatherSquares, LeastInPatch,
@@ -82,7 +83,7 @@ impl Members {
 impl Centres {
     pub fn new(device: &Device) -> Result<Self> {
         let info = device.info();
-        let group_size = info.numbers().vector_group;
+        let group_size = info.vector_group();
         let options = Options::group_size(group_size).element_in(ElementType::F64, Semiring::MinPlus);
         Ok(Self {
             count_distance: Kernel::new(device, &options)?,
@@ -99,7 +100,12 @@ impl Centres {
             farthest_in_part: Kernel::rare(device, &options)?,
             sort: RadixSort::new(device, RadixTuning::new(info))?,
             scan: Scan::new(device, ScanTuning::new(info))?,
-            sums: SegmentedReduce::new(device, info.numbers().group_size, ElementType::F64, Semiring::PlusTimes)?,
+            sums: SegmentedReduce::new(
+                device,
+                info.numbers::<SharedNumbers>().group_size,
+                ElementType::F64,
+                Semiring::PlusTimes,
+            )?,
             device: device.clone(),
             group_size,
         })

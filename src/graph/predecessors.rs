@@ -98,7 +98,7 @@ pub(super) fn predecessors(
     negative: bool,
 ) -> Result<Buffer<u32>> {
     let (device, vertices) = (work.device(), edges.pattern.ncols);
-    let group_size = device.info().numbers().vector_group;
+    let group_size = device.info().vector_group();
     let options = edges.options(group_size, lengths);
     let begin: Kernel<BeginPredecessors<'_>> = Kernel::new(device, &options)?;
     let of_sources: Kernel<SettleSources<'_>> = Kernel::new(device, &options)?;
@@ -144,7 +144,7 @@ fn settle(
     let (mut waiting, vertices) = (work.upload(&[0u32])?, distance.len() as u32);
     let parts = PARTS as u32;
     let args = Settle { path_length: distance, predecessor, settled, waiting: &mut waiting, vertices, parts };
-    kernel.launch(work, Grid::items(PARTS, work.device().info().numbers().vector_group), args)?;
+    kernel.launch(work, Grid::items(PARTS, work.device().info().vector_group()), args)?;
     Ok(waiting.download(work)?[0])
 }
 
@@ -158,7 +158,7 @@ fn by_steps(
     predecessor: &mut Buffer<u32>,
 ) -> Result<()> {
     let (device, vertices) = (work.device(), edges.pattern.ncols);
-    let group_size = device.info().numbers().vector_group;
+    let group_size = device.info().vector_group();
     let options = edges.options(group_size, lengths);
     let mark: Kernel<MarkSteps<'_>> = Kernel::new(device, &options)?;
     let claim: Kernel<ClaimBySteps<'_>> = Kernel::new(device, &options)?;

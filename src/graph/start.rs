@@ -22,7 +22,7 @@ kernel! {
 
 /// Distances that are 0 at the sources and infinite elsewhere.
 pub(super) fn start(work: &Work, element: ElementType, sources: &Buffer<u32>, vertices: usize) -> Result<Buffer> {
-    let group_size = work.device().info().numbers().vector_group;
+    let group_size = work.device().info().vector_group();
     let options = Options::group_size(group_size).element_in(element, Semiring::MinPlus);
     let begin: Kernel<BeginDistances<'_>> = Kernel::new(work.device(), &options)?;
     let at_sources: Kernel<BeginSources<'_>> = Kernel::new(work.device(), &options)?;

@@ -58,7 +58,7 @@ pub(super) fn sweeps(
     progress: Option<&Progress>,
 ) -> Result<(Buffer, Visits)> {
     let (info, vertices, nnz) = (work.device().info(), edges.pattern.ncols, edges.pattern.nnz() as u64);
-    let group_size = info.numbers().vector_group;
+    let group_size = info.vector_group();
     let kernel: Kernel<Sweep<'_>> = Kernel::new(work.device(), &edges.options(group_size, lengths))?;
     let together = if info.kind == DeviceKind::Cpu { 1 } else { TOGETHER };
     let mut after = work.buffer_of(lengths.element.word(), vertices)?;
@@ -114,7 +114,7 @@ fn look(
         return Ok(());
     }
     let vertices = edges.pattern.ncols;
-    let group_size = work.device().info().numbers().vector_group;
+    let group_size = work.device().info().vector_group();
     let kernel: Kernel<LastLengths<'_>> = Kernel::new(work.device(), &edges.options(group_size, lengths))?;
     let mut length = work.buffer_of(lengths.element.word(), vertices)?;
     let args = LastLengths {

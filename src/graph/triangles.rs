@@ -14,6 +14,7 @@ use crate::{
         transpose::Transpose,
     },
     structure::Union,
+    tuning::{LOOKUP_STEPS, SharedNumbers},
 };
 
 kernel! {
@@ -86,10 +87,10 @@ enum CountTuning {
 
 impl CountTuning {
     fn new(info: &DeviceInfo) -> Self {
-        let (numbers, units) = (info.numbers(), info.compute_units.max(1) as usize);
-        match numbers.range_shares * units {
-            0 => Self::Edges { group_size: numbers.elementwise_group },
-            ranges => Self::Vertices { groups: units, ranges, lookup: numbers.mask_lookup_steps },
+        let units = info.compute_units.max(1) as usize;
+        match info.numbers::<SharedNumbers>().range_shares * units {
+            0 => Self::Edges { group_size: info.elementwise_group() },
+            ranges => Self::Vertices { groups: units, ranges, lookup: LOOKUP_STEPS },
         }
     }
 
@@ -165,7 +166,7 @@ struct Edges {
 fn owned_edges(work: &Work, graph: &Graph) -> Result<Edges> {
     let (device, vertices) = (work.device(), graph.vertices());
     let info = device.info();
-    let group_size = info.numbers().elementwise_group;
+    let group_size = info.elementwise_group();
     let options = Options::group_size(group_size);
     let flag: Kernel<FlagEdges<'_>> = Kernel::new(device, &options)?;
     let move_all: Kernel<MoveEdges<'_>> = Kernel::new(device, &options)?;

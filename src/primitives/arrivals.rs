@@ -7,7 +7,10 @@
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
-    primitives::scan::{Scan, ScanTuning},
+    primitives::{
+        RadixNumbers,
+        scan::{Scan, ScanTuning},
+    },
     resident::PatternArrays,
 };
 
@@ -70,17 +73,23 @@ pub(crate) struct ArrivalTuning {
     pub longest: usize,
 }
 
+/// Entries that each work-item counts or places.
+const ITEMS: usize = 8;
+
+/// Most entries of an average row. With longer rows, items would wait for each other's counters.
+const AVERAGE: usize = 128;
+
 impl ArrivalTuning {
     /// Parameters for `rows` rows and `entries` entries; `None` if the device uses a radix sort
     /// instead.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
-        let (average, numbers) = (entries / rows.max(1), device.info().numbers());
+        let (average, numbers) = (entries / rows.max(1), device.info().numbers::<RadixNumbers>());
         // Few lanes if rows are short, to keep them busy; else many, so that the rows of a group
         // fit its local memory.
         let lanes = if average <= 8 { 8 } else { 32 };
-        let (group_size, items) = (numbers.arrival_group, numbers.arrival_items);
-        let counts = group_size >= 32 && average <= numbers.arrival_average;
-        counts.then_some(Self { group_size, items, lanes, held: 8 * lanes, longest: 1024 })
+        let group_size = numbers.radix_group;
+        let counts = group_size >= 32 && average <= AVERAGE;
+        counts.then_some(Self { group_size, items: ITEMS, lanes, held: 8 * lanes, longest: 1024 })
     }
 
     fn options(&self) -> Options {

@@ -96,8 +96,7 @@ pub fn reduce(device: &Device, ends: &[u32], values: &[f64], rounds: usize) -> R
         begin = end;
     }
     let (end, pieces, values) = (work.upload(ends)?, work.upload(&pieces)?, work.upload(values)?);
-    let reduce =
-        SegmentedReduce::new(device, device.info().numbers().value_group, ElementType::F64, Semiring::PlusTimes)?;
+    let reduce = SegmentedReduce::new(device, device.info().value_group(), ElementType::F64, Semiring::PlusTimes)?;
     let run = |mut sums: Buffer<f64>| {
         reduce.run(&work, Runs { end: &end, pieces: &pieces }, &values, &mut sums).map(|()| sums)
     };

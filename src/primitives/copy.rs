@@ -37,7 +37,7 @@ impl Device {
 
 fn copy_bandwidth(device: &Device, words: usize) -> Result<f64> {
     let work = Work::new(device, None);
-    let group_size = device.info().numbers().value_group;
+    let group_size = device.info().value_group();
     let kernel: Kernel<CopyPairs<'_>> = Kernel::new(device, &Options::group_size(group_size))?;
     let (mut from, mut to) = (work.buffer::<u64>(words)?, work.buffer(words)?);
     work.fill_zero(&mut from)?;

@@ -3,13 +3,17 @@
 //! `cl/primitives/drop_entries.cl`. [`Threshold`] describes the rule, and
 //! [`crate::matrix::drop_below`] is the model.
 use super::scan::{Scan, ScanTuning};
+mod numbers;
+
+pub(crate) use numbers::DropNumbers;
+
 use crate::{
     DeviceInfo, DeviceKind, DeviceMatrix, Field, Matrix, Result, Threshold,
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Scalar, Sum, Work, kernel, pool_bytes},
     element::ElementType,
     matrix::{AnyMatrix, check_droppable},
     resident::{DeviceCbc, PatternArrays},
-    tuning::Numbers,
+    tuning::SharedNumbers,
 };
 
 kernel! {
@@ -105,7 +109,7 @@ impl DropMemory {
             entry_bytes: (stride * element.bytes()) as u64,
             size_bytes: element.arithmetic().bytes() as u64,
             relative: threshold.relative,
-            scan: scan_tuning(info, info.numbers().group_size),
+            scan: scan_tuning(info, info.numbers::<SharedNumbers>().group_size),
         }
     }
 
@@ -120,9 +124,13 @@ impl DropMemory {
     }
 }
 
-fn scan_tuning(info: &DeviceInfo, group_size: usize) -> ScanTuning {
-    let Numbers { drop_scan_items: items, drop_scan_direct_tiles: direct_tiles, .. } = info.numbers();
-    ScanTuning { group_size, items, direct_tiles }
+/// Most tiles of a scan of the entries to drop for which each tile adds up the sums of the tiles
+/// before it.
+const DIRECT_TILES: usize = 64;
+
+pub(crate) fn scan_tuning(info: &DeviceInfo, group_size: usize) -> ScanTuning {
+    let DropNumbers { drop_scan_items: items } = info.numbers();
+    ScanTuning { group_size, items, direct_tiles: DIRECT_TILES }
 }
 
 impl DropEntries {
@@ -130,7 +138,7 @@ impl DropEntries {
     pub fn new(device: &Device, element: ElementType, area: usize, threshold: Threshold) -> Result<Self> {
         threshold.check()?;
         let info = device.info();
-        let (cpu, group_size) = (info.kind == DeviceKind::Cpu, info.numbers().group_size);
+        let (cpu, group_size) = (info.kind == DeviceKind::Cpu, info.numbers::<SharedNumbers>().group_size);
         let lanes = if cpu { 1 } else { area.next_power_of_two().min(group_size) };
         Self::tuned(device, element, threshold, [group_size, lanes])
     }

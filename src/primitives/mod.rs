@@ -51,6 +51,10 @@ mod segments;
 pub(crate) mod tallies;
 pub(crate) mod transpose;
 
+pub(crate) use drop_entries::DropNumbers;
 pub use operator::Operator;
+pub(crate) use radix_sort::RadixNumbers;
+pub(crate) use scan::ScanNumbers;
 pub use segmented_scan::Scanner;
+pub(crate) use segmented_sort::SortNumbers;
 pub use segments::Segments;

@@ -6,6 +6,11 @@
 //! A pass counts the digits of each tile of elements, scans the counts digit by digit, and writes
 //! the elements of each tile in order: four launches. A single tile needs one launch. The first
 //! pass reads the keys in place, and numbers the elements itself.
+mod numbers;
+
+pub(crate) use numbers::RadixNumbers;
+use numbers::SHARES;
+
 use crate::{
     DeviceInfo, Error, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Teams, Work, kernel, source},
@@ -27,11 +32,10 @@ pub(crate) struct RadixTuning {
 
 impl RadixTuning {
     pub fn new(info: &DeviceInfo) -> Self {
-        let numbers = info.numbers();
-        let (items, digit_bits) = (numbers.radix_items, numbers.radix_bits);
-        match numbers.radix_group {
+        let RadixNumbers { radix_group, radix_items: items, radix_bits: digit_bits } = info.numbers();
+        match radix_group {
             group_size @ Teams::SIZE.. => Self::parallel(group_size, items, digit_bits).within(info.local_bytes),
-            _ => Self::serial(items, digit_bits, numbers.radix_shares * info.compute_units as usize),
+            _ => Self::serial(items, digit_bits, SHARES * info.compute_units as usize),
         }
     }
 
@@ -179,7 +183,7 @@ impl RadixSort {
             ),
         };
         let options = options.define("DIGIT_BITS", tuning.digit_bits).define("COLUMNS", u8::from(columns));
-        let starts_group = device.info().numbers().elementwise_group;
+        let starts_group = device.info().elementwise_group();
         Ok(Self {
             count: Kernel::rare_from(source, device, &options)?,
             deal: Kernel::new_from(source, device, &options)?,

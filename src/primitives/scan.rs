@@ -4,10 +4,14 @@
 //! Up to a tile of values takes one launch. Up to some million values take two launches: one sums
 //! the tiles, the other scans them, and in it each tile adds up the sums of the tiles before it.
 //! For more values, the tiles' sums are first scanned in the same way.
+mod numbers;
+
+pub(crate) use numbers::ScanNumbers;
+
 use crate::{
     DeviceInfo, Result, Word,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel, pool_bytes},
-    tuning::Numbers,
+    tuning::least_of_tile,
 };
 
 /// Parameters with which the scan is compiled.
@@ -23,9 +27,10 @@ pub(crate) struct ScanTuning {
 
 impl ScanTuning {
     pub fn new(info: &DeviceInfo) -> Self {
-        let Numbers { scan_group_size: group_size, scan_items: items, scan_direct_tiles: direct_tiles, .. } =
+        let ScanNumbers { scan_group_size: group_size, scan_items: items, scan_direct_tiles: direct_tiles } =
             info.numbers();
-        Self { group_size, items, direct_tiles }
+        // The device may have smaller groups than the numbers are for.
+        Self { group_size, items: items.max(least_of_tile(group_size)), direct_tiles }
     }
 
     /// Number of values in a tile.

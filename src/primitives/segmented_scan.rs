@@ -142,7 +142,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// for `f64` without `cl_khr_fp64`.
     pub fn new(device: &Device, operator: &Operator<T>) -> Result<Self> {
         device.require(T::TYPE)?;
-        Self::tuned(device, operator, device.info().numbers().value_group)
+        Self::tuned(device, operator, device.info().value_group())
     }
 
     fn tuned(device: &Device, operator: &Operator<T>, group_size: usize) -> Result<Self> {

@@ -7,12 +7,33 @@
 //! segment or chunk is divided between two work-groups of the first kernels. Sorted chunks are
 //! merged in passes of doubling width, and merge path balances every pass. Short segments take one
 //! launch. Long segments take one launch, and one more for each doubling.
+mod numbers;
+
+pub(crate) use numbers::{EXPANSION_LOCAL_BYTES, EXPANSION_SHORT_MAX, ITEMS, SortNumbers, WINDOW_ITEMS};
+
 use crate::{
     DeviceInfo, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Payload, Work, kernel, source},
     element::WordType,
-    tuning::Numbers,
 };
+
+use numbers::{
+    DEAL_COST, DIGIT_BITS, DIGIT_COST, EXPANSION_ITEMS, INSERTION_MAX, MERGE_COST, RUNS_MAX, SERIAL_SHORT_MAX,
+    WINDOW_GROUP_SIZE,
+};
+
+impl SortNumbers {
+    /// Work-items of a work-group; `None` if one work-item sorts alone. That is so on CPUs, and on
+    /// devices with work-groups below 8 items.
+    pub fn group_size(self) -> Option<usize> {
+        (self.sort_group_size >= 8).then_some(self.sort_group_size)
+    }
+}
+
+/// Work-items of a work-group that sorts windows of an expansion.
+pub(crate) fn window_group(info: &DeviceInfo) -> usize {
+    info.limited(WINDOW_GROUP_SIZE)
+}
 
 /// Parameters with which the sort is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,31 +50,23 @@ pub(crate) struct SortTuning {
 
 impl SortTuning {
     pub fn new(info: &DeviceInfo) -> Self {
-        let numbers = info.numbers();
-        match numbers.sorts_serially() {
-            true => Self::serial(&numbers),
-            false => Self::parallel(numbers.sort_group_size, numbers.sort_items),
+        match info.numbers::<SortNumbers>().group_size() {
+            None => Self::SERIAL,
+            Some(group_size) => Self::parallel(group_size, ITEMS),
         }
     }
 
     /// Parameters for the products of an expansion, which are sorted in chunks before they are
     /// written. Short segments are sorted separately, by smaller work-groups.
     pub fn for_expansion(info: &DeviceInfo) -> Self {
-        let numbers = info.numbers();
-        if numbers.sorts_serially() {
-            return Self::serial(&numbers);
-        }
-        let has_room = info.local_bytes >= numbers.expansion_local_bytes as u64;
-        let items = if has_room { numbers.expansion_items } else { numbers.sort_items };
-        let chunk = numbers.sort_group_size * items;
-        let short_max = numbers.expansion_short_max.min(numbers.window_group_size * numbers.window_items / 2);
-        Self { short_max: short_max.min(chunk / 2), chunk, ..Self::parallel(numbers.sort_group_size, items) }
+        let Some(group_size) = info.numbers::<SortNumbers>().group_size() else { return Self::SERIAL };
+        let items = if info.local_bytes >= EXPANSION_LOCAL_BYTES { EXPANSION_ITEMS } else { ITEMS };
+        let chunk = group_size * items;
+        let short_max = EXPANSION_SHORT_MAX.min(window_group(info) * WINDOW_ITEMS / 2);
+        Self { short_max: short_max.min(chunk / 2), chunk, ..Self::parallel(group_size, items) }
     }
 
-    fn serial(numbers: &Numbers) -> Self {
-        let short_max = numbers.serial_short_max;
-        Self { group_size: 1, short_max, chunk: 2 * short_max, serial: true }
-    }
+    const SERIAL: Self = Self { group_size: 1, short_max: SERIAL_SHORT_MAX, chunk: 2 * SERIAL_SHORT_MAX, serial: true };
 
     pub(crate) fn parallel(group_size: usize, items: usize) -> Self {
         let chunk = group_size * items;
@@ -131,18 +144,17 @@ pub(crate) struct SegmentedSort {
 impl SegmentedSort {
     /// Prepares a sort of rows with payloads of type `payload`.
     pub fn new(device: &Device, tuning: SortTuning, payload: WordType) -> Result<Self> {
-        let numbers = device.info().numbers();
         let options = Options::group_size(tuning.group_size)
             .payload(payload)
             .define("ITEMS", tuning.chunk / tuning.group_size)
             .define("SHORT_MAX", tuning.short_max)
             .define("CHUNK", tuning.chunk)
-            .define("INSERTION_MAX", numbers.serial_insertion_max)
-            .define("DIGIT_BITS", Numbers::DIGIT_BITS)
-            .define("MERGE_COST", numbers.serial_merge_cost)
-            .define("DEAL_COST", numbers.serial_deal_cost)
-            .define("DIGIT_COST", numbers.serial_digit_cost)
-            .define("RUNS_MAX", numbers.serial_runs_max());
+            .define("INSERTION_MAX", INSERTION_MAX)
+            .define("DIGIT_BITS", DIGIT_BITS)
+            .define("MERGE_COST", MERGE_COST)
+            .define("DEAL_COST", DEAL_COST)
+            .define("DIGIT_COST", DIGIT_COST)
+            .define("RUNS_MAX", RUNS_MAX);
         // The kernels of both files have equal names and arguments.
         let source = match tuning.serial {
             true => source!("primitives/segmented_sort_serial.cl"),

@@ -123,7 +123,7 @@ impl Segments {
         if n == 0 {
             return Self::upload(device, &[0]);
         }
-        let (work, group_size) = (Work::new(device, None), device.info().numbers().value_group);
+        let (work, group_size) = (Work::new(device, None), device.info().value_group());
         let (options, grid) = (Options::group_size(group_size), Grid::items(len, group_size));
         let count = Kernel::<CountHeads>::new(device, &options)?;
         let place = Kernel::<PlaceHeads>::new(device, &options)?;

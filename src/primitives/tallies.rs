@@ -8,7 +8,10 @@
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Teams, Work, kernel},
-    primitives::scan::{Scan, ScanTuning},
+    primitives::{
+        RadixNumbers,
+        scan::{Scan, ScanTuning},
+    },
     resident::PatternArrays,
 };
 
@@ -63,16 +66,24 @@ pub(crate) struct TallyTuning {
     pub stretch: usize,
 }
 
+/// Most counters of rows for each entry, added up over the work-items. They take no more memory
+/// than a radix sort would.
+const COUNTERS: usize = 2;
+
+/// Number of rows whose counters a work-item adds up.
+const STRETCH: usize = 1 << 12;
+
 impl TallyTuning {
     /// Parameters for `rows` rows and `entries` entries; `None` if the device uses another sort: a
     /// GPU, or a CPU if there are so many more rows than entries that most counters would stay
     /// zero.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
-        let (info, numbers) = (device.info(), device.info().numbers());
-        // The counters take no more memory than a radix sort would.
-        let most = numbers.tally_counters * entries / rows.max(1);
-        let shares = (numbers.tally_shares * info.compute_units as usize).min(most);
-        (numbers.radix_group < Teams::SIZE && shares > 0).then_some(Self { shares, stretch: numbers.tally_stretch })
+        let info = device.info();
+        let most = COUNTERS * entries / rows.max(1);
+        // Two work-items for each core are equally fast, and need twice the counters.
+        let shares = (info.compute_units as usize).min(most);
+        let serial = info.numbers::<RadixNumbers>().radix_group < Teams::SIZE;
+        (serial && shares > 0).then_some(Self { shares, stretch: STRETCH })
     }
 }
 

@@ -4,10 +4,13 @@
 //! The device puts each column of an adaptive product into a class, by numbers. [`share_out`] uses
 //! the sums of the classes and costs. It decides which method computes each class, and which
 //! classes are computed together: a launch for few columns costs more than it saves.
+mod numbers;
 mod prices;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use numbers::AdaptiveNumbers;
+pub(super) use numbers::{GROUPS, PAIRED_PRODUCTS};
 pub(super) use prices::Prices;
 use prices::Whole;
 

@@ -23,6 +23,8 @@ mod tuning;
 pub(crate) use crate::element::Scaling;
 pub use crate::matrix::Part;
 pub(crate) use bands::join_patterns;
+pub(crate) use choose::AdaptiveNumbers;
+pub(crate) use cpu::{HostNumbers, RangeNumbers};
 pub use estimate::Estimate;
 pub(crate) use estimate::FloorSizes;
 pub(crate) use plan::PlannedProduct;
@@ -34,6 +36,7 @@ pub(crate) use terms::{ArrayWeights, DeviceWeights};
 pub use terms::{Bin, GramParts, Method, Weights};
 pub(crate) use terms::{Counts, Destination, FactorPattern, How, Operands, Spec};
 pub use times::Times;
+pub(crate) use tuning::TileNumbers;
 
 use crate::Result;
 use once::Options;

@@ -3,18 +3,28 @@
 //! contents of a matrix.
 mod adaptive;
 mod blocks;
+mod numbers;
 
-use super::terms::{Method, PayloadKind};
+use super::terms::{CHUNK_GROUP_SIZE, CHUNK_ITEMS, Method, PayloadKind};
 use crate::{
     BlockShape, DeviceInfo,
     device::{Options, Teams},
-    primitives::{scan::ScanTuning, segmented_reduce::RUN_PIECE, segmented_sort::SortTuning},
+    primitives::{
+        scan::ScanTuning,
+        segmented_reduce::RUN_PIECE,
+        segmented_sort::{self, EXPANSION_LOCAL_BYTES, SortTuning, WINDOW_ITEMS},
+    },
+    resident::RECORD_GROUPS,
+    tuning::SharedNumbers,
 };
 pub(super) use adaptive::{AdaptiveTuning, teams_for};
 #[cfg(test)]
 pub(crate) use blocks::StagedNumbers;
 pub(super) use blocks::sides_are_compiled;
-pub(crate) use blocks::{BlockKernel, BlockTiles, BlockTuning, ScalarNumbers, StagedTiles};
+pub(crate) use blocks::{BlockKernel, BlockTiles, BlockTuning, PAIRS_AHEAD, ScalarNumbers, StagedTiles};
+#[cfg(test)]
+pub(super) use blocks::{SCALAR_GROUP, SCALARS};
+pub(crate) use numbers::TileNumbers;
 
 /// The numbers of one product.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +95,14 @@ pub(crate) struct ChunkTuning {
     pub look_products: usize,
 }
 
+/// Most entries of a column of B whose chunks are cut by rows. Each chunk searches all of these
+/// entries.
+const CHUNK_ENTRIES: usize = 3328;
+
+/// Products that a merge pass moves in the time of such a search. On an H100 a search takes 70 to
+/// 150 ps, and a pass 11 for each product. The ratio is 7 to 14 if chunks are full.
+const CHUNK_LOOK_PRODUCTS: usize = 20;
+
 impl ChunkTuning {
     /// Products of a work-item in smaller work-groups.
     const ITEMS: [usize; 4] = [10, 12, 14, 16];
@@ -92,13 +110,11 @@ impl ChunkTuning {
     /// `None` if teams are not warps, or if the chunks do not suit the kernel that sorts chunks to
     /// be merged.
     fn new(info: &DeviceInfo, sort: &SortTuning) -> Option<Self> {
-        let numbers = info.numbers();
-        let teams = Teams::of(info).filter(|teams| teams.are_warps() && teams.largest() >= numbers.chunk_group_size)?;
-        let team = teams.large(numbers.chunk_group_size);
-        let (items, entries, look_products) = (numbers.chunk_items, numbers.chunk_entries, numbers.chunk_look_products);
-        let chunks = Self { team, items, entries, look_products };
+        let teams = Teams::of(info).filter(|teams| teams.are_warps() && teams.largest() >= CHUNK_GROUP_SIZE)?;
+        let team = teams.large(CHUNK_GROUP_SIZE);
+        let chunks = Self { team, items: CHUNK_ITEMS, entries: CHUNK_ENTRIES, look_products: CHUNK_LOOK_PRODUCTS };
         let fits = chunks.room().is_multiple_of(sort.group_size) && chunks.room() >= 2 * sort.short_max;
-        (fits && info.local_bytes >= numbers.expansion_local_bytes as u64).then_some(chunks)
+        (fits && info.local_bytes >= EXPANSION_LOCAL_BYTES).then_some(chunks)
     }
 
     /// Products for which a work-group has room.
@@ -165,24 +181,22 @@ impl TileTuning {
 impl Tuning {
     /// The tuning for A with blocks of shape `a` by B with blocks of shape `b`.
     pub fn new(info: &DeviceInfo, a: BlockShape, b: BlockShape) -> Self {
-        let numbers = info.numbers();
+        let SharedNumbers { group_size, .. } = info.numbers();
+        let TileNumbers { tile_group_size, tile_items } = info.numbers();
         let sort = SortTuning::for_expansion(info);
         let chunks = ChunkTuning::new(info, &sort);
         let sort = SortTuning { chunk: chunks.map_or(sort.chunk, |chunks| chunks.room()), ..sort };
         let payload = PayloadKind::of([a.area(), b.area(), a.product(b).area()]);
         let of_values = Self {
-            group_size: numbers.group_size,
-            record_groups: numbers.record_groups,
+            group_size,
+            record_groups: RECORD_GROUPS,
             scan: ScanTuning::new(info),
             sort,
             esc: if sort.serial { EscVariant::Global } else { EscVariant::Local },
-            windows: WindowTuning { group_size: numbers.window_group_size, items: numbers.window_items },
+            windows: WindowTuning { group_size: segmented_sort::window_group(info), items: WINDOW_ITEMS },
             chunks,
-            tiles: TileTuning {
-                group_size: numbers.tile_group_size,
-                products: numbers.tile_group_size * numbers.tile_items,
-            },
-            blocks: BlockTuning::new(info, &numbers, a, b),
+            tiles: TileTuning { group_size: tile_group_size, products: tile_group_size * tile_items },
+            blocks: BlockTuning::new(info, a, b),
             payload: PayloadKind::Values,
         };
         if payload == PayloadKind::Values { of_values } else { of_values.keeping_pairs() }
@@ -208,7 +222,7 @@ impl Tuning {
             Method::EscLocal if info.max_group_size >= 8 => {
                 let sort = if self.sort.serial {
                     // Local memory has room for at most the products of a window.
-                    let items = info.numbers().sort_items.min(self.windows.items);
+                    let items = segmented_sort::ITEMS.min(self.windows.items);
                     SortTuning::parallel(self.windows.group_size, items)
                 } else {
                     self.sort

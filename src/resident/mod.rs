@@ -20,7 +20,7 @@ pub(crate) use matrix::DeviceView;
 #[cfg(feature = "ocl")]
 pub use ocl::OclMatrix;
 pub use pattern::DevicePattern;
-pub(crate) use pattern::{ColumnLengths, Fingerprint, InPattern, PatternArrays};
+pub(crate) use pattern::{ColumnLengths, Fingerprint, InPattern, PatternArrays, RECORD_GROUPS};
 pub(crate) use scratch_matrix::{ScratchMatrix, TakenMatrix};
 pub use vector::DeviceVector;
 

@@ -151,6 +151,10 @@ impl ColumnLengths {
     }
 }
 
+/// Work-groups that reduce the counts of a picture or pattern to one record: enough for any device,
+/// and few enough to add up on the host.
+pub(crate) const RECORD_GROUPS: usize = 256;
+
 /// Two sums over all offsets and rows, each mixed with its place. Two different patterns have the
 /// same sums with a chance of 2^-128, unless they were constructed to. Every summand is mixed by a
 /// bijection of 64 bits.
@@ -161,7 +165,7 @@ impl Fingerprint {
     /// The fingerprint of the words of several arrays. Reads it back.
     pub fn of(work: &Work, arrays: &[&Buffer<u32>]) -> Result<Self> {
         let (kernel, group_size) = PatternArrays::fingerprint_kernel(work.device())?;
-        let groups = work.device().info().numbers().record_groups;
+        let groups = RECORD_GROUPS;
         let mut sums = work.buffer(2 * groups)?;
         work.fill_zero(&mut sums)?;
         for (array, word) in (0..).zip(arrays) {
@@ -283,7 +287,7 @@ impl PatternArrays {
 
     /// The kernel and its work-group size.
     fn fingerprint_kernel(device: &Device) -> Result<(Kernel<HashWords<'static>>, usize)> {
-        let group_size = device.info().serial_or(device.info().numbers().elementwise_group);
+        let group_size = device.info().serial_or(device.info().elementwise_group());
         let options = Options::group_size(group_size);
         Ok((Kernel::new(device, &options)?, group_size))
     }

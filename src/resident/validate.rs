@@ -4,7 +4,6 @@ use crate::{
     Error, Pattern, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Work, kernel},
     error::PatternError,
-    tuning::Numbers,
 };
 
 kernel! {
@@ -18,6 +17,10 @@ kernel! {
     }
 }
 
+/// Columns or entries that a work-item checks in arrays adopted from an application. The numbers of
+/// atomic additions and, on a CPU, of barriers are divided by this.
+const CHECKED_ITEMS: usize = 16;
+
 /// Refuses arrays that are not the pattern of an `nrows` x `ncols` matrix. The error is that of
 /// [`Pattern::new`]: it names the first wrong column and entry, although the device checks them in
 /// any order.
@@ -30,10 +33,10 @@ pub(super) fn validate(
 ) -> Result<()> {
     let nnz = row_idx.len();
     let mut broken = work.upload(&[0u32; 2])?;
-    let Numbers { elementwise_group: group_size, checked_items, .. } = work.device().info().numbers();
-    let options = Options::group_size(group_size).define("ITEMS", checked_items);
+    let group_size = work.device().info().elementwise_group();
+    let options = Options::group_size(group_size).define("ITEMS", CHECKED_ITEMS);
     let kernel: Kernel<Validate<'_>> = Kernel::new(work.device(), &options)?;
-    let grid = Grid::groups(ncols.max(nnz).max(1).div_ceil(group_size * checked_items), group_size);
+    let grid = Grid::groups(ncols.max(nnz).max(1).div_ceil(group_size * CHECKED_ITEMS), group_size);
     let args =
         Validate { col_ptr, row_idx, broken: &mut broken, nrows: nrows as u32, ncols: ncols as u32, nnz: nnz as u32 };
     kernel.launch(work, grid, args)?;
@@ -70,8 +73,7 @@ mod tests {
         // No columns, with and without entries; no entries; no rows; all entries in one column; one
         // entry in each column. Columns that start at a work-group's share, one entry before it and
         // one after. Empty columns at both ends and inside.
-        let Numbers { elementwise_group, checked_items, .. } = work.device().info().numbers();
-        let share = (elementwise_group * checked_items) as u32;
+        let share = (work.device().info().elementwise_group() * CHECKED_ITEMS) as u32;
         let (long, nrows) = (2 * share + 1, 2 * share as usize + 1);
         let rows: Vec<u32> = (0..long).collect();
         let each: Vec<u32> = (0..=long).collect();

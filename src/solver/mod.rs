@@ -10,4 +10,5 @@ mod scale;
 pub(crate) mod schur;
 
 pub use gradients::{ConjugateGradients, SolvedColumn, conjugate_gradients};
+pub(crate) use schur::SchurNumbers;
 pub use schur::{Damping, Elimination, Floors, Form, Formed, Implicit, NormalEquations, Reduced, Several};

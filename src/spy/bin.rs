@@ -1,11 +1,10 @@
 //! Binning: the entries and the largest magnitude of each cell. Kernel: `cl/spy/bin.cl`.
-use super::Scale;
+use super::{BinNumbers, Scale};
 use crate::{
     BlockShape, DeviceInfo, Pattern, Result,
     device::{Elem, Grid, In, InOut, Kernel, Options, Work, kernel},
     element::ElementType,
     resident::DeviceCbc,
-    tuning::Numbers,
 };
 
 kernel! {
@@ -52,8 +51,8 @@ pub(super) struct Tuning {
 
 impl Tuning {
     pub fn new(info: &DeviceInfo) -> Self {
-        let Numbers { elementwise_group: group_size, binned_items: items, .. } = info.numbers();
-        Self { group_size, items }
+        let BinNumbers { binned_items: items } = info.numbers();
+        Self { group_size: info.elementwise_group(), items }
     }
 }
 

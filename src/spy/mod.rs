@@ -21,12 +21,14 @@ mod bin;
 mod draw;
 #[cfg(feature = "pictures")]
 mod legend;
+mod numbers;
 mod overlap;
 #[cfg(feature = "pictures")]
 mod picture;
 mod scale;
 mod shade;
 
+pub(crate) use numbers::BinNumbers;
 pub use overlap::Overlap;
 #[cfg(feature = "pictures")]
 pub use picture::Picture;

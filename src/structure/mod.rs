@@ -27,6 +27,10 @@ use crate::{
     element::ElementType,
 };
 
+/// Elements that a work-item of a CPU moves one after another, in whole blocks: enough to hide the
+/// cost of starting a group.
+const SERIAL_ELEMENTS: usize = 1 << 12;
+
 /// Parameters of kernels that visit every element of many blocks once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Elementwise {
@@ -40,11 +44,10 @@ pub(crate) struct Elementwise {
 impl Elementwise {
     /// Parameters for blocks of `shape`.
     pub fn new(info: &DeviceInfo, shape: BlockShape) -> Self {
-        let numbers = info.numbers();
         match info.kind {
             // The inner loop over a whole block then has a constant length.
-            DeviceKind::Cpu => Self { shape, group_size: 1, blocks: (numbers.serial_elements / shape.area()).max(1) },
-            _ => Self { shape, group_size: numbers.value_group, blocks: 0 },
+            DeviceKind::Cpu => Self { shape, group_size: 1, blocks: (SERIAL_ELEMENTS / shape.area()).max(1) },
+            _ => Self { shape, group_size: info.value_group(), blocks: 0 },
         }
     }
 

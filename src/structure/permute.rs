@@ -282,7 +282,7 @@ impl Kernels {
             Part::Lower => 1,
             Part::Upper => 2,
         };
-        let group_size = device.info().numbers().elementwise_group;
+        let group_size = device.info().elementwise_group();
         let options = Options::group_size(group_size).define("TRIANGLE", triangle);
         Ok(Self {
             entries: Kernel::new(device, &options)?,

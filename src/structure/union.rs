@@ -5,6 +5,7 @@ use crate::{
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     primitives::scan::{Scan, ScanTuning},
     resident::PatternArrays,
+    tuning::SharedNumbers,
 };
 use std::sync::Arc;
 
@@ -94,9 +95,8 @@ enum UnionTuning {
 
 impl UnionTuning {
     fn new(info: &DeviceInfo) -> Self {
-        let numbers = info.numbers();
-        match numbers.range_shares * info.compute_units as usize {
-            0 => Self::Entries { group_size: numbers.elementwise_group },
+        match info.numbers::<SharedNumbers>().range_shares * info.compute_units as usize {
+            0 => Self::Entries { group_size: info.elementwise_group() },
             parts => Self::Columns { parts },
         }
     }

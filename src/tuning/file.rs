@@ -4,8 +4,9 @@ mod merged;
 pub use merged::{merged_costs, merged_numbers};
 
 use super::{
-    DeviceKind, Numbers,
+    DeviceKind, GivenNumbers,
     costs::{MethodCost, MethodCosts},
+    stage,
 };
 use crate::{Error, Result};
 use serde::Deserialize;
@@ -16,16 +17,13 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
     sync::{
-        Mutex, OnceLock, PoisonError,
+        OnceLock,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 /// The environment variable that contains the path of the file, or `off`.
 const VARIABLE: &str = "BLOCKMUL_TUNING";
-
-/// The numbers that a file gives, by name.
-type Given = Map<String, Value>;
 
 /// The costs that a file gives, by method and coefficient.
 type GivenCosts = BTreeMap<String, BTreeMap<String, f64>>;
@@ -35,8 +33,16 @@ type GivenCosts = BTreeMap<String, BTreeMap<String, f64>>;
 struct Section {
     #[serde(default)]
     costs: GivenCosts,
+    /// The numbers, by name.
     #[serde(flatten)]
-    numbers: Given,
+    numbers: Map<String, Value>,
+}
+
+/// The numbers and costs that are given for a device, in place of those of the tables.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Given {
+    pub numbers: GivenNumbers,
+    costs: GivenCosts,
 }
 
 /// The contents of the file.
@@ -50,10 +56,6 @@ struct Overrides {
     /// Sections by a part of the device's name, in any case. Later names take precedence.
     #[serde(default)]
     devices: BTreeMap<String, Section>,
-    /// The numbers that the file has changed, for each device that was looked up. Products look
-    /// them up many times, and combining them takes microseconds.
-    #[serde(skip)]
-    found: Mutex<Vec<(DeviceKind, String, Numbers)>>,
 }
 
 /// Some editors write this at the beginning of UTF-8. It is not part of the contents.
@@ -85,35 +87,50 @@ impl Overrides {
         std::iter::once(of_kind).chain(named.map(|(_, section)| section))
     }
 
-    /// The numbers for a device.
-    fn numbers(&self, kind: DeviceKind, name: &str) -> Numbers {
-        let given = || self.sections(kind, name).map(|section| &section.numbers).filter(|given| !given.is_empty());
-        let table = Numbers::of(kind);
-        if given().next().is_none() {
-            return table;
+    /// The numbers and costs of a device.
+    fn given(&self, kind: DeviceKind, name: &str) -> Given {
+        let mut given = Given::default();
+        for section in self.sections(kind, name) {
+            given.add_costs(section);
+            // Numbers that are valid with one table may be invalid with another.
+            if let Ok(numbers) = given.numbers_and(section, kind) {
+                given.numbers = numbers;
+            }
         }
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((.., numbers)) = found.iter().find(|(of, named, _)| (*of, named.as_str()) == (kind, name)) {
-            return *numbers;
-        }
-        // Numbers that are valid with one table may be invalid with another.
-        let numbers = given().fold(table, |numbers, given| with(numbers, given).unwrap_or(numbers));
-        found.push((kind, name.to_owned(), numbers));
-        numbers
-    }
-
-    /// The costs of methods on a device.
-    fn costs(&self, kind: DeviceKind, name: &str) -> MethodCosts {
-        let costs = MethodCosts::of_kind(kind);
-        self.sections(kind, name).fold(costs, |costs, section| with_costs(costs, &section.costs).unwrap_or(costs))
+        given
     }
 }
 
 impl Section {
     fn check(&self, kind: DeviceKind) -> std::result::Result<(), String> {
-        with(Numbers::of(kind), &self.numbers)?;
+        Given::default().numbers_and(self, kind)?;
         with_costs(MethodCosts::of_kind(kind), &self.costs).map_err(|error| format!("costs: {error}"))?;
         Ok(())
+    }
+}
+
+impl Given {
+    /// The numbers with those of a section, which take precedence.
+    fn numbers_and(&self, section: &Section, kind: DeviceKind) -> std::result::Result<GivenNumbers, String> {
+        let mut numbers = self.numbers.clone();
+        for (name, value) in &section.numbers {
+            let number = usize::deserialize(value).map_err(|error| format!("{name}: {error}"))?;
+            numbers.insert(name.clone(), number);
+        }
+        stage::check(kind, &numbers).map_err(|error| error.to_string())?;
+        Ok(numbers)
+    }
+
+    fn add_costs(&mut self, section: &Section) {
+        for (method, costs) in &section.costs {
+            self.costs.entry(method.clone()).or_default().extend(costs.clone());
+        }
+    }
+
+    /// The costs of methods on a device of this kind.
+    pub fn costs(&self, kind: DeviceKind) -> MethodCosts {
+        let table = MethodCosts::of_kind(kind);
+        with_costs(table, &self.costs).unwrap_or(table)
     }
 }
 
@@ -131,17 +148,6 @@ fn with_costs(mut costs: MethodCosts, given: &GivenCosts) -> std::result::Result
         costs = costs.with(method, cost).map_err(|error| error.to_string())?;
     }
     Ok(costs)
-}
-
-/// Replaces the given numbers in `numbers`.
-fn with(mut numbers: Numbers, given: &Given) -> std::result::Result<Numbers, String> {
-    for (name, value) in given {
-        let known = || Numbers::NAMES.iter().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ");
-        let unknown = || format!("unknown field `{name}`, expected one of {}", known());
-        *numbers.named(name).ok_or_else(unknown)? = usize::deserialize(value).map_err(|error| error.to_string())?;
-    }
-    numbers.check().map_err(|error| error.to_string())?;
-    Ok(numbers)
 }
 
 /// The path of the user's tuning file, whether or not it exists. It is `blockmul/tuning.json` in
@@ -177,7 +183,7 @@ fn read(path: Option<&Path>) -> std::result::Result<Overrides, String> {
     Overrides::parse(&text).map_err(named)
 }
 
-/// Most bytes of a tuning file. All numbers of a device take about 6 KB.
+/// Most bytes of a tuning file. All numbers of a device take about 3 KB.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The text of the tuning file at `path`.
@@ -193,10 +199,6 @@ pub fn read_text(path: &Path) -> std::io::Result<String> {
     }
 }
 
-/// The numbers that replace those of all devices, in the process of a test.
-#[cfg(test)]
-pub(super) static TRIED: Mutex<Option<Numbers>> = Mutex::new(None);
-
 /// The contents of the file, read at the first search for devices.
 fn overrides() -> &'static std::result::Result<Overrides, String> {
     static OVERRIDES: OnceLock<std::result::Result<Overrides, String>> = OnceLock::new();
@@ -211,56 +213,72 @@ pub(crate) fn check_file() -> Result<()> {
     overrides().as_ref().map(|_| ()).map_err(|error| Error::Argument(error.clone()))
 }
 
-impl Numbers {
-    /// The numbers of a device whose work-groups have at most `most` items.
-    pub(crate) fn of_device(kind: DeviceKind, name: &str, most: usize) -> Self {
-        #[cfg(test)]
-        if let Some(tried) = *TRIED.lock().unwrap_or_else(PoisonError::into_inner) {
-            return tried.within(most);
-        }
-        let table = || Self::of(kind);
-        overrides().as_ref().map_or_else(|_| table(), |given| given.numbers(kind, name)).within(most)
-    }
+/// The numbers and costs that the user's file gives for a device. An invalid file gives none.
+pub(crate) fn given(kind: DeviceKind, name: &str) -> Given {
+    overrides().as_ref().map(|file| file.given(kind, name)).unwrap_or_default()
 }
 
-impl MethodCosts {
-    /// The costs of methods on a device.
-    pub(crate) fn of_device(kind: DeviceKind, name: &str) -> Self {
-        overrides().as_ref().map_or_else(|_| Self::of_kind(kind), |given| given.costs(kind, name))
+/// Adds the numbers and costs of the text of a tuning file to those of a device.
+///
+/// # Errors
+/// [`Error::Argument`] if `text` is not a tuning file, or if no kernel can be compiled with the
+/// numbers.
+pub(crate) fn with_file(before: &Given, text: &str, kind: DeviceKind, name: &str) -> Result<Given> {
+    let (file, mut given) = (Overrides::parse(text).map_err(Error::Argument)?, before.clone());
+    for section in file.sections(kind, name) {
+        given.add_costs(section);
+        given.numbers = given.numbers_and(section, kind).map_err(Error::Argument)?;
     }
+    Ok(given)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Numbers by their names.
+    fn numbers<const N: usize>(numbers: [(&str, usize); N]) -> GivenNumbers {
+        numbers.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+
     #[test]
     fn a_file_overrides_what_it_names() -> std::result::Result<(), String> {
         let text =
-            r#"{"gpu": {"tile_items": 4}, "devices": {"H200": {"record_groups": 7}, "pthread": {"group_size": 32}}}"#;
+            r#"{"gpu": {"tile_items": 4}, "devices": {"H200": {"scan_items": 7}, "pthread": {"group_size": 32}}}"#;
         let file = Overrides::parse(&format!("\u{feff}{text}"))?;
-        let gpu = Numbers::of(DeviceKind::Gpu);
-        assert_eq!(file.numbers(DeviceKind::Gpu, "Radeon"), Numbers { tile_items: 4, ..gpu });
-        for _again in 0..2 {
-            let h200 = file.numbers(DeviceKind::Gpu, "NVIDIA h200");
-            assert_eq!(h200, Numbers { tile_items: 4, record_groups: 7, ..gpu });
-        }
-        let cpu = Numbers::of(DeviceKind::Cpu);
-        assert_eq!(file.numbers(DeviceKind::Cpu, "x"), cpu);
-        assert_eq!(file.numbers(DeviceKind::Cpu, "pthread-amd"), Numbers { group_size: 32, ..cpu });
+        let of = |kind, name| file.given(kind, name).numbers;
+        assert_eq!(of(DeviceKind::Gpu, "Radeon"), numbers([("tile_items", 4)]));
+        assert_eq!(of(DeviceKind::Gpu, "NVIDIA h200"), numbers([("tile_items", 4), ("scan_items", 7)]));
+        assert_eq!(of(DeviceKind::Cpu, "x"), numbers([]));
+        assert_eq!(of(DeviceKind::Cpu, "pthread-amd"), numbers([("group_size", 32)]));
+        Ok(())
+    }
+
+    /// Sections of devices are checked with the table of GPUs. On a CPU the work-groups of a scan
+    /// have more values than its items may.
+    #[test]
+    fn numbers_that_a_table_refuses_are_left_out() -> std::result::Result<(), String> {
+        let text = r#"{"devices": {"a": {"scan_group_size": 512}, "b": {"radix_bits": 6}}}"#;
+        let file = Overrides::parse(text)?;
+        let of = |kind| file.given(kind, "ab").numbers;
+        assert_eq!(of(DeviceKind::Gpu), numbers([("scan_group_size", 512), ("radix_bits", 6)]));
+        assert_eq!(of(DeviceKind::Cpu), numbers([("radix_bits", 6)]));
+        assert!(with_file(&Given::default(), text, DeviceKind::Cpu, "ab").is_err());
         Ok(())
     }
 
     #[test]
     fn what_is_wrong_in_a_file_is_named() {
         let refused = |text: &str| Overrides::parse(text).unwrap_err();
-        assert!(refused(r#"{"gpu": {"tile_item": 4}}"#).contains("gpu: unknown field `tile_item`"));
+        let unknown = refused(r#"{"gpu": {"tile_item": 4}}"#);
+        assert!(unknown.starts_with("gpu: there is no number `tile_item` (earlier versions had more): remove it"));
+        assert!(unknown.contains(", tile_items, "), "{unknown}");
         assert!(refused(r#"{"devices": {"H200": {"group_size": 3}}}"#).contains("H200: "));
         assert!(refused(r#"{"fpga": {}}"#).contains("unknown field `fpga`"));
         assert!(refused("{\n\"gpu\": 3}").contains("line 2"));
         assert!(refused("\n []").contains("the file is no JSON object"));
         assert!(refused(r#"{"gpu": []}"#).contains("line 1"));
-        assert!(refused(r#"{"cpu": {"scan_items": -1}}"#).contains("cpu: "));
+        assert!(refused(r#"{"cpu": {"scan_items": -1}}"#).contains("cpu: scan_items: "));
         assert!(read(Some(Path::new("/no/such/file"))).unwrap_err().starts_with("/no/such/file: "));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("long.json");
@@ -287,14 +305,15 @@ mod tests {
         let usual = MethodCosts::of_kind(DeviceKind::Gpu);
         let cost = |costs: MethodCosts, method: &str| costs.of(method).unwrap().coefficients();
         let [launch, product, _, column] = cost(usual, "sort");
-        let other = file.costs(DeviceKind::Gpu, "Radeon");
+        let costs = |kind, name| file.given(kind, name).costs(kind);
+        let other = costs(DeviceKind::Gpu, "Radeon");
         assert_eq!(cost(other, "sort"), [launch, product, 2.5, column]);
         assert_eq!(other.of("esc"), usual.of("esc"));
-        let named = file.costs(DeviceKind::Gpu, "NVIDIA h200");
+        let named = costs(DeviceKind::Gpu, "NVIDIA h200");
         assert_eq!(cost(named, "sort"), [3.0, product, 2.5, column]);
         assert_eq!((cost(named, "esc")[1], named.of("dense")), (9.0, usual.of("dense")));
-        assert_eq!(file.costs(DeviceKind::Cpu, "x"), MethodCosts::of_kind(DeviceKind::Cpu));
-        assert_eq!(file.numbers(DeviceKind::Gpu, "x").tile_items, 4);
+        assert_eq!(costs(DeviceKind::Cpu, "x"), MethodCosts::of_kind(DeviceKind::Cpu));
+        assert_eq!(file.given(DeviceKind::Gpu, "x").numbers, numbers([("tile_items", 4)]));
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
-//! Tuning: every number with which kernels are compiled or launched. There is one table for each
-//! kind of device, which a file in the user's configuration folder may override.
+//! Tuning: the numbers with which kernels are compiled or launched. Each stage declares its own, in
+//! a file beside it, with one table for each kind of device. A file in the user's configuration
+//! folder may override them.
 //!
 //! No number changes a bit of a result. Numbers decide which work-item computes, never the order in
 //! which terms are added. The numbers of GPUs were measured on an NVIDIA H200, those of CPUs with
@@ -12,14 +13,16 @@
 //! ```json
 //! {
 //!     "gpu": {"tile_items": 4},
-//!     "cpu": {"serial_short_max": 8192},
+//!     "cpu": {"scan_items": 2048},
 //!     "devices": {"radeon": {"group_size": 128}}
 //! }
 //! ```
 //!
 //! Numbers that the file does not contain keep the value of the table. Opening a device fails if
 //! the file cannot be read, contains an unknown name, or has a number with which no kernel can be
-//! compiled.
+//! compiled. A stage has a number, and not a constant, if its value differs between kinds of
+//! devices, if `blockmul tune` measures it, or if studies and tests vary it. So names may go from
+//! one version to the next. A file that still has one is refused.
 //!
 //! [`MethodCosts`] are the costs of the methods of products. They have tables and sections of their
 //! own:
@@ -34,15 +37,16 @@ mod costs;
 mod file;
 mod fit;
 mod formats;
-mod numbers;
-mod tables;
+mod shared;
+mod stage;
 
 pub use costs::{BinSize, MethodCost, MethodCosts};
-pub(crate) use file::check_file;
+pub(crate) use file::{Given, check_file, given, with_file};
 pub use file::{allow_missing_user_file, merged_costs, merged_numbers, read_text, user_file};
 pub use fit::{Errors, Sample};
 pub(crate) use formats::{BlockWeights, FormatWeights};
-pub use numbers::Numbers;
+pub(crate) use shared::{LOOKUP_STEPS, RANGE_AHEAD, SharedNumbers};
+pub(crate) use stage::{Bound, GivenNumbers, Stage, StageNumbers, Values, bounds, least_of_tile, most_of, numbers};
 
 use serde::Serialize;
 

@@ -1,15 +1,15 @@
 //! Tests every number at both of its bounds, half of the numbers at a time: results must keep their
 //! bits.
 //!
-//! The test sets the numbers of a whole process, so it runs in a process of its own. It prints the
-//! numbers before it tries them, so that a crash can be traced, and finds which numbers change bits
-//! together.
+//! Kernels with wrong numbers may end the process, so the test runs in a process of its own. It
+//! prints the numbers before it tries them, so that a crash can be traced, and finds which numbers
+//! change bits together.
 mod operations;
 
-use super::{DeviceKind, Numbers, file::TRIED};
-use crate::{Device, Result, device::test_device, generate::Random};
-use operations::{Operation, all};
-use std::{process::Command, sync::PoisonError};
+use super::{DeviceKind, GivenNumbers, bounds, stage::check};
+use crate::{Device, DeviceInfo, Result, device::test_device, generate::Random};
+use operations::all;
+use std::process::Command;
 
 /// The environment variable that is set in the process of the test.
 const ALONE: &str = "BLOCKMUL_TEST_ALONE";
@@ -59,13 +59,14 @@ fn in_a_process_of_its_own(test: &str, trial: Trial) {
 }
 
 /// Sets one number to a bound, or as near to it as the others allow.
-pub(super) fn at_bound(mut numbers: Numbers, name: &str, bound: usize) -> Numbers {
-    let before = *numbers.named(name).unwrap();
+pub(super) fn at_bound(kind: DeviceKind, mut given: GivenNumbers, name: &str, bound: usize) -> GivenNumbers {
+    let all = bounds(kind, &given, usize::MAX);
+    let before = all.iter().find(|one| one.name == name).unwrap().value;
     let mut value = bound;
     loop {
-        *numbers.named(name).unwrap() = value;
-        if numbers.check().is_ok() {
-            return numbers;
+        given.insert(name.to_owned(), value);
+        if check(kind, &given).is_ok() {
+            return given;
         }
         assert_ne!(value, before, "{name}: {bound}");
         value = if bound > before { (value / 2).max(before) } else { (2 * value).min(before) };
@@ -76,9 +77,9 @@ pub(super) fn at_bound(mut numbers: Numbers, name: &str, bound: usize) -> Number
 type Ends = Vec<(&'static str, usize)>;
 
 /// Makes [`ROUNDS`] rounds. In each of them half of the numbers are at a bound.
-fn rounds(table: &Numbers, random: &mut Random) -> [Ends; ROUNDS] {
+fn rounds(kind: DeviceKind, random: &mut Random) -> [Ends; ROUNDS] {
     let mut rounds = [const { Vec::new() }; ROUNDS];
-    for bound in table.bounds() {
+    for bound in bounds(kind, &GivenNumbers::new(), usize::MAX) {
         let first = random.below(ROUNDS as u64) as usize;
         let second = (first + 1 + random.below(ROUNDS as u64 - 1) as usize) % ROUNDS;
         for (end, round) in [(bound.least, first), (bound.most, second)] {
@@ -91,43 +92,41 @@ fn rounds(table: &Numbers, random: &mut Random) -> [Ends; ROUNDS] {
     rounds
 }
 
-fn with_ends(table: Numbers, ends: &[(&'static str, usize)]) -> Numbers {
-    ends.iter().fold(table, |numbers, &(name, bound)| at_bound(numbers, name, bound))
-}
-
 impl Trial {
+    /// The device with some numbers at a bound.
+    fn with_ends(&self, info: &DeviceInfo, ends: &[(&'static str, usize)]) -> Result<Device> {
+        // Small products are computed by kernels, not by the host.
+        let first = GivenNumbers::from([("host_entries".to_owned(), 0)]);
+        let given = ends.iter().fold(first, |given, &(name, bound)| at_bound(self.kind, given, name, bound));
+        let kind = if self.kind == DeviceKind::Cpu { "cpu" } else { "gpu" };
+        Device::open(&info.with_file(&serde_json::json!({ kind: given }).to_string())?)
+    }
+
     fn run(&self) -> Result<()> {
         let mut info = test_device().info().clone();
         info.kind = self.kind;
-        // Small products are computed by kernels, not by the host.
-        let table = Numbers { host_entries: 0, ..Numbers::of(self.kind) };
         let operations: Vec<_> =
             all()?.into_iter().filter(|operation| !self.sampled || operation.is_sampled()).collect();
-        let run = |device: &Device, numbers: Numbers, operation: &Operation| {
-            *TRIED.lock().unwrap_or_else(PoisonError::into_inner) = Some(numbers);
-            (operation.run)(device)
-        };
-        let device = Device::open(&info)?;
-        let want = operations.iter().map(|operation| run(&device, table, operation)).collect::<Result<Vec<_>>>()?;
+        let device = self.with_ends(&info, &[])?;
+        let want = operations.iter().map(|operation| (operation.run)(&device)).collect::<Result<Vec<_>>>()?;
         let refused = operations.iter().zip(&want).filter(|(_, want)| want.is_empty());
         let refused: Vec<_> = refused.map(|(operation, _)| operation).filter(|of| !of.may_be_refused()).collect();
         assert!(refused.is_empty(), "{:?}: nothing to compare: {refused:?}", self.kind);
         let mut random = Random::new(1);
-        for (round, ends) in rounds(&table, &mut random).into_iter().enumerate() {
-            let (device, numbers) = (Device::open(&info)?, with_ends(table, &ends));
+        for (round, ends) in rounds(self.kind, &mut random).into_iter().enumerate() {
             eprintln!("{:?}: round {round}, {ends:?}", self.kind);
+            let device = self.with_ends(&info, &ends)?;
             let in_turn = operations.iter().zip(&want).enumerate();
             let in_turn = in_turn.filter(|(at, (operation, _))| operation.is_sampled() || (at + round) % 2 == 0);
             for (_, (operation, want)) in in_turn {
                 eprintln!("{}", operation.name);
-                if run(&device, numbers, operation)? == *want {
+                if (operation.run)(&device)? == *want {
                     continue;
                 }
                 let mut guilty = ends.clone();
                 for end in &ends {
                     let without: Ends = guilty.iter().copied().filter(|other| other != end).collect();
-                    // Each trial opens a new device, because a device keeps compiled kernels.
-                    if run(&Device::open(&info)?, with_ends(table, &without), operation)? != *want {
+                    if (operation.run)(&self.with_ends(&info, &without)?)? != *want {
                         guilty = without;
                     }
                 }

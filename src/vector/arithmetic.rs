@@ -168,7 +168,7 @@ pub(crate) fn check_vector<V>(
 }
 
 fn group_size(device: &Device) -> usize {
-    device.info().numbers().vector_group
+    device.info().vector_group()
 }
 
 fn options(device: &Device, values: &Buffer) -> Options {

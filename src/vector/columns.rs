@@ -219,7 +219,7 @@ fn copy(device: &Device, x: DenseBuffer<'_>, y: DenseBufferMut<'_>) -> Result<()
 }
 
 fn group_size(device: &Device) -> usize {
-    device.info().serial_or(device.info().numbers().vector_group)
+    device.info().serial_or(device.info().vector_group())
 }
 
 fn options(device: &Device, element: ElementType, by_rows: bool) -> Options {

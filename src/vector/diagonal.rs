@@ -150,12 +150,12 @@ impl Core {
 
     /// The kernel that finds the diagonal.
     fn find(device: &Device) -> Result<Kernel<FindDiagonal<'static>>> {
-        Kernel::new(device, &Options::group_size(device.info().numbers().elementwise_group))
+        Kernel::new(device, &Options::group_size(device.info().elementwise_group()))
     }
 
     /// The kernels that copy blocks and scalars. Most solvers launch one of them.
     fn copies(device: &Device, element: ElementType, side: usize) -> Result<Copies> {
-        let group_size = device.info().numbers().elementwise_group;
+        let group_size = device.info().elementwise_group();
         let options = Options::group_size(group_size).element(element).define("SIDE", side);
         Ok((Kernel::rare(device, &options)?, Kernel::rare(device, &options)?))
     }
@@ -166,7 +166,7 @@ impl Core {
             return Err(Error::Argument(format!("{a:?} is not square, or its blocks are not: it has no diagonal")));
         }
         let work = Work::new(device, None);
-        let group_size = device.info().numbers().elementwise_group;
+        let group_size = device.info().elementwise_group();
         // An execution first compares patterns.
         PatternArrays::ask(device)?;
         let (blocks, elements) = Self::copies(device, element, shape.rows())?;
@@ -202,7 +202,7 @@ impl Core {
             stride: a.stride as u32,
             d_stride: to.stride as u32,
         };
-        let group_size = work.device().info().numbers().elementwise_group;
+        let group_size = work.device().info().elementwise_group();
         self.blocks.launch(work, Grid::items(n * to.shape.area(), group_size), args)
     }
 
@@ -216,7 +216,7 @@ impl Core {
             stride: a.stride as u32,
             diagonal,
         };
-        let group_size = work.device().info().numbers().elementwise_group;
+        let group_size = work.device().info().elementwise_group();
         self.elements.launch(work, Grid::items(self.a.scalar_sides().0, group_size), args)
     }
 }

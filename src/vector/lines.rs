@@ -2,9 +2,11 @@
 //! which are bounded in entries and lines. Long lines are cut into pieces. The order of a sum does
 //! not depend on the division. Kernels: `cl/vector/lines.cl`.
 mod long;
+mod numbers;
 mod tuning;
 
 pub(crate) use long::{LongLines, Uncounted};
+pub(crate) use numbers::{ELEMENTS, LineNumbers};
 pub(crate) use tuning::{LineTuning, STRETCHES, entries_ahead, longest_of_item};
 
 use crate::{
@@ -16,7 +18,6 @@ use crate::{
         transpose::{Transpose, Transposed},
     },
     resident::PatternArrays,
-    tuning::Numbers,
 };
 use std::sync::Arc;
 
@@ -169,7 +170,7 @@ pub(super) struct Kernels {
 
 impl Kernels {
     pub fn new(device: &Device) -> Result<Self> {
-        let Numbers { elementwise_group: group_size, .. } = device.info().numbers();
+        let group_size = device.info().elementwise_group();
         let options = Options::group_size(group_size).define("PIECE", RUN_PIECE);
         Ok(Self {
             tile_lines: Kernel::rare(device, &options)?,

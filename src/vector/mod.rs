@@ -19,4 +19,5 @@ mod scaling;
 
 pub(crate) use arithmetic::{PIECE as DOT_PIECE, check_vector};
 pub use diagonal::{Diagonal, DiagonalScalars};
+pub(crate) use lines::LineNumbers;
 pub use norms::Norms;

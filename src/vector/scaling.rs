@@ -6,7 +6,6 @@ use crate::{
     element::Any,
     matrix::{AnyMatrix, HostMatrix},
     resident::DeviceCbc,
-    tuning::Numbers,
 };
 
 kernel! {
@@ -116,12 +115,16 @@ fn scale_rows<M: HostMatrix>(a: &mut DeviceMatrix<M>, d: &DeviceVector<M::Word>)
     scale(&mut a.cbc, d.values.any(), rows_of_arrays)
 }
 
+/// Elements that a work-group scales by a vector. Looking up the columns of a group is a small part
+/// of its work.
+const SCALED_ELEMENTS: usize = 1024;
+
 fn scale(a: &mut DeviceCbc, factor: &Buffer, rows: bool) -> Result<()> {
     let element = a.element();
     let DeviceCbc { pattern, shape, stride, values } = a;
     let (device, nnz, stride) = (&pattern.device, pattern.nnz() as u32, *stride as u32);
-    let Numbers { elementwise_group: group_size, scaled_elements, .. } = device.info().numbers();
-    let entries = (scaled_elements / shape.area()).max(1);
+    let group_size = device.info().elementwise_group();
+    let entries = (SCALED_ELEMENTS / shape.area()).max(1);
     let (work, grid) = (Work::new(device, None), Grid::groups(pattern.nnz().div_ceil(entries), group_size));
     let options = Options::group_size(group_size)
         .element(element)

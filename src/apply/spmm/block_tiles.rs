@@ -2,15 +2,15 @@
 //! exchanged in local memory, so that neighbouring work-items write down a column. Kernel:
 //! `sum_block_tiles` of `cl/apply/spmm/lines.cl`.
 use super::{
-    Dense, Operands, Request,
+    Dense, DenseNumbers, Operands, Request,
     lines::{Entries, Variants},
+    numbers::SUM_BYTES,
     tuning::Pass,
 };
 use crate::{
     Device, Result,
     device::{Buffer, Elem, Grid, In, InOut, Maybe, Options, Scalar, Sum, Work, at_most, kernel},
     element::Scaling,
-    tuning::Numbers,
     vector::line_sums::Stored,
 };
 
@@ -56,11 +56,11 @@ impl BlockTiles {
         }
         let (element, semiring) = (request.element, request.semiring);
         let of_tile = move |pass: &Pass| options(pass.slot.options(element, semiring, true)).define("TILED", 1);
-        let numbers = Numbers { dense_vectors: 1, ..request.numbers };
+        let numbers = DenseNumbers { dense_vectors: 1, ..request.numbers };
         let kernels = Variants::new(device, element, (numbers, request.n), held, of_tile);
         let fit = kernels.passes().all(|Pass { slot, .. }| {
             let bytes = slot.group_size * slot.vec * side * request.element.arithmetic().bytes();
-            bytes <= request.numbers.dense_sum_bytes
+            bytes <= SUM_BYTES
         });
         fit.then_some(Self { kernels, cache_bytes: numbers.dense_cache_bytes, n: request.n })
     }

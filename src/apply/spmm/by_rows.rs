@@ -2,14 +2,13 @@
 //!
 //! In the copy a row of D is contiguous, and every entry of A that multiplies this row reads it
 //! from there. Copying reads and writes D once.
-use super::{ByRows as RowMajor, Dense, tuning};
+use super::{ByRows as RowMajor, Dense, DenseNumbers, numbers::COPIED_COLS, tuning};
 use crate::{
     Result,
     device::{Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Scratch, Work, kernel},
     element::ElementType,
     matrix::DenseShape,
     resident::DenseBuffer,
-    tuning::Numbers,
 };
 
 kernel! {
@@ -33,12 +32,12 @@ struct Rewrite {
 
 impl Rewrite {
     pub fn new(device: &Device, element: ElementType) -> Result<Self> {
-        let numbers = device.info().numbers();
-        Self::of_groups(device, element, device.info().serial_or(numbers.vector_group), &numbers)
+        let info = device.info();
+        Self::of_groups(device, element, info.serial_or(info.vector_group()), &info.numbers())
     }
 
-    fn of_groups(device: &Device, element: ElementType, group_size: usize, numbers: &Numbers) -> Result<Self> {
-        let tile = [numbers.dense_copied_rows, numbers.dense_copied_cols];
+    fn of_groups(device: &Device, element: ElementType, group_size: usize, numbers: &DenseNumbers) -> Result<Self> {
+        let tile = [numbers.dense_copied_rows, COPIED_COLS];
         let options = Options::group_size(group_size).element(element);
         let options = options.define("TILE_ROWS", tile[0]).define("TILE_COLS", tile[1]);
         let options = options.define("TURNED", tuning::turned(element));
@@ -112,7 +111,7 @@ impl RowsOfD {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DeviceKind, device::test_device};
+    use crate::{DeviceKind, device::test_device, tuning::StageNumbers};
 
     #[test]
     fn small_matrices_are_copied_by_rows() -> Result<()> {
@@ -125,7 +124,7 @@ mod tests {
                 columns[j * leading + i] = element(i, j);
             }
             let want: Vec<f64> = (0..rows).flat_map(|i| (0..cols).map(move |j| element(i, j))).collect();
-            let [cpu, gpu] = [DeviceKind::Cpu, DeviceKind::Gpu].map(Numbers::of);
+            let [cpu, gpu] = [DeviceKind::Cpu, DeviceKind::Gpu].map(DenseNumbers::of);
             for (group_size, past_bytes, numbers) in [(1, usize::MAX, cpu), (1, 0, cpu), (64, 0, gpu)] {
                 let (columns, mut by_rows) = (work.upload(&columns)?, work.buffer::<f64>(rows * cols)?);
                 let rewrite =

@@ -9,12 +9,11 @@
 //! one to the next. Long lines need no more work-items than short ones. A line that is too long for
 //! a group keeps its order, after the other entries of its group. In a matrix of blocks, entries
 //! and lines mean blocks and lines of blocks.
-use super::groups::GroupArrays;
+use super::{DenseNumbers, groups::GroupArrays};
 use crate::{
     Result,
     device::{Buffer, Grid, In, InOut, Kernel, Maybe, Options, Out, Work, kernel},
     element::Piece,
-    tuning::Numbers,
     vector::lines::{Index, LongLines},
 };
 
@@ -68,7 +67,7 @@ impl Gcoo {
     /// Groups `group_lines` lines of an index each. Lines of more than `longest` entries keep their
     /// order. Reads the number of different places back.
     pub fn new(work: &Work, index: &Index, group_lines: usize, longest: usize) -> Result<Self> {
-        let items = work.device().info().numbers().dense_placed;
+        let DenseNumbers { dense_placed: items, .. } = work.device().info().numbers();
         Self::placed(work, index, (group_lines, longest), items)
     }
 
@@ -78,7 +77,7 @@ impl Gcoo {
         let (nnz, lines) = (pattern.nnz(), pattern.ncols);
         let groups = lines.div_ceil(group_lines);
         let (line_ptr, other, source) = (&pattern.col_ptr, &pattern.row_idx, index.source());
-        let Numbers { elementwise_group: group_size, .. } = device.info().numbers();
+        let group_size = device.info().elementwise_group();
         let through = matches!(index, Index::Rows(_));
         let options = Options::group_size(group_size)
             .define("LINES", group_lines)

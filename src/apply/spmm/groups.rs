@@ -5,14 +5,13 @@
 //! In a matrix of blocks a line is a row of blocks. A group then has fewer lines, so that a
 //! work-item keeps about as many sums as for scalars.
 use super::{
-    Dense, Operands, Request,
+    Dense, DenseNumbers, Operands, Request,
     lines::{Entries, LineSums, Variants},
     tuning::{self, Pass},
 };
 use crate::{
     BlockShape, Device, Result,
     device::{Buffer, Elem, Grid, In, InOut, Scalar, Sum, Work, kernel},
-    tuning::Numbers,
     vector::lines::LongLines,
 };
 
@@ -76,10 +75,10 @@ impl GroupSums {
     pub fn new(work: &Work, of: GroupsOf, shape: BlockShape, request: &Request) -> Result<Self> {
         let (side, depth) = request.sides(shape);
         let numbers = match shape {
-            BlockShape::SCALAR => Numbers { dense_ahead: request.numbers.dense_group_ahead, ..request.numbers },
+            BlockShape::SCALAR => DenseNumbers { dense_ahead: request.numbers.dense_group_ahead, ..request.numbers },
             _ => request.numbers,
         };
-        let held = tuning::held_lines(numbers, side);
+        let held = tuning::held_lines(side);
         let local_bytes = work.device().info().local_bytes;
         let &Request { element, semiring, through, across, .. } = request;
         let (group_lines, longest) = (of.group_lines, of.longest);

@@ -4,17 +4,18 @@
 //! The scalar rows of a block row meet the same rows of D. The slot loads each row of D once for
 //! all of them.
 use super::{
-    Dense, Operands, Request,
+    Dense, DenseNumbers, Operands, Request,
     block_tiles::BlockTiles,
+    numbers::KEPT_ROWS,
     staged::Staged,
     tuning::{self, Pass},
 };
 use crate::{
     BlockShape, Device, Result,
+    apply::LEAST_SHARES,
     device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Sum, Work, kernel},
     element::{ElementType, Piece, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
-    tuning::Numbers,
     vector::{
         line_sums::Stored,
         lines::{self, Index, LongLines},
@@ -126,7 +127,7 @@ impl<S: crate::device::Arguments> Variants<S> {
     pub fn new(
         device: &Device,
         element: ElementType,
-        (numbers, n): (Numbers, usize),
+        (numbers, n): (DenseNumbers, usize),
         held: usize,
         options: impl Fn(&Pass) -> Options + Send + Sync + 'static,
     ) -> Self {
@@ -184,8 +185,7 @@ impl LineSums {
             BlockShape::SCALAR => request.numbers.dense_tile,
             _ => request.numbers.dense_block_tile,
         };
-        let share =
-            (pattern.nnz() + pattern.ncols).div_ceil(request.numbers.least_shares * info.compute_units as usize);
+        let share = (pattern.nnz() + pattern.ncols).div_ceil(LEAST_SHARES * info.compute_units as usize);
         // A small matrix is divided among all compute units.
         let tile = share.clamp(most.min(RUN_PIECE), most);
         let staged = is_staged(shape, request);
@@ -213,7 +213,7 @@ impl LineSums {
     ) -> Result<Self> {
         let (device, info, request) = (work.device(), work.device().info(), *request);
         let (side, depth) = request.sides(shape);
-        let held = tuning::held_lines(request.numbers, side);
+        let held = tuning::held_lines(side);
         let options = move |options: Options| {
             options
                 .define("THROUGH", u8::from(request.through))
@@ -222,7 +222,7 @@ impl LineSums {
                 .define("DEPTH", depth)
                 .define("ACROSS", u8::from(request.across))
                 .define("HELD", held)
-                .define("KEPT_ROWS", request.numbers.dense_kept_rows)
+                .define("KEPT_ROWS", KEPT_ROWS)
         };
         let plain = |by_columns| {
             let options = move |pass: &Pass| {
@@ -237,7 +237,7 @@ impl LineSums {
                 Kernels::Plain([plain(false), plain(true)], tiles.map(Box::new))
             }
         };
-        let group_size = info.numbers().vector_group;
+        let group_size = info.vector_group();
         let alone = tuning::Slot { group_size, lanes: 1, vec: 1, vectors: 1, aligned: false, ahead: 1 };
         let add = |by_columns| -> Result<_> {
             Kernel::rare(

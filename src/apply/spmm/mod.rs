@@ -29,6 +29,7 @@ mod gcoo;
 mod groups;
 mod lines;
 mod method;
+mod numbers;
 mod once;
 mod options;
 mod pack;
@@ -45,6 +46,7 @@ mod tests;
 mod tuning;
 
 pub use method::DenseMethod;
+pub(crate) use numbers::DenseNumbers;
 pub use once::{multiply, multiply_by};
 pub use options::DenseOptions;
 pub use packed::PackedDense;
@@ -58,7 +60,6 @@ use crate::{
     element::{ElementType, Scaling},
     matrix::{DenseShape, Layout},
     resident::{DenseBuffer, DenseBufferMut, PatternArrays},
-    tuning::Numbers,
     vector::{line_sums::Stored, lines::Index},
 };
 use by_rows::RowsOfD;
@@ -83,7 +84,7 @@ struct Request {
     through: bool,
     /// Whether a line is a row of the column-major blocks (else a column).
     across: bool,
-    numbers: Numbers,
+    numbers: DenseNumbers,
     /// The layouts of D and C whose kernels are compiled in advance. Kernels for other layouts are
     /// compiled when they are first used.
     layouts: [Layout; 2],

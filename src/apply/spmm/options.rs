@@ -5,7 +5,6 @@ use crate::{
     device::Work,
     matrix::{HostMatrix, Layout, MatrixType, Side},
     planned::prepared::check_patterns,
-    tuning::Numbers,
 };
 
 /// Options of a product of a sparse matrix with dense ones, before it is prepared; see
@@ -92,19 +91,6 @@ impl<M: HostMatrix> DenseOptions<M> {
     pub fn layouts(mut self, d: Layout, c: Layout) -> Self {
         self.wanted.request.layouts = [d, c];
         self
-    }
-
-    /// Replaces the device's [`Numbers`] by others when A and D are divided among work-items, for
-    /// their tuning. Conversions to groups and copies of D keep the device's. No number changes a
-    /// bit of C.
-    ///
-    /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for numbers with which no kernel can be
-    /// compiled.
-    pub fn numbers(mut self, numbers: Numbers) -> Result<Self> {
-        numbers.check()?;
-        self.wanted.request.numbers = numbers.within(self.wanted.a.device().info().max_group_size);
-        Ok(self)
     }
 
     /// Refuses an element type that the semiring or the device does not support, and the pattern of

@@ -36,7 +36,7 @@ impl BlockPack {
     }
 
     fn tuned(device: &Device, element: ElementType, through: bool, area: usize, turned: usize) -> Result<Self> {
-        let group_size = device.info().numbers().vector_group;
+        let group_size = device.info().vector_group();
         let options = Options::group_size(group_size)
             .element(element)
             .define("THROUGH", u8::from(through))

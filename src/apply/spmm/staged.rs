@@ -5,7 +5,7 @@
 //! many rows of D ahead, because the slot takes as long as its longest piece has rounds. Pieces and
 //! the tiles of other lines are one launch, so that the last pieces do not run alone.
 use super::{
-    Dense, Operands, Request,
+    Dense, DenseNumbers, Operands, Request,
     lines::{Entries, Variants},
     tuning::{Pass, Slot},
 };
@@ -13,7 +13,6 @@ use crate::{
     Device, Result,
     device::{Buffer, Elem, Grid, In, InOut, Maybe, Scalar, Sum, Teams, Work, at_most, kernel},
     element::{ElementType, Piece, Scaling},
-    tuning::Numbers,
     vector::line_sums::Stored,
 };
 
@@ -49,7 +48,7 @@ pub(super) struct Staged {
     kernels: [Variants<SumStaged<'static>>; 2],
     of_piece: Slot,
     element: ElementType,
-    numbers: Numbers,
+    numbers: DenseNumbers,
     n: usize,
 }
 
@@ -76,7 +75,7 @@ impl Staged {
             };
             // The sums of a tile must fit local memory.
             let vectors = if by_columns { 1 } else { numbers.dense_vectors };
-            Variants::new(device, element, (Numbers { dense_vectors: vectors, ..numbers }, n), 1, options)
+            Variants::new(device, element, (DenseNumbers { dense_vectors: vectors, ..numbers }, n), 1, options)
         };
         Self { kernels: [kernels(false), kernels(true)], of_piece, element, numbers, n }
     }

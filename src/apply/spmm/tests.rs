@@ -1,6 +1,6 @@
 //! Products with dense matrices under the numbers of every kind of device, compared bit by bit with
 //! the reference.
-use super::{ApplyDense, DenseMethod, DeviceGcoo, Grouping, multiply, multiply_by};
+use super::{ApplyDense, DenseMethod, DenseNumbers, DeviceGcoo, Grouping, multiply, multiply_by};
 use crate::{
     BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceKind, DeviceMatrix, Element, Matrix, Planned, Result, Semiring,
     device::test_device,
@@ -8,7 +8,7 @@ use crate::{
     matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side},
     plan::Accum,
     reference::{multiply_dense, multiply_dense_over},
-    tuning::Numbers,
+    tuning::StageNumbers,
 };
 use nalgebra::DMatrix;
 
@@ -43,9 +43,9 @@ fn scalars<T: Element>(rows: usize, cols: usize, long: &[(usize, usize)]) -> Res
 }
 
 /// The numbers of both kinds of devices, limited to what the device at hand supports.
-fn numbers(device: &Device) -> [Numbers; 2] {
+fn numbers(device: &Device) -> [DenseNumbers; 2] {
     let most = device.info().max_group_size;
-    [Numbers::of(DeviceKind::Cpu), Numbers::of(DeviceKind::Gpu).within(most)]
+    [DenseNumbers::of(DeviceKind::Cpu), DenseNumbers::of(DeviceKind::Gpu).within(most)]
 }
 
 fn values<T: Element>(shape: DenseShape, seed: u64) -> Vec<T> {
@@ -64,7 +64,7 @@ struct Case {
     gap: usize,
     semiring: Semiring,
     method: DenseMethod,
-    numbers: Numbers,
+    numbers: DenseNumbers,
     packed: bool,
     /// Whether C is overwritten (beta is zero).
     fresh: bool,
@@ -114,7 +114,7 @@ fn check<M: Matrix>(device: &Device, host: &M, case: Case) -> Result<()> {
     Ok(())
 }
 
-fn plain(n: usize, numbers: Numbers) -> Case {
+fn plain(n: usize, numbers: DenseNumbers) -> Case {
     Case {
         side: Side::Left,
         transposed: false,
@@ -174,25 +174,26 @@ fn lines_of_a_group_and_staged_entries_change_no_bit() -> Result<()> {
         let lines = [1, 2, 3, 4, 8, 16, 32].map(|lines| (lines, 32));
         let staged = [64, 128, 256, 512, 1024].map(|staged| (4, staged));
         for (dense_group_lines, dense_staged) in lines.into_iter().chain(staged).chain([(32, 1024)]) {
-            let numbers = Numbers { dense_group_lines, dense_staged, ..numbers };
+            let numbers = DenseNumbers { dense_group_lines, dense_staged, ..numbers };
             check(&device, &a, Case { method: DenseMethod::Gcoo, ..plain(3, numbers) })?;
         }
     }
     Ok(())
 }
 
-/// Given numbers replace the device's. Numbers that no kernel supports are refused.
+/// Numbers that a device is given replace those of the table. Numbers that no kernel supports are
+/// refused.
 #[test]
-fn plans_take_numbers() -> Result<()> {
-    let device = test_device();
-    let pattern = device.upload(&scalars::<f32>(23, 19, &[])?)?.pattern();
-    let options = || ApplyDense::<Csc<f32>>::with(&pattern, 3).method(DenseMethod::Gcoo);
-    let mut numbers = device.info().numbers();
-    numbers.dense_group_lines = 7;
-    assert!(options().numbers(numbers)?.plan()?.why().contains("groups of 7 rows"));
-    numbers.dense_group_lines = 33;
-    let refused = options().numbers(numbers).unwrap_err().to_string();
-    assert_eq!(refused, "dense_group_lines is 33, not from 1 to 32");
+fn plans_take_the_numbers_of_their_device() -> Result<()> {
+    let with = |lines: usize| {
+        let numbers = format!(r#"{{"dense_group_lines": {lines}}}"#);
+        test_device().info().with_file(&format!(r#"{{"cpu": {numbers}, "gpu": {numbers}}}"#))
+    };
+    let pattern = Device::open(&with(7)?)?.upload(&scalars::<f32>(23, 19, &[])?)?.pattern();
+    let plan = ApplyDense::<Csc<f32>>::with(&pattern, 3).method(DenseMethod::Gcoo).plan()?;
+    assert!(plan.why().contains("groups of 7 rows"));
+    let refused = with(33).unwrap_err().to_string();
+    assert!(refused.ends_with(": dense_group_lines is 33, not from 1 to 32"), "{refused}");
     Ok(())
 }
 
@@ -205,7 +206,7 @@ fn large_results_pass_the_caches() -> Result<()> {
     let scalars = scalars::<f64>(150, 1100, &[(20, 1090), (63, 1090), (64, 1090)])?;
     let blocks = matrix::<f32>(50, 40, BlockShape::new(3, 2)?, &[])?;
     for dense_past_bytes in [0, usize::MAX] {
-        let numbers = Numbers { dense_past_bytes, ..cpu };
+        let numbers = DenseNumbers { dense_past_bytes, ..cpu };
         // Two passes, by 32 and by 8 columns. Columns are 152, 8 and 150 elements apart.
         for (n, gap) in [(40, 2), (8, 0)] {
             for layout in Layout::ALL {
@@ -277,7 +278,7 @@ fn shares_of_columns_and_deep_blocks() -> Result<()> {
     for c_layout in [Layout::ByRows, Layout::ByColumns] {
         let case = |cache| Case {
             layouts: [Layout::ByRows, c_layout],
-            ..plain(70, Numbers { dense_cache_bytes: cache, ..gpu })
+            ..plain(70, DenseNumbers { dense_cache_bytes: cache, ..gpu })
         };
         // 64 columns of doubles fit; 70 columns do not.
         for cache in [gpu.dense_cache_bytes, 1100 * 65 * 8] {
@@ -302,7 +303,7 @@ fn shares_of_columns_and_deep_blocks() -> Result<()> {
 #[test]
 fn semirings_and_elements() -> Result<()> {
     let device = test_device();
-    fn one<T: Element>(device: &Device, semiring: Semiring, numbers: Numbers) -> Result<()> {
+    fn one<T: Element>(device: &Device, semiring: Semiring, numbers: DenseNumbers) -> Result<()> {
         let a = scalars::<T>(40, 1100, &[(2, 1090)])?;
         let case = Case { semiring, ..plain(18, numbers) };
         for &method in DenseMethod::ALL {
@@ -394,11 +395,11 @@ fn groups_are_chosen_by_their_reuse() -> Result<()> {
     };
     let (pairs, sixes) = (of_blocks(2, 3)?, of_blocks(6, 6)?);
     let [_, gpu] = numbers(&device);
-    let gpu = Numbers { dense_group_lines: 4, ..gpu };
+    let gpu = DenseNumbers { dense_group_lines: 4, ..gpu };
     let why = |plan: &ApplyDense<Cbc<f64>>| (plan.method(), plan.why().to_owned());
     let planned = |pattern, least, method| -> Result<_> {
         let mut options = ApplyDense::<Cbc<f64>>::with(pattern, 4).method(method);
-        options.wanted.request.numbers = Numbers { dense_reuse_percent: least, ..gpu };
+        options.wanted.request.numbers = DenseNumbers { dense_reuse_percent: least, ..gpu };
         Ok(why(&options.plan()?))
     };
     assert_eq!(planned(&pairs, 100, DenseMethod::Auto)?.0, DenseMethod::Gcoo);
@@ -410,7 +411,7 @@ fn groups_are_chosen_by_their_reuse() -> Result<()> {
     assert_eq!(asked, "gcoo, as asked for: groups of 1 rows of blocks use a row of D 1.00 times");
     assert_eq!(planned(&sixes, 100, DenseMethod::Auto)?.1, "rows: a row of blocks of 6x6 shares its rows of D");
     let mut options = ApplyDense::<Csc<f64>>::with(&scalars, 4);
-    options.wanted.request.numbers = Numbers { dense_reuse_percent: 100, ..gpu };
+    options.wanted.request.numbers = DenseNumbers { dense_reuse_percent: 100, ..gpu };
     assert!(options.clone().plan()?.why().starts_with("gcoo: groups of 4 rows use a row of D "));
     // The reason contains the number even if groups are not considered.
     options.wanted.request.numbers.dense_reuse_percent = 1 << 20;

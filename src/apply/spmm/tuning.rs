@@ -1,13 +1,15 @@
 //! The division of the columns of D among work-items: pure functions of their number, the element
 //! and the device.
-use super::ByRows;
+use super::{
+    ByRows, DenseNumbers,
+    numbers::{HELD_LINES, SUM_BYTES},
+};
 use crate::{
     Result, Semiring,
     device::{Options, at_most},
     element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,
     resident::PatternArrays,
-    tuning::Numbers,
 };
 
 /// A slot: the work-items that share a line, and the columns that each of them holds.
@@ -71,7 +73,7 @@ impl Slot {
     }
 
     /// The slot of a piece of a long line. An item has one column, and loads many rows of D ahead.
-    pub fn of_piece(numbers: &Numbers, n: usize) -> Self {
+    pub fn of_piece(numbers: &DenseNumbers, n: usize) -> Self {
         let lanes = n.next_power_of_two().min(numbers.dense_lanes);
         // Many narrow slots must not stage more than fits local memory.
         let ahead = numbers.dense_long_ahead.min(lanes.max(4));
@@ -79,30 +81,30 @@ impl Slot {
     }
 
     /// Entries of a line that a slot stages at once. Each item loads only a few of them.
-    pub fn staged_in_turn(&self, numbers: &Numbers) -> usize {
+    pub fn staged_in_turn(&self, numbers: &DenseNumbers) -> usize {
         numbers.dense_staged.min(4 * self.lanes).next_multiple_of(self.ahead)
     }
 
     /// Bytes of local memory that the slots of a work-group need for their staged entries.
-    fn staged_bytes(&self, element: ElementType, numbers: &Numbers) -> usize {
+    fn staged_bytes(&self, element: ElementType, numbers: &DenseNumbers) -> usize {
         let room = self.staged_in_turn(numbers).next_multiple_of(4) + 4;
         self.slots() * room * (size_of::<u32>() + element.arithmetic().bytes())
     }
 
     /// Number of lines of a work-group, at least one for each slot. If C is by columns, all sums
     /// must fit local memory beside the staged entries, for lines and for pieces.
-    pub fn tile_lines(&self, element: ElementType, numbers: &Numbers, of_piece: &Self, by_columns: bool) -> usize {
+    pub fn tile_lines(&self, element: ElementType, numbers: &DenseNumbers, of_piece: &Self, by_columns: bool) -> usize {
         let bytes = self.width() * element.arithmetic().bytes();
         let staged = self.staged_bytes(element, numbers).max(of_piece.staged_bytes(element, numbers));
         let free = (MOST_LOCAL_BYTES as usize).saturating_sub(staged);
-        let fitting = if by_columns { numbers.dense_sum_bytes.min(free) / bytes } else { usize::MAX };
+        let fitting = if by_columns { SUM_BYTES.min(free) / bytes } else { usize::MAX };
         let most = numbers.dense_tile.min(fitting);
         (most / self.slots()).max(1) * self.slots()
     }
 
     /// The entries that a slot stages if a value has `area` elements: all that fit the local memory
     /// of a work-group. For scalars their number is a multiple of [`Slot::ahead`].
-    pub fn staged(&self, element: ElementType, numbers: &Numbers, local_bytes: u64, area: usize) -> StagedEntries {
+    pub fn staged(&self, element: ElementType, numbers: &DenseNumbers, local_bytes: u64, area: usize) -> StagedEntries {
         let step = if area == 1 { self.ahead } else { 1 };
         // An entry takes an index, a line, and a value or its index. Each slot has room for one
         // more entry.
@@ -145,7 +147,7 @@ impl Pass {
 /// lines of a block that an item adds at once; their sums use the registers of further vectors.
 pub(super) fn passes(
     element: ElementType,
-    numbers: Numbers,
+    numbers: DenseNumbers,
     n: usize,
     held: usize,
     aligned: bool,
@@ -161,7 +163,7 @@ pub(super) fn passes(
 
 /// On a CPU one item takes all columns: first in the longest vectors, then in shorter ones for the
 /// rest.
-fn serial(numbers: Numbers, n: usize, longest: usize, vectors: usize) -> Vec<Pass> {
+fn serial(numbers: DenseNumbers, n: usize, longest: usize, vectors: usize) -> Vec<Pass> {
     let (mut passes, mut column) = (Vec::new(), 0);
     let mut slot = |vec, vectors| {
         let slot = Slot {
@@ -184,7 +186,7 @@ fn serial(numbers: Numbers, n: usize, longest: usize, vectors: usize) -> Vec<Pas
 }
 
 /// On a GPU neighbouring items take neighbouring vectors.
-fn together(numbers: Numbers, n: usize, vec: usize, vectors: usize, aligned: bool) -> Vec<Pass> {
+fn together(numbers: DenseNumbers, n: usize, vec: usize, vectors: usize, aligned: bool) -> Vec<Pass> {
     if n == 0 {
         return Vec::new();
     }
@@ -205,12 +207,12 @@ fn prev_power_of_two(n: usize) -> usize {
 /// The numbers for lines that are not cut. An item loads at most as many entries ahead as an
 /// average line has. If an average line has many entries, fewer items share its columns. This was
 /// not measured for lines of 128 entries and more.
-pub(super) fn of_lines(numbers: Numbers, [lines, entries]: [usize; 2]) -> Numbers {
+pub(super) fn of_lines(numbers: DenseNumbers, [lines, entries]: [usize; 2]) -> DenseNumbers {
     let lines = lines.max(1);
     let average = (entries + lines / 2) / lines;
     let many = numbers.dense_common..8 * numbers.dense_common;
     let most = if many.contains(&average) { numbers.dense_common_lanes } else { numbers.dense_lanes };
-    Numbers {
+    DenseNumbers {
         dense_ahead: numbers.dense_ahead.min(prev_power_of_two(average.max(1))),
         dense_lanes: numbers.dense_lanes.min(most),
         ..numbers
@@ -219,31 +221,31 @@ pub(super) fn of_lines(numbers: Numbers, [lines, entries]: [usize; 2]) -> Number
 
 /// The most entries of a line that stays whole. Longer lines are cut in pieces of 1024 entries,
 /// each of which has a slot of its own.
-pub(super) fn longest(numbers: &Numbers, pattern: &PatternArrays) -> usize {
+pub(super) fn longest(numbers: &DenseNumbers, pattern: &PatternArrays) -> usize {
     let average = pattern.nnz() / pattern.ncols.max(1);
     (numbers.dense_long_average * average).max(numbers.dense_long).min(RUN_PIECE)
 }
 
 /// Number of lines in a group: rows of scalars, or rows of blocks with `side` scalar lines each.
 /// Either way a group has about the same number of sums.
-pub(super) fn group_lines(numbers: &Numbers, side: usize) -> usize {
+pub(super) fn group_lines(numbers: &DenseNumbers, side: usize) -> usize {
     numbers.dense_group_lines.div_ceil(side)
 }
 
 /// Lines of a block that an item adds at once. They are divided evenly among the rounds.
-pub(super) fn held_lines(numbers: Numbers, side: usize) -> usize {
-    side.div_ceil(side.div_ceil(numbers.dense_held_lines))
+pub(super) fn held_lines(side: usize) -> usize {
+    side.div_ceil(side.div_ceil(HELD_LINES))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DeviceKind;
+    use crate::{DeviceKind, tuning::StageNumbers};
 
     #[test]
     fn many_items_share_short_lines() {
         let lanes = |lines, entries| {
-            let numbers = of_lines(Numbers::of(DeviceKind::Gpu), [lines, entries]);
+            let numbers = of_lines(DenseNumbers::of(DeviceKind::Gpu), [lines, entries]);
             let passes = passes(ElementType::F64, numbers, 128, 1, true).unwrap_or_default();
             passes.iter().map(|pass| (pass.slot.lanes, numbers.dense_ahead)).collect::<Vec<_>>()
         };
@@ -256,10 +258,10 @@ mod tests {
 
     #[test]
     fn what_is_staged_fits_every_device() {
-        let gpu = Numbers::of(DeviceKind::Gpu);
+        let gpu = DenseNumbers::of(DeviceKind::Gpu);
         for n in [1, 2, 3, 4, 7, 8, 32, 33, 128] {
             for (aligned, dense_staged) in [(false, gpu.dense_staged), (true, gpu.dense_staged), (true, 1024)] {
-                let numbers = Numbers { dense_staged, ..gpu };
+                let numbers = DenseNumbers { dense_staged, ..gpu };
                 for Pass { slot, .. } in passes(ElementType::F64, numbers, n, 1, aligned).unwrap_or_default() {
                     let slots = slot.group_size / slot.lanes;
                     for area in [1, 2, 6, 36, 1024] {
@@ -291,7 +293,7 @@ mod tests {
     #[test]
     fn passes_cover_the_columns() {
         for kind in [DeviceKind::Cpu, DeviceKind::Gpu] {
-            let numbers = Numbers::of(kind);
+            let numbers = DenseNumbers::of(kind);
             for (n, aligned, held) in (0..140).flat_map(|n| [(n, false, 1), (n, true, 1), (n, false, 6)]) {
                 let Some(passes) = passes(ElementType::F64, numbers, n, held, aligned) else { continue };
                 let mut next = 0;
@@ -308,7 +310,7 @@ mod tests {
 
     #[test]
     fn wide_loads_are_used_where_they_fit() {
-        let gpu = Numbers::of(DeviceKind::Gpu);
+        let gpu = DenseNumbers::of(DeviceKind::Gpu);
         let slot = |n, aligned| passes(ElementType::F64, gpu, n, 1, aligned).map(|passes| passes[0].slot);
         let sides = |slot: Option<Slot>| slot.map(|slot| (slot.lanes, slot.vec, slot.vectors));
         assert_eq!(sides(slot(32, true)), Some((16, 2, 1)));
@@ -316,9 +318,9 @@ mod tests {
         assert_eq!(sides(slot(33, true)), None);
         assert_eq!(sides(slot(33, false)), Some((32, 1, 2)));
         assert_eq!(sides(slot(1, false)), Some((1, 1, 1)));
-        let cpu = passes(ElementType::F64, Numbers::of(DeviceKind::Cpu), 53, 1, false).unwrap();
+        let cpu = passes(ElementType::F64, DenseNumbers::of(DeviceKind::Cpu), 53, 1, false).unwrap();
         assert_eq!(cpu.iter().map(|pass| pass.columns).collect::<Vec<_>>(), [32, 16, 4, 1]);
-        assert_eq!((held_lines(gpu, 9), held_lines(gpu, 6), held_lines(gpu, 1)), (5, 6, 1));
+        assert_eq!((held_lines(9), held_lines(6), held_lines(1)), (5, 6, 1));
         assert_eq!([1, 2, 3, 6].map(|side| group_lines(&gpu, side)), [4, 2, 2, 1]);
     }
 }

@@ -96,7 +96,7 @@ impl Atomics {
     pub fn new(work: &Work, rows: Rows, split: Option<Split>) -> Result<Self> {
         let device = &rows.device().clone();
         let info = device.info();
-        let group_size = info.numbers().vector_group;
+        let group_size = info.vector_group();
         let share = if info.kind == DeviceKind::Cpu { SHARE } else { 1 };
         let options = Options::group_size(group_size);
         let options = rows.options_through(options, rows.source.is_some() || split.is_some());

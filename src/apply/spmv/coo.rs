@@ -53,7 +53,7 @@ pub(super) struct Coo {
 impl Coo {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let (device, info) = (rows.device(), rows.device().info());
-        let group_size = info.numbers().vector_group;
+        let group_size = info.vector_group();
         let tile_group = info.serial_or(group_size);
         let options = |group| rows.options(Options::group_size(group)).define("TILE", Order::TILE);
         let tiles = Kernel::new(device, &options(tile_group))?;

@@ -4,12 +4,12 @@
 //! On a CPU a row is a serial loop, and nothing is shared. All stretches have about the same number
 //! of entries and rows, so that all end together. On a GPU neighbouring items read entries that lie
 //! a row apart, and [long rows](super::csr_long) are cut in pieces.
-use super::{Rows, Sums, csr_long};
+use super::{RowNumbers, Rows, Sums, csr_long, numbers::ROW_SHORTEST};
 use crate::{
     Device, DeviceInfo, Result,
+    apply::LEAST_SHARES,
     device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Sum, Value, Work, kernel},
     element::Scaling,
-    tuning::Numbers,
     vector::{line_sums::Stored, lines},
 };
 
@@ -46,15 +46,15 @@ kernel! {
 /// The size of a stretch, counted in entries and rows, for a matrix with `places` entries and rows,
 /// whose blocks have `area` elements. `None` if each item takes one row.
 fn stretch(info: &DeviceInfo, places: usize, area: usize) -> Option<usize> {
-    let Numbers { row_stretch: most, row_shortest: shortest, least_shares, .. } = info.numbers();
-    let share = places.div_ceil(least_shares * info.compute_units as usize);
-    (most > 0).then(|| (share.max(shortest / area).min(most / area)).max(1))
+    let RowNumbers { row_stretch: most, .. } = info.numbers();
+    let share = places.div_ceil(LEAST_SHARES * info.compute_units as usize);
+    (most > 0).then(|| (share.max(ROW_SHORTEST / area).min(most / area)).max(1))
 }
 
 /// Starts to compile the kernel that cuts rows into stretches, together with the kernels that find
 /// the rows.
 pub(super) fn ask(device: &Device) -> Result<()> {
-    if device.info().numbers().row_stretch > 0 { lines::ask_stretches(device) } else { Ok(()) }
+    if device.info().numbers::<RowNumbers>().row_stretch > 0 { lines::ask_stretches(device) } else { Ok(()) }
 }
 
 pub(super) struct Csr {
@@ -94,7 +94,7 @@ impl Csr {
         let options = |group_size| rows.by_item(rows.options(Options::group_size(group_size)), nnz, 1, nnz, false);
         let shares = match stretch {
             None => {
-                let group_size = device.info().numbers().vector_group;
+                let group_size = device.info().vector_group();
                 Shares::Rows { kernel: Kernel::new(device, &options(group_size))?, group_size }
             }
             Some(length) => {

@@ -91,7 +91,7 @@ impl RowsAndPieces {
         // On a CPU a group is one item, which needs no barriers. PoCL 3.1, where it optimises,
         // omits what the first item of a larger group does between the barriers of the kernel's
         // loop.
-        let (group_size, nnz) = (info.serial_or(info.numbers().vector_group), rows.pattern.nnz() as u64);
+        let (group_size, nnz) = (info.serial_or(info.vector_group()), rows.pattern.nnz() as u64);
         let options = rows.options(Options::group_size(group_size));
         let options = rows.by_item(options, nnz, 1, longest as u64, false);
         let options = rows.in_pieces(options, RUN_PIECE, LineTuning::shared(info).together);

@@ -69,7 +69,7 @@ pub(super) struct DiagonalKernels {
 
 impl DiagonalKernels {
     pub fn new(device: &Device, through: u8) -> Result<Self> {
-        let group_size = device.info().numbers().elementwise_group;
+        let group_size = device.info().elementwise_group();
         let options = Options::group_size(group_size).define("LANES", LANES).define("REACH", REACH);
         let options = options.define("THROUGH", through);
         Ok(Self { count: Kernel::new(device, &options)?, place: Kernel::rare(device, &options)?, group_size })

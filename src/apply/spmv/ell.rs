@@ -67,7 +67,7 @@ impl Ell {
         counted: CountedSlices,
     ) -> Result<Self> {
         let device = rows.device();
-        let group_size = device.info().numbers().vector_group;
+        let group_size = device.info().vector_group();
         let Profile { rows: count, entries, longest, sliced_places, .. } = counted.profile;
         let places = if format == Format::Ell { counted.profile.ell_places() } else { sliced_places };
         check_places(format, [count, entries, longest], places, rows.value_bytes())?;

@@ -20,7 +20,7 @@ use crate::{
     primitives::segmented_reduce::RUN_PIECE,
     vector::{
         line_sums::Stored,
-        lines::{Limits, Shares},
+        lines::{ELEMENTS, Limits, Shares},
     },
 };
 
@@ -139,9 +139,10 @@ impl Hyb {
     }
 
     fn of_parts(work: &Work, rows: &Rows, parts: Parts, arriving: bool) -> Result<Self> {
-        let (device, numbers) = (rows.device(), rows.device().info().numbers());
-        let (group_size, tail_group) = (numbers.vector_group, device.info().serial_or(numbers.vector_group));
-        let entries = (numbers.line_elements / rows.block.area()).max(1);
+        let device = rows.device();
+        let (group_size, tail_group) =
+            (device.info().vector_group(), device.info().serial_or(device.info().vector_group()));
+        let entries = (ELEMENTS / rows.block.area()).max(1);
         let options = |group_size| {
             let options = rows.options_through(Options::group_size(group_size), true);
             let heads = rows.len() as u64 * u64::from(parts.width);

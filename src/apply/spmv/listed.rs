@@ -38,7 +38,7 @@ pub(super) struct Listed {
 impl Listed {
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let (device, nnz) = (rows.device(), rows.pattern.nnz());
-        let group_size = device.info().numbers().vector_group;
+        let group_size = device.info().vector_group();
         // One kernel serves all matrices.
         let vectors = Elements::both(rows.elements.vector);
         let options = rows.options_of(vectors, Options::group_size(group_size), rows.source.is_some());

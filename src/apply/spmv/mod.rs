@@ -42,6 +42,7 @@ mod ell;
 mod format;
 mod hyb;
 mod listed;
+mod numbers;
 mod pack;
 mod profile;
 mod rows;
@@ -56,6 +57,7 @@ mod tails;
 mod tests;
 
 pub use format::Format;
+pub(crate) use numbers::RowNumbers;
 pub(super) use rows::Elements;
 pub use split::Split;
 

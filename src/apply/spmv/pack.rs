@@ -44,7 +44,7 @@ pub(super) struct ValuePack {
 impl ValuePack {
     /// Prepares a copy. `through` says whether the values are read through an index.
     pub fn new(device: &Device, element: ElementType, through: bool, block: Block, layout: Layout) -> Result<Self> {
-        let group_size = device.info().numbers().vector_group;
+        let group_size = device.info().vector_group();
         let options = block
             .options(Options::group_size(group_size).element(element).value(element))
             .define("THROUGH", u8::from(through))

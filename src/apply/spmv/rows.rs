@@ -1,5 +1,5 @@
 //! The rows of op(A), and the blocks in them.
-use super::Request;
+use super::{Request, RowNumbers};
 use crate::{
     BlockShape, Device, Result, Semiring,
     device::{Buffer, Options, Teams, Work},
@@ -109,7 +109,7 @@ impl Rows {
         of_rows: bool,
         Request { elements, packed, semiring, .. }: Request,
     ) -> Result<Self> {
-        let ahead = work.device().info().numbers().row_ahead;
+        let RowNumbers { row_ahead: ahead, .. } = work.device().info().numbers();
         if !of_rows {
             let (pattern, longest) = (arrays.clone(), arrays.lengths.map(|of| of.longest.into()));
             return Ok(Self { pattern, source: None, packed, elements, semiring, block, ahead, longest });

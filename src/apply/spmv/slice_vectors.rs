@@ -7,10 +7,12 @@
 use super::{
     Block, Rows,
     diagonals::{Diagonals, REACH},
+    numbers::ROW_SHORTEST,
     slices::{self, Columns, LANES},
 };
 use crate::{
     DeviceInfo, Result, Semiring,
+    apply::LEAST_SHARES,
     device::{Buffer, Column, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Sum, Value, Work, kernel},
     element::{ElementType, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
@@ -94,9 +96,8 @@ impl SliceVectors {
 
 /// Number of slices of a work-item. It is chosen so that all end together.
 fn share(info: &DeviceInfo, slices: usize) -> usize {
-    let numbers = info.numbers();
-    let least = numbers.row_shortest / LANES;
-    slices.div_ceil(numbers.least_shares * info.compute_units as usize).max(least).max(1)
+    let least = ROW_SHORTEST / LANES;
+    slices.div_ceil(LEAST_SHARES * info.compute_units as usize).max(least).max(1)
 }
 
 #[cfg(test)]

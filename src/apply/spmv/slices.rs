@@ -1,7 +1,7 @@
 //! Rows padded to one length, in slices. The device counts, scans and places them. Kernels:
 //! `cl/apply/spmv/slices.cl`.
 use super::{
-    Rows,
+    RowNumbers, Rows,
     diagonals::{DiagonalKernels, Diagonals},
     profile::Profile,
 };
@@ -53,7 +53,7 @@ pub(super) const LANES: usize = 8;
 /// Whether a work-item adds the rows of a slice in a vector. That is so on devices where an item
 /// takes many rows.
 pub(super) fn in_vectors(info: &DeviceInfo) -> bool {
-    info.numbers().row_stretch > 0
+    info.numbers::<RowNumbers>().row_stretch > 0
 }
 
 /// The least number of sums in a slice of sliced ELL.
@@ -153,7 +153,7 @@ impl SliceKernels {
     /// Prepares the kernels. `in_vectors` says that slices are added in vectors unless rows are too
     /// long.
     pub fn new(device: &Device, rows: &Rows, in_vectors: bool) -> Result<Self> {
-        Self::of_groups(device, rows, in_vectors, device.info().numbers().elementwise_group)
+        Self::of_groups(device, rows, in_vectors, device.info().elementwise_group())
     }
 
     fn of_groups(device: &Device, rows: &Rows, in_vectors: bool, group_size: usize) -> Result<Self> {
@@ -335,7 +335,7 @@ mod tests {
             let pattern = Pattern::new(24 * apart + 100, lengths.len(), ptr, entries.collect())?;
             let rows = Rows::of_scalars(PatternArrays::upload(&work, &pattern)?);
             // Groups of fewer items than a slice has rows, and larger ones.
-            let groups = [1, 2, device.info().numbers().elementwise_group];
+            let groups = [1, 2, device.info().elementwise_group()];
             for (group_size, is_whole) in groups.into_iter().flat_map(|size| [(size, true), (size, false)]) {
                 let kernels = SliceKernels::of_groups(&device, &rows, false, group_size)?;
                 let counted = kernels.count(&work, &rows)?;

@@ -3,7 +3,7 @@
 //! `cl/apply/spmv/symmetric.cl`.
 //!
 //! Every format is then made from the whole matrix, and its sums have the same bits.
-use super::{Block, Request, Rows};
+use super::{Block, Request, RowNumbers, Rows};
 use crate::{
     BlockShape, Error, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel},
@@ -59,7 +59,7 @@ pub(super) fn whole(
         // The highest bit of an index says whether the block is transposed.
         at_most("blocks of a symmetric matrix", arrays.nnz() as u64, i32::MAX as u64)?;
     }
-    let group_size = device.info().numbers().elementwise_group;
+    let group_size = device.info().elementwise_group();
     let options = Options::group_size(group_size).define("BLOCKS", u8::from(!is_scalar));
     let count: Kernel<CountWhole<'_>> = Kernel::new(device, &options)?;
     let place: Kernel<PlaceWhole<'_>> = Kernel::new(device, &options)?;
@@ -100,7 +100,7 @@ pub(super) fn whole(
     place.launch(work, Grid::items(lines, group_size), args)?;
     let pattern = PatternArrays::new(device, lines, lines, whole_ptr, whole_idx);
     let source: Buffer<u32> = whole_source;
-    let ahead = device.info().numbers().row_ahead;
+    let RowNumbers { row_ahead: ahead, .. } = device.info().numbers();
     Ok(Rows { pattern, source: Some(source), packed, elements, semiring, block: Block::flagged(shape), ahead, longest })
 }
 

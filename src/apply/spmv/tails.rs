@@ -126,7 +126,7 @@ pub(super) struct TailKernels {
 
 impl TailKernels {
     pub fn new(device: &Device, rows: &Rows) -> Result<Self> {
-        let group_size = device.info().numbers().elementwise_group;
+        let group_size = device.info().elementwise_group();
         let options = Options::group_size(group_size)
             .define("WIDEST", Lengths::WIDEST)
             .define("THROUGH", u8::from(rows.source.is_some()));

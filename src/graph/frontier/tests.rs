@@ -9,18 +9,20 @@ use crate::{
     generate::Random,
     graph::{edges::Graph, start::start},
     reference,
+    tuning::StageNumbers,
 };
 
 /// Entries (to, from, length).
 type Entries<D> = Vec<(usize, usize, D)>;
 
 /// Numbers of GPUs with these: work-items, parts of a tile and of a share, hops.
-fn numbers([frontier_group, frontier_tile, frontier_share, frontier_hops]: [usize; 4]) -> Numbers {
-    Numbers { frontier_group, frontier_tile, frontier_share, frontier_hops, ..Numbers::of(DeviceKind::Gpu) }
+fn numbers([frontier_group, frontier_tile, frontier_share, frontier_hops]: [usize; 4]) -> FrontierNumbers {
+    let gpu = FrontierNumbers::of(DeviceKind::Gpu);
+    FrontierNumbers { frontier_group, frontier_tile, frontier_share, frontier_hops, ..gpu }
 }
 
 /// The distances from vertex 0 have the bits of the reference.
-fn visited<D: Length>(n: usize, entries: &Entries<D>, numbers: Numbers, step: D) -> Result<Visits> {
+fn visited<D: Length>(n: usize, entries: &Entries<D>, numbers: FrontierNumbers, step: D) -> Result<Visits> {
     let host = Csc::from_triplets(n, n, entries.iter().copied())?;
     let device = test_device();
     let stored = device.upload(&host)?;
@@ -34,7 +36,7 @@ fn visited<D: Length>(n: usize, entries: &Entries<D>, numbers: Numbers, step: D)
     let (found, want) = (distance.typed::<D>().download(&work)?, reference::shortest_paths(&host, &[0])?);
     let wrong = (0..n).find(|&vertex| found[vertex].to_f64().to_bits() != want[vertex].to_f64().to_bits());
     let wrong = wrong.map(|vertex| (vertex, found[vertex], want[vertex]));
-    let Numbers { frontier_group, frontier_tile, frontier_share, frontier_hops, .. } = numbers;
+    let FrontierNumbers { frontier_group, frontier_tile, frontier_share, frontier_hops, .. } = numbers;
     assert_eq!(wrong, None, "{frontier_group} {frontier_tile} {frontier_share} {frontier_hops}, {step}");
     Ok(visits)
 }
@@ -75,7 +77,7 @@ fn grids_have_the_distances_of_dijkstra() -> Result<()> {
     for sizes in [[1, 16, 16, 0], [1, 8, 8, 3], [8, 16, 4, 5], [64, 64, 16, 12], [256, 64, 16, 12]] {
         // A front of some dozens of vertices is a share for each group, or more.
         for frontier_groups in [1, 8] {
-            let numbers = Numbers { frontier_groups, ..numbers(sizes) };
+            let numbers = FrontierNumbers { frontier_groups, ..numbers(sizes) };
             visited(2500, &entries, numbers, 0.5)?;
             visited(2500, &narrow, numbers, 0.05)?;
         }

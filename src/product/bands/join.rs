@@ -31,7 +31,7 @@ pub(crate) fn join_patterns(
     }
     let (ncols, nnz) = bands.iter().fold((0, 0), |(cols, nnz), band| (cols + band.0.len() - 1, nnz + band.1.len()));
     PatternArrays::check_nnz(nnz as u64)?;
-    let group_size = device.info().numbers().elementwise_group;
+    let group_size = device.info().elementwise_group();
     let kernel: Kernel<Join<'_>> = Kernel::new(device, &Options::group_size(group_size))?;
     let (mut col_ptr, mut row_idx) = (work.buffer(ncols + 1)?, work.buffer(nnz)?);
     let (mut column, mut entry) = (0, 0);

@@ -1,10 +1,17 @@
 //! The predicted cost of a product of scalars: before its columns are analysed, from facts that the
 //! host knows, and after the analysis.
-use super::{REST_LAUNCHES, divided, esc_ms, least, own_launches, predict_ms, sorted_share};
+use super::{
+    AdaptiveNumbers, PAIRED_PRODUCTS, REST_LAUNCHES, divided, esc_ms, least, own_launches, predict_ms, sorted_share,
+};
 use crate::{
-    primitives::segmented_sort::SortTuning,
-    product::terms::{Class, ClassSums, ClassesSums, Known, Method, SORTED_PRODUCTS, sorted_class},
-    tuning::{BinSize, MethodCosts, Numbers},
+    primitives::{
+        SortNumbers,
+        segmented_sort::{EXPANSION_SHORT_MAX, SortTuning},
+    },
+    product::terms::{
+        CHUNK_GROUP_SIZE, CHUNK_ITEMS, Class, ClassSums, ClassesSums, Known, Method, SORTED_PRODUCTS, sorted_class,
+    },
+    tuning::{BinSize, MethodCosts},
 };
 
 /// Prices of a product by the methods of scalars: the costs of their bins, and other times.
@@ -46,7 +53,7 @@ const ROOMY: u64 = 1024;
 
 impl Prices {
     /// The prices of a device that sorts columns of at most `most_sorted` products.
-    pub fn new(numbers: &Numbers, costs: MethodCosts, most_sorted: u32) -> Self {
+    pub fn new(numbers: &AdaptiveNumbers, sort: SortNumbers, costs: MethodCosts, most_sorted: u32) -> Self {
         Self {
             costs,
             analysis_ms: numbers.adaptive_analysis_us as f64 * 1e-3,
@@ -55,9 +62,9 @@ impl Prices {
             visit_ms: numbers.adaptive_visit_ps as f64 * 1e-9,
             longest_ms: numbers.adaptive_longest_ns as f64 * 1e-6,
             window_words: numbers.adaptive_wide_words as u32,
-            paired_products: numbers.adaptive_paired_products as u64,
+            paired_products: PAIRED_PRODUCTS,
             piece: numbers.adaptive_piece as u64,
-            whole: Whole::of(numbers),
+            whole: Whole::of(sort),
             sorted: numbers.adaptive_sorted_products as u64,
             most_sorted,
         }
@@ -179,12 +186,9 @@ pub(in crate::product) struct Whole {
 }
 
 impl Whole {
-    fn of(numbers: &Numbers) -> Self {
-        let short = numbers.expansion_short_max as u64;
-        match numbers.sorts_serially() {
-            true => Self { short, longest: 0 },
-            false => Self { short, longest: (numbers.chunk_group_size * numbers.chunk_items) as u64 },
-        }
+    fn of(sort: SortNumbers) -> Self {
+        let of_chunk = |_group_size| (CHUNK_GROUP_SIZE * CHUNK_ITEMS) as u64;
+        Self { short: EXPANSION_SHORT_MAX as u64, longest: sort.group_size().map_or(0, of_chunk) }
     }
 
     pub(super) fn of_sort(sort: &SortTuning) -> Self {

@@ -4,9 +4,10 @@ use crate::{
     Result,
     device::DeviceKind,
     generate::Random,
+    primitives::SortNumbers,
     product::terms::{Known, MOST_SORTED_PRODUCTS},
     resident::ColumnLengths,
-    tuning::{MethodCost, Numbers},
+    tuning::{MethodCost, StageNumbers},
 };
 
 /// The sums of classes with these numbers of columns. Each column has `products` products.
@@ -47,7 +48,7 @@ fn gpu() -> MethodCosts {
 }
 
 fn priced(costs: MethodCosts) -> Prices {
-    Prices::new(&Numbers::of(DeviceKind::Gpu), costs, MOST_SORTED_PRODUCTS)
+    Prices::new(&AdaptiveNumbers::of(DeviceKind::Gpu), SortNumbers::of(DeviceKind::Gpu), costs, MOST_SORTED_PRODUCTS)
 }
 
 /// The default costs of GPUs with one coefficient of a method changed.
@@ -312,17 +313,15 @@ fn a_wide_range_of_rows_is_dear_for_bitmaps() {
 /// they are analysed and sorted.
 #[test]
 fn short_columns_of_stencils_are_not_sorted_where_their_rows_are_far_apart() {
-    let sorted = |widest: u32, numbers: &Numbers| {
+    let sorted = |widest: u32, paired_products| {
         let mut sums = sums(of_classes(&[(Class::Wide, 27_434)]), of_classes(&[(Class::Wide, 729)]));
         let of = &mut sums[Class::Wide as usize];
         (of.widest, of.most_entries) = (widest, 125 * 27_434);
         (of.longest_b, of.b_entries, of.visits) = (27, 27 * 27_434, 27 * 27_434);
-        Prices::new(numbers, gpu(), MOST_SORTED_PRODUCTS).sorts_analysed(&sums).is_some()
+        Prices { paired_products, ..priced(gpu()) }.sorts_analysed(&sums).is_some()
     };
-    let numbers = Numbers::of(DeviceKind::Gpu);
-    assert_eq!([2050, 8000].map(|widest| sorted(widest, &numbers)), [false, true]);
-    let alone = Numbers { adaptive_paired_products: 500, ..numbers };
-    assert!(sorted(2050, &alone), "four teams share such columns");
+    assert_eq!([2050, 8000].map(|widest| sorted(widest, PAIRED_PRODUCTS)), [false, true]);
+    assert!(sorted(2050, 500), "four teams share such columns");
 }
 
 #[test]

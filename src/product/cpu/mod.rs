@@ -3,3 +3,6 @@
 //! kind.
 pub(super) mod on_host;
 pub(super) mod ranges;
+
+pub(crate) use on_host::HostNumbers;
+pub(crate) use ranges::RangeNumbers;

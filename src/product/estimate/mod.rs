@@ -147,7 +147,7 @@ fn estimate_on_host(
     let choice = match method {
         Method::Host => None,
         Method::Auto => Some(
-            HostChoice::new(info, &info.numbers(), costs, size).filter(|choice| choice.is_worth_reading(&known()))?,
+            HostChoice::new(info, info.numbers(), costs, size).filter(|choice| choice.is_worth_reading(&known()))?,
         ),
         _ => return None,
     };
@@ -171,7 +171,7 @@ fn estimate_on_host(
         peak = memory.need((end - begin) as u64, col_ptr[end] - col_ptr[begin]).max(peak);
         (begin, bands) = (end, bands + 1);
     }
-    let bins = size.bins(&costs, &info.numbers(), &sums);
+    let bins = size.bins(&costs, &sums);
     let peak_device_bytes = operand_bytes + peak;
     Some(Estimate { products: sums.products, bands, peak_device_bytes, operand_bytes, bins })
 }

@@ -62,6 +62,15 @@ pub(in crate::product) struct PlannedBand {
     pub first: u32,
 }
 
+/// A plan of scalars stores no operand pairs if there are at least this many products for each 100
+/// entries of C, and at least [`SUMS_PRODUCTS`]; it then stores what adaptive sums need. `st27_100`
+/// has 580 for each 100 and takes equally long either way.
+const SUMS_PERCENT: u64 = 500;
+
+/// 1 GiB of pairs. With fewer products an execution takes longer without pairs: `bcsstk16`, which
+/// has 1800 for each 100 entries, takes 0.15 ms, not 0.10.
+const SUMS_PRODUCTS: u64 = 1 << 27;
+
 impl PlannedBand {
     /// Keeps the runs of a band. Run 0 becomes entry `first` of C.
     pub fn new(work: &Work, sums: &BlockSums, found: FoundRuns, first: u32) -> Result<Self> {
@@ -153,9 +162,7 @@ impl PlannedProduct {
         let teams = Teams::of(info).filter(|_| plain(a) && plain(b) && part == Part::Full)?;
         match method {
             Method::Auto if teams.are_warps() => {
-                let [products, percent] =
-                    [info.numbers().plan_sums_products, info.numbers().plan_sums_percent].map(|number| number as u64);
-                Some((teams, Some(KeepRule::From { products, percent })))
+                Some((teams, Some(KeepRule::From { products: SUMS_PRODUCTS, percent: SUMS_PERCENT })))
             }
             Method::Auto => Some((teams, None)),
             _ => method.is_of_scalars().then_some((teams, Some(KeepRule::Always))),

@@ -39,7 +39,7 @@ pub(in crate::product) struct Retarget {
 
 impl Retarget {
     pub fn new(device: &Device) -> Result<Self> {
-        let group_size = device.info().numbers().elementwise_group;
+        let group_size = device.info().elementwise_group();
         let options = Options::group_size(group_size);
         Ok(Self { ends: Kernel::new(device, &options)?, pieces: Kernel::rare(device, &options)?, group_size })
     }

@@ -47,7 +47,7 @@ impl GroupSum {
         let stacked = stacked_identities(work, patterns.len(), first.arrays.ncols)?;
         let factor =
             |pattern: Arc<PatternArrays>| FactorPattern { pattern, shape: BlockShape::SCALAR, transposed: false };
-        let group_size = device.info().numbers().value_group;
+        let group_size = device.info().value_group();
         let options = Options::group_size(group_size).element_in(element, semiring);
         Ok(Self {
             kernel: Kernel::new(device, &options)?,

@@ -48,7 +48,7 @@ impl ApplyWeights {
     /// Prepares for a J with this pattern and a W with the pattern `weights`, a [`block_diagonal`].
     pub fn new(work: &Work, element: ElementType, j: &DevicePattern, weights: &DevicePattern) -> Result<Self> {
         let (device, shape, arrays) = (work.device(), j.shape(), &j.arrays);
-        let group_size = device.info().numbers().value_group;
+        let group_size = device.info().value_group();
         let options = Options::group_size(group_size)
             .element(element)
             .define("ROWS", shape.rows())
@@ -97,7 +97,7 @@ impl ApplyWeights {
     /// Enqueues T = W·J. The caller has checked both.
     pub fn run(&self, work: &Work, j: &DeviceCbc, weights: ArrayWeights<'_>) -> Result<TakenMatrix<'_>> {
         work.stage("weigh");
-        let (nnz, group_size) = (j.nnz(), self.device().info().numbers().value_group);
+        let (nnz, group_size) = (j.nnz(), self.device().info().value_group());
         // J's blocks stand in for arguments that are not read.
         let (information, stride) = weights.information().map_or((&j.values, 0), |w| (&w.values, w.stride));
         let (weight, rows_per_weight) =

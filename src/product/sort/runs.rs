@@ -10,7 +10,7 @@ use crate::{
     primitives::scan::Scan,
     product::{
         bands::Limits,
-        choose::Prices,
+        choose::{GROUPS, Prices},
         terms::{
             CPattern, Class, Factors, FoundColumns, FoundRuns, Known, Method, Part, PayloadKind, SORTED_PRODUCTS, Spec,
             sorted_class,
@@ -95,7 +95,7 @@ impl ShortRule {
         let wanted = Some(wanted).filter(|method| whole && matches!(method, Method::Auto | Method::Sort))?;
         let teams = teams_for(info, wanted)?;
         let most = most_within(info, OF_PRODUCT);
-        let prices = (wanted == Method::Auto).then(|| Prices::new(&info.numbers(), costs, most));
+        let prices = (wanted == Method::Auto).then(|| Prices::new(&info.numbers(), info.numbers(), costs, most));
         Some(Self { teams, most, prices, longest: tuning.long_run() as u32 })
     }
 
@@ -117,7 +117,7 @@ impl SortedRuns {
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning, how: (Method, MethodCosts)) -> Result<Option<Self>> {
         let Some(rule) = ShortRule::new(device.info(), spec, tuning, how) else { return Ok(None) };
         let info = device.info();
-        let groups = info.numbers().adaptive_groups * info.compute_units as usize;
+        let groups = GROUPS * info.compute_units as usize;
         let columns = ColumnGroups { teams: rule.teams, row_bits: spec.row_bits, groups };
         let place = |&most: &u32| Kernel::rare(device, &tuning.payload.define(columns.options(most), spec));
         Ok(Some(Self {

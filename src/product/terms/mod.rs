@@ -2,6 +2,7 @@
 //! launches or choices, and name no other module of `product`. Code that computes with a word lives
 //! in the module that does the computation.
 mod band;
+mod chunks;
 mod class;
 mod class_sums;
 mod counts;
@@ -24,6 +25,7 @@ mod weights;
 pub(crate) use crate::element::Scaling;
 pub use crate::matrix::Part;
 pub(crate) use band::Band;
+pub(in crate::product) use chunks::{CHUNK_GROUP_SIZE, CHUNK_ITEMS};
 #[cfg(test)]
 pub(crate) use class::MOST_SORTED_PRODUCTS;
 pub(crate) use class::{Class, SORTED_PRODUCTS, most_sorted_products, sorted_class};

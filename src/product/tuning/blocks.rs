@@ -1,7 +1,5 @@
 //! Numbers of the kernels that multiply blocks and add them up.
-use crate::{
-    BlockShape, DeviceInfo, DeviceKind, element::ElementType, primitives::segmented_reduce::RUN_PIECE, tuning::Numbers,
-};
+use crate::{BlockShape, DeviceInfo, DeviceKind, element::ElementType, primitives::segmented_reduce::RUN_PIECE};
 
 /// Parameters for multiplying blocks and adding them up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,25 +76,58 @@ pub(crate) enum BlockKernel {
     General,
 }
 
+/// Largest side of blocks for which kernels are compiled; larger blocks share a program. Block
+/// sides in use: points 3, poses 3 and 6, cameras 9, observations 2, similarity transforms 7,
+/// tetrahedra 4, hexahedra 8; finite elements up to 16.
+const COMPILED_SIDE: usize = 16;
+
+/// Most elements of a block of A that a work-item of a GPU holds in registers; larger blocks are
+/// staged in local memory.
+const HELD_AREA: usize = 64;
+
+/// While staged blocks are multiplied, the items of the group hold the next blocks, in 48 registers
+/// each. Only a few items wait for each other, and many groups are resident (13x13: 1.00 ms; with
+/// 64 items 1.23 ms).
+const STAGED: StagedNumbers = StagedNumbers { group: 32, bytes: 6 << 10 };
+
+/// On a GPU a run of small blocks with at least this many products has a work-group of its own. One
+/// item adds a product of small blocks in about a microsecond, most of which it waits for memory. A
+/// group hides that latency.
+const LONG_RUN: usize = 32;
+
+/// Runs of blocks that a work-item of a CPU sums one after another.
+const SERIAL_RUNS: usize = 64;
+
+/// A CPU prefetches a block of A this many products ahead. 640 thousand products of 6x6 take 23 ms,
+/// without prefetching 28. With 2 and 8 they take equally long within their noise.
+pub(crate) const PAIRS_AHEAD: usize = 4;
+
+/// Work-items of a work-group that sums scalars from stored operand pairs on a GPU. With the
+/// stretch below, `rmat18_e8` takes 5.9 ms, in groups of 128 8.5.
+pub(in crate::product) const SCALAR_GROUP: usize = 256;
+
+/// An item loads all its pairs of a stretch at once, in few registers: a multiprocessor runs 2048
+/// work-items. A stretch is at most a piece: `cnr-2000` takes 0.48 ms, with half of it 0.67. If a
+/// run of 1024 begins at the end of a stretch, doubles take 17 KiB. This is rare, so 8 groups are
+/// resident.
+pub(in crate::product) const SCALARS: ScalarNumbers = ScalarNumbers { ahead: 4, stretch: RUN_PIECE };
+
 /// Whether kernels are compiled for the sides of these blocks of A and B.
-pub(in crate::product) fn sides_are_compiled(numbers: &Numbers, (a, b): (BlockShape, BlockShape)) -> bool {
-    [a.rows(), a.cols(), b.cols()].iter().all(|&side| side <= numbers.block_compiled_side)
+pub(in crate::product) fn sides_are_compiled((a, b): (BlockShape, BlockShape)) -> bool {
+    [a.rows(), a.cols(), b.cols()].iter().all(|&side| side <= COMPILED_SIDE)
 }
 
 impl BlockTuning {
-    pub(super) fn new(info: &DeviceInfo, numbers: &Numbers, a: BlockShape, b: BlockShape) -> Self {
+    pub(super) fn new(info: &DeviceInfo, a: BlockShape, b: BlockShape) -> Self {
         let cpu = info.kind == DeviceKind::Cpu;
         let wide = |preferred: usize| preferred.min(1 << info.max_group_size.max(1).ilog2());
-        let compiled = sides_are_compiled(numbers, (a, b)) && (cpu || b.cols() <= wide(64));
-        let staged = StagedNumbers { group: numbers.block_staged_group, bytes: numbers.block_staged_bytes };
+        let compiled = sides_are_compiled((a, b)) && (cpu || b.cols() <= wide(64));
         let kernel = match cpu {
             _ if !compiled => BlockKernel::General,
-            true => BlockKernel::Serial { runs: numbers.block_serial_runs },
-            false if (a, b) == (BlockShape::SCALAR, BlockShape::SCALAR) => {
-                BlockKernel::Scalars(ScalarNumbers { ahead: numbers.scalar_ahead, stretch: numbers.scalar_stretch })
-            }
-            false if a.area() <= numbers.block_held_area => BlockKernel::Tiles,
-            false if wide(staged.group) == staged.group => BlockKernel::Staged(staged),
+            true => BlockKernel::Serial { runs: SERIAL_RUNS },
+            false if (a, b) == (BlockShape::SCALAR, BlockShape::SCALAR) => BlockKernel::Scalars(SCALARS),
+            false if a.area() <= HELD_AREA => BlockKernel::Tiles,
+            false if wide(STAGED.group) == STAGED.group => BlockKernel::Staged(STAGED),
             false => BlockKernel::General,
         };
         Self {
@@ -104,12 +135,12 @@ impl BlockTuning {
             group_size: match kernel {
                 BlockKernel::Serial { .. } => 1,
                 BlockKernel::Staged(staged) => staged.group,
-                BlockKernel::Scalars(_) => wide(numbers.scalar_group),
+                BlockKernel::Scalars(_) => wide(SCALAR_GROUP),
                 BlockKernel::General if a.product(b).area() > 64 => wide(128),
                 BlockKernel::Tiles | BlockKernel::General => wide(64),
             },
             long_run: match kernel {
-                BlockKernel::Tiles => numbers.block_long_run,
+                BlockKernel::Tiles => LONG_RUN,
                 BlockKernel::Staged(_) => 0,
                 BlockKernel::Scalars(_) | BlockKernel::Serial { .. } | BlockKernel::General => RUN_PIECE,
             },
@@ -191,8 +222,6 @@ impl StagedTiles {
 mod tests {
     use super::*;
 
-    const COMPILED_SIDE: usize = 16;
-
     /// Bytes of local memory that `cl/product/esc/blocks/tiles.cl` declares.
     fn local_bytes(element: ElementType, group_size: usize, a: BlockShape, b: BlockShape) -> usize {
         let tiles = BlockTiles::new(element, group_size, a, b);
@@ -204,40 +233,29 @@ mod tests {
         slots * ((a.area() + b.area()) * element + 2 * 16 + 8) + 8 * tiles.piece_teams + 12 * runs + 4 * 40 + 64
     }
 
-    fn staged_fits(element: ElementType, numbers: &Numbers, a: BlockShape, b: BlockShape) {
-        let (group, bytes) = (numbers.block_staged_group, numbers.block_staged_bytes);
-        let tiles = StagedTiles::new(element, StagedNumbers { group, bytes }, a, b);
+    fn staged_fits(element: ElementType, numbers: StagedNumbers, a: BlockShape, b: BlockShape) {
+        let tiles = StagedTiles::new(element, numbers, a, b);
         let items = a.rows().div_ceil(tiles.rows) * b.cols().div_ceil(tiles.cols) * tiles.teams;
-        assert!(items <= group && tiles.cols <= b.cols(), "{a} by {b}: {tiles:?}");
+        assert!(items <= numbers.group && tiles.cols <= b.cols(), "{a} by {b}: {tiles:?}");
         let bytes =
             tiles.teams * StagedTiles::team_bytes(tiles.rows, element.arithmetic().bytes(), a, b) + OTHER_LOCAL_BYTES;
         assert!(bytes <= LEAST_LOCAL_BYTES, "{a} by {b}: {bytes} bytes, {tiles:?}");
     }
 
-    /// Blocks are checked with the numbers of the table, and with the numbers that take the most
-    /// local memory.
+    /// Blocks are checked with the numbers above, and with those that take the most local memory.
     #[test]
     fn blocks_of_every_shape_fit_the_smallest_local_memory() -> crate::Result<()> {
-        let table = Numbers::of(DeviceKind::Gpu);
-        let bound = |name| table.bounds().into_iter().find(|bound| bound.name == name).unwrap();
-        let held = Numbers { block_held_area: bound("block_held_area").most, ..table };
-        let (group, bytes) = (bound("block_staged_group"), bound("block_staged_bytes").most);
-        let [few, many] = [group.least, group.most].map(|group| Numbers {
-            block_held_area: 1,
-            block_staged_group: group,
-            block_staged_bytes: bytes,
-            ..table
-        });
-        let all = [table, held, few, many];
-        for (numbers, side) in
-            all.into_iter().flat_map(|numbers| (0..COMPILED_SIDE.pow(3)).map(move |side| (numbers, side)))
+        let most = |group| StagedNumbers { group, bytes: 12 << 10 };
+        let all = [(HELD_AREA, STAGED), (128, STAGED), (1, most(32)), (1, most(1024))];
+        for ((held, staged), side) in
+            all.into_iter().flat_map(|of| (0..COMPILED_SIDE.pow(3)).map(move |side| (of, side)))
         {
             let [rows, inner, cols] =
                 [1, COMPILED_SIDE, COMPILED_SIDE * COMPILED_SIDE].map(|n| side / n % COMPILED_SIDE + 1);
             let (a, b) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);
-            if a.area() > numbers.block_held_area {
-                staged_fits(ElementType::F64, &numbers, a, b);
-                staged_fits(ElementType::F32, &numbers, a, b);
+            if a.area() > held {
+                staged_fits(ElementType::F64, staged, a, b);
+                staged_fits(ElementType::F32, staged, a, b);
                 continue;
             }
             for group_size in [64, 32, 16] {

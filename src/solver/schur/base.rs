@@ -64,7 +64,7 @@ impl Base {
     }
 
     fn kernel(device: &Device, element: ElementType, side: usize) -> Result<Kernel<AddBase<'static>>> {
-        let group_size = device.info().numbers().elementwise_group;
+        let group_size = device.info().elementwise_group();
         let options = Options::group_size(group_size).element(element).define("C", side);
         Kernel::new(device, &options)
     }
@@ -87,7 +87,7 @@ impl Base {
             scale: damped.scale,
             shift: damped.shift,
         };
-        let group_size = work.device().info().numbers().elementwise_group;
+        let group_size = work.device().info().elementwise_group();
         self.kernel.launch(work, Grid::items(place.len() * u.shape.area(), group_size), args)
     }
 

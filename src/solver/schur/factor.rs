@@ -2,6 +2,7 @@
 //! Kernels: `cl/solver/schur/factor.cl`, behind `damping.cl`.
 use super::{
     equations::Floored,
+    numbers::{FACTOR_BYTES, FACTOR_SIDE, GROUP},
     system::{Damped, least_pivot, packed},
 };
 use crate::{
@@ -102,12 +103,11 @@ impl Factor {
     }
 
     fn kernel(device: &Device, element: ElementType, side: usize) -> Result<(BySide, Groups)> {
-        let numbers = device.info().numbers();
-        let each = side <= numbers.schur_factor_side;
+        let each = side <= FACTOR_SIDE;
         let groups = match each {
             true => {
-                let room = numbers.schur_factor_bytes / (side * side * size_of::<f64>());
-                let blocks = 1 << room.clamp(1, numbers.schur_group).ilog2();
+                let room = FACTOR_BYTES / (side * side * size_of::<f64>());
+                let blocks = 1 << room.clamp(1, GROUP).ilog2();
                 Groups { size: device.info().serial_or(blocks), blocks }
             }
             false => Groups { size: ROWS, blocks: 1 },

@@ -3,7 +3,11 @@
 //!
 //! Long lines are cut into pieces of [`RUN_PIECE`] terms, one work-group each. Short lines are
 //! added by one work-item for each element.
-use super::{factor::Factors, structure::scan};
+use super::{
+    factor::Factors,
+    numbers::{GROUP, LINE_BYTES, SchurNumbers},
+    structure::scan,
+};
 use crate::{
     BlockShape, Result,
     device::{Buffer, Device, Elem, Grid, In, Kernel, Options, Out, Scratch, Work, kernel},
@@ -84,34 +88,30 @@ struct Lines {
 }
 
 /// Points of a work-group.
-fn points(device: &Device, side: usize) -> usize {
-    group_size(device) / side
-}
-
-/// Work-items of a group, if each has an element or a piece of its own.
-fn group_size(device: &Device) -> usize {
-    device.info().numbers().schur_group
+fn points(side: usize) -> usize {
+    GROUP / side
 }
 
 /// Options of `count_pieces` and `make_pieces`, the same for all shapes.
 fn sharing(device: &Device, group_size: usize) -> Options {
-    Options::group_size(group_size).define("LONG", device.info().numbers().schur_short_line).define("PIECE", RUN_PIECE)
+    let SchurNumbers { schur_short_line: long } = device.info().numbers();
+    Options::group_size(group_size).define("LONG", long).define("PIECE", RUN_PIECE)
 }
 
 /// Options of the kernels that sum rows or columns in blocks of `shape`, in groups of `group_size`.
 fn sums(device: &Device, element: ElementType, group_size: usize, shape: BlockShape, by_rows: bool) -> Options {
-    let depth = device.info().numbers().schur_line_bytes / (shape.area() * element.bytes());
+    let depth = LINE_BYTES / (shape.area() * element.bytes());
     sharing(device, group_size)
         .element(element)
         .define("C", shape.rows())
         .define("P", shape.cols())
         .define("BY_ROWS", u8::from(by_rows))
         .define("DEPTH", depth.clamp(1, 64))
-        .define("POINTS", points(device, shape.cols()))
+        .define("POINTS", points(shape.cols()))
 }
 
 fn count_pieces(device: &Device) -> Result<Kernel<CountPieces<'static>>> {
-    Kernel::new(device, &sharing(device, group_size(device)))
+    Kernel::new(device, &sharing(device, GROUP))
 }
 
 /// Requests the kernels of [`ReducedRightSide`] and of [`BackSubstitution`].
@@ -133,16 +133,16 @@ impl Lines {
         let (device, cols) = (work.device(), pattern.ncols);
         let (line_ptr, lines) = (&pattern.col_ptr, cols as u32);
         let count = count_pieces(device)?;
-        let make: Kernel<MakePieces<'_>> = Kernel::rare(device, &sharing(device, group_size(device)))?;
-        let sum_pieces = Kernel::rare(device, &sums(device, element, group_size(device), shape, by_rows))?;
+        let make: Kernel<MakePieces<'_>> = Kernel::rare(device, &sharing(device, GROUP))?;
+        let sum_pieces = Kernel::rare(device, &sums(device, element, GROUP, shape, by_rows))?;
         let mut piece_ptr = work.buffer(cols + 1)?;
         let args = CountPieces { line_ptr, piece_ptr: &mut piece_ptr, lines };
-        count.launch(work, Grid::items(cols + 1, group_size(device)), args)?;
+        count.launch(work, Grid::items(cols + 1, GROUP), args)?;
         scan(device)?.run(work, &mut piece_ptr)?;
         let n = work.read_count(&piece_ptr, cols, "pieces of lines", (pattern.nnz() + cols) as u64)? as usize;
         let mut pieces = work.buffer(n)?;
         let args = MakePieces { line_ptr, piece_ptr: &piece_ptr, piece: &mut pieces, lines, pieces: n as u32 };
-        make.launch(work, Grid::items(n, group_size(device)), args)?;
+        make.launch(work, Grid::items(n, GROUP), args)?;
         let parts = Scratch::of(device, element.word(), n * if by_rows { shape.rows() } else { shape.cols() })?;
         Ok(Self { pattern, piece_ptr, pieces, parts, sum_pieces })
     }
@@ -159,7 +159,7 @@ impl Lines {
         let other = &self.pattern.row_idx;
         let (piece, source) = (&self.pieces, source.unwrap_or(other));
         let args = SumPieces { piece, other, source, z, x, parts };
-        self.sum_pieces.launch(work, Grid::groups(self.pieces.len(), group_size(work.device())), args)
+        self.sum_pieces.launch(work, Grid::groups(self.pieces.len(), GROUP), args)
     }
 
     fn bytes(&self) -> u64 {
@@ -191,7 +191,7 @@ impl ReducedRightSide {
     }
 
     fn kernel(device: &Device, element: ElementType, shape: BlockShape) -> Result<Kernel<ReduceRows<'static>>> {
-        Kernel::new(device, &sums(device, element, group_size(device), shape, true))
+        Kernel::new(device, &sums(device, element, GROUP, shape, true))
     }
 
     pub fn run(&self, work: &Work, z: &Buffer, y: &Buffer, b: &Buffer, r: &mut Buffer) -> Result<()> {
@@ -212,7 +212,7 @@ impl ReducedRightSide {
             r,
             lines: cameras as u32,
         };
-        self.kernel.launch(work, Grid::items(cameras * self.side, group_size(work.device())), args)
+        self.kernel.launch(work, Grid::items(cameras * self.side, GROUP), args)
     }
 
     pub fn bytes(&self) -> u64 {
@@ -240,7 +240,7 @@ impl BackSubstitution {
     }
 
     fn group_size(device: &Device) -> usize {
-        device.info().serial_or(group_size(device))
+        device.info().serial_or(GROUP)
     }
 
     pub fn run(&self, work: &Work, z: &Buffer, x_c: &Buffer, factors: &Factors, x_p: &mut Buffer) -> Result<()> {
@@ -261,7 +261,7 @@ impl BackSubstitution {
             lines: pattern.ncols as u32,
         };
         let device = work.device();
-        let grid = Grid::groups(pattern.ncols.div_ceil(points(device, self.side)), Self::group_size(device));
+        let grid = Grid::groups(pattern.ncols.div_ceil(points(self.side)), Self::group_size(device));
         self.kernel.launch(work, grid, args)
     }
 

@@ -37,7 +37,7 @@ impl Solve {
     }
 
     fn kernel(device: &Device, element: ElementType, shape: BlockShape) -> Result<Kernel<SolveRows<'static>>> {
-        let group_size = device.info().numbers().elementwise_group;
+        let group_size = device.info().elementwise_group();
         let options =
             Options::group_size(group_size).element(element).define("C", shape.rows()).define("P", shape.cols());
         Kernel::new(device, &options)
@@ -53,7 +53,7 @@ impl Solve {
             nnz: w.nnz() as u32,
             stride: w.stride as u32,
         };
-        let group_size = work.device().info().numbers().elementwise_group;
+        let group_size = work.device().info().elementwise_group();
         self.kernel.launch(work, Grid::items(w.nnz() * w.shape.rows(), group_size), args)
     }
 

@@ -90,7 +90,7 @@ pub(super) struct Kernels {
 
 impl Kernels {
     pub fn new(device: &Device) -> Result<Self> {
-        let group_size = device.info().numbers().elementwise_group;
+        let group_size = device.info().elementwise_group();
         let options = Options::group_size(group_size);
         Ok(Self {
             make_slots: Kernel::new(device, &options)?,
@@ -167,7 +167,7 @@ impl Structure {
 
 /// The kernel of [`columns`].
 pub(super) fn scatter(device: &Device) -> Result<Kernel<ScatterColumns<'static>>> {
-    Kernel::new(device, &Options::group_size(device.info().numbers().elementwise_group))
+    Kernel::new(device, &Options::group_size(device.info().elementwise_group()))
 }
 
 /// Column of each entry, from the transpose.
@@ -176,7 +176,7 @@ pub(super) fn columns(work: &Work, transposed: &Transposed) -> Result<Buffer<u32
     let mut column = work.buffer(nnz)?;
     let (t_row_idx, t_source) = (&transposed.pattern.row_idx, &transposed.source);
     let args = ScatterColumns { t_row_idx, t_source, column: &mut column, w_nnz: nnz as u32 };
-    kernel.launch(work, Grid::items(nnz, work.device().info().numbers().elementwise_group), args)?;
+    kernel.launch(work, Grid::items(nnz, work.device().info().elementwise_group()), args)?;
     Ok(column)
 }
 

@@ -15,7 +15,7 @@ pub fn merged_costs(text: &str, kind: DeviceKind, name: &str, costs: &[(&str, Me
     let json = |cost| serde_json::to_value(cost).map_err(|error| Error::Argument(error.to_string()));
     let given = costs.iter().map(|&(method, cost)| Ok((method, json(cost)?)));
     let (merged, file) = merged(text, &["devices", name, "costs"], given)?;
-    let found = file.costs(kind, name);
+    let found = file.given(kind, name).costs(kind);
     match costs.iter().find(|(method, cost)| found.of(method) != Some(*cost)) {
         Some((method, _)) => Err(Error::Argument(format!(
             "the costs of {method} for \"{name}\" would have no effect: a later name of `devices` gives others"
@@ -24,9 +24,8 @@ pub fn merged_costs(text: &str, kind: DeviceKind, name: &str, costs: &[(&str, Me
     }
 }
 
-/// Adds [`Numbers`](crate::tuning::Numbers), by the names of their fields, for the device of this
-/// name and kind to the text of a tuning file. The rest of `text` stays; an empty text is an empty
-/// file.
+/// Adds numbers, by their names, for the device of this name and kind to the text of a tuning file.
+/// The rest of `text` stays; an empty text is an empty file.
 ///
 /// # Errors [`Error::Argument`] if `text` is not a tuning file, if no kernel can be compiled with
 /// the numbers, or if a later section for a part of the name has others, which would take
@@ -34,8 +33,8 @@ pub fn merged_costs(text: &str, kind: DeviceKind, name: &str, costs: &[(&str, Me
 pub fn merged_numbers(text: &str, kind: DeviceKind, name: &str, numbers: &[(&str, usize)]) -> Result<String> {
     let given = numbers.iter().map(|&(number, value)| Ok((number, value.into())));
     let (merged, file) = merged(text, &["devices", name], given)?;
-    let mut found = file.numbers(kind, name);
-    match numbers.iter().find(|(number, value)| found.named(number).map(|found| *found) != Some(*value)) {
+    let found = file.given(kind, name).numbers;
+    match numbers.iter().find(|(number, value)| found.get(*number) != Some(value)) {
         Some((number, value)) => Err(Error::Argument(format!(
             "{number} = {value} for \"{name}\" would have no effect: a later name of `devices` gives another"
         ))),
@@ -80,11 +79,12 @@ mod tests {
             })
         };
         let (_, file) = merged("\u{feff}", &[("sort", cost(1.0)?)])?;
-        assert_eq!(file.costs(DeviceKind::Gpu, "nvidia h200").of("sort"), Some(cost(1.0)?));
+        let costs = |file: &Overrides, name| file.given(DeviceKind::Gpu, name).costs(DeviceKind::Gpu);
+        assert_eq!(costs(&file, "nvidia h200").of("sort"), Some(cost(1.0)?));
         let text = r#"{"cpu": {"scan_items": 3}, "devices": {"H200": {"tile_items": 4, "costs": {"hub": {"entry_ps": 1}}},
             "NVIDIA H200": {"group_size": 32, "costs": {"sort": {"launch_us": 7}, "esc": {"entry_ps": 5.5}}}}}"#;
         let (mut file, parsed) = merged(text, &[("sort", cost(1.0)?), ("dense", cost(2.0)?)])?;
-        let costs = parsed.costs(DeviceKind::Gpu, "NVIDIA H200");
+        let costs = costs(&parsed, "NVIDIA H200");
         assert_eq!([costs.of("sort"), costs.of("dense")], [Some(cost(1.0)?), Some(cost(2.0)?)]);
         let of_device = file["devices"]["NVIDIA H200"]["costs"].as_object_mut().unwrap();
         of_device.remove("dense");
@@ -98,7 +98,7 @@ mod tests {
         let costs = [("sort", MethodCost::new([1.0; 4])?)];
         let refused = |text: &str| merged_costs(text, DeviceKind::Cpu, "H200", &costs).unwrap_err().to_string();
         assert!(refused("{").contains("line 1"));
-        assert!(refused(r#"{"gpu": {"tile": 3}}"#).contains("unknown field `tile`"));
+        assert!(refused(r#"{"gpu": {"tile": 3}}"#).contains("no number `tile`"));
         assert!(refused("[]").contains("no JSON object"));
         let text = r#"{"devices": {"h2": {"costs": {"sort": {"launch_us": 9}}}}}"#;
         assert!(refused(text).contains("costs of sort for \"H200\" would have no effect"), "h2 sorts behind H200");
@@ -111,15 +111,18 @@ mod tests {
         let numbers = [("dense_group_lines", 8), ("dense_staged", 64)];
         let merged = merged_numbers(text, DeviceKind::Gpu, "NVIDIA H200", &numbers)?;
         let file = Overrides::parse(&merged).map_err(Error::Argument)?;
-        let found = file.numbers(DeviceKind::Gpu, "NVIDIA H200");
-        assert_eq!((found.dense_group_lines, found.dense_staged), (8, 64));
-        assert_eq!(file.numbers(DeviceKind::Gpu, "H200").dense_staged, 32);
+        let found = |name| {
+            let found = file.given(DeviceKind::Gpu, name).numbers;
+            ["dense_group_lines", "dense_staged"].map(|number| found.get(number).copied())
+        };
+        assert_eq!(found("NVIDIA H200"), [Some(8), Some(64)]);
+        assert_eq!(found("H200"), [None, Some(32)]);
         let mut value: Value = serde_json::from_str(&merged).unwrap();
         value["devices"].as_object_mut().unwrap().remove("NVIDIA H200");
         assert_eq!(value, serde_json::from_str::<Value>(text).unwrap(), "nothing else has changed");
         let refused = |name, numbers| merged_numbers(text, DeviceKind::Gpu, name, numbers).unwrap_err().to_string();
         assert!(refused("A H200", &[("dense_staged", 1 << 20)]).contains("dense_staged is 1048576"));
-        assert!(refused("A H200", &[("dense_lines", 4)]).contains("unknown field `dense_lines`"));
+        assert!(refused("A H200", &[("dense_lines", 4)]).contains("no number `dense_lines`"));
         let lost = refused("A H200", &[("dense_staged", 64)]);
         assert!(lost.contains("dense_staged = 64 for \"A H200\" would have no effect"), "H200 sorts behind it: {lost}");
         Ok(())

@@ -156,7 +156,7 @@ fn long_lines_are_guessed_if_all_tiles_are_added_at_once() {
         let tuning = tuning.of(info, places);
         (tuning.longest, tuning.whole, tuning.guessed_by(256), tuning.guessed_by(4))
     };
-    let longest = info.numbers().guessed_line;
+    let longest = info.numbers::<LineNumbers>().guessed_line;
     assert_eq!(guessed(&info, most), (longest, 2 * RUN_PIECE, longest, 0));
     assert_eq!(guessed(&info, most + 1), (tuning.tile, RUN_PIECE, 0, 0));
     // On a CPU one item adds every line.

@@ -1,4 +1,5 @@
 //! Parameters by which lines are divided and loaded.
+use super::numbers::{DIRECT_ELEMENTS, DIRECT_TERMS, ELEMENTS, GROUP, LIGHT, LineNumbers, SKEWED_AHEAD, SKEWED_GROUP};
 use crate::{BlockShape, DeviceInfo, primitives::segmented_reduce::RUN_PIECE};
 
 /// The sizes by which lines are divided among work-groups and summed.
@@ -56,14 +57,14 @@ pub(crate) fn entries_ahead(most: usize, terms: usize) -> usize {
 
 impl LineTuning {
     pub fn new(info: &DeviceInfo, shape: BlockShape) -> Self {
-        let numbers = info.numbers();
-        let entries = numbers.line_elements / shape.area();
+        let numbers: LineNumbers = info.numbers();
+        let entries = ELEMENTS / shape.area();
         // A few large blocks are enough to keep a group busy.
         let tile = if entries < 4 { 0 } else { entries };
         // On a CPU each work-item takes a tile of its own.
-        let group_size = info.serial_or(numbers.line_group);
+        let group_size = info.serial_or(GROUP);
         let skewed = match shape {
-            BlockShape::SCALAR => (info.serial_or(numbers.skewed_line_group), numbers.skewed_line_ahead),
+            BlockShape::SCALAR => (info.serial_or(SKEWED_GROUP), numbers.line_ahead.min(SKEWED_AHEAD)),
             _ => (group_size, numbers.line_ahead),
         };
         Self {
@@ -77,7 +78,7 @@ impl LineTuning {
             together: numbers.line_together,
             guessed: 0,
             whole: RUN_PIECE,
-            light: numbers.line_light,
+            light: LIGHT,
             apart: MOST_APART * info.compute_units as usize,
         }
     }
@@ -86,7 +87,7 @@ impl LineTuning {
     /// once, their time is that of the longest line, and groups add long lines by guesses.
     /// Otherwise guesses cost more than they save: `rmat18_e8` took 25 us on an H200, not 22.
     pub fn of(self, info: &DeviceInfo, places: usize) -> Self {
-        let guessed = info.numbers().guessed_line;
+        let guessed = info.numbers::<LineNumbers>().guessed_line;
         let few = places <= FEW_TILES * info.compute_units as usize * self.tile;
         if guessed == 0 || guessed >= self.longest || !few {
             return self;
@@ -113,9 +114,8 @@ impl LineTuning {
 
     /// The tuning for rows of scalars if items share long rows.
     pub fn shared(info: &DeviceInfo) -> Self {
-        let numbers = info.numbers();
-        let (group_size, ahead) = (info.serial_or(numbers.shared_line_group), numbers.shared_line_ahead);
-        let tile = numbers.shared_line_elements;
+        let LineNumbers { line_ahead, shared_line_elements: tile, .. } = info.numbers();
+        let (group_size, ahead) = (info.serial_or(GROUP), line_ahead.min(SKEWED_AHEAD));
         Self {
             group_size,
             tile,
@@ -131,9 +131,9 @@ impl LineTuning {
     /// groups of several items, items load a few blocks at once by themselves, two elements in each
     /// load.
     pub fn packed(info: &DeviceInfo, shape: BlockShape) -> Self {
-        let (tuning, numbers) = (Self::new(info, shape), info.numbers());
-        let (terms, tile) = (shape.rows(), numbers.direct_line_elements / shape.area());
-        let direct = numbers.direct_line_terms / terms;
+        let (tuning, numbers) = (Self::new(info, shape), info.numbers::<LineNumbers>());
+        let (terms, tile) = (shape.rows(), DIRECT_ELEMENTS / shape.area());
+        let direct = DIRECT_TERMS / terms;
         if terms % 2 == 1 || !DIRECT.contains(&direct) || tuning.group_size == 1 || tile <= tuning.tile {
             return tuning;
         }

@@ -2,7 +2,7 @@
 use super::groups::{Grouped, Groups, group_size, options};
 use crate::{
     Result,
-    apply::spmm::pack::BlockPack,
+    apply::spmm::{numbers::CHUNK, pack::BlockPack},
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     primitives::{
         radix_sort::{Elements, RadixSort, RadixTuning, Sorted},
@@ -75,7 +75,7 @@ impl Grouped {
 
 impl Groups {
     pub(super) fn kernel_options(&self) -> Options {
-        options(&self.device, self.element, self.grouping.lines(), self.device.info().numbers().dense_chunk)
+        options(&self.device, self.element, self.grouping.lines(), CHUNK)
     }
 
     /// The line of each entry.

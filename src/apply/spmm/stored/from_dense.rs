@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     BlockShape, Device, Result,
+    apply::spmm::{DenseNumbers, numbers::CHUNK},
     device::{Buffer, Elem, Grid, In, Kernel, Out, Work, kernel},
     element::ElementType,
     matrix::{DenseShape, Layout},
@@ -96,9 +97,9 @@ enum Kernels {
 impl Grouped {
     /// Groups the nonzero elements of a dense matrix. Reads their number back.
     pub fn from_dense(device: &Device, d: DenseBuffer<'_>, grouping: Grouping) -> Result<Self> {
-        let numbers = device.info().numbers();
+        let DenseNumbers { dense_lanes: lanes, .. } = device.info().numbers();
         // In a work-group that shares a short line, most items would have no element.
-        let together = numbers.dense_lanes > 1 && across(d.shape, grouping).cols > numbers.dense_chunk;
+        let together = lanes > 1 && across(d.shape, grouping).cols > CHUNK;
         Self::from_dense_by(device, d, grouping, together)
     }
 
@@ -130,7 +131,7 @@ fn entries(work: &Work, d: DenseBuffer<'_>, group_rows: usize, together: bool) -
         Layout::ByColumns => (1, shape.leading as u64, false),
     };
     let size = group_size(device);
-    let chunk = if together { ROUNDS * size } else { device.info().numbers().dense_chunk };
+    let chunk = if together { ROUNDS * size } else { CHUNK };
     let groups = shape.rows.div_ceil(group_rows);
     let all = groups * shape.cols.max(1).div_ceil(chunk);
     let grid = if together { Grid::groups(all + 1, size) } else { Grid::items(all + 1, size) };

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     DevicePattern, Result,
-    apply::spmm::{gcoo::Gcoo, pack::BlockPack},
+    apply::spmm::{gcoo::Gcoo, numbers::CHUNK, pack::BlockPack},
     device::{Buffer, Grid, In, Kernel, Out, Work, kernel},
     resident::DeviceCbc,
     vector::lines::Index,
@@ -64,7 +64,7 @@ impl Grouped {
         pack.run(&work, Some(&source), a.into(), &mut values)?;
         let lines = index.pattern().ncols;
         let groups = lines.div_ceil(grouping.lines());
-        let options = options(device, element, grouping.lines(), device.info().numbers().dense_chunk);
+        let options = options(device, element, grouping.lines(), CHUNK);
         let starts: Kernel<GroupStarts<'_>> = Kernel::new(device, &options)?;
         let mut group_ptr = work.buffer(groups + 1)?;
         let line_ptr = &index.pattern().col_ptr;

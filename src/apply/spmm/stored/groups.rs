@@ -33,7 +33,7 @@ pub(in crate::apply::spmm) struct Groups {
 }
 
 pub(super) fn group_size(device: &Device) -> usize {
-    device.info().numbers().elementwise_group
+    device.info().elementwise_group()
 }
 
 /// Options of `cl/apply/spmm/coordinates.cl` for chunks of `chunk` places across the lines.

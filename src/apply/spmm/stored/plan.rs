@@ -90,7 +90,7 @@ impl<T: 'static> GcooOptions<'_, T> {
 
     /// Replaces the device's numbers.
     #[cfg(test)]
-    pub(super) fn numbers(mut self, numbers: crate::tuning::Numbers) -> Self {
+    pub(super) fn numbers(mut self, numbers: crate::apply::spmm::DenseNumbers) -> Self {
         self.request.numbers = numbers;
         self
     }

@@ -2,12 +2,12 @@
 use super::*;
 use crate::{
     Bsr, Cbc, Csc, Csr, DeviceKind, Matrix, Planned, Semiring,
-    apply::spmm::{DenseMethod, tests::matrix},
+    apply::spmm::{DenseMethod, DenseNumbers, tests::matrix},
     device::test_device,
     matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side},
     planned::Accum,
     reference::multiply_dense_over,
-    tuning::Numbers,
+    tuning::StageNumbers,
 };
 
 /// Whether `arrays` hold the entries in the order of groups.
@@ -190,7 +190,7 @@ fn check<M: Matrix>(host: &M, grouping: Grouping, n: usize, case: Case, expected
     let device = test_device();
     let a = DeviceGcoo::from_matrix(&device.upload(host)?, grouping)?;
     for kind in [DeviceKind::Cpu, DeviceKind::Gpu] {
-        let numbers = Numbers::of(kind).within(device.info().max_group_size);
+        let numbers = DenseNumbers::of(kind).within(device.info().max_group_size);
         let options = ApplyGcoo::with(&a, n).method(case.method).semiring(case.semiring).numbers(numbers);
         let options = options.layouts(case.layouts[0], case.layouts[1]);
         let options = if case.transposed { options.transposed() } else { options };

@@ -14,16 +14,17 @@ use crate::{
     element::Arithmetic,
     generate::Random,
     matrix::MatrixKind,
+    primitives::SortNumbers,
     product::{
         Bin, Product,
         bands::HostColumns,
-        choose::Prices,
+        choose::{AdaptiveNumbers, Prices},
         terms::{Class, Counts, Destination, MOST_SORTED_PRODUCTS, Operands, Pipeline, Scaling, Spec},
         tuning::{AdaptiveTuning, Tuning},
     },
     reference,
     resident::DeviceCbc,
-    tuning::{MethodCost, MethodCosts, Numbers},
+    tuning::{MethodCost, MethodCosts, StageNumbers},
 };
 
 /// A matrix whose column j has the rows `rows(j)`. The sums of its values depend on their order.
@@ -235,7 +236,7 @@ fn apart() -> Prices {
     let with =
         |costs: MethodCosts, name| cost(name).and_then(|cost| costs.with(name, cost)).expect("costs that can be");
     let costs = MethodCosts::names().fold(MethodCosts::of_kind(DeviceKind::Gpu), with);
-    Prices::new(&Numbers::of(DeviceKind::Gpu), costs, MOST_SORTED_PRODUCTS)
+    Prices::new(&AdaptiveNumbers::of(DeviceKind::Gpu), SortNumbers::of(DeviceKind::Gpu), costs, MOST_SORTED_PRODUCTS)
 }
 
 fn tuning(wanted: Method) -> AdaptiveTuning {

@@ -4,7 +4,7 @@ use crate::{
     DeviceInfo,
     product::{
         bands::Limits,
-        choose::{self, Prices},
+        choose::{self, AdaptiveNumbers, GROUPS, PAIRED_PRODUCTS, Prices},
         columns::hash::GlobalTables,
         sort,
         terms::{Class, ClassSizes, ClassesSums, Known, Method, most_sorted_products, sorted_class},
@@ -32,11 +32,46 @@ const NARROW_BITMAPS: usize = 4;
 /// Bytes that a work-group of two teams needs beside its bitmaps.
 const PAIR_LISTS: usize = 2304;
 
+/// Most bytes of all tables in global memory, for columns with more rows than a table of local
+/// memory. This is enough for two groups on each of 132 multiprocessors if columns have 280,000
+/// rows.
+const HASH_BYTES: u64 = 1 << 30;
+
+/// Memory for the rows of C, in percent of their estimated number, since samples differ from the
+/// whole. Rows that do not fit are found twice. With 105 and with 125 `rmat18_e8` takes 28.6 ms,
+/// and `st27_100` 6.7 and 6.8.
+const ROOM_PERCENT: u64 = 110;
+
+/// With at least this many products, the number of rows is estimated from samples. The rows of
+/// fewer products take at most about 16 MiB. A sample is not worth a launch below that.
+const SAMPLED_PRODUCTS: u64 = 1 << 22;
+
+/// Neighbouring columns of B with equal rows share the rows of C if, except for the first of each
+/// group, they are at least this percentage of the columns that are not sorted. An estimate: with
+/// fewer columns, sharing saves less than its launch costs.
+const EQUAL_PERCENT: u64 = 25;
+
+/// Most columns that share rows and whose products are added up together. A node mostly has 3
+/// unknowns, or 6.
+const EQUAL_COLUMNS: usize = 3;
+
+/// Entries of each of these columns that a team adds up at once: at least 64, since PoCL 3.1 loses
+/// barriers of loops that cannot run twice. 12 KiB for three sums of doubles: an estimate.
+const EQUAL_PIECE: usize = 512;
+
+/// Bytes of local memory of a compute unit, which its resident work-groups share: that of an H200's
+/// multiprocessor.
+const RESIDENT_BYTES: usize = 228 << 10;
+
+/// The least number of products for which kernels overlap. Fork and join take as long as a few
+/// launches.
+const LANE_PRODUCTS: u64 = 1 << 21;
+
 impl AdaptiveTuning {
     /// The numbers for a product whose C has rows of `row_bits` bits. If a method is requested, it
     /// gets every column that it can compute.
     pub fn new(info: &DeviceInfo, (wanted, costs): (Method, MethodCosts), row_bits: u32) -> Self {
-        let (numbers, local) = (info.numbers(), info.local_bytes as usize);
+        let (numbers, local) = (info.numbers::<AdaptiveNumbers>(), info.local_bytes as usize);
         let fitting = |lists: usize, bitmaps: usize| (local.saturating_sub(lists) / (4 * bitmaps)).max(1);
         let medium_words = numbers.adaptive_medium_words.min(fitting(NARROW_LISTS, NARROW_BITMAPS));
         let takes =
@@ -58,7 +93,7 @@ impl AdaptiveTuning {
             narrow_words: numbers.adaptive_narrow_words.min(medium_words),
             medium_words,
             wide_words: numbers.adaptive_wide_words.min(fitting(WIDE_LISTS, 1)),
-            paired_products: numbers.adaptive_paired_products as u64,
+            paired_products: PAIRED_PRODUCTS,
             paired_words: fitting(PAIR_LISTS, 2),
             big_products: numbers.adaptive_big_products as u32,
             hash: takes(Method::Hash),
@@ -73,30 +108,30 @@ impl AdaptiveTuning {
                 _ => 0,
             },
             hash_products: if wanted == Method::Hash { u32::MAX } else { numbers.adaptive_hash_products as u32 },
-            hash_bytes: numbers.adaptive_hash_bytes as u64,
+            hash_bytes: HASH_BYTES,
             piece: numbers.adaptive_piece,
             slices: SLICES,
             // On NVIDIA's devices a work-group that takes all of local memory does not start.
             local_bytes: local.min(64 << 10).saturating_sub(1 << 10),
-            room_percent: numbers.adaptive_room_percent as u64,
-            sampled_products: numbers.adaptive_sampled_products as u64,
+            room_percent: ROOM_PERCENT,
+            sampled_products: SAMPLED_PRODUCTS,
             hub_percent: match wanted {
                 Method::Hub => u32::MAX,
                 _ if takes(Method::Hub) => numbers.adaptive_hub_percent as u32,
                 _ => 0,
             },
-            equal_percent: numbers.adaptive_equal_percent as u64,
+            equal_percent: EQUAL_PERCENT,
             equal_products: numbers.adaptive_equal_products as u64,
-            equal_columns: numbers.adaptive_equal_columns,
-            equal_piece: numbers.adaptive_equal_piece,
-            prices: Prices::new(&numbers, costs, most_sorted),
+            equal_columns: EQUAL_COLUMNS,
+            equal_piece: EQUAL_PIECE,
+            prices: Prices::new(&numbers, info.numbers(), costs, most_sorted),
             esc: wanted == Method::Auto,
             long_column: numbers.adaptive_long_column as u64,
             few_columns: numbers.adaptive_few_columns as u64,
             lanes: numbers.adaptive_lanes,
-            lane_products: numbers.adaptive_lane_products as u64,
-            resident_bytes: numbers.adaptive_resident_bytes,
-            groups: numbers.adaptive_groups,
+            lane_products: LANE_PRODUCTS,
+            resident_bytes: RESIDENT_BYTES,
+            groups: GROUPS,
             read_columns: 1 << 18,
         }
     }

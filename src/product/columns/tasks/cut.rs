@@ -11,6 +11,7 @@ use crate::{
         tuning::AdaptiveTuning,
     },
     resident::PatternArrays,
+    tuning::SharedNumbers,
 };
 
 kernel! {
@@ -123,7 +124,7 @@ impl CutTasks {
     /// The kernels for products of `element`. A team of a hub's task takes `hub_bytes` bytes of
     /// local memory besides its slots.
     pub fn new(device: &Device, tuning: &AdaptiveTuning, element: ElementType, hub_bytes: usize) -> Result<Self> {
-        let group_size = device.info().numbers().group_size;
+        let group_size = device.info().numbers::<SharedNumbers>().group_size;
         let slices = tuning.slices.map(|bytes| bytes.to_string()).join(", ");
         let options = Options::group_size(group_size)
             .define("KINDS", TaskKind::ALL.len())

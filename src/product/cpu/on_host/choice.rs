@@ -2,6 +2,10 @@
 //! of sizes, numbers and costs. The predicted time of the host is compared with that of the device.
 //! The first comparison uses facts that are known before anything is read. The second uses the
 //! products of the patterns that were read.
+use super::{
+    HostNumbers,
+    numbers::{ENTRY_PS, FAR_PS, MULTIPLICATION_PS, ROW_PS},
+};
 use crate::{
     BlockShape, DeviceInfo, DeviceKind,
     element::ElementType,
@@ -12,7 +16,7 @@ use crate::{
         cpu::ranges::{CACHED_ROWS, Profile, RangeTuning, Sides},
         terms::{Bin, Known, Method, PayloadKind},
     },
-    tuning::{BinSize, MethodCosts, Numbers},
+    tuning::{BinSize, MethodCosts},
 };
 
 /// Number of times that the host waits for copies: once for the operands, and once for C.
@@ -38,7 +42,6 @@ pub(in crate::product) struct HostChoice {
     costs: MethodCosts,
     /// The numbers by which the device's product is predicted.
     ranges: RangeTuning,
-    numbers: Numbers,
     /// Most entries of a C that the host computes.
     most: u64,
 }
@@ -140,9 +143,9 @@ impl HostSize {
     }
 
     /// The bins of the host's product: one bin, or none without products.
-    pub fn bins(&self, costs: &MethodCosts, numbers: &Numbers, sums: &HostSums) -> Vec<Bin> {
+    pub fn bins(&self, costs: &MethodCosts, sums: &HostSums) -> Vec<Bin> {
         let size = (self.payload == PayloadKind::Values).then(|| self.of_bin(WAITS, sums.products));
-        let besides = self.besides_ms(sums, numbers);
+        let besides = self.besides_ms(sums);
         let predicted_ms = size.and_then(|size| Some(choose::predict_ms(costs, Method::Host, &size)? + besides));
         let bin = Bin { size, predicted_ms, ..Bin::of("all columns", Method::Host, self.columns, sums.products) };
         if sums.products > 0 { vec![bin] } else { Vec::new() }
@@ -150,14 +153,14 @@ impl HostSize {
 
     /// Milliseconds besides those of the products: for the entries of C, for products whose rows
     /// are so far apart that their sums are in no cache, and for the first writes to these sums.
-    fn besides_ms(&self, sums: &HostSums, numbers: &Numbers) -> f64 {
-        let entries_ps = sums.most_entries as f64 * numbers.host_entry_ps as f64;
+    fn besides_ms(&self, sums: &HostSums) -> f64 {
+        let entries_ps = sums.most_entries as f64 * ENTRY_PS;
         let not_cached = |rows: u64| rows.saturating_sub(CACHED_ROWS) as f64;
         // Each entry of C brings one line of the sums into the cache.
         let met = self.rows.min(sums.most_entries.saturating_mul(SUMS_OF_A_LINE));
         let missed = sums.far as f64 * not_cached(met) / met.max(1) as f64;
         let first = if sums.in_all_rows { not_cached(self.rows) } else { 0.0 };
-        let far_ps = missed * numbers.host_far_ps as f64 + first * numbers.host_row_ps as f64;
+        let far_ps = missed * FAR_PS + first * ROW_PS;
         (entries_ps + if self.payload == PayloadKind::Values { far_ps } else { 0.0 }) * 1e-9
     }
 
@@ -169,7 +172,7 @@ impl HostSize {
 impl HostChoice {
     /// `None` if there is no choice: the device is not a CPU, the operands are large, or the host
     /// has no costs.
-    pub fn new(info: &DeviceInfo, numbers: &Numbers, costs: MethodCosts, size: HostSize) -> Option<Self> {
+    pub fn new(info: &DeviceInfo, numbers: HostNumbers, costs: MethodCosts, size: HostSize) -> Option<Self> {
         // Blocks are always added in sums of all rows.
         let has_room = size.payload == PayloadKind::Values || size.sums_bytes() <= MOST_SUMS;
         let is_small = numbers.host_entries > 0 && size.read <= numbers.host_entries as u64 && has_room;
@@ -177,7 +180,7 @@ impl HostChoice {
             return None;
         }
         let ranges = RangeTuning::or_esc(info, costs, size.payload, size.shapes)?;
-        Some(Self { size, costs, ranges, numbers: *numbers, most: numbers.host_products as u64 })
+        Some(Self { size, costs, ranges, most: numbers.host_products as u64 })
     }
 
     /// Whether the host is predicted to take less time, before the operands are read.
@@ -231,8 +234,8 @@ impl HostChoice {
     /// waits `waits` times. Sums that are not known yet are 0.
     fn is_faster(&self, waits: u32, profile: &Profile, sums: &HostSums) -> bool {
         let multiplications = self.ranges.multiplications.unwrap_or(0).saturating_mul(profile.products);
-        let of_blocks = multiplications as f64 * self.numbers.host_multiplication_ps as f64 * 1e-9;
-        let besides = of_blocks + self.size.besides_ms(sums, &self.numbers);
+        let of_blocks = multiplications as f64 * MULTIPLICATION_PS * 1e-9;
+        let besides = of_blocks + self.size.besides_ms(sums);
         let mut of_host = self.size.of_bin(waits, profile.products);
         if profile.longest_b <= 1 {
             // Every product is an entry of C, which takes the host about as long as an entry of B.

@@ -6,11 +6,13 @@
 //! arrays of a CPU device are read where they are.
 mod choice;
 mod memory;
+mod numbers;
 #[cfg(test)]
 mod tests;
 
 pub(in crate::product) use choice::{HostChoice, HostColumn, HostSize, HostSums};
 pub(in crate::product) use memory::HostMemory;
+pub(crate) use numbers::HostNumbers;
 
 use crate::{
     BlockShape, Result, Semiring,
@@ -110,7 +112,7 @@ impl<'w> OnHost<'w> {
         let known = || Known::new(b.ncols, [a.nnz(), a.ncols, a.nrows], b.nnz(), [a.lengths, b.lengths]);
         let choice = match how.method {
             Method::Host => None,
-            Method::Auto => match HostChoice::new(info, &info.numbers(), costs, size)
+            Method::Auto => match HostChoice::new(info, info.numbers(), costs, size)
                 .filter(|choice| choice.is_worth_reading(&known()))
             {
                 Some(choice) => Some(choice),
@@ -174,7 +176,7 @@ impl HostProduct for OnHost<'_> {
             counts.bands += 1;
             begin = end;
         }
-        counts.bins = size.bins(costs, &work.device().info().numbers(), sums);
+        counts.bins = size.bins(costs, sums);
         Ok(counts)
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     Cbc, DeviceInfo, DeviceKind, Error, Matrix, Product, device::test_device, generate, gustavson::Addition,
-    matrix::Threshold, reference, resident::ColumnLengths, tuning::Numbers,
+    matrix::Threshold, reference, resident::ColumnLengths, tuning::StageNumbers,
 };
 
 /// Computes A·B by `Method::Host` within `limit` bytes for C, and compares it with the reference.
@@ -81,10 +81,10 @@ fn a_column_that_does_not_fit_is_refused() -> Result<()> {
 }
 
 /// A CPU device with two cores, and the numbers and costs of the table for CPUs.
-fn cpu() -> (DeviceInfo, Numbers, MethodCosts) {
+fn cpu() -> (DeviceInfo, HostNumbers, MethodCosts) {
     let mut info = test_device().info().clone();
     (info.kind, info.compute_units) = (DeviceKind::Cpu, 2);
-    (info, Numbers::of(DeviceKind::Cpu), MethodCosts::of_kind(DeviceKind::Cpu))
+    (info, HostNumbers::of(DeviceKind::Cpu), MethodCosts::of_kind(DeviceKind::Cpu))
 }
 
 /// The sizes of A·A, if every column of A has `each` entries.
@@ -105,7 +105,7 @@ fn auto_takes_small_products_on_cpus_alone() -> Result<()> {
     let scalar = BlockShape::SCALAR;
     let on = |info: &DeviceInfo, columns, each, shape| {
         let (size, known) = size(columns, each, shape);
-        HostChoice::new(info, &numbers, costs, size).is_some_and(|choice| choice.is_worth_reading(&known))
+        HostChoice::new(info, numbers, costs, size).is_some_and(|choice| choice.is_worth_reading(&known))
     };
     assert!(on(&cpu, 100, 4, scalar) && !on(&gpu, 100, 4, scalar));
     // Products of growing size: the host computes small ones, and the device all from some size on.
@@ -117,11 +117,11 @@ fn auto_takes_small_products_on_cpus_alone() -> Result<()> {
     assert_eq!(blocks, [true, false]);
     // Few products in many columns are copied by the device.
     assert!(on(&cpu, 100, 1, scalar) && !on(&cpu, 12_000, 1, scalar));
-    assert!(HostChoice::new(&cpu, &numbers, costs.without("host")?, size(10, 4, scalar).0).is_none());
+    assert!(HostChoice::new(&cpu, numbers, costs.without("host")?, size(10, 4, scalar).0).is_none());
     // The host computes no products, not even with a B without columns.
-    let none = Numbers { host_entries: 0, ..numbers };
-    assert!(HostChoice::new(&cpu, &none, costs, size(0, 0, scalar).0).is_none());
-    assert!(HostChoice::new(&cpu, &numbers, costs, size(0, 0, scalar).0).is_some());
+    let none = HostNumbers { host_entries: 0, ..numbers };
+    assert!(HostChoice::new(&cpu, none, costs, size(0, 0, scalar).0).is_none());
+    assert!(HostChoice::new(&cpu, numbers, costs, size(0, 0, scalar).0).is_some());
     Ok(())
 }
 
@@ -132,7 +132,7 @@ fn the_host_is_compared_with_esc_if_there_are_no_ranges() -> Result<()> {
     let by_esc = costs.without("dense")?;
     let on = |costs, columns, each| {
         let (size, known) = size(columns, each, BlockShape::SCALAR);
-        HostChoice::new(&cpu, &numbers, costs, size).is_some_and(|choice| choice.is_worth_reading(&known))
+        HostChoice::new(&cpu, numbers, costs, size).is_some_and(|choice| choice.is_worth_reading(&known))
     };
     // 102,400 products; one in each of 4000 columns, 0.13 ms in ranges, 0.23 by the host and 0.32
     // by ESC; one in each of 40,000, where ESC takes less than the host.
@@ -152,7 +152,7 @@ fn a_large_b_is_read_while_that_pays() {
     let known = Known { products: 2000, ..known };
     let on = |read: u64| {
         let size = HostSize { read, ..of_b };
-        HostChoice::new(&cpu, &numbers, costs, size).is_some_and(|choice| choice.is_worth_reading(&known))
+        HostChoice::new(&cpu, numbers, costs, size).is_some_and(|choice| choice.is_worth_reading(&known))
     };
     let host: Vec<bool> = (0..8).map(|power| on(2000 << power)).collect();
     assert!(host.is_sorted_by(|one, next| one >= next) && host[1] && !host[7], "{host:?}");
@@ -162,7 +162,7 @@ fn a_large_b_is_read_while_that_pays() {
 fn what_is_read_is_given_back_only_if_that_is_faster() {
     let (cpu, numbers, costs) = cpu();
     let (size, known) = size(1000, 8, BlockShape::SCALAR);
-    let choice = HostChoice::new(&cpu, &numbers, costs, size).expect("a choice");
+    let choice = HostChoice::new(&cpu, numbers, costs, size).expect("a choice");
     // A product of `columns` equal columns. As many products merge as rows allow.
     let worth = |choice: &HostChoice, columns: usize, column: HostColumn| {
         let each = column.products.min(column.rows);
@@ -187,7 +187,7 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     assert!(merging(200) && !merging(800));
     // Rows within a window, or beyond it. Only sums of many rows are in no cache.
     let of_rows = |rows, addition| {
-        let choice = HostChoice::new(&cpu, &numbers, costs, HostSize { rows, ..size }).expect("a choice");
+        let choice = HostChoice::new(&cpu, numbers, costs, HostSize { rows, ..size }).expect("a choice");
         worth(&choice, 1000, of(200, 1000, addition))
     };
     let additions = [Addition::Window, Addition::AllRows, Addition::Sorted];
@@ -197,7 +197,7 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     // stencil of three unknowns a node in a range of 185,000 rows take 0.19 ms, in ranges 0.30.
     let of_stencil = |merged: u64| {
         let size = HostSize { rows: 185_385, columns: 33, read: 2706, ..size };
-        let choice = HostChoice::new(&cpu, &numbers, costs, size).expect("a choice");
+        let choice = HostChoice::new(&cpu, numbers, costs, size).expect("a choice");
         let column = HostColumn { entries: 81, products: 6561, rows: 185_000, addition: Addition::AllRows };
         choice.is_worth_it(&[column; 33], |sampled| 6561 * sampled.len() as u64 / merged)
     };
@@ -205,7 +205,7 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     // Columns are sampled if the choice is not clear without samples. They are not sampled if C has
     // so many rows that their bits take more memory than small products should.
     let sampled = |products, rows| {
-        let choice = HostChoice::new(&cpu, &numbers, costs, HostSize { rows, ..size }).expect("a choice");
+        let choice = HostChoice::new(&cpu, numbers, costs, HostSize { rows, ..size }).expect("a choice");
         let (columns, count) = (vec![of(products, 1000, Addition::Window); 1000], std::cell::Cell::new(0));
         choice.is_worth_it(&columns, |sampled| {
             count.set(sampled.len());
@@ -216,7 +216,7 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     assert_eq!([sampled(1, 1000), sampled(300, 1000), sampled(900, 1000), sampled(300, 1 << 30)], [0, 16, 9, 0]);
     // Few products, sorted or in sums of all rows. The first writes to these sums take longer.
     let of_few = |rows, addition| {
-        let choice = HostChoice::new(&cpu, &numbers, costs, HostSize { rows, columns: 2, read: 602, ..size });
+        let choice = HostChoice::new(&cpu, numbers, costs, HostSize { rows, columns: 2, read: 602, ..size });
         let column = HostColumn { entries: 300, products: 4800, rows, addition };
         worth(&choice.expect("a choice"), 2, column)
     };

@@ -1,6 +1,10 @@
 //! Numbers of products in ranges of columns, and the choice of how entries are found. These are
 //! pure functions of sizes, numbers, costs and the requested method.
-use super::profile::{Profile, Sides};
+use super::{
+    RangeNumbers,
+    numbers::MULTIPLICATION_PS,
+    profile::{Profile, Sides},
+};
 use crate::{
     BlockShape, DeviceInfo,
     device::DeviceKind,
@@ -9,7 +13,7 @@ use crate::{
         choose,
         terms::{Method, PayloadKind, Way},
     },
-    tuning::{BinSize, MethodCosts},
+    tuning::{BinSize, MethodCosts, RANGE_AHEAD, SharedNumbers},
 };
 
 /// The numbers of products in ranges on a device.
@@ -54,7 +58,7 @@ impl RangeTuning {
         (a, b): (BlockShape, BlockShape),
     ) -> Option<Self> {
         let takes = wanted == Method::Auto && costs.of(Method::Dense.cost_name()).is_some();
-        let in_ranges = info.numbers().range_shares > 0 && (takes || wanted == Method::Dense);
+        let in_ranges = info.numbers::<SharedNumbers>().range_shares > 0 && (takes || wanted == Method::Dense);
         in_ranges.then(|| Self::of(info, (wanted, costs), payload, (a, b)))
     }
 
@@ -77,20 +81,22 @@ impl RangeTuning {
         payload: PayloadKind,
         (a, b): (BlockShape, BlockShape),
     ) -> Self {
-        let (numbers, units) = (info.numbers(), info.compute_units.max(1) as usize);
+        let SharedNumbers { range_shares, .. } = info.numbers();
+        let RangeNumbers { range_one_pass_percent, range_sampled_products } = info.numbers();
+        let units = info.compute_units.max(1) as usize;
         Self {
             groups: units,
-            ranges: numbers.range_shares * units,
-            parts: numbers.range_shares * units,
-            one_pass_percent: numbers.range_one_pass_percent as u64,
-            sampled_products: numbers.range_sampled_products as u64,
-            ahead: if info.kind == DeviceKind::Cpu { numbers.range_ahead } else { 0 },
+            ranges: range_shares * units,
+            parts: range_shares * units,
+            one_pass_percent: range_one_pass_percent as u64,
+            sampled_products: range_sampled_products as u64,
+            ahead: if info.kind == DeviceKind::Cpu { RANGE_AHEAD } else { 0 },
             direct: wanted == Method::Auto && costs.of(Method::Direct.cost_name()).is_some(),
             multiplications: match payload {
                 PayloadKind::Values => None,
                 PayloadKind::Pairs => Some((a.area() * b.cols()) as u64),
             },
-            multiplication_ps: numbers.range_multiplication_ps as u64,
+            multiplication_ps: MULTIPLICATION_PS,
             costs,
             esc: wanted == Method::Auto,
         }

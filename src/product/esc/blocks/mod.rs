@@ -15,7 +15,7 @@ use crate::{
     primitives::segmented_reduce::{RUN_PIECE, Runs},
     product::{
         terms::{Scaling, Spec},
-        tuning::{BlockKernel, BlockTiles, BlockTuning, StagedTiles, Tuning, sides_are_compiled},
+        tuning::{BlockKernel, BlockTiles, BlockTuning, PAIRS_AHEAD, StagedTiles, Tuning, sides_are_compiled},
     },
     resident::DeviceCbc,
 };
@@ -56,7 +56,7 @@ fn of_sides(options: Options, &Spec { a, b, .. }: &Spec) -> Options {
 /// Adds the options of kernels whose items sum whole blocks.
 fn asking_ahead(options: Options, device: &Device) -> Options {
     let info = device.info();
-    let ahead = if info.kind == DeviceKind::Cpu { info.numbers().block_pairs_ahead } else { 0 };
+    let ahead = if info.kind == DeviceKind::Cpu { PAIRS_AHEAD } else { 0 };
     options.define("PAIRS_AHEAD", ahead)
 }
 
@@ -65,7 +65,7 @@ fn asking_ahead(options: Options, device: &Device) -> Options {
 /// the sides are too long for that.
 pub(in crate::product) fn options_of_runs(options: Options, device: &Device, spec: &Spec) -> Options {
     let options = of_runs(options, spec, false);
-    match sides_are_compiled(&device.info().numbers(), (spec.a, spec.b)) {
+    match sides_are_compiled((spec.a, spec.b)) {
         true => asking_ahead(of_sides(options, spec), device),
         false => options,
     }

@@ -4,7 +4,7 @@ use crate::{
     BlockShape, Element, Pattern,
     device::test_device,
     element::{Arithmetic, Piece},
-    product::tuning::ScalarNumbers,
+    product::tuning::{SCALAR_GROUP, SCALARS, ScalarNumbers},
     resident::PatternArrays,
 };
 use half::f16;
@@ -116,13 +116,12 @@ fn runs_of_all_lengths_are_summed_in_the_order_of_the_model() -> Result<()> {
     let long = [1, 511, 512, 513, 1, 1023, 1024, 1025, 2047, 2048, 2049, 3, 5000, 2];
     let short: Vec<usize> = (0..3000).map(|i| if i < 1000 { 16 } else { 1 + i * i % 23 }).collect();
     let lengths = [&long[..], &short, &[1; 2000]].concat();
-    let numbers = test_device().info().numbers();
-    let table = scalars(numbers.scalar_ahead, numbers.scalar_stretch);
-    check::<f64>(&lengths, table, numbers.scalar_group, LONG)?;
-    check::<f32>(&lengths, table, numbers.scalar_group, LONG)?;
-    check::<f16>(&lengths, table, numbers.scalar_group, LONG)?;
+    let table = BlockKernel::Scalars(SCALARS);
+    check::<f64>(&lengths, table, SCALAR_GROUP, LONG)?;
+    check::<f32>(&lengths, table, SCALAR_GROUP, LONG)?;
+    check::<f16>(&lengths, table, SCALAR_GROUP, LONG)?;
     let with_empty: Vec<usize> = lengths.iter().flat_map(|&length| [length, 0]).collect();
-    check::<f64>(&with_empty, table, numbers.scalar_group, LONG)?;
+    check::<f64>(&with_empty, table, SCALAR_GROUP, LONG)?;
     // The other kernels agree with the model too, so it is not a model of one kernel only.
     check::<f64>(&lengths, BlockKernel::Tiles, 64, 32)?;
     check::<f64>(&lengths, BlockKernel::Serial { runs: 3 }, 1, LONG)

@@ -55,7 +55,7 @@ pub(super) struct SeveralCore {
 impl SeveralCore {
     pub fn new(of: &Core, n: usize) -> Result<Self> {
         let (device, element, side, points) = (&of.device, of.element, of.w.shape().cols(), of.w.ncols());
-        let options = Options::group_size(device.info().numbers().elementwise_group).element(element).define("P", side);
+        let options = Options::group_size(device.info().elementwise_group()).element(element).define("P", side);
         Ok(Self {
             element,
             n,
@@ -162,7 +162,7 @@ impl SeveralCore {
     }
 
     fn grid(&self, work: &Work) -> Grid {
-        Grid::items(self.points * self.n, work.device().info().numbers().elementwise_group)
+        Grid::items(self.points * self.n, work.device().info().elementwise_group())
     }
 }
 

@@ -89,7 +89,7 @@ impl Operands<'_> {
         let (da, d) = (on.device().upload(self.a)?, on.device().upload_any_dense(&self.d)?);
         let Some(method) = sharing else {
             // The number of rows of blocks that make a group.
-            let rows = on.device().info().numbers().dense_group_lines.div_ceil(da.shape().rows());
+            let rows = on.device().info().numbers_by_name()["dense_group_lines"].div_ceil(da.shape().rows());
             let ((groups, plan), plan_ms) = on.planned(|| {
                 let groups = DeviceGcoo::from_matrix(&da, Grouping::Rows(rows))?;
                 let plan = ApplyGcoo::with(&groups, columns).method(DenseMethod::Gcoo).semiring(on.semiring());

@@ -10,11 +10,11 @@ use crate::messages::Messages;
 use crate::patterns::{elements, side, space, uniform};
 use crate::table;
 use blockmul::{
-    Csc, Device, DeviceMatrix, Planned, Result, Semiring,
-    dense::{AnyDense, DeviceDense, Layout},
+    Csc, Device, Planned, Result, Semiring,
+    dense::{AnyDense, Layout},
     device::DeviceKind,
-    element::{Any, ElementType},
-    extra::tuning::Numbers,
+    element::ElementType,
+    extra::tuning,
     matrix::AnyMatrix,
     plan::{ApplyDense, DenseMethod},
 };
@@ -96,7 +96,7 @@ pub fn tuned(
     let entries = entries.unwrap_or(if info.kind == DeviceKind::Cpu { 1 << 20 } else { 1 << 23 });
     let families = FAMILIES.iter().map(|family| family.measure(element, device, entries, messages));
     let families = families.collect::<std::result::Result<Vec<_>, _>>()?;
-    let numbers = Chosen::by(&families, info.numbers().dense_common);
+    let numbers = Chosen::by(&families, info.numbers_by_name()["dense_common"]);
     let outcome = Outcome { device: info.name.clone(), element: element.name(), columns: COLUMNS, families, numbers };
     Ok(Tuned {
         json: serde_json::to_value(&outcome).expect("plain data"),
@@ -106,13 +106,13 @@ pub fn tuned(
     })
 }
 
-/// A matrix with its dense factor, on the device, and the result.
+/// A matrix with its dense factor, and the result.
 struct Subject<'a> {
     name: &'static str,
     device: &'a Device,
     messages: &'a Messages,
-    a: DeviceMatrix<AnyMatrix>,
-    d: DeviceDense<Any>,
+    a: &'a AnyMatrix,
+    d: AnyDense,
     want: AnyDense,
 }
 
@@ -126,23 +126,20 @@ impl Family {
     ) -> std::result::Result<OfFamily, Failure> {
         messages.step(format!("{}: the reference", self.name));
         let a = AnyMatrix::from((self.make)(entries)?).cast(element).transpose()?.into_transpose();
-        let most_lanes = device.info().numbers().dense_lanes;
+        let most_lanes = device.info().numbers_by_name()["dense_lanes"];
         let subject = |columns| -> Result<Subject<'_>> {
             let Operands { d, want, .. } = Operands::new(Semiring::PlusTimes, &a, columns, Layout::ByRows)?;
-            let (a, d) = (device.upload(&a)?, device.upload_any_dense(&d)?);
-            Ok(Subject { name: self.name, device, messages, a, d, want })
+            Ok(Subject { name: self.name, device, messages, a: &a, d, want })
         };
         let few = subject(COLUMNS)?;
         let staged = if most_lanes > 1 { &STAGED[..] } else { &STAGED[..1] };
-        let by_rows = |&staged: &usize| few.time(DenseMethod::Rows, &|numbers| numbers.dense_staged = staged);
+        let by_rows = |&staged: &usize| few.time(DenseMethod::Rows, &[("dense_staged", staged)]);
         let rows_ms = staged.iter().map(by_rows).collect::<std::result::Result<_, _>>()?;
         let mut groups = Vec::new();
         for lines in LINES {
-            let of_lines = STAGED.iter().map(|&staged| {
-                few.time(DenseMethod::Gcoo, &|numbers| {
-                    (numbers.dense_group_lines, numbers.dense_staged) = (lines, staged);
-                })
-            });
+            let of_lines = STAGED
+                .iter()
+                .map(|&staged| few.time(DenseMethod::Gcoo, &[("dense_group_lines", lines), ("dense_staged", staged)]));
             let ms = of_lines.collect::<std::result::Result<_, _>>()?;
             groups.push(OfGroups { lines, reuse: reuse(&a, lines), ms });
         }
@@ -150,8 +147,7 @@ impl Family {
         if most_lanes > 1 {
             let many = subject(MANY_COLUMNS)?;
             for lanes in LANES {
-                let set = |numbers: &mut Numbers| numbers.dense_common_lanes = lanes.min(most_lanes);
-                lanes_ms.push(many.time(DenseMethod::Rows, &set)?);
+                lanes_ms.push(many.time(DenseMethod::Rows, &[("dense_common_lanes", lanes.min(most_lanes))])?);
             }
         }
         let (rows, entries) = (a.nrows(), a.values().len());
@@ -160,27 +156,31 @@ impl Family {
 }
 
 impl Subject<'_> {
-    /// Milliseconds of a product with other numbers. Fails if a bit of the result differs from the
-    /// reference.
-    fn time(&self, method: DenseMethod, set: &dyn Fn(&mut Numbers)) -> std::result::Result<f64, Failure> {
-        let mut numbers = self.device.info().numbers();
-        set(&mut numbers);
-        let (lines, staged, columns) = (numbers.dense_group_lines, numbers.dense_staged, self.d.shape().cols);
+    /// Milliseconds of a product with other numbers, by a device of its own. Fails if a bit of the
+    /// result differs from the reference.
+    fn time(&self, method: DenseMethod, numbers: &[(&str, usize)]) -> std::result::Result<f64, Failure> {
+        let info = self.device.info();
+        let info = info.with_file(&tuning::merged_numbers("", info.kind, &info.name, numbers)?)?;
+        let (all, columns) = (info.numbers_by_name(), self.d.shape().cols);
+        let (lines, staged) = (all["dense_group_lines"], all["dense_staged"]);
         let what = || format!("{} by {method}, {lines} lines, {staged} staged, {columns} columns", self.name);
         self.messages.step(what());
-        let options = ApplyDense::of(&self.a, columns).method(method).numbers(numbers)?;
-        let packed = options.layouts(Layout::ByRows, Layout::ByRows).pack(&self.a)?;
+        let device = Device::open(&info)?;
+        self.messages.show_compiling(&device);
+        let (a, d) = (device.upload(self.a)?, device.upload_any_dense(&self.d)?);
+        let options = ApplyDense::of(&a, columns).method(method).layouts(Layout::ByRows, Layout::ByRows);
+        let packed = options.pack(&a)?;
         let mut c = packed.output()?;
-        packed.execute(&self.d, &mut c)?;
+        packed.execute(&d, &mut c)?;
         if c.download()?.values().bytes() != self.want.values().bytes() {
             return Err(Failure::Verification(format!("{} does not have the bits of the reference", what())));
         }
         let mut least = f64::MAX;
         for _ in 0..ROUNDS {
-            self.device.finish()?;
+            device.finish()?;
             let clock = Instant::now();
-            (0..TOGETHER).try_for_each(|_| packed.execute(&self.d, &mut c).map(drop))?;
-            self.device.finish()?;
+            (0..TOGETHER).try_for_each(|_| packed.execute(&d, &mut c).map(drop))?;
+            device.finish()?;
             least = least.min(clock.elapsed().as_secs_f64() * 1e3 / f64::from(TOGETHER));
         }
         Ok(least)

@@ -1,7 +1,7 @@
 //! The samples to which costs are fitted: the bins of products by one method, with their times.
 use blockmul::{
     Method,
-    extra::tuning::{BinSize, MethodCost, Numbers, Sample},
+    extra::tuning::{BinSize, MethodCost, Sample},
     product::{Bin, Report},
 };
 use serde::Serialize;
@@ -37,16 +37,16 @@ impl ByMethod {
 
 /// The samples to which the costs of a method are fitted: the sizes of the bins that it computed in
 /// some runs, with times. A time is the busy time of the kernels of a bin, since the choice divides
-/// products into bins. If a device computes products in ranges of columns, the choice is between
+/// products into bins. With `in_ranges`, on a device that computes so, the choice is between
 /// ranges, ESC and the host. A time is then that of a whole product, launches and reads included,
 /// without the part that is predicted besides the costs; `present` are the present costs.
 pub fn samples<'a>(
-    numbers: &Numbers,
+    in_ranges: bool,
     runs: impl Iterator<Item = &'a ByMethod>,
     (name, present): (&str, MethodCost),
 ) -> Vec<Sample> {
     let between = [Method::Dense, Method::Esc, Method::Host].map(cost_name);
-    let of_products = numbers.range_shares > 0 && between.contains(&name);
+    let of_products = in_ranges && between.contains(&name);
     let sample = |bin: &Bin, ms: Option<f64>| Some(Sample::new(bin.size?, ms.filter(|ms| *ms > 0.0)?));
     let of = |run: &'a ByMethod| -> Vec<Sample> {
         let bins = run.bins.iter().filter(|bin| cost_name(bin.method) == name);
@@ -87,14 +87,12 @@ mod tests {
         (bin.size, bin.predicted_ms, bin.measured_ms) = (size, Some(1.5), Some(4.0));
         let (bins, sizes) = (vec![bin], vec![size]);
         let run = ByMethod { method: Method::Host, total_ms: 2.25, busy_ms: 0.0, launches: 0, bins, sizes };
-        let samples = |range_shares, name| -> Vec<f64> {
-            let mut numbers = device.info().numbers();
-            numbers.range_shares = range_shares;
-            super::samples(&numbers, [&run].into_iter(), (name, present)).iter().map(|sample| sample.ms).collect()
+        let samples = |in_ranges, name| -> Vec<f64> {
+            super::samples(in_ranges, [&run].into_iter(), (name, present)).iter().map(|sample| sample.ms).collect()
         };
-        assert_eq!(samples(1, "host"), [1.75]);
-        assert_eq!(samples(0, "host"), [4.0]);
-        assert!(samples(1, "dense").is_empty());
+        assert_eq!(samples(true, "host"), [1.75]);
+        assert_eq!(samples(false, "host"), [4.0]);
+        assert!(samples(true, "dense").is_empty());
     }
 
     fn bin(device: &Device, method: Method) -> Bin {

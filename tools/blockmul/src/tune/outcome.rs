@@ -64,14 +64,15 @@ impl Outcome {
     /// out. The present costs are kept if they predict the held-out products as well, or if the
     /// method has too few bins.
     pub fn new(device: &Device, element: &'static str, seconds: f64, cases: Vec<Case>) -> Result<Self> {
-        let (mut methods, mut table, numbers) = (Vec::new(), device.info().costs(), device.info().numbers());
+        let (mut methods, mut table) = (Vec::new(), device.info().costs());
+        let in_ranges = device.info().numbers_by_name()["range_shares"] > 0;
         let usual = MethodCosts::of_kind(device.info().kind);
         for (method, usual) in usual.iter() {
             let present = table.of(method).unwrap_or(usual);
             let of = |family: Option<&str>, held_out: bool| {
                 let of_family = |case: &&Case| family.is_none_or(|name| case.family == name);
                 let some = cases.iter().filter(of_family).filter(|case| case.held_out == held_out);
-                samples(&numbers, some.flat_map(|case| &case.runs), (method, present))
+                samples(in_ranges, some.flat_map(|case| &case.runs), (method, present))
             };
             let (used, held_out) = (of(None, false), of(None, true));
             if used.len() < LEAST_BINS {

@@ -117,12 +117,10 @@ fn blockmul_tuning_names_a_file_of_numbers() {
     };
     let want = multiply("off");
     let numbers = r#"{"group_size": 32, "scan_items": 17, "scan_direct_tiles": 3, "tile_items": 128,
-        "serial_short_max": 200, "serial_insertion_max": 12, "serial_merge_cost": 6, "block_serial_runs": 3,
         "adaptive_narrow_words": 2, "adaptive_medium_words": 8, "adaptive_wide_words": 10, "adaptive_big_products": 60,
-        "adaptive_piece": 128, "adaptive_room_percent": 20, "adaptive_sampled_products": 100,
-        "adaptive_hub_percent": 4000, "adaptive_equal_percent": 101, "adaptive_small_hash_words": 20,
-        "adaptive_medium_hash_words": 70, "adaptive_hash_words": 75, "adaptive_hash_products": 10, "adaptive_hash_bytes": 1,
-        "adaptive_lane_products": 1, "costs": {"sort": {"launch_us": 0}, "dense": {"column_ps": 0}}, "adaptive_groups": 1}"#;
+        "adaptive_piece": 128, "adaptive_hub_percent": 4000, "adaptive_small_hash_words": 20,
+        "adaptive_medium_hash_words": 70, "adaptive_hash_words": 75, "adaptive_hash_products": 10,
+        "costs": {"sort": {"launch_us": 0}, "dense": {"column_ps": 0}}, "range_shares": 3}"#;
     desk.put("numbers.json", &format!(r#"{{"cpu": {numbers}, "gpu": {numbers}}}"#));
     assert!(multiply("numbers.json") == want);
 
@@ -134,7 +132,11 @@ fn blockmul_tuning_names_a_file_of_numbers() {
             assert!(ran.stderr.contains(word), "{text}: no \"{word}\" in {}", ran.stderr);
         }
     };
-    refused(r#"{"gpu": {"groupsize": 3}}"#, &["unknown field `groupsize`"]);
+    // A number that earlier versions had.
+    refused(
+        r#"{"gpu": {"tile_items": 8, "adaptive_groups": 3}}"#,
+        &["gpu: there is no number `adaptive_groups`", "remove it"],
+    );
     refused(r#"{"cpu": {"group_size": 48}}"#, &["group_size is 48, not a power of two"]);
     refused("{\n\"cpu\": ]", &["line 2"]);
     refused("[]", &["the file is no JSON object"]);

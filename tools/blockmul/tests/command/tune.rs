@@ -117,7 +117,7 @@ fn what_cannot_be_tuned_is_refused_before_it_is_measured() {
     for (text, words) in [
         ("{", "t.json: "),
         ("[1]", "t.json: "),
-        (r#"{"gpu": {"groupsize": 3}}"#, "t.json: gpu: unknown field `groupsize`"),
+        (r#"{"gpu": {"groupsize": 3}}"#, "t.json: gpu: there is no number `groupsize`"),
         (r#"{"gpu": {"costs": {"sort": {"products": 3}}}}"#, "t.json: gpu: costs: sort: unknown `products`"),
     ] {
         desk.put("t.json", text);

@@ -5,23 +5,22 @@ use blockmul::{
     extra::tuning::{MethodCost, MethodCosts},
 };
 use serde::Serialize;
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// The costs of methods and the numbers that decide the choice.
 #[derive(Serialize)]
 struct ChosenBy {
     costs: MethodCosts,
-    numbers: Map<String, Value>,
+    numbers: BTreeMap<&'static str, usize>,
 }
 
 impl ChosenBy {
     fn of(info: &DeviceInfo) -> Self {
-        let all = match serde_json::to_value(info.numbers()) {
-            Ok(Value::Object(all)) => all,
-            _ => Map::new(),
-        };
         let of_choice = |name: &str| prefixes(info.kind).iter().any(|prefix| name.starts_with(prefix));
-        Self { costs: info.costs(), numbers: all.into_iter().filter(|(name, _)| of_choice(name)).collect() }
+        Self {
+            costs: info.costs(),
+            numbers: info.numbers_by_name().into_iter().filter(|(name, _)| of_choice(name)).collect(),
+        }
     }
 }
 
@@ -55,7 +54,7 @@ pub fn table(info: &DeviceInfo, report: &mut Report) {
              names that a tuning file has for them:"
         }
     });
-    let row = |(name, number): (&String, &Value)| vec![name.clone(), number.to_string()];
+    let row = |(name, number): (&&str, &usize)| vec![(*name).to_owned(), number.to_string()];
     report.table(&["number", "value"], numbers.iter().map(row));
     report.keep("table_2", &chosen_by);
 }

@@ -157,7 +157,7 @@ pub fn measured<T: Element>(
 
 /// The groups that the product by `gcoo` has on this device.
 fn grouping(setting: &Setting<'_>) -> Grouping {
-    Grouping::Rows(setting.device.info().numbers().dense_group_lines)
+    Grouping::Rows(setting.device.info().numbers_by_name()["dense_group_lines"])
 }
 
 /// Bytes of A in compressed rows, and in groups that were not made of these: such groups keep where

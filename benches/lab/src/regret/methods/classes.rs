@@ -1,9 +1,10 @@
 //! The oracle by class: the columns of a product are divided as the choice on a GPU divides them,
 //! into fewer classes, and each class is a product of its own, by every method that can compute it.
+use super::Numbers;
 use super::contest::{Contest, Variant, Wanted};
 use super::sweeps::WINDOWS;
 use crate::study::Lab;
-use blockmul::{Csc, Result, element::Field, extra::tuning::Numbers, matrix::Pattern};
+use blockmul::{Csc, Result, element::Field, matrix::Pattern};
 use serde::Serialize;
 
 /// The numbers of a column of C by which the choice divides.
@@ -42,7 +43,7 @@ impl Classes {
     /// Times each class of columns of A·B. `None` if all columns are of one class, or if a class
     /// has no time.
     pub fn of<T: Field>(lab: &Lab, (a, b): (&Csc<T>, &Csc<T>), whole: &Contest) -> Result<Option<Self>> {
-        let numbers = lab.device.info().numbers();
+        let numbers = lab.device.info().numbers_by_name();
         let class = |col: usize| class_of(&column(a.pattern(), b.pattern(), col), &numbers);
         let class_of_columns: Vec<Option<&str>> = (0..b.ncols()).map(class).collect();
         let mut names: Vec<&'static str> = CLASSES.to_vec();
@@ -102,21 +103,21 @@ fn class_of(column: &Column, numbers: &Numbers) -> Option<&'static str> {
         return None;
     }
     let words = range.div_ceil(32);
-    let pieces = products.min(range).div_ceil(numbers.adaptive_piece as u64);
-    let hub = 100 * products / entries.max(1) < numbers.adaptive_hub_percent as u64 * pieces;
-    let far = words > numbers.adaptive_far_words as u64 && products <= numbers.adaptive_far_products as u64;
+    let pieces = products.min(range).div_ceil(numbers["adaptive_piece"] as u64);
+    let hub = 100 * products / entries.max(1) < numbers["adaptive_hub_percent"] as u64 * pieces;
+    let far = words > numbers["adaptive_far_words"] as u64 && products <= numbers["adaptive_far_products"] as u64;
     Some(
         CLASSES[match SORTED.iter().position(|&most| products <= most) {
             _ if entries == 1 => 0,
-            Some(sorted) if products <= numbers.adaptive_sorted_products as u64 => 1 + sorted,
+            Some(sorted) if products <= numbers["adaptive_sorted_products"] as u64 => 1 + sorted,
             _ if far => 9,
-            _ if words > (WINDOWS * numbers.adaptive_wide_words) as u64 => 10,
+            _ if words > (WINDOWS * numbers["adaptive_wide_words"]) as u64 => 10,
             _ if entries > MOST_ENTRIES => 11,
             _ if hub => 12,
             Some(sorted) => 1 + sorted,
-            None if products > numbers.adaptive_big_products as u64 => 13,
-            None if words <= numbers.adaptive_narrow_words as u64 => 14,
-            None if words <= numbers.adaptive_medium_words as u64 => 15,
+            None if products > numbers["adaptive_big_products"] as u64 => 13,
+            None if words <= numbers["adaptive_narrow_words"] as u64 => 14,
+            None if words <= numbers["adaptive_medium_words"] as u64 => 15,
             None => 16,
         }],
     )
@@ -152,7 +153,7 @@ mod tests {
     #[test]
     fn classes_are_divided_at_the_numbers_of_the_device() -> Result<()> {
         let device = Device::select(&std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into()))?;
-        let numbers = device.info().numbers();
+        let numbers = device.info().numbers_by_name();
         let class = |entries, products, range| class_of(&Column { entries, products, range }, &numbers);
         assert_eq!(class(3, 0, 0), None);
         assert_eq!([class(1, 9000, 9000), class(2, 32, 9000)], [Some(CLASSES[0]), Some(CLASSES[1])]);
@@ -161,18 +162,18 @@ mod tests {
             [class(2, 257, 9), class(2, 2049, 9)],
             [Some("at most 512 products"), Some("at most 3584 products")]
         );
-        let narrow = 32 * numbers.adaptive_narrow_words as u64;
+        let narrow = 32 * numbers["adaptive_narrow_words"] as u64;
         let of_range = [narrow, narrow + 1].map(|range| class(2, 3585, range));
         assert_eq!(of_range, [Some("rows in a narrow range"), Some("rows in a medium range")]);
-        let far = 32 * numbers.adaptive_far_words as u64;
+        let far = 32 * numbers["adaptive_far_words"] as u64;
         assert_eq!([class(2, 256, far + 1), class(2, 257, far + 1)], [Some(CLASSES[4]), Some("rows far apart")]);
         assert_eq!(class(2, 1 << 20, 1 << 31), Some("rows in any range"), "no bitmap finds them");
-        let hub = 2 * numbers.adaptive_hub_percent as u64;
-        let of_hub = |percent| class(1000, 10 * percent, 2 * numbers.adaptive_piece as u64);
+        let hub = 2 * numbers["adaptive_hub_percent"] as u64;
+        let of_hub = |percent| class(1000, 10 * percent, 2 * numbers["adaptive_piece"] as u64);
         assert_eq!([of_hub(hub - 1), of_hub(hub)], [Some("hubs"), Some("at most 2048 products")]);
         let long = [1024, 1025].map(|entries| class(entries, 3 * entries, 9));
         assert_eq!(long, [Some("at most 3584 products"), Some("many entries of B")]);
-        assert_eq!(class(2, numbers.adaptive_big_products as u64 + 1, 9), Some("many products"));
+        assert_eq!(class(2, numbers["adaptive_big_products"] as u64 + 1, 9), Some("many products"));
         Ok(())
     }
 

@@ -21,7 +21,11 @@ pub use cliffs::{Cliff, Point};
 pub use contest::{Contest, Variant, Wanted};
 pub use entrant::Entrant;
 use serde::Serialize;
+use std::collections::BTreeMap;
 pub use validation::{Predicted, Validation};
+
+/// The numbers of a device, by the names that a tuning file has for them.
+type Numbers = BTreeMap<&'static str, usize>;
 
 /// The findings about methods.
 #[derive(Serialize, Default)]
@@ -65,7 +69,7 @@ pub fn study<T: Field>(args: &Args, lab: &Lab) -> Result<(), Failure> {
     let (most, info, inputs) = (lab.most(), lab.device.info(), &args.study.inputs);
     let wanted = match (&args.sweeps[..], inputs.is_empty()) {
         ([], false) => Vec::new(),
-        (words, _) => sweeps::named(sweeps::sweeps(&info.numbers(), most), words)?,
+        (words, _) => sweeps::named(sweeps::sweeps(&info.numbers_by_name(), most), words)?,
     };
     let mut study = Study::new::<T>(args, lab, Found { max_products: most, ..Found::default() });
     for input in inputs {

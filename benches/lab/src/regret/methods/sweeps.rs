@@ -1,17 +1,13 @@
 //! Sweeps: parameters of generated matrices that step across the thresholds of the choice.
 //!
 //! These numbers are not prices, and yet have no sweep of their own:
-//! * `adaptive_sampled_products` and `adaptive_lane_products`: the products in all step across
-//!   them, if matrices may have so many;
-//! * `adaptive_equal_percent`, `adaptive_equal_products` and `adaptive_equal_columns` decide which
-//!   columns share rows within a method, which the families `elements-3` and `permuted-equals` do;
-//! * `adaptive_paired_products` decides how a method counts columns of wide ranges, not which one;
-//! * `adaptive_room_percent` and `adaptive_hash_bytes` are bounds of memory;
+//! * `adaptive_equal_products` decides which columns share rows within a method, which the families
+//!   `elements-3` and `permuted-equals` do;
 //! * `range_one_pass_percent` and `range_sampled_products` decide nothing if the first is 0, as it
-//!   is on CPUs: then one pass is taken if it fits the memory. With 1 to 99 both have a sweep;
-//! * `plan_sums_percent` and `plan_sums_products` are of plans, not of products in one shot.
+//!   is on CPUs: then one pass is taken if it fits the memory. With 1 to 99 both have a sweep.
+use super::Numbers;
 use crate::patterns::{Factors, banded, drawn, single, skewed, stencil_of_range, uniform, uniform_blocks};
-use blockmul::{Result, extra::tuning::Numbers};
+use blockmul::Result;
 use blockmul_cli::failure::Failure;
 
 /// Steps to either side of a threshold.
@@ -36,7 +32,7 @@ pub struct Sweep {
 /// The sweeps of a device with these numbers, of at most so many products a matrix.
 pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     let budget = budget(most);
-    let narrow = 32 * numbers.adaptive_narrow_words;
+    let narrow = 32 * numbers["adaptive_narrow_words"];
     let mut sweeps = Vec::new();
     for at in
         [32, 48, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584]
@@ -45,7 +41,7 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
         let step = (at / 32usize).max(2) & !1;
         sweeps.push(sweep(what, around(at, step), move |p, products| columns([narrow, 2, p / 2], products)));
     }
-    let (long, few) = (numbers.adaptive_long_column, numbers.adaptive_few_columns);
+    let (long, few) = (numbers["adaptive_long_column"], numbers["adaptive_few_columns"]);
     sweeps.push(sweep(
         "products of a few hundred columns, at the longest that are sorted if they are few",
         around(long, 4),
@@ -60,27 +56,29 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
         ));
     }
     for (what, words) in [
-        ("rows in the range of a column, at a narrow one", numbers.adaptive_narrow_words),
-        ("rows in the range of a column, at a medium one", numbers.adaptive_medium_words),
-        ("rows in the range of a column, at a window of a wide one", numbers.adaptive_wide_words),
-        ("rows in the range of a column, at the most windows", WINDOWS * numbers.adaptive_wide_words),
+        ("rows in the range of a column, at a narrow one", numbers["adaptive_narrow_words"]),
+        ("rows in the range of a column, at a medium one", numbers["adaptive_medium_words"]),
+        ("rows in the range of a column, at a window of a wide one", numbers["adaptive_wide_words"]),
+        ("rows in the range of a column, at the most windows", WINDOWS * numbers["adaptive_wide_words"]),
     ] {
         let points = around(32 * words, (words / 32).max(1) * 32);
         sweeps.push(sweep(what, points, |rows, products| columns([rows, 16, 32], products)));
     }
-    let big = numbers.adaptive_big_products;
+    let big = numbers["adaptive_big_products"];
     sweeps.push(sweep("products of a column, at many", around(big, 256), |p, products| {
         columns([1 << 14, 128, p / 128], products)
     }));
     // With so many entries a column has products for all of its rows.
-    let (hub_rows, entries) =
-        (HUB_PIECES * numbers.adaptive_piece, 200 * numbers.adaptive_piece / numbers.adaptive_hub_percent.max(1));
+    let (hub_rows, entries) = (
+        HUB_PIECES * numbers["adaptive_piece"],
+        200 * numbers["adaptive_piece"] / numbers["adaptive_hub_percent"].max(1),
+    );
     sweeps.push(sweep(
         "products of an entry of B, at a hub",
         around(hub_average(numbers), 1),
         move |average, products| columns([hub_rows, average, entries], products),
     ));
-    let (far, far_rows) = (numbers.adaptive_far_products, 64 * numbers.adaptive_far_words);
+    let (far, far_rows) = (numbers["adaptive_far_products"], 64 * numbers["adaptive_far_words"]);
     sweeps.push(sweep(
         "products of a column with rows far apart, at the most that are sorted",
         around(far, 64),
@@ -104,16 +102,16 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
         half_powers(24..=37).collect(),
         |rows, products| stencil_of_range(rows, 3, products),
     ));
-    sweeps.extend(match numbers.range_shares {
+    sweeps.extend(match numbers["range_shares"] {
         0 => hash_sweeps(numbers, budget),
         _ => range_sweeps(numbers, most),
     });
     let shares = vec![0, 1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90];
     sweeps.push(sweep("products of 100 in one column", shares, |share, products| skewed(products, 8, share)));
     // From a thousand products on, four sizes for each that doubles, until the host takes none.
-    let most = if numbers.host_entries > 0 { budget.max(PAST_HOST) } else { budget };
+    let most = if numbers["host_entries"] > 0 { budget.max(PAST_HOST) } else { budget };
     sweeps.push(sweep("products in all", quarters(most).collect(), |products, _| uniform(products / 64, 8)));
-    if numbers.host_entries > 0 {
+    if numbers["host_entries"] > 0 {
         sweeps.extend(host_sweeps(quarters(PAST_HOST).collect()));
     }
     let of_blocks = |what: &str, columns| Sweep {
@@ -144,7 +142,7 @@ const HUB_PIECES: usize = 16;
 
 /// The fewest products of an entry in such columns that are no hubs.
 fn hub_average(numbers: &Numbers) -> usize {
-    (HUB_PIECES * numbers.adaptive_hub_percent).div_ceil(100)
+    (HUB_PIECES * numbers["adaptive_hub_percent"]).div_ceil(100)
 }
 
 /// Products that no host computes faster than the device.
@@ -167,7 +165,7 @@ fn around(at: usize, step: usize) -> Vec<usize> {
 /// Sweeps across the thresholds of products in ranges of columns.
 fn range_sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     let mut sweeps = Vec::new();
-    let (percent, sampled) = (numbers.range_one_pass_percent, numbers.range_sampled_products);
+    let (percent, sampled) = (numbers["range_one_pass_percent"], numbers["range_sampled_products"]);
     // Two passes need samples, which small products have not. Twice as many as a matrix may have
     // are let pass: those of the default of CPUs.
     if (1..100).contains(&percent) && 2 * most >= sampled as u64 {
@@ -183,7 +181,7 @@ fn range_sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
         ));
     }
     // More products than the host reads.
-    let products = numbers.host_products * 3 / 2;
+    let products = numbers["host_products"] * 3 / 2;
     sweeps.push(sweep(
         "rows of C for each product, until ESC computes it",
         vec![1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64],
@@ -209,12 +207,12 @@ fn rows_of(percent: usize) -> usize {
 /// Sweeps across the sizes of hash tables, and past the products that they are for.
 fn hash_sweeps(numbers: &Numbers, budget: usize) -> Vec<Sweep> {
     // So far apart that few products are hashed; beyond all windows.
-    let (far, beyond) = (64 * numbers.adaptive_far_words, 64 * WINDOWS * numbers.adaptive_wide_words);
+    let (far, beyond) = (64 * numbers["adaptive_far_words"], 64 * WINDOWS * numbers["adaptive_wide_words"]);
     let by = |rows: usize, entries: usize| move |p, products| columns([rows, entries, p / entries], products);
     // A table has room for four rows in five words.
     let room = |words: usize| words / 5 * 4;
-    let (small, medium) = (room(numbers.adaptive_small_hash_words), room(numbers.adaptive_medium_hash_words));
-    let large = room(numbers.adaptive_hash_words);
+    let (small, medium) = (room(numbers["adaptive_small_hash_words"]), room(numbers["adaptive_medium_hash_words"]));
+    let large = room(numbers["adaptive_hash_words"]);
     let mut sweeps = vec![
         sweep("products of a hashed column, at the most of a small table", around(small, 32), by(far, 16)),
         sweep("products of a hashed column, at the most of a medium table", around(medium, 128), by(beyond, 64)),
@@ -224,7 +222,7 @@ fn hash_sweeps(numbers: &Numbers, budget: usize) -> Vec<Sweep> {
             by(beyond, 64),
         ),
     ];
-    let most = numbers.adaptive_hash_products;
+    let most = numbers["adaptive_hash_products"];
     if budget >= most / 4 * 5 {
         let what = "products of a column, at the most that are hashed";
         sweeps.push(sweep(what, around(most, most / 16), by(beyond, 64)));
@@ -289,12 +287,11 @@ mod tests {
     #[test]
     fn sweeps_cross_their_thresholds_and_have_the_products() -> Result<()> {
         let device = Device::select(&std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into()))?;
-        let mut numbers = device.info().numbers();
-        (numbers.host_entries, numbers.host_products, numbers.host_multiplication_ps) = (40_000, 40_000, 2500);
-        (numbers.range_sampled_products, numbers.adaptive_hash_products) = (60_000, 50_000);
-        numbers.range_one_pass_percent = 10;
+        let mut numbers = device.info().numbers_by_name();
+        numbers.extend([("host_entries", 40_000), ("host_products", 40_000), ("range_sampled_products", 60_000)]);
+        numbers.extend([("adaptive_hash_products", 50_000), ("range_one_pass_percent", 10)]);
         let [by_classes, in_ranges] = [0, 16].map(|range_shares| {
-            numbers.range_shares = range_shares;
+            numbers.insert("range_shares", range_shares);
             sweeps(&numbers, 400_000)
         });
         assert_eq!(by_classes.len() + 3, in_ranges.len() + 4, "four for tables, three for ranges");

@@ -1,10 +1,11 @@
 //! The inverse threefold cross-validation of spECK (Parger 2020, section 5): costs are fitted to
 //! the products of a third of the families, and judged by the choice they predict on the others.
+use super::Numbers;
 use super::contest::Contest;
 use blockmul::{
     Method, Result,
     device::DeviceInfo,
-    extra::tuning::{MethodCost, MethodCosts, Numbers},
+    extra::tuning::{MethodCost, MethodCosts},
     product::Bin,
 };
 use blockmul_cli::tune::{ByMethod, besides_costs_ms, cost_name, samples};
@@ -67,7 +68,7 @@ impl Validation {
         let mut folds = Vec::new();
         for number in 0..FOLDS {
             let (used, others): (Vec<_>, Vec<_>) = contests.iter().partition(|of| fold(of) == Some(number));
-            let costs = fitted(&used, present, &info.numbers())?;
+            let costs = fitted(&used, present, choice.besides.is_none())?;
             let Some(predicted) = predicted(&others, &costs, &choice) else { return Ok(None) };
             let families = families.iter().skip(number).step_by(FOLDS).map(|&name| name.to_owned()).collect();
             folds.push(Fold { families, costs, predicted });
@@ -92,10 +93,11 @@ impl Choice {
     /// If the device computes products in ranges of columns, costs decide whether ESC or the host
     /// computes them instead.
     fn on(info: &DeviceInfo) -> Self {
-        let in_ranges = info.numbers().range_shares > 0;
+        let numbers = info.numbers_by_name();
+        let in_ranges = numbers["range_shares"] > 0;
         let of_ranges = [Method::Dense, Method::Esc, Method::Host].map(cost_name);
         let methods = MethodCosts::names().filter(|name| !in_ranges || of_ranges.contains(name)).collect();
-        Self { methods, besides: (!in_ranges).then(|| info.numbers()), present: info.costs() }
+        Self { methods, besides: (!in_ranges).then_some(numbers), present: info.costs() }
     }
 }
 
@@ -110,10 +112,10 @@ impl Choice {
 
 /// The costs fitted to some products, as `blockmul tune` does it. Methods with too few bins keep
 /// theirs.
-fn fitted(contests: &[&Contest], present: MethodCosts, numbers: &Numbers) -> Result<MethodCosts> {
+fn fitted(contests: &[&Contest], present: MethodCosts, in_ranges: bool) -> Result<MethodCosts> {
     let mut table = present;
     for (name, usual) in present.iter() {
-        let samples = samples(numbers, contests.iter().flat_map(|of| &of.explained), (name, usual));
+        let samples = samples(in_ranges, contests.iter().flat_map(|of| &of.explained), (name, usual));
         if samples.len() >= LEAST_BINS {
             table = table.with(name, MethodCost::fit(&samples, &usual)?)?;
         }
@@ -151,12 +153,12 @@ fn besides_ms(run: &ByMethod, numbers: &Numbers, longest: usize) -> f64 {
     }
     let columns = run.bins.iter().map(|bin| bin.columns as f64).sum::<f64>();
     let analysis_us = match run.launches > SORTED_LAUNCHES {
-        true => numbers.adaptive_analysis_us as f64 + columns * numbers.adaptive_column_ps as f64 * 1e-6,
+        true => numbers["adaptive_analysis_us"] as f64 + columns * numbers["adaptive_column_ps"] as f64 * 1e-6,
         false => 0.0,
     };
     let finds_rows = run.bins.iter().any(|bin| matches!(bin.method, Method::Dense | Method::Hub | Method::Hash));
-    let longest_ns = if finds_rows { longest * numbers.adaptive_longest_ns } else { 0 };
-    (analysis_us + (run.bins.len() * numbers.adaptive_bin_us) as f64) * 1e-3 + longest_ns as f64 * 1e-6
+    let longest_ns = if finds_rows { longest * numbers["adaptive_longest_ns"] } else { 0 };
+    (analysis_us + (run.bins.len() * numbers["adaptive_bin_us"]) as f64) * 1e-3 + longest_ns as f64 * 1e-6
 }
 
 #[cfg(test)]
@@ -175,8 +177,8 @@ mod tests {
             sizes: Vec::new(),
         };
         let mut numbers = numbers();
-        (numbers.adaptive_analysis_us, numbers.adaptive_bin_us, numbers.adaptive_column_ps) = (1000, 10, 1);
-        numbers.adaptive_longest_ns = 1_500_000;
+        numbers.extend([("adaptive_analysis_us", 1000), ("adaptive_bin_us", 10), ("adaptive_column_ps", 1)]);
+        numbers.insert("adaptive_longest_ns", 1_500_000);
         for (launches, methods, ms) in [
             (10, &[Method::Dense][..], 4.01),
             (10, &[Method::Sort, Method::Dense], 4.02),
@@ -191,7 +193,7 @@ mod tests {
 
     fn numbers() -> Numbers {
         let wanted = std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into());
-        Device::select(&wanted).unwrap().info().numbers()
+        Device::select(&wanted).unwrap().info().numbers_by_name()
     }
 
     fn bin(method: Method) -> Bin {

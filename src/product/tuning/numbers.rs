@@ -1,0 +1,22 @@
+//! Numbers of tiles of an expansion.
+use crate::tuning::{most_of, numbers};
+
+/// Most products of a tile of the expansion. For each 32 products `cl/product/esc/gather.cl` has
+/// two words of local memory, 16 KiB in all.
+const TILED: usize = 1 << 16;
+
+numbers! {
+    /// Numbers of tiles of an expansion.
+    pub(crate) struct TileNumbers |n| {
+        /// Work-items of a work-group that processes a tile of the expansion.
+        tile_group_size: Groups(1, most_of(TILED, n.tile_items, 1024); tile_items),
+        /// Products of each work-item of `tile_group_size`.
+        tile_items: All(1, most_of(TILED, n.tile_group_size, 1 << 16); tile_group_size),
+    }
+}
+
+const GPU: TileNumbers = TileNumbers { tile_group_size: 256, tile_items: 8 };
+
+// The item moves a cursor forward through the tile, which is long enough to hide the start of a
+// group.
+const CPU: TileNumbers = TileNumbers { tile_group_size: 1, tile_items: 4096 };

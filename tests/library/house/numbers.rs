@@ -1,0 +1,26 @@
+//! Numbers of stages. `tuning` reads the list of stages in `src/lib.rs`, which names rooms above
+//! `tuning`. This is no circle, because files that declare numbers name `tuning` alone.
+use super::{File, code_of, source};
+use std::{fs, path::Path};
+
+/// The paths that a file names besides those of `tuning`.
+fn others(file: &File) -> Vec<String> {
+    let code = file.code.replace("pub(in crate::product)", "pub");
+    let file = File { path: file.path.clone(), code };
+    let is_of_tuning = |path: &String| path.starts_with("crate::tuning::") || file.room() == "tuning";
+    file.paths().into_iter().filter(|path| !is_of_tuning(path)).collect()
+}
+
+#[test]
+fn files_that_declare_numbers_name_tuning_alone() {
+    let files = source();
+    let declares: Vec<_> = files.iter().filter(|file| file.code.contains("\nnumbers! {")).collect();
+    for file in &declares {
+        assert!(others(file).is_empty(), "src/{} names {:?}", file.path.display(), others(file));
+    }
+    let root = code_of(&fs::read_to_string(Path::new(crate::ROOT).join("src/lib.rs")).unwrap());
+    assert_eq!(root.matches("Stage::of::<").count(), declares.len(), "each stage is in the list");
+    let code = "use crate::{primitives::scan::Scan, tuning::numbers};\nuse super::Slot;\n";
+    let planted = File { path: "apply/spmm/numbers.rs".into(), code: code.into() };
+    assert_eq!(others(&planted), ["crate::primitives::scan::Scan", "super::Slot"]);
+}
