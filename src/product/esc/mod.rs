@@ -98,7 +98,7 @@ pub(super) struct Products {
 }
 
 /// A sorted expansion, with its runs counted.
-pub(super) struct Counted {
+pub(super) struct CountedRuns {
     segments: BandSegments,
     sorted: Products,
     tails: Tails,
@@ -133,17 +133,17 @@ impl Esc {
     }
 
     /// Counts the runs of a task. Reads nothing back.
-    fn count(&self, work: &Work, task: &mut Columns<'_>) -> Result<Counted> {
+    fn count(&self, work: &Work, task: &mut Columns<'_>) -> Result<CountedRuns> {
         let segments = task.segments(work)?; // setup
         let sorted = self.front.products(work, task, &segments)?;
         let tails = self.tail_counts.run(work, &sorted, &segments)?;
-        Ok(Counted { segments, sorted, tails })
+        Ok(CountedRuns { segments, sorted, tails })
     }
 
     /// Puts the counted products in the order of their runs, and finds the pattern of C. Reads
     /// nothing back.
-    fn place(&self, work: &Work, counted: Counted, tally: Tally) -> Result<FoundColumns> {
-        let Counted { segments, sorted, tails } = counted;
+    fn place(&self, work: &Work, counted: CountedRuns, tally: Tally) -> Result<FoundColumns> {
+        let CountedRuns { segments, sorted, tails } = counted;
         let Products { rows, payload, tile_segment } = sorted;
         let (pattern, run_end, pieces) = self.gather.run(work, &rows, &segments, tails, &tally)?;
         drop((rows, tile_segment));

@@ -58,7 +58,7 @@ pub(super) struct ProbedMask<'a> {
 
 /// Places of the mask that are computed at once.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Band {
+pub(super) struct MaskBand {
     pub first: u32,
     pub places: u32,
     pub probes: u32,
@@ -99,14 +99,14 @@ impl BandCutter {
     /// Cuts the places into bands of at most `most` probes, or of other things that `probe_ptr`
     /// counts. A band has more only if a single place has half as many. One read, and one more if
     /// there are several bands.
-    pub fn cut(&self, work: &Work, probe_ptr: &Buffer<u64>, most: u64) -> Result<Vec<Band>> {
+    pub fn cut(&self, work: &Work, probe_ptr: &Buffer<u64>, most: u64) -> Result<Vec<MaskBand>> {
         let nnz = probe_ptr.len() as u32 - 1;
         if nnz == 0 {
             return Ok(Vec::new());
         }
         let probes = work.read(probe_ptr, nnz as usize, 1)?[0];
         if probes <= most {
-            return Ok(vec![Band { first: 0, places: nnz, probes: probes as u32 }]);
+            return Ok(vec![MaskBand { first: 0, places: nnz, probes: probes as u32 }]);
         }
         // A band has less than a share, besides the probes of its last place.
         let share = most.div_ceil(2).max(1);
@@ -126,7 +126,7 @@ impl BandCutter {
                 return Err(Error::TooLarge { what, value: probes, limit: MAX_PROBES });
             }
             if places > 0 {
-                cut.push(Band { first: ends[0] as u32, places: places as u32, probes: probes as u32 });
+                cut.push(MaskBand { first: ends[0] as u32, places: places as u32, probes: probes as u32 });
             }
         }
         Ok(cut)

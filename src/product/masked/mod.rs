@@ -47,7 +47,7 @@ use crate::{
     primitives::scan::Scan,
     resident::InPattern,
 };
-use bands::{Band, ProbedMask};
+use bands::{MaskBand, ProbedMask};
 use long_runs::{LongRuns, options_of_runs};
 pub(crate) use once::multiply_masked;
 
@@ -106,15 +106,15 @@ pub(super) struct Masked {
 }
 
 /// A task: places of a mask.
-pub(super) struct Places<'a> {
+pub(super) struct MaskedPlaces<'a> {
     /// The factors. A is Aᵀ, whose columns are the rows of A.
     factors: Factors<'a>,
     mask: &'a ProbedMask<'a>,
-    band: Band,
+    band: MaskBand,
 }
 
 /// Places whose hits are counted.
-pub(super) struct Counted {
+pub(super) struct CountedHits {
     /// Number of hits before each work-item.
     hits: Buffer<u32>,
     record: Buffer<u32>,
@@ -135,16 +135,16 @@ impl Masked {
     }
 
     /// Finds the runs of a task: count, one read, place.
-    pub fn run(&self, work: &Work, task: &Places<'_>) -> Result<FoundRuns> {
+    pub fn run(&self, work: &Work, task: &MaskedPlaces<'_>) -> Result<FoundRuns> {
         let counted = self.count(work, task)?;
         let tally = Tally::read(work, &counted.record, 0, task.band.probes.into())?;
         self.place(work, task, counted, tally)
     }
 
     /// Counts the hits of a task. Reads nothing back.
-    fn count(&self, work: &Work, task: &Places<'_>) -> Result<Counted> {
+    fn count(&self, work: &Work, task: &MaskedPlaces<'_>) -> Result<CountedHits> {
         work.stage("expansion");
-        let &Places { factors, mask, band: Band { first, places, probes } } = task;
+        let &MaskedPlaces { factors, mask, band: MaskBand { first, places, probes } } = task;
         let (tiles, group_size) = (self.tiles.count(probes), self.tiles.group_size);
         let mut hits = work.buffer(tiles * group_size + 1)?;
         let mut place_hits = work.buffer(places as usize)?;
@@ -172,15 +172,15 @@ impl Masked {
             places,
         };
         self.record.launch(work, Grid::items(places as usize, group_size), args)?;
-        Ok(Counted { hits, record })
+        Ok(CountedHits { hits, record })
     }
 
     /// Writes the counted hits in the order of their places. Reads nothing back.
     fn place(
         &self,
         work: &Work,
-        &Places { factors, mask, band: Band { first, places, probes } }: &Places<'_>,
-        Counted { hits, record }: Counted,
+        &MaskedPlaces { factors, mask, band: MaskBand { first, places, probes } }: &MaskedPlaces<'_>,
+        CountedHits { hits, record }: CountedHits,
         Tally { count: products, longest, pieces, parts }: Tally,
     ) -> Result<FoundRuns> {
         let (mut payload, mut run_end) = (work.buffer::<OperandPair>(products)?, work.buffer(places as usize)?);

@@ -1,7 +1,7 @@
 //! The operand pairs on the places of a mask, by columns. The first pass counts the hits of each
 //! place, and the second pass writes them. Kernels: `cl/product/masked/pairs.cl`.
 use super::{
-    bands::Band,
+    bands::MaskBand,
     columns::{ColumnAnalyser, ColumnTuning, Steps, places_of_rows},
     long_runs::LongRuns,
 };
@@ -159,7 +159,7 @@ impl ColumnPairs {
     }
 
     /// Finds the runs of the places of a band. The band counts hits. One read.
-    pub fn place(&self, work: &Work, counted: &mut CountedColumns<'_>, band: Band) -> Result<FoundRuns> {
+    pub fn place(&self, work: &Work, counted: &mut CountedColumns<'_>, band: MaskBand) -> Result<FoundRuns> {
         work.stage("expansion");
         let CountedColumns { factors, mask, steps, room, hit_ptr } = counted;
         let (mut payload, mut run_end) =

@@ -1,6 +1,6 @@
 //! A product on a mask: its kernels and its plan.
 use super::{
-    Masked, Places,
+    Masked, MaskedPlaces,
     bands::{BandCutter, MAX_PROBES, MaskAnalyser},
     columns::ColumnTuning,
     options,
@@ -161,7 +161,7 @@ impl OnMask {
         let (factors, most) = (lines.factors(), most(work));
         let probed = analyser.run(work, factors, mask)?;
         for band in self.cutter.cut(work, &probed.probe_ptr, most)? {
-            let found = method.run(work, &Places { factors, mask: &probed, band })?;
+            let found = method.run(work, &MaskedPlaces { factors, mask: &probed, band })?;
             take(found, band.first)?;
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! One cell of a product of grids: it has a plan for each inner group, and a plan of the sum of
 //! their products.
 use super::{
-    kind::Arrays,
-    pair::{Pair, Places, StoredFactor},
+    kind::CellArrays,
+    pair::{Pair, PairPlaces, StoredFactor},
     sum::GroupSum,
 };
 use crate::{
@@ -15,11 +15,11 @@ use crate::{
 };
 
 /// The row and the column of a cell, counted in groups.
-pub(super) type Place = (usize, usize);
+pub(super) type GridPlace = (usize, usize);
 
 /// A cell of C.
 pub(super) struct CellPlan {
-    pub at: Place,
+    pub at: GridPlace,
     /// The products that are added; there is at least one.
     pub terms: Vec<Term>,
     /// The sum of the products, if there are several.
@@ -35,7 +35,7 @@ pub(super) struct Term {
 /// The operands of a term.
 enum Operands {
     /// Cells as they are stored.
-    Cells { a: Place, b: Place },
+    Cells { a: GridPlace, b: GridPlace },
     /// Matrices without inner columns and rows, for a cell of the mask that has no inner group. The
     /// cell then holds explicit zeros.
     Nothing { a: DeviceCbc, b: DeviceCbc },
@@ -70,7 +70,7 @@ impl<'a> FactorGrid<'a> {
     }
 
     /// The place where cell (`row`, `col`) is stored, if there is such a cell.
-    fn find(self, row: usize, col: usize) -> Option<(Place, StoredFactor<'a>)> {
+    fn find(self, row: usize, col: usize) -> Option<(GridPlace, StoredFactor<'a>)> {
         let at = if self.transposed { (col, row) } else { (row, col) };
         Some((at, self.stored(self.cells.get(at.0, at.1)?)))
     }
@@ -78,7 +78,7 @@ impl<'a> FactorGrid<'a> {
 
 impl CellPlan {
     /// Requests the kernels of cell `at`, so that the kernels of all cells are compiled together.
-    pub fn ask(work: &Work, a: FactorGrid<'_>, b: FactorGrid<'_>, at: Place, places: Places<'_>) -> Result<()> {
+    pub fn ask(work: &Work, a: FactorGrid<'_>, b: FactorGrid<'_>, at: GridPlace, places: PairPlaces<'_>) -> Result<()> {
         (0..a.cols().len()).try_for_each(|k| match (a.find(at.0, k), b.find(k, at.1)) {
             (Some((_, x)), Some((_, y))) => Pair::ask(work.device(), x, y, places),
             _ => Ok(()),
@@ -90,8 +90,8 @@ impl CellPlan {
     pub fn new(
         work: &Work,
         (a, b): (FactorGrid<'_>, FactorGrid<'_>),
-        at: Place,
-        places: Places<'_>,
+        at: GridPlace,
+        places: PairPlaces<'_>,
         semiring: Semiring,
     ) -> Result<Option<Self>> {
         let mut terms: Vec<Term> = Vec::new();
@@ -101,7 +101,7 @@ impl CellPlan {
             terms.push(Term { operands, pair: Pair::new(work, x, y, places)? });
         }
         match places {
-            Places::Mask(..) if terms.is_empty() => {
+            PairPlaces::Mask(..) if terms.is_empty() => {
                 terms.push(Term::nothing(work, (a.rows()[at.0], b.cols()[at.1]), a, places)?);
             }
             _ => {}
@@ -134,7 +134,7 @@ impl CellPlan {
         &self,
         work: &Work,
         scaling: Scaling,
-        (a, b): (&Arrays<'_>, &Arrays<'_>),
+        (a, b): (&CellArrays<'_>, &CellArrays<'_>),
         parts: Option<&mut Buffer>,
         c: &mut DeviceCbc,
     ) -> Result<()> {
@@ -152,7 +152,12 @@ impl CellPlan {
 
 impl Term {
     /// The product of matrices without inner columns and rows.
-    fn nothing(work: &Work, (rows, cols): (Group, Group), like: FactorGrid<'_>, places: Places<'_>) -> Result<Self> {
+    fn nothing(
+        work: &Work,
+        (rows, cols): (Group, Group),
+        like: FactorGrid<'_>,
+        places: PairPlaces<'_>,
+    ) -> Result<Self> {
         let FactorGrid { row_major, element, .. } = like;
         let none = Group { blocks: 0, side: 1 };
         let (a, b) = (empty(work, rows, none, row_major)?, empty(work, none, cols, row_major)?);
@@ -169,7 +174,7 @@ impl Term {
         &self,
         work: &Work,
         scaling: Scaling,
-        (a, b): (&Arrays<'_>, &Arrays<'_>),
+        (a, b): (&CellArrays<'_>, &CellArrays<'_>),
         room: Destination<'_>,
     ) -> Result<()> {
         let operands = match &self.operands {

@@ -2,7 +2,7 @@
 use super::{
     cell::FactorGrid,
     grid::{GridPlaces, GridProduct},
-    kind::Arrays,
+    kind::CellArrays,
     longer_run,
     weighing::Weighing,
 };
@@ -102,7 +102,7 @@ impl Chain {
     pub fn enqueue(
         &self,
         work: &Work,
-        factors: &[Arrays<'_>],
+        factors: &[CellArrays<'_>],
         weights: &[ArrayWeights<'_>],
         scaling: Scaling,
         c: &mut Cells<&mut DeviceCbc>,
@@ -142,6 +142,6 @@ fn check_inner(grouped: bool, a: FactorGrid<'_>, b: FactorGrid<'_>) -> Result<()
 
 /// The right factor of the next product of a chain: the product made before, or the last factor as
 /// it is stored.
-fn made_or<'a>(made: &'a Option<Cells<TakenMatrix<'_>>>, stored: &'a Arrays<'_>) -> Arrays<'a> {
+fn made_or<'a>(made: &'a Option<Cells<TakenMatrix<'_>>>, stored: &'a CellArrays<'_>) -> CellArrays<'a> {
     made.as_ref().map_or_else(|| stored.map(|cell| *cell), |made| made.map(|cell| &**cell))
 }

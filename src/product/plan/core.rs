@@ -2,7 +2,7 @@
 use super::{
     cell::FactorGrid,
     chain::{Chain, WantedChain},
-    kind::{Arrays, GridArrays, GridMut, GridView},
+    kind::{CellArrays, GridArrays, GridMut, GridView},
 };
 use crate::{
     Device, DevicePattern, Error, Result, Semiring,
@@ -56,8 +56,8 @@ pub(in crate::product) struct Views<'a> {
 }
 
 /// The inputs of an execution, checked.
-pub(in crate::product) struct Prepared<'a> {
-    factors: Vec<Arrays<'a>>,
+pub(in crate::product) struct PreparedInputs<'a> {
+    factors: Vec<CellArrays<'a>>,
     weights: Vec<ArrayWeights<'a>>,
     scaling: Scaling,
 }
@@ -111,7 +111,12 @@ impl PlanCore {
     }
 
     /// Checks that the inputs and the output belong to the plan.
-    pub fn prepare<'a>(&self, inputs: Views<'a>, c: &GridView<'_>, [alpha, beta]: [f64; 2]) -> Result<Prepared<'a>> {
+    pub fn prepare<'a>(
+        &self,
+        inputs: Views<'a>,
+        c: &GridView<'_>,
+        [alpha, beta]: [f64; 2],
+    ) -> Result<PreparedInputs<'a>> {
         let Views { factors, weights } = inputs;
         let count = self.factors.len();
         let factors = match (&factors[..], self.gram) {
@@ -132,7 +137,7 @@ impl PlanCore {
         }
         self.check(self.c(), "C", c)?;
         self.semiring.check_factors_of(self.of.element, alpha, beta)?;
-        Ok(Prepared {
+        Ok(PreparedInputs {
             factors: factors.iter().map(GridView::arrays).collect(),
             weights: self.weights_of(weights)?,
             scaling: Scaling::of(self.of.element, alpha, beta),
@@ -140,7 +145,7 @@ impl PlanCore {
     }
 
     /// Enqueues C = alpha·A·…·Z + beta·C.
-    pub fn enqueue(&self, work: &Work, inputs: &Prepared<'_>, c: &mut GridMut<'_>) -> Result<()> {
+    pub fn enqueue(&self, work: &Work, inputs: &PreparedInputs<'_>, c: &mut GridMut<'_>) -> Result<()> {
         self.chain.enqueue(work, &inputs.factors, &inputs.weights, inputs.scaling, &mut c.0)
     }
 

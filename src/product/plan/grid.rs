@@ -2,9 +2,9 @@
 //! groups k.
 use super::{
     cell::{CellPlan, FactorGrid},
-    kind::Arrays,
+    kind::CellArrays,
     longer_run,
-    pair::Places,
+    pair::PairPlaces,
 };
 use crate::{
     DevicePattern, Error, Part, Result, Semiring,
@@ -36,10 +36,10 @@ impl GridPlaces<'_> {
     }
 
     /// The entries of the cell at (`row`, `col`). `None` for a cell that is not computed.
-    fn of(&self, row: usize, col: usize) -> Option<Places<'_>> {
+    fn of(&self, row: usize, col: usize) -> Option<PairPlaces<'_>> {
         match self {
-            Self::Parts(parts, how) => parts.of(row, col).map(|part| Places::Part(part, *how)),
-            Self::Mask(mask, semiring) => mask.get(row, col).map(|mask| Places::Mask(mask, *semiring)),
+            Self::Parts(parts, how) => parts.of(row, col).map(|part| PairPlaces::Part(part, *how)),
+            Self::Mask(mask, semiring) => mask.get(row, col).map(|mask| PairPlaces::Mask(mask, *semiring)),
         }
     }
 
@@ -125,7 +125,7 @@ impl GridProduct {
         &self,
         work: &Work,
         scaling: Scaling,
-        operands: (&Arrays<'_>, &Arrays<'_>),
+        operands: (&CellArrays<'_>, &CellArrays<'_>),
         c: &mut Cells<&mut DeviceCbc>,
     ) -> Result<()> {
         let mut parts = self.parts.as_ref().map(|parts| parts.take(work)).transpose()?;

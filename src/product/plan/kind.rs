@@ -19,7 +19,7 @@ impl<K: Grid> Plannable for K {}
 pub(crate) type WeightsOf<'a, K> = <<K as Grid>::Device as OperandTypes>::Weights<'a>;
 
 /// The arrays of each cell.
-pub(crate) type Arrays<'a> = Cells<&'a DeviceCbc>;
+pub(crate) type CellArrays<'a> = Cells<&'a DeviceCbc>;
 
 /// A matrix on a device as a grid, borrowed, whose type is a value.
 #[derive(Clone)]
@@ -113,7 +113,7 @@ impl<'a> GridView<'a> {
         Self { of: matrix.type_of(), cells: Cells::one(NO_GROUP, NO_GROUP, matrix) }
     }
 
-    pub(crate) fn arrays(&self) -> Arrays<'a> {
+    pub(crate) fn arrays(&self) -> CellArrays<'a> {
         self.cells.map(|cell| cell.cbc)
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct StoredFactor<'a> {
 
 /// The entries of C that a product computes, and the method or mask.
 #[derive(Clone, Copy)]
-pub(super) enum Places<'a> {
+pub(super) enum PairPlaces<'a> {
     /// A part of C.
     Part(Part, How),
     Mask(&'a DevicePattern, Semiring),
@@ -40,11 +40,11 @@ pub(super) struct Pair {
 impl Pair {
     /// Requests the kernels that [`Pair::new`] launches. Invalid products are refused by
     /// [`Pair::new`] alone.
-    pub fn ask(device: &Device, a: StoredFactor<'_>, b: StoredFactor<'_>, places: Places<'_>) -> Result<()> {
+    pub fn ask(device: &Device, a: StoredFactor<'_>, b: StoredFactor<'_>, places: PairPlaces<'_>) -> Result<()> {
         let (row_major, element) = (a.pattern.row_major, a.element);
         let (first, second) = factors(a, b);
         match places {
-            Places::Part(part, how) if first.meets(&second) => {
+            PairPlaces::Part(part, how) if first.meets(&second) => {
                 let (part, how) = of_arrays(row_major, part, how);
                 PlannedProduct::ask(device, element, &first, &second, part, how)
             }
@@ -52,7 +52,7 @@ impl Pair {
         }
     }
 
-    pub fn new(work: &Work, a: StoredFactor<'_>, b: StoredFactor<'_>, places: Places<'_>) -> Result<Self> {
+    pub fn new(work: &Work, a: StoredFactor<'_>, b: StoredFactor<'_>, places: PairPlaces<'_>) -> Result<Self> {
         let (row_major, element) = (a.pattern.row_major, a.element);
         let (first, second) = factors(a, b);
         if !first.meets(&second) {
@@ -60,11 +60,11 @@ impl Pair {
         }
         let start = Instant::now();
         let product = match places {
-            Places::Part(part, how) => {
+            PairPlaces::Part(part, how) => {
                 let (part, how) = of_arrays(row_major, part, how);
                 PlannedProduct::new(work, element, &first, &second, part, how)?
             }
-            Places::Mask(mask, semiring) => {
+            PairPlaces::Mask(mask, semiring) => {
                 let (c_rows, c_cols) = (first.dimensions().nrows, second.dimensions().ncols);
                 check_mask(mask, work.device(), (c_rows, c_cols), row_major)?;
                 let semiring = if row_major { semiring.mirrored() } else { semiring };

@@ -1,5 +1,5 @@
 //! T = W·op(B), for the last factor of a product, cell by cell.
-use super::{ApplyWeights, block_diagonal, cell::FactorGrid, kind::Arrays};
+use super::{ApplyWeights, block_diagonal, cell::FactorGrid, kind::CellArrays};
 use crate::{
     DevicePattern, Error, Result,
     device::Work,
@@ -72,7 +72,7 @@ impl Weighing {
     }
 
     /// Enqueues T for the cells `b` as they are stored. The caller has checked both.
-    pub fn run(&self, work: &Work, b: &Arrays<'_>, weights: &[ArrayWeights<'_>]) -> Result<Cells<TakenMatrix<'_>>> {
+    pub fn run(&self, work: &Work, b: &CellArrays<'_>, weights: &[ArrayWeights<'_>]) -> Result<Cells<TakenMatrix<'_>>> {
         self.weigh.try_map_places(|(row, col), cell| match &self.turned {
             None => cell.run(work, b.get(row, col).expect("of B's grid"), weights[row]),
             Some(turned) => {

@@ -47,6 +47,9 @@ impl FactorPattern {
     }
 }
 
+/// The patterns of A and of B.
+pub(crate) type PatternPair<'a> = (&'a PatternArrays, &'a PatternArrays);
+
 /// The patterns of A and B, and the words that kernels read for their entries.
 #[derive(Clone, Copy)]
 pub(crate) struct Factors<'a> {

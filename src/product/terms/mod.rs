@@ -32,7 +32,7 @@ pub(crate) use class::{Class, SORTED_PRODUCTS, most_sorted_products, sorted_clas
 pub(crate) use class_sums::{ClassSizes, ClassSums, ClassesSums, no_columns, without_long};
 pub use counts::Bin;
 pub(crate) use counts::Counts;
-pub(crate) use factors::{Destination, FactorPattern, Factors, Operands, Place};
+pub(crate) use factors::{Destination, FactorPattern, Factors, Operands, PatternPair, Place};
 pub(crate) use foretold::{COUNTED, Foretold};
 pub(crate) use known::Known;
 pub(crate) use lists::{ClassLists, Profile};

@@ -3,9 +3,6 @@
 use super::{File, expand, source};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rooms in which some names stand for several types.
-const WITH_TWINS: [&str; 2] = ["product", "tuning"];
-
 /// The oracles, whose types have the names of those that they check.
 const ORACLES: &str = "reference/";
 
@@ -126,7 +123,7 @@ fn public(files: &[File]) -> Declared {
 fn a_name_seen_outside_its_file_stands_once_in_its_room() {
     let mut files = source();
     let rooms: BTreeSet<_> = files.iter().map(File::room).collect();
-    for room in rooms.iter().filter(|room| !WITH_TWINS.contains(&&***room)) {
+    for room in &rooms {
         let twins = twins_of_room(&files, room);
         assert!(twins.is_empty(), "types of {room} with one name: {twins:#?}");
     }

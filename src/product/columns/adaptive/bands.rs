@@ -22,7 +22,7 @@ use crate::{
 use std::ops::Range;
 
 /// The data that the bands of a product have in common.
-pub(in crate::product) struct Bands<'a> {
+pub(in crate::product) struct AdaptiveBands<'a> {
     pub rules: &'a ClassRules,
     pub memory: &'a AdaptiveMemory<'a>,
     pub samples: [u32; 2],
@@ -34,7 +34,7 @@ pub(in crate::product) struct Bands<'a> {
 
 /// The bands of some columns whose numbers are on the host.
 pub(in crate::product) struct ColumnBands<'b, 'a> {
-    pub bands: &'b mut Bands<'a>,
+    pub bands: &'b mut AdaptiveBands<'a>,
     /// The number of the first column.
     first: usize,
     columns: Vec<Column>,
@@ -53,7 +53,7 @@ pub(in crate::product) struct AdaptiveBand {
     kept_bytes: u64,
 }
 
-impl Bands<'_> {
+impl AdaptiveBands<'_> {
     /// The two halves of some columns, if they are too many to be read.
     pub fn halves(&self, columns: &Range<u32>) -> Option<[Range<u32>; 2]> {
         let middle = columns.start + columns.len() as u32 / 2;
@@ -71,7 +71,7 @@ impl Bands<'_> {
 
 impl<'b, 'a> ColumnBands<'b, 'a> {
     /// The bands of these columns. `first` is the number of the first column.
-    pub fn new(bands: &'b mut Bands<'a>, first: u32, columns: Vec<Column>) -> Self {
+    pub fn new(bands: &'b mut AdaptiveBands<'a>, first: u32, columns: Vec<Column>) -> Self {
         Self { bands, first: first as usize, columns, next: 0 }
     }
 

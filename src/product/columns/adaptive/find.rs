@@ -23,10 +23,9 @@ use crate::{
             tasks::{CutTasks, FoundRows, Patterns, Purpose, Tasks},
         },
         sort::SortCounts,
-        terms::{Class, ClassLists, ColumnTask, Known, Method, Profile},
+        terms::{Class, ClassLists, ColumnTask, Known, Method, PatternPair, Profile},
         tuning::AdaptiveTuning,
     },
-    resident::PatternArrays,
 };
 use std::ops::Range;
 
@@ -56,7 +55,7 @@ pub(super) struct Finder {
 
 /// The entries of C that were found.
 pub(super) struct Found {
-    pub columns: FoundColumns,
+    pub columns: FoundClasses,
     /// Entries of C before each window of each column.
     pub chunk_ptr: Buffer<u32>,
     /// The rows of the columns that have tasks.
@@ -67,7 +66,7 @@ pub(super) struct Found {
 }
 
 /// The data that the sums take, besides the factors and the rows of C.
-pub(super) struct FoundColumns {
+pub(super) struct FoundClasses {
     pub lists: ClassLists,
     pub direct: Option<DirectColumns>,
     pub tasks: Option<Tasks>,
@@ -84,9 +83,6 @@ impl SortedKeys {
         self.0.iter().find(|(of, _)| *of == class).map(|(_, keys)| keys)
     }
 }
-
-/// The patterns of A and B.
-pub(super) type PatternPair<'a> = (&'a PatternArrays, &'a PatternArrays);
 
 impl Finder {
     pub fn new(
@@ -161,7 +157,7 @@ impl Finder {
             }
             (c_nnz, None, (work.buffer(0)?, 0))
         };
-        let columns = FoundColumns { lists: profile.lists, direct, tasks, keys };
+        let columns = FoundClasses { lists: profile.lists, direct, tasks, keys };
         Ok(Some(Found { columns, chunk_ptr, rows: found, taken, c_nnz }))
     }
 
@@ -192,7 +188,7 @@ impl Finder {
         work.count_towards(0);
         let share = choose::sorted_share(class, b.ncols as u64, [products; 2], &self.tuning.prices.costs);
         let lists = ClassLists::of_one(work, share)?;
-        let columns = FoundColumns { lists, direct: None, tasks: None, keys };
+        let columns = FoundClasses { lists, direct: None, tasks: None, keys };
         let (chunk_ptr, rows) = (col_ptr.first(b.ncols + 1), FoundRows::new(work, work.buffer(0)?, 0)?);
         Ok(Found { columns, chunk_ptr, rows, taken: (work.buffer(0)?, 0), c_nnz })
     }

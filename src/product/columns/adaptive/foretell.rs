@@ -2,7 +2,7 @@
 //! the device memory that it takes. Rules, shares and limits are those of the product itself.
 use super::{
     OTHERS,
-    bands::{AdaptiveBand, Bands, ColumnBands},
+    bands::{AdaptiveBand, AdaptiveBands, ColumnBands},
     equal,
     memory::{AdaptiveMemory, EntriesOfC},
     rules::{ClassRules, Column},
@@ -71,7 +71,7 @@ pub(in crate::product) fn foretell(
     let all = AdaptiveBand::whole(memory, &whole.sizes, within);
     if !all.as_ref().is_some_and(|all| bands.add(all)) {
         let samples = whole.sizes.samples;
-        let mut cut = Bands { rules: &rules, memory, samples, sure: all.is_some(), free_at_first: free_bytes };
+        let mut cut = AdaptiveBands { rules: &rules, memory, samples, sure: all.is_some(), free_at_first: free_bytes };
         bands.cut(&mut cut, whole.sizes.columns.clone())?;
     }
     Ok(Foretold { counts: Some(bands.counts), peak_bytes: bands.peak_bytes })
@@ -168,7 +168,7 @@ struct ForetoldBands<'a> {
 
 impl ForetoldBands<'_> {
     /// Adds the bands of columns that are too many for one band.
-    fn cut(&mut self, bands: &mut Bands<'_>, columns: Range<u32>) -> Result<()> {
+    fn cut(&mut self, bands: &mut AdaptiveBands<'_>, columns: Range<u32>) -> Result<()> {
         let part = |columns: &Range<u32>| {
             let mut part = self.columns.columns[columns.start as usize..columns.end as usize].to_vec();
             part[0].follows = false; // its leader is in another band

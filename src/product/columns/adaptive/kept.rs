@@ -2,7 +2,7 @@
 //! pairs: the pattern of C, its columns by class, and their tasks. This takes a few bytes for each
 //! entry of C and nothing for a product.
 use super::{
-    find::{Finder, Found, FoundColumns},
+    find::{Finder, Found, FoundClasses},
     numeric::{Numeric, RowsOfC},
 };
 use crate::{
@@ -33,7 +33,7 @@ pub(in crate::product) enum KeepRule {
 pub(in crate::product) struct KeptSums {
     contiguous: Numeric,
     strided: Numeric,
-    columns: FoundColumns,
+    columns: FoundClasses,
     /// Entries of C before each window of each column, if there are several windows. With one
     /// window the `col_ptr` of C is used instead.
     chunk_ptr: Option<Buffer<u32>>,
@@ -177,7 +177,7 @@ impl KeptSums {
     /// Bytes of device memory held besides the pattern of C, including the rounding of size
     /// classes.
     pub fn bytes(&self) -> u64 {
-        let FoundColumns { lists, direct, tasks, keys: _ } = &self.columns;
+        let FoundClasses { lists, direct, tasks, keys: _ } = &self.columns;
         let tasks = tasks.as_ref().map_or(0, |tasks| tasks.task.bytes());
         let direct = direct.as_ref().map_or(0, |direct| direct.bytes());
         let chunk_ptr = self.chunk_ptr.as_ref().map_or(0, Buffer::bytes);

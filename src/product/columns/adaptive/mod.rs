@@ -32,13 +32,14 @@ use crate::{
     product::{
         esc::Engine,
         terms::{
-            Bin, Class, Counts, Known, Layout, Method, Operands, Pipeline, Place, Profile, Spec, Target, TargetKind,
+            Bin, Class, Counts, Known, Layout, Method, Operands, PatternPair, Pipeline, Place, Profile, Spec, Target,
+            TargetKind,
         },
         tuning::{AdaptiveTuning, Tuning},
     },
 };
-use bands::{AdaptiveBand, Bands, ColumnBands};
-use find::{Finder, Found, PatternPair};
+use bands::{AdaptiveBand, AdaptiveBands, ColumnBands};
+use find::{Finder, Found};
 use numeric::{Numeric, RowsOfC};
 use rest::{Part, Rest};
 use std::ops::Range;
@@ -129,7 +130,7 @@ impl Adaptive {
             }
             profile = self.finder.profile_band(work, patterns, (&rules, all), samples)?;
         }
-        let mut bands = Bands {
+        let mut bands = AdaptiveBands {
             rules: &rules,
             memory: &memory,
             samples,
@@ -166,12 +167,12 @@ impl Adaptive {
         &self,
         work: &Work,
         operands: &Operands<'_>,
-        (bands, profile): (&mut Bands<'_>, Profile),
+        (bands, profile): (&mut AdaptiveBands<'_>, Profile),
         counts: &mut Counts,
         place: Place<'_>,
     ) -> Result<()> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
-        let profiled = |bands: &Bands<'_>, columns: &Range<u32>| {
+        let profiled = |bands: &AdaptiveBands<'_>, columns: &Range<u32>| {
             work.stage("setup");
             self.finder.profile_band(work, patterns, (bands.rules, columns.clone()), bands.samples)
         };

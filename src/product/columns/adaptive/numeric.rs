@@ -1,6 +1,6 @@
 //! The numeric part of an adaptive product: the values of C. Each class of sorted columns and of
 //! tasks takes one launch, which writes straight into C.
-use super::{find::FoundColumns, towards};
+use super::{find::FoundClasses, towards};
 use crate::{
     Result,
     device::{Buffer, Device, Teams, Work},
@@ -10,7 +10,7 @@ use crate::{
             direct::DirectSums,
             hash::hash_sums,
             hub::HubSums,
-            tasks::{Factors, SlotSums, TakenTasks, TaskKind},
+            tasks::{SlotSums, TakenTasks, TaskFactors, TaskKind},
         },
         sort::SortSums,
         terms::{self, Class, ClassLists, SumsInto, Target},
@@ -59,7 +59,7 @@ impl Numeric {
     }
 
     /// Requests the kernels that compute these columns, so that they are compiled together.
-    pub fn ask(&self, device: &Device, FoundColumns { lists, direct, tasks, keys }: &FoundColumns) {
+    pub fn ask(&self, device: &Device, FoundClasses { lists, direct, tasks, keys }: &FoundClasses) {
         for (class, tasks) in
             tasks.iter().flat_map(|tasks| tasks.classes().into_iter().map(move |class| (class, tasks)))
         {
@@ -82,14 +82,14 @@ impl Numeric {
         &self,
         work: &Work,
         (a, b): (&DeviceCbc, &DeviceCbc),
-        columns: &FoundColumns,
+        columns: &FoundClasses,
         rows: RowsOfC<'_>,
         (mut taken, mut c): (TakenTasks<'_>, Target<'_>),
     ) -> Result<()> {
-        let FoundColumns { lists, direct, tasks, keys } = columns;
+        let FoundClasses { lists, direct, tasks, keys } = columns;
         let RowsOfC { chunk_ptr, place, rows } = rows;
         let (first_col, windows) = (lists.columns.start, lists.windows);
-        let factors = Factors { a, b, chunk_ptr, place, rows, first_col, windows };
+        let factors = TaskFactors { a, b, chunk_ptr, place, rows, first_col, windows };
         let sorted = lists.tasks(&Class::SORTED);
         let classes: Vec<_> =
             tasks.iter().flat_map(|tasks| tasks.classes().into_iter().map(move |class| (class, tasks))).collect();

@@ -2,7 +2,7 @@
 //! cut into pieces, as by method `dense`. A team then takes the products of many entries at once,
 //! and sorts them in registers by row and by their order. So its work-items have work although each
 //! entry has few products. Each run is added in ascending k. Kernels: `cl/product/columns/hub/`.
-use super::tasks::{Factors, Levels, TakenTasks, TaskClass, TaskKind, TaskTeams, Tasks};
+use super::tasks::{Levels, TakenTasks, TaskClass, TaskFactors, TaskKind, TaskTeams, Tasks};
 use crate::{
     Result,
     device::{Device, Elem, In, InOut, Kernel, Local, Teams, Work, kernel},
@@ -103,7 +103,7 @@ impl HubSums {
     pub fn run(
         &self,
         work: &Work,
-        factors: &Factors<'_>,
+        factors: &TaskFactors<'_>,
         (tasks, taken): (&Tasks, &mut TakenTasks<'_>),
         class: TaskClass,
         c: Target<'_>,

@@ -83,7 +83,7 @@ pub(in crate::product) struct RowArrays<'a> {
 }
 
 /// The operands of the sums, and the places of their rows.
-pub(in crate::product) struct Factors<'a> {
+pub(in crate::product) struct TaskFactors<'a> {
     pub a: &'a DeviceCbc,
     pub b: &'a DeviceCbc,
     pub chunk_ptr: &'a Buffer<u32>,

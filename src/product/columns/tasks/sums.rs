@@ -1,5 +1,5 @@
 //! Computes the sums of the tasks, straight into C. Kernel: `cl/product/columns/tasks/sums.cl`.
-use super::{Factors, Levels, TakenTasks, TaskClass, TaskKind, Tasks, step_bytes};
+use super::{Levels, TakenTasks, TaskClass, TaskFactors, TaskKind, Tasks, step_bytes};
 use crate::{
     Result,
     device::{Device, Elem, Grid, In, InOut, Kernel, Local, Options, Teams, Work, kernel},
@@ -140,7 +140,7 @@ impl SlotSums {
     pub fn run(
         &self,
         work: &Work,
-        factors: &Factors<'_>,
+        factors: &TaskFactors<'_>,
         (tasks, taken): (&Tasks, &mut TakenTasks<'_>),
         class: TaskClass,
         c: Target<'_>,

@@ -13,7 +13,7 @@ use crate::{
     primitives::segmented_reduce::RUN_PIECE,
     product::{
         choose::{self},
-        cpu::ranges::{CACHED_ROWS, Profile, RangeTuning, Sides},
+        cpu::ranges::{CACHED_ROWS, RangeProfile, RangeTuning, Sides},
         terms::{Bin, Known, Method, PayloadKind},
     },
     tuning::{BinSize, MethodCosts},
@@ -186,13 +186,13 @@ impl HostChoice {
     /// Whether the host is predicted to take less time, before the operands are read.
     pub fn is_worth_reading(&self, known: &Known) -> bool {
         let longest_b = known.longest_b.map_or(u64::MAX, u64::from);
-        let profile = Profile {
+        let profile = RangeProfile {
             products: known.products,
             // An entry of B in the longest column has as many products as an average one.
             longest: longest_b.saturating_mul(known.products).div_ceil(known.b_entries.max(1)).min(known.products),
             columns: known.columns.min(known.b_entries),
             longest_b,
-            ..Profile::default()
+            ..RangeProfile::default()
         };
         // The number of entries of C is not known yet. Reading this much to find it is not worth
         // the time.
@@ -204,14 +204,14 @@ impl HostChoice {
     /// number of products that merge decides, `entries_of` counts the entries of C in a few
     /// columns.
     pub fn is_worth_it(&self, columns: &[HostColumn], entries_of: impl FnOnce(Vec<usize>) -> u64) -> bool {
-        let (mut profile, mut sums) = (Profile::default(), HostSums::default());
+        let (mut profile, mut sums) = (RangeProfile::default(), HostSums::default());
         for column in columns {
             profile.add_column(column.entries, column.products, &self.ranges);
             sums.add(column);
         }
         // If all products merge, the device takes least time. If none merge, the host takes most
         // time.
-        let merged = Profile { sampled: [1, profile.products], ..profile };
+        let merged = RangeProfile { sampled: [1, profile.products], ..profile };
         if self.is_faster(WAITS - 1, &merged, &sums) {
             return true;
         }
@@ -232,7 +232,7 @@ impl HostChoice {
 
     /// Whether the host is predicted to take less time for a product of this profile, if it still
     /// waits `waits` times. Sums that are not known yet are 0.
-    fn is_faster(&self, waits: u32, profile: &Profile, sums: &HostSums) -> bool {
+    fn is_faster(&self, waits: u32, profile: &RangeProfile, sums: &HostSums) -> bool {
         let multiplications = self.ranges.multiplications.unwrap_or(0).saturating_mul(profile.products);
         let of_blocks = multiplications as f64 * MULTIPLICATION_PS * 1e-9;
         let besides = of_blocks + self.size.besides_ms(sums);

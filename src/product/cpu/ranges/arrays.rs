@@ -1,5 +1,5 @@
 //! The device memory that passes from one kernel of ranges to the next.
-use super::{Profile, RangeTuning};
+use super::{RangeProfile, RangeTuning};
 use crate::{
     Result,
     device::{Buffer, Work, pool_bytes},
@@ -32,7 +32,7 @@ pub(super) fn sum_places(nrows: usize) -> usize {
 
 /// Words of the record of an analysis by `groups` groups with `samples` samples.
 pub(super) fn record_words(tuning: &RangeTuning, groups: usize, samples: usize) -> usize {
-    Profile::WORDS * tuning.parts + if samples > 0 { 2 * groups } else { 0 }
+    RangeProfile::WORDS * tuning.parts + if samples > 0 { 2 * groups } else { 0 }
 }
 
 /// Ranges of columns: their first columns, their first entries, and the number of ranges taken.

@@ -1,6 +1,6 @@
 //! Predicts a product in ranges on the host, from the patterns of A and B: its bands, its bins, and
 //! the device memory that it takes.
-use super::{Profile, RangeMemory, RangeTuning, Sides, cuts::band_end, memory::Groups};
+use super::{RangeMemory, RangeProfile, RangeTuning, Sides, cuts::band_end, memory::Groups};
 use crate::{
     Error, Pattern, Result,
     analysis::entries_of_columns,
@@ -68,8 +68,8 @@ pub(super) fn profile_of(
     (a, b): (&Pattern, &Pattern),
     products: &[u64],
     samples: usize,
-) -> Profile {
-    let mut profile = Profile::default();
+) -> RangeProfile {
+    let mut profile = RangeProfile::default();
     for (col, &products) in products.iter().enumerate() {
         profile.add_column(b.entries(col).len() as u64, products, tuning);
     }

@@ -1,15 +1,15 @@
 //! The kernels of ranges. A work-group is one work-item with a bitmap of its own. It takes one
 //! range of columns after another. Kernels: `cl/product/cpu/ranges/`.
 use super::{
-    Profile, RangeTuning,
+    RangeProfile, RangeTuning,
     arrays::{Bitmaps, Phase, Ranges, record_words},
     sums::RangeSums,
 };
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, at_most, kernel},
-    product::terms::Spec,
-    resident::{InPattern, PatternArrays},
+    product::terms::{PatternPair, Spec},
+    resident::InPattern,
 };
 
 kernel! {
@@ -67,12 +67,9 @@ kernel! {
     }
 }
 
-/// The patterns of A and B.
-pub(super) type PatternPair<'a> = (&'a PatternArrays, &'a PatternArrays);
-
 /// Columns that the device has analysed.
 pub(super) struct Analysed {
-    pub profile: Profile,
+    pub profile: RangeProfile,
     /// Products of each column. The number 2^32 - 1 stands for at least so many.
     pub products: Buffer<u32>,
     pub ranges: Ranges,
@@ -92,7 +89,7 @@ pub(super) struct RangeKernels<S> {
 impl<S: RangeSums> RangeKernels<S> {
     pub fn new(device: &Device, spec: &Spec, tuning: &RangeTuning) -> Result<Self> {
         let options = Options::group_size(1).define("DIRECT", u8::from(tuning.direct)).define("AHEAD", tuning.ahead);
-        let setup = options.clone().define("RECORD", Profile::WORDS).define("PHASES", Phase::ALL);
+        let setup = options.clone().define("RECORD", RangeProfile::WORDS).define("PHASES", Phase::ALL);
         Ok(Self {
             products: Kernel::new(device, &setup)?,
             cuts: Kernel::new(device, &setup)?,
@@ -111,7 +108,7 @@ impl<S: RangeSums> RangeKernels<S> {
             self.sample.ask(work.device());
         }
         let mut products = work.buffer(cols)?;
-        let sampled = parts * Profile::WORDS;
+        let sampled = parts * RangeProfile::WORDS;
         let mut record = work.buffer(record_words(&self.tuning, groups, samples))?;
         let (mut of_ranges, mut bitmaps) = (Ranges::new(work, ranges)?, Bitmaps::new(work, groups, a.nrows)?);
         let [cols_word, parts_word] = [cols, parts].map(|number| number as u32);
@@ -145,7 +142,7 @@ impl<S: RangeSums> RangeKernels<S> {
             self.sample.launch(work, Grid::groups(groups, 1), args)?;
         }
         let words = record.download(work)?;
-        let profile = Profile::of_record(&words, sampled, [a.nrows, a.nnz()], [cols, b.nnz()])?;
+        let profile = RangeProfile::of_record(&words, sampled, [a.nrows, a.nnz()], [cols, b.nnz()])?;
         Ok(Analysed { profile, products, ranges: of_ranges, bitmaps })
     }
 

@@ -2,7 +2,7 @@
 //! where bands are cut. The functions are pure. Their sums repeat the allocations, size classes
 //! included.
 use super::{
-    Profile, RangeTuning, Sides,
+    RangeProfile, RangeTuning, Sides,
     arrays::{Ranges, bitmap_words, record_words, sum_places},
 };
 use crate::{
@@ -99,7 +99,7 @@ impl<'a> RangeMemory<'a> {
     }
 
     /// Chooses how the entries of a C with `cols` columns are found within `free_bytes` bytes.
-    pub(super) fn way(&self, profile: &Profile, cols: u64, counting: usize, free_bytes: u64) -> (Way, Groups) {
+    pub(super) fn way(&self, profile: &RangeProfile, cols: u64, counting: usize, free_bytes: u64) -> (Way, Groups) {
         let cut = profile.longest_b > RUN_PIECE as u64;
         let summing = self.groups(cut, profile.longest, free_bytes).min(counting);
         let groups = Groups { counting, summing, cut, longest: profile.longest as usize };

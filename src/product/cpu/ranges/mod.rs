@@ -26,7 +26,7 @@ pub(in crate::product) use blocks::BlockKernels;
 pub(in crate::product) use foretell::foretell;
 pub(in crate::product) use memory::RangeMemory;
 pub(crate) use numbers::RangeNumbers;
-pub(in crate::product) use profile::{CACHED_ROWS, Profile, Sides};
+pub(in crate::product) use profile::{CACHED_ROWS, RangeProfile, Sides};
 pub(in crate::product) use scalars::ScalarKernels;
 use sums::{FilledRanges, RangeSums, RangeTask};
 pub(in crate::product) use tuning::RangeTuning;

@@ -12,7 +12,7 @@ use crate::{
 
 /// Sums over the columns of B.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::product) struct Profile {
+pub(in crate::product) struct RangeProfile {
     pub products: u64,
     /// Most products of a column.
     pub longest: u64,
@@ -50,7 +50,7 @@ const ROWS_OF_A_COLUMN: u64 = 48;
 const LAUNCHES: u32 = 4;
 const EXACT_LAUNCHES: u32 = 2;
 
-impl Profile {
+impl RangeProfile {
     /// Words of a part in the device's record.
     pub(super) const WORDS: usize = 6;
 

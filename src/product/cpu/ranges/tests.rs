@@ -2,7 +2,7 @@
 mod blocks;
 
 use super::{
-    BlockKernels, Profile, RangeMemory, RangeSums, RangeTuning, Ranged, ScalarKernels, Sides,
+    BlockKernels, RangeMemory, RangeProfile, RangeSums, RangeTuning, Ranged, ScalarKernels, Sides,
     cuts::cuts,
     foretell::{foretell, profile_of},
     kernels::RangeKernels,
@@ -289,7 +289,8 @@ fn a_limit_changes_the_way_and_no_bit() -> Result<()> {
 #[test]
 fn esc_takes_what_is_one_column_or_next_to_nothing() {
     let tuning = RangeTuning { esc: true, groups: 64, ..small() };
-    let of = |products, longest| Profile { products, longest, columns: 1000, longest_b: 9, ..Profile::default() };
+    let of =
+        |products, longest| RangeProfile { products, longest, columns: 1000, longest_b: 9, ..RangeProfile::default() };
     let way = |tuning: &RangeTuning, profile, rows| tuning.way(&profile, Sides { rows, columns: 1000 }, true);
     assert_eq!(way(&tuning, of(1 << 26, 1 << 16), 1 << 20), Way::OnePass);
     assert_eq!(way(&tuning, of(1 << 26, 1 << 26), 1 << 20), Way::Esc, "63 groups would wait");
@@ -309,8 +310,14 @@ fn esc_takes_what_is_one_column_or_next_to_nothing() {
 fn samples_decide_between_one_pass_and_two() {
     let tuning = RangeTuning { one_pass_percent: 10, ..small() };
     let way = |sampled, fits| {
-        let profile =
-            Profile { products: 10_000, longest: 9, columns: 1000, longest_b: 9, sampled, ..Profile::default() };
+        let profile = RangeProfile {
+            products: 10_000,
+            longest: 9,
+            columns: 1000,
+            longest_b: 9,
+            sampled,
+            ..RangeProfile::default()
+        };
         tuning.way(&profile, Sides { rows: 1000, columns: 1000 }, fits)
     };
     assert_eq!(

@@ -3,7 +3,7 @@
 use super::{
     RangeNumbers,
     numbers::MULTIPLICATION_PS,
-    profile::{Profile, Sides},
+    profile::{RangeProfile, Sides},
 };
 use crate::{
     BlockShape, DeviceInfo,
@@ -120,7 +120,7 @@ impl RangeTuning {
 
     /// Chooses how the entries of C are found. `fits` says whether there is memory for all
     /// products.
-    pub fn way(&self, profile: &Profile, of_c: Sides, fits: bool) -> Way {
+    pub fn way(&self, profile: &RangeProfile, of_c: Sides, fits: bool) -> Way {
         if profile.longest >= Limits::MAX_PRODUCTS || (self.esc && self.esc_is_faster(profile, of_c)) {
             return Way::Esc;
         }
@@ -134,14 +134,14 @@ impl RangeTuning {
     }
 
     /// Whether ESC is predicted to take less time.
-    fn esc_is_faster(&self, profile: &Profile, of_c: Sides) -> bool {
+    fn esc_is_faster(&self, profile: &RangeProfile, of_c: Sides) -> bool {
         let [dense, esc] = self.predict_ms(profile, of_c);
         dense.zip(esc).is_some_and(|(dense, esc)| esc < dense)
     }
 
     /// The predicted milliseconds in ranges and by ESC. One group computes the longest column while
     /// the others wait.
-    fn predict_ms(&self, profile: &Profile, of_c: Sides) -> [Option<f64>; 2] {
+    fn predict_ms(&self, profile: &RangeProfile, of_c: Sides) -> [Option<f64>; 2] {
         let alone = profile.longest.saturating_mul(self.groups as u64);
         let size = profile.size(of_c);
         let least = BinSize { products: size.products.max(alone), ..size };
@@ -152,7 +152,7 @@ impl RangeTuning {
     }
 
     /// The predicted milliseconds of ranges or ESC, whichever is faster.
-    pub fn least_ms(&self, profile: &Profile, of_c: Sides) -> Option<f64> {
+    pub fn least_ms(&self, profile: &RangeProfile, of_c: Sides) -> Option<f64> {
         self.predict_ms(profile, of_c).into_iter().flatten().min_by(f64::total_cmp)
     }
 

@@ -139,7 +139,7 @@ kernel! {
 }
 
 /// All arrays and numbers from which the arguments of these kernels are taken.
-pub(super) struct Arrays<'a> {
+pub(super) struct SumArrays<'a> {
     pub a: &'a DeviceCbc,
     pub b: &'a DeviceCbc,
     pub places: &'a Places<'a>,
@@ -151,7 +151,7 @@ pub(super) struct Arrays<'a> {
     pub sides: [u32; 3],
 }
 
-impl Arrays<'_> {
+impl SumArrays<'_> {
     pub fn tiles(&mut self) -> SumTiles<'_> {
         let (a, b) = (self.a, self.b);
         let Places { runs, pairs, first, stride, .. } = *self.places;

@@ -19,7 +19,7 @@ use crate::{
     },
     resident::DeviceCbc,
 };
-use arguments::{AddParts, Arrays, SumAnyBlocks, SumAnyPieces, SumPieces, SumSerial, SumStaged, SumTiles};
+use arguments::{AddParts, SumAnyBlocks, SumAnyPieces, SumArrays, SumPieces, SumSerial, SumStaged, SumTiles};
 use scalars::ScalarSums;
 
 pub(crate) struct BlockSums {
@@ -180,7 +180,7 @@ impl BlockSums {
         let (nnz, pieces) = (places.runs.end.len(), places.runs.pieces.len());
         let (area, group_size) = (self.spec.a.product(self.spec.b).area(), self.tuning.group_size);
         let sides = [self.spec.a.rows(), self.spec.a.cols(), self.spec.b.cols()].map(|side| side as u32);
-        let mut arrays = Arrays { a, b, places, scaling, parts, c_values, sides };
+        let mut arrays = SumArrays { a, b, places, scaling, parts, c_values, sides };
         match &self.kernels {
             Kernels::Tiles { kernel, tiles } => {
                 let teams = group_size / (self.spec.b.cols() / tiles.cols);

@@ -1,6 +1,6 @@
 //! Sums of scalars on GPUs. Work-groups take stretches of consecutive runs with about equally many
 //! products. Kernel: `cl/product/esc/blocks/scalars.cl`.
-use super::{Places, arguments::Arrays};
+use super::{Places, arguments::SumArrays};
 use crate::{
     OperandPair, Result,
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Local, Options, Out, Scalar, Sum, Work, kernel},
@@ -89,7 +89,7 @@ impl ScalarSums {
         held + held * self.sum_bytes / 128 + 1
     }
 
-    pub fn run(&self, work: &Work, arrays: &mut Arrays<'_>) -> Result<()> {
+    pub fn run(&self, work: &Work, arrays: &mut SumArrays<'_>) -> Result<()> {
         let (a, b) = (arrays.a, arrays.b);
         let Places { runs, pairs, stretches, longest, first, stride } = *arrays.places;
         let Scaling { alpha, beta } = arrays.scaling;
