@@ -29,8 +29,9 @@
 // each and make no hops.
 //
 // A distance falls by an atomic minimum of its bits, which are in the order of numbers because
-// none is negative. Each item that lowers a distance puts its vertex into a queue, into the next
-// near list or into a far list. Every interleaving is right, because no vertex is lost:
+// none is negative. An item that lowers the distance of a vertex puts the vertex into one of three
+// places, unless that list has it already: the group's queue, the next near list, a far list. Every
+// interleaving is right, because no vertex is lost:
 //
 //   a queue      has the distance that was reached. The group visits the vertex with it, hands it
 //                on to the next near list, or leaves it out because the distance has fallen

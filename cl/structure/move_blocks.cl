@@ -1,4 +1,4 @@
-// move_blocks: copies blocks to other places bit by bit, some of them transposed.
+// move_blocks: copies blocks to other places, transposes some, and changes no bit of a value.
 // Host: src/structure/move_blocks.rs
 //
 //   One work-item per element of a moved block, or on a CPU per BLOCKS blocks. BLOCKS is 0 on other

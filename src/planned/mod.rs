@@ -191,7 +191,7 @@ impl<'a, C> Accum<'a, C> {
 }
 
 impl<'a, M: HostMatrix> Accum<'a, DeviceMatrix<M>> {
-    /// The same output, as the arrays of C.
+    /// The same alpha, beta and events, with C as its untyped arrays.
     pub(crate) fn arrays(self) -> Accum<'a, DeviceCbc> {
         Accum { c: &mut self.c.cbc, alpha: self.alpha, beta: self.beta, after: self.after }
     }

@@ -91,7 +91,7 @@ impl TallyTuning {
 pub(crate) struct Tallied {
     pub row_ptr: Buffer<u32>,
     pub column: Buffer<u32>,
-    /// The index of each entry in the columns.
+    /// For each entry in row order, its index in the compressed columns.
     pub order: Buffer<u32>,
 }
 

@@ -221,8 +221,8 @@ fn groups_weighted<M: HostMatrix>(
     groups_product(&j.transpose(), &t, |row, col| parts.of(row, col))
 }
 
-/// The product A·B of groups. It has a cell if `wanted` gives a part for it and some inner group
-/// contributes to it.
+/// The product A·B of groups. Cell (i, j) exists if `wanted(i, j)` gives a part and A(i, k) and
+/// B(k, j) exist for some group k.
 fn groups_product<M: HostMatrix>(
     a: &BlockGroups<M>,
     b: &BlockGroups<M>,

@@ -1,4 +1,4 @@
-//! Weights between two factors: T = W·J.
+//! The weighted factor T = W·J of a product Jᵀ·W·J.
 use crate::{
     Error, Matrix, Result, Semiring, Weights,
     element::{Algebra, AnySlice, AnyValues, ElementType, Listed, Widened},

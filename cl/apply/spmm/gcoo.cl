@@ -1,5 +1,6 @@
-// gcoo: the entries of groups of lines, sorted by place across the lines (Shi, Wang, Chu 2020,
-// section III). Entries with equal places follow one another in the order of their lines.
+// gcoo: groups lines (rows or columns) and sorts the entries of each group, but for long lines, by
+// `other`, their index within a line (Shi, Wang, Chu 2020, section III). Entries with equal places
+// follow one another in the order of their lines.
 // Host: src/apply/spmm/gcoo.rs
 //
 //   place_entries  one work-item per ITEMS entries, and one per group

@@ -35,8 +35,8 @@ bool looked_up(uint lookup, uint length)
     return lookup * (32 - clz(length)) < length;
 }
 
-// The column with which range `range` of `ranges` begins: before it there are so many shares of
-// steps. Columns without places are in any range or in none.
+// The first column of range `range` of `ranges`: the first with at least `range * share` steps
+// before it. Columns without places are in any range or in none.
 uint range_begin(global const ulong* steps, global const ulong* record, uint range, uint ranges, ulong share, uint parts,
                  uint cols)
 {

@@ -1,5 +1,5 @@
-//! Rows padded to one length, in slices. The device counts, scans and places them. Kernels:
-//! `cl/apply/spmv/slices.cl`.
+//! Slices of rows, each padded to its longest row. The device counts, scans and places them.
+//! Kernels: `cl/apply/spmv/slices.cl`.
 use super::{
     RowNumbers, Rows,
     diagonals::{DiagonalKernels, Diagonals},

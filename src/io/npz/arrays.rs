@@ -48,7 +48,8 @@ impl Arrays {
                 (rows, cols, "indices.npy")
             }
         };
-        // Unused blocks are at the end, except if the last axis varies slowest.
+        // Blocks that `indptr` does not count are the last, so they are not read. In Fortran order
+        // they lie between the others, and everything is read.
         let area = block[0] * block[1];
         let used = if data.strides[0] as u64 == area { rows.len() as u64 * area } else { u64::MAX };
         let (values, declared) = archive.array("data")?.values(used)?;

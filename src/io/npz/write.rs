@@ -44,7 +44,8 @@ pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>, opti
 
 fn write_archive(writer: &mut dyn Write, view: AnyView<'_>, options: &WriteOptions) -> io::Result<()> {
     let (blocks, row_major) = (view.kind.has_blocks(), view.kind.is_row_major());
-    // Entries in the order of compressed lines: the blocks of compressed columns are sorted by row.
+    // Blocks are written as BSR, in compressed rows: the pattern of compressed columns is brought
+    // into the order of rows first.
     let transposed = (blocks && !row_major).then(|| view.pattern.transpose());
     let pattern = transposed.as_ref().map_or(view.pattern, |(pattern, _)| pattern);
     let format = match (blocks, row_major) {

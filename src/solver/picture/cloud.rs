@@ -28,8 +28,8 @@ impl DrawnCamera {
     }
 }
 
-/// Turns round each camera that has most of its observed points behind it. Such a camera looks
-/// along +z and has a negative focal length.
+/// Turns round each camera that has most of its observed points behind it. In the file such a
+/// camera has a negative focal length: it looks along +z, not -z.
 pub fn face<'a>(cameras: &mut [DrawnCamera], seen: impl Iterator<Item = (usize, &'a [f64; 3])>) {
     let mut ahead = vec![0_i64; cameras.len()];
     for (number, point) in seen {

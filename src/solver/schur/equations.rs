@@ -34,11 +34,12 @@ pub struct NormalEquations<'a, T: Element> {
 /// as many floors as the side of its blocks (J. J. Moré, *The Levenberg-Marquardt Algorithm:
 /// Implementation and Theory*, 1978, section 6, bounds its scales below by the largest so far).
 ///
-/// A floor far below every element that matters, such as 1e-30 of the largest with this coordinate,
-/// adapts to every unit and changes no other sum. λ·floor must be a normal number of the type.
-/// Floors of 0 change nothing. A floor of infinity holds the coordinate, with any damping and
-/// without: 1 replaces the elements of the diagonal. It is for a coordinate whose rows are zero in
-/// all members of the group. Their step is then 0.
+/// A good floor is far below every element that matters, such as 1e-30 of the largest element of
+/// its coordinate. It then scales with the unit of the coordinate, and leaves x + λ·x as it is for
+/// every element x above it. λ·floor must be a normal number of the type. Floors of 0 change
+/// nothing. A floor of infinity holds the coordinate, with any damping and without: 1 replaces the
+/// elements of the diagonal. It is for a coordinate whose rows are zero in all members of the
+/// group. Their step is then 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Floors<'a, T: Element> {
     /// For the coordinates of a block of U: c elements.

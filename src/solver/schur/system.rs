@@ -90,7 +90,7 @@ pub(crate) fn check_lower(u: &Pattern) -> Result<()> {
     }
 }
 
-/// The error of a vector whose length is not that of the rows of a matrix.
+/// The error for a vector whose length is not the number of rows of a matrix, in scalars.
 pub(crate) fn length(array: &'static str, found: usize, of: Dimensions) -> Error {
     Error::Length { array, found, expected: of.nrows * of.block_rows, why: block_rows(of) }
 }

@@ -15,7 +15,7 @@ pub type Mask = Csc<f16>;
 pub struct MaskFile {
     path: PathBuf,
     places: Mask,
-    /// The mask without the zeros in the file's blocks, if it has such zeros, and their number.
+    /// If the file's blocks are padded with zeros: the mask without these, and their number.
     unpadded: Option<(Mask, u64)>,
 }
 

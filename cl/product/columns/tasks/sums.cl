@@ -37,7 +37,7 @@
 #endif
 #define PIECE_OF(task) ((uint)((task) >> 32) & 0xfffffff)
 
-// Does something for each column of a task.
+// The head of an unrolled loop over the columns `w` of a task; the statement after it is its body.
 #define FOR_COLUMNS UNROLLED for (uint w = 0; w < COLUMNS; ++w) if (w < columns)
 
 // Loads the values of B of an entry.

@@ -78,7 +78,7 @@ fn sample(columns: &[HostColumn]) -> (Vec<usize>, u64) {
     (sampled, products)
 }
 
-/// The numbers of a column of C, once the patterns are known.
+/// Counts of a column of C, from the patterns, and how the host would add it.
 #[derive(Clone, Copy)]
 pub(in crate::product) struct HostColumn {
     /// Entries of the column of B.

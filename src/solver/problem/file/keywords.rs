@@ -97,7 +97,7 @@ const OF_G2O: [(&str, Use); 71] = [
     ("VERTEX_SWITCH", SWITCH),
 ];
 
-/// The keywords that g2o's reader reads.
+/// The keywords of g2o's files that this library reads.
 const READ: [&str; 11] = [
     "VERTEX_SE2",
     "VERTEX_XY",

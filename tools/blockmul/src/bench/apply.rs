@@ -38,8 +38,8 @@ fn in_formats(of: &Operands<'_>, transposed: bool) -> Result<Outcomes> {
     Ok(outcomes)
 }
 
-/// The requested formats; `None` if values stay where they are. `all` means every format that
-/// blocks of this shape can use.
+/// The requested formats. If there are none, a single `None`: values stay in A's own order. `all`
+/// means every format that blocks of this shape can use.
 pub fn formats(of: &Operands<'_>, shape: BlockShape) -> Vec<Option<Format>> {
     // A name that is no format is `all`.
     match of.bench.args.format.iter().copied().collect::<Option<Vec<Format>>>() {

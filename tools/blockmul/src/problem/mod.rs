@@ -84,7 +84,7 @@ pub struct Choices {
     /// Information matrices of a graph.
     pub information: Option<Information>,
     pub start: Start,
-    /// The costs that decided the start, if it was chosen.
+    /// The costs of the two starts, if `auto` chose between them.
     pub costs: Option<StartCosts>,
     /// Time for the start, if it needed more than the file.
     pub start_ms: f64,
