@@ -1,5 +1,5 @@
-// slices: rows padded to one length. The rows of a slice are padded to its longest row. The first
-// entries of all its rows are stored first, then all second entries, and so on.
+// slices: slices of rows, each padded to its longest row. The first entries of all rows of a slice
+// are stored first, then all second entries, and so on.
 // Host: src/apply/spmv/slices.rs
 //
 //   count_places  one work-group per SLICES slices of HEIGHT rows

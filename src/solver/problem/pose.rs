@@ -14,8 +14,9 @@ use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
 /// file. It has columns for poses, then for landmarks. Moves and residuals are those of
 /// [`Manifold`]. Fixed poses and landmarks, and those without measurements, have no columns. Each
 /// part of the graph is examined on its own ([`PoseGraph::gauge`]): its first measured pose is held
-/// if nothing that the file fixes touches it. Fixed landmarks hold a part even if it can still turn
-/// about them: its steps need damping ([`LeastSquares::check_undamped`]).
+/// if nothing that the file fixes touches it. In a part that sees fixed landmarks no pose is held,
+/// even if the part can still turn about them; then its steps need damping
+/// ([`LeastSquares::check_undamped`]).
 pub struct GraphProblem<P: Manifold> {
     graph: PoseGraph<P>,
     loss: Loss,
