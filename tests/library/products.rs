@@ -253,7 +253,7 @@ fn bands_change_no_bit() -> Result<()> {
 fn bands_are_handed_over_one_by_one() -> Result<()> {
     let (device, a) = (device(), scalars::<f64>(Family::Uniform, 3000, 3000, 12, 3));
     let whole = reference::multiply(&a, &a)?;
-    let part = Product::of(&a, &a).estimate(device.info())?.peak_device_bytes / 4;
+    let part = to_host(&device, &a, &a, |product| product)?.1.peak_device_bytes / 4;
     let uploaded = device.upload(&a)?;
     let (mut columns, mut bands) = (0, 0);
     let report = Product::of(&uploaded, &uploaded).memory_limit(part).run_in_bands(|band| {
@@ -303,7 +303,7 @@ fn progress_is_reported_after_every_band() -> Result<()> {
     let told = Arc::new(Mutex::new(Vec::new()));
     let keep = told.clone();
     let progress = Progress::new(move |done, total| keep.lock().unwrap().push((done, total)));
-    let part = Product::of(&a, &a).estimate(device.info())?.peak_device_bytes / 4;
+    let part = to_host(&device, &a, &a, |product| product)?.1.peak_device_bytes / 4;
     let (_, report) = to_host(&device, &a, &a, |product| product.memory_limit(part).progress(progress.clone()))?;
     let told = told.lock().unwrap();
     assert!(report.bands > 1 && told.len() == report.bands, "{told:?}");

@@ -45,6 +45,13 @@ pub(crate) struct Need {
     pub largest: u64,
 }
 
+impl Need {
+    /// The memory of one thing or of another.
+    pub fn max(self, other: Self) -> Self {
+        Self { bytes: self.bytes.max(other.bytes), largest: self.largest.max(other.largest) }
+    }
+}
+
 impl EntryMemory {
     /// Memory of a product of `element` whose C has `rows` rows. An entry of C has `area` elements,
     /// and entries are `entry_bytes` bytes apart.

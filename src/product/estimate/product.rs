@@ -7,14 +7,14 @@ use crate::{
 };
 
 impl<M: HostMatrix> Product<'_, M> {
-    /// Estimates the memory that [`Product::run_to_host`] of A·B will need on a device, and
-    /// predicts which method will compute which columns. The estimate uses the host only, and plans
-    /// as the product itself does. If A and B are the same matrix, it is counted once.
+    /// Bounds the memory that [`Product::run_to_host`] of A·B will need on a device, and the number
+    /// of bands into which it will be cut. The estimate uses the host only. It holds for every
+    /// method that may compute the product. If A and B are the same matrix, it is counted once.
     ///
     /// # Errors
-    /// [`Error::Memory`] if a column of C or the operands do not fit; [`Error::Unsupported`] for
-    /// `f64` on a device without it; [`Error::Argument`] for weights, parts, masks and chains,
-    /// which cannot be estimated; and the errors of [`Product::run`].
+    /// [`Error::Memory`] if a column of C or the operands surely do not fit;
+    /// [`Error::Unsupported`] for `f64` on a device without it; [`Error::Argument`] for weights,
+    /// parts, masks and chains, which cannot be estimated; and the errors of [`Product::run`].
     ///
     /// ```
     /// use blockmul::{Csc, Device, Product};
@@ -22,7 +22,7 @@ impl<M: HostMatrix> Product<'_, M> {
     /// for device in Device::list()? {
     ///     let estimated = Product::of(&a, &a).estimate(&device)?;
     ///     let (bytes, bands) = (estimated.peak_device_bytes, estimated.bands);
-    ///     println!("{}: {bytes} bytes in {bands} bands", device.name);
+    ///     println!("{}: at most {bytes} bytes in at most {bands} bands", device.name);
     /// }
     /// # Ok::<(), blockmul::Error>(())
     /// ```
@@ -85,8 +85,8 @@ mod tests {
         options(Product::of(&on_device, other.as_ref().unwrap_or(&on_device))).run_to_host()
     }
 
-    /// Checks that a product is cut into the estimated bands, stays within the estimated bytes, and
-    /// uses nearly as many.
+    /// Checks that a product is cut into no more bands than estimated, and stays within the
+    /// estimated bytes.
     fn check<M: Matrix>(a: &M, b: &M) -> Result<()> {
         let device = test_device();
         let whole = Product::of(a, b).estimate(device.info())?;
@@ -95,9 +95,9 @@ mod tests {
         {
             let estimated = Product::of(a, b).memory_limit(limit).estimate(device.info())?;
             let (_, report) = to_host(&device, a, b, |product| product.memory_limit(limit))?;
-            assert_eq!((estimated.products, estimated.bands), (report.products, report.bands), "within {limit}");
-            assert_eq!(estimated.bins, report.bins, "within {limit}");
+            assert_eq!(estimated.products, report.products, "within {limit}");
             let bound = estimated.peak_device_bytes;
+            assert!(report.bands <= estimated.bands, "{report:?} within {estimated:?}");
             assert!(report.peak_device_bytes <= bound && bound <= limit, "{report:?} within {estimated:?}");
             assert!(report.held_device_bytes <= limit, "{report:?} within {limit}");
             assert!(estimated.bands == 1 || limit < whole.peak_device_bytes);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn products_are_cut_as_estimated_and_keep_to_it() -> Result<()> {
+    fn products_have_no_more_bands_than_estimated_and_keep_to_the_bound() -> Result<()> {
         let p: Cbc<f64> = generate::power_law(4096, 60_000, BlockShape::SCALAR, Default::default(), 1)?;
         let p = p.to_scalars();
         check(&p, &p)?;
@@ -116,7 +116,7 @@ mod tests {
         check(&w, &w.transpose())
     }
 
-    /// Bands depend on the host alone, so the bands of a GPU can be counted without a GPU.
+    /// The bands depend on the host alone, so those of a GPU can be bounded without a GPU.
     #[test]
     fn the_estimated_peak_is_a_limit_that_keeps_one_band() -> Result<()> {
         let mut nvidia = test_device().info().clone();
@@ -130,19 +130,14 @@ mod tests {
             Ok(())
         }
         for info in [&nvidia, test_device().info()] {
-            for nodes in [64, 256, 1024, 4096] {
-                for seed in 0..20 {
-                    let p: Cbc<f64> = generate::power_law(
-                        nodes,
-                        nodes * (4 + seed as usize),
-                        BlockShape::SCALAR,
-                        Default::default(),
-                        seed,
-                    )?;
-                    let p = p.to_scalars();
-                    check(info, &p, &p)?;
-                    check(info, &p.cast::<f32>(), &p.transpose().cast())?;
-                }
+            for (nodes, seed) in
+                [64, 256, 1024, 4096].into_iter().flat_map(|nodes| (0..4).map(move |seed| (nodes, seed)))
+            {
+                let edges = nodes * (4 + 5 * seed as usize);
+                let p: Cbc<f64> = generate::power_law(nodes, edges, BlockShape::SCALAR, Default::default(), seed)?;
+                let p = p.to_scalars();
+                check(info, &p, &p)?;
+                check(info, &p.cast::<f32>(), &p.transpose().cast())?;
             }
             let w = generate::bundle_adjustment(100, 12_000, 5, BlockShape::new(6, 3)?, Default::default(), 2)?;
             check(info, &w, &w.transpose())?;
@@ -158,26 +153,6 @@ mod tests {
         let other = generate::uniform(9, 9, 1, BlockShape::SCALAR, Default::default(), 1)?;
         let odd = Product::of(&a, &other).estimate(test_device().info());
         assert!(matches!(odd, Err(Error::Dimensions { .. })));
-        Ok(())
-    }
-
-    /// Every product is an entry of C, so the upper bound is the memory that is allocated.
-    #[test]
-    fn an_estimate_is_exact_if_no_products_meet() -> Result<()> {
-        let device = test_device();
-        let info = device.info();
-        for (rows, cols, shape) in [(2000, 3000, (1, 1)), (3, 5, (1, 1)), (400, 200, (6, 3)), (70, 9000, (2, 2))] {
-            let shape = BlockShape::new(shape.0, shape.1)?;
-            let a: Cbc<f64> = generate::uniform(rows, cols, 3, shape, Default::default(), 1)?;
-            let b = generate::uniform(cols, 1000, 1, shape.transpose(), Default::default(), 2)?;
-            for method in [Method::Auto, Method::Sort] {
-                let estimated = Product::of(&a, &b).method(method).estimate(info)?;
-                let (_, report) = to_host(&device, &a, &b, |product| product.method(method))?;
-                assert_eq!((report.products, report.bands), (report.c_nnz, 1));
-                let what = format!("{rows}x{cols} of {shape} by {method}");
-                assert_eq!(report.peak_device_bytes, estimated.peak_device_bytes, "{what}");
-            }
-        }
         Ok(())
     }
 
@@ -212,8 +187,8 @@ mod tests {
             let (c, report) = run(limit)?;
             let product = Product::of(a, b).method(method).memory_limit(limit);
             let product = if let Some(threshold) = threshold { product.drop_below(threshold) } else { product };
-            let estimated = product.estimate(device.info())?;
-            assert!(c == want && report.bands == estimated.bands, "{report:?}, {estimated:?}");
+            let estimated = product.estimate(device.info()).expect("the product is not refused");
+            assert!(c == want && report.bands <= estimated.bands, "{report:?}, {estimated:?}");
             assert!(
                 report.peak_device_bytes <= estimated.peak_device_bytes && estimated.peak_device_bytes <= limit,
                 "{report:?}"

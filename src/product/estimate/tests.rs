@@ -1,10 +1,10 @@
-//! Compares estimates of products by methods of scalars with products.
+//! Compares estimates of products by each method with products.
 use crate::{
-    BlockShape, Cbc, Csc, DeviceMatrix, Error, Method, Result,
+    BlockShape, Bsr, Cbc, Csc, Error, Method, Result,
     device::test_device,
     generate,
     matrix::Threshold,
-    product::{Product, Report},
+    product::{Estimate, Product, Report},
 };
 
 /// Matrices of several families: graphs, rows in a narrow range, one dense column and row, long
@@ -32,76 +32,93 @@ fn power_law(nodes: usize) -> Result<Csc<f64>> {
     Ok(graph.to_scalars())
 }
 
-/// Computes A·A from host to host within `limit` bytes, and compares it with its estimate.
-fn as_estimated(
-    (name, a): (&str, &Csc<f64>),
+/// A product and its estimate.
+struct Compared {
+    report: Report,
+    estimate: Estimate,
+}
+
+/// Computes A·B from host to host within `limit` bytes, and compares it with its estimate.
+fn compared(
+    (a, b): (&Csc<f64>, &Csc<f64>),
     method: Method,
     limit: u64,
     threshold: Option<Threshold>,
-) -> Result<Report> {
-    let (device, what) = (test_device(), format!("{name} by {method} within {limit}"));
-    let (estimated, on_device) = (Product::of(a, a).method(method).memory_limit(limit), device.upload(a)?);
-    let product = Product::<DeviceMatrix<_>>::of(&on_device, &on_device).method(method).memory_limit(limit);
+) -> Result<Compared> {
+    let (device, what) = (test_device(), format!("{method} within {limit}"));
+    let on_device = (device.upload(a)?, if std::ptr::eq(a, b) { None } else { Some(device.upload(b)?) });
+    let estimated = Product::of(a, b).method(method).memory_limit(limit);
+    let product = Product::of(&on_device.0, on_device.1.as_ref().unwrap_or(&on_device.0));
+    let product = product.method(method).memory_limit(limit);
     let (estimated, product) = match threshold {
         Some(threshold) => (estimated.drop_below(threshold), product.drop_below(threshold)),
         None => (estimated, product),
     };
-    let estimated = estimated.estimate(device.info())?;
-    let (c, report) = product.run_to_host()?;
-    if threshold.is_none() {
-        assert!(c == crate::reference::multiply(a, a)?, "{what}");
-    }
-    assert_eq!((estimated.products, estimated.bands), (report.products, report.bands), "{what}");
-    assert_eq!(estimated.bins, report.bins, "{what}");
-    let (used, most) = (report.peak_device_bytes, estimated.peak_device_bytes);
+    let (_, report) = product.run_to_host()?;
+    let estimate = estimated.estimate(device.info()).expect("the product is not refused");
+    assert_eq!(estimate.products, report.products, "{what}");
+    assert!(report.bands <= estimate.bands, "{what}: {} of {} bands", report.bands, estimate.bands);
+    let (used, most) = (report.peak_device_bytes, estimate.peak_device_bytes);
     assert!(used <= most && most <= limit, "{what}: {used} of {most} bytes");
     assert!(report.held_device_bytes <= limit, "{what}: {report:?}");
-    // ESC's memory is bounded by that of C without products that meet. Without so much its part of
-    // the columns is not begun.
-    let has = |method| report.bins.iter().any(|bin| bin.method == method);
-    let most_halves = if has(Method::EscLocal) { 8 } else { 3 };
-    assert!(has(Method::Esc) || 2 * most <= most_halves * used, "{what}: {used} of {most} bytes");
-    Ok(report)
+    Ok(Compared { report, estimate })
+}
+
+fn whole(a: &Csc<f64>, method: Method) -> Result<Compared> {
+    compared((a, a), method, u64::MAX, None)
 }
 
 #[test]
-fn bins_bands_and_memory_are_those_of_the_product() -> Result<()> {
+fn products_keep_to_their_bounds() -> Result<()> {
+    let device = test_device();
     for (name, a) in families()? {
         let of_scalars = Method::ALL.iter().copied().filter(|method| method.is_of_scalars());
-        for method in [Method::Auto, Method::Esc].into_iter().chain(of_scalars) {
-            let whole = as_estimated((name, &a), method, u64::MAX, None)?;
-            assert_eq!(whole.bands, 1);
-            let operands = Product::of(&a, &a).estimate(test_device().info())?.operand_bytes;
-            let room = whole.peak_device_bytes - operands;
-            // With less room, another way to the same band may be found.
-            let rooms = std::iter::successors(Some(room / 5 * 3), |room| Some(room / 5 * 4));
-            let banded = rooms.map(|room| as_estimated((name, &a), method, operands + room, None));
-            let cut = |result: &Result<Report>| result.as_ref().map_or(true, |report| report.bands > 1);
-            match banded.take(30).find(cut) {
-                // In small products most memory does not depend on the band.
-                None => assert!(whole.products < 100_000, "{name} by {method}"),
-                Some(Err(Error::Memory { needed, available, .. })) if whole.products < 100_000 => {
-                    assert!(needed > available, "{name} by {method}");
+        for method in [Method::Auto, Method::Host, Method::Esc, Method::EscLocal].into_iter().chain(of_scalars) {
+            let Compared { report, estimate } = whole(&a, method)?;
+            assert_eq!((report.bands, estimate.bands), (1, 1), "{name} by {method}");
+            let (used, most) = (report.peak_device_bytes, estimate.peak_device_bytes);
+            assert!(most <= FACTOR * used, "{name} by {method}: {used} of {most} bytes");
+            // The bound is a limit that keeps one band.
+            let again = compared((&a, &a), method, most, None)?;
+            assert_eq!((again.report.bands, again.estimate.bands), (1, 1), "{name} by {method}");
+            // With less and less room there are bands at last, or a column does not fit.
+            let mut room = used - estimate.operand_bytes;
+            let cut = loop {
+                room = room / 5 * 3;
+                match compared((&a, &a), method, estimate.operand_bytes + room, None) {
+                    Ok(less) if less.report.bands == 1 => {}
+                    Ok(_) => break true,
+                    Err(Error::Memory { needed, available, .. }) => {
+                        assert!(needed > available, "{name} by {method}");
+                        break false;
+                    }
+                    Err(other) => return Err(other),
                 }
-                Some(other) => assert!(other?.bands > 1),
-            }
+            };
+            assert!(cut || report.products < 100_000, "{name} by {method}");
         }
+        let nothing = Product::of(&a, &a).memory_limit(1000).estimate(device.info());
+        assert!(matches!(nothing, Err(Error::Memory { available: 1000, .. })), "{name}");
     }
     Ok(())
 }
 
+/// A bound of these families is at most so many times what is used. It is largest where `auto` may
+/// leave a product to ESC, or sorted keys are those of the longest column.
+const FACTOR: u64 = 8;
+
 #[test]
-fn the_memory_of_dropped_entries_is_foretold() -> Result<()> {
-    let (name, a) = ("power law", power_law(1024)?);
+fn products_that_drop_entries_keep_to_their_bounds() -> Result<()> {
+    let a = power_law(1024)?;
     for (method, threshold) in [
         (Method::Sort, Threshold::absolute(0.5)),
         (Method::Sort, Threshold::relative(0.5)),
         (Method::Dense, Threshold::relative(0.5)),
         (Method::Hash, Threshold::absolute(0.5)),
     ] {
-        let whole = as_estimated((name, &a), method, u64::MAX, Some(threshold))?;
-        assert!(whole.dropped > 0);
-        as_estimated((name, &a), method, whole.peak_device_bytes / 3 * 2, Some(threshold))?;
+        let Compared { report, .. } = compared((&a, &a), method, u64::MAX, Some(threshold))?;
+        assert!(report.dropped > 0);
+        compared((&a, &a), method, report.peak_device_bytes / 3 * 2, Some(threshold))?;
     }
     Ok(())
 }
@@ -109,55 +126,44 @@ fn the_memory_of_dropped_entries_is_foretold() -> Result<()> {
 /// Methods of scalars need no memory for products, so one band is enough where ESC takes several.
 #[test]
 fn one_band_by_methods_of_scalars_is_several_of_esc() -> Result<()> {
-    let (name, a) = ("power law", power_law(1024)?);
-    let dense = as_estimated((name, &a), Method::Dense, u64::MAX, None)?;
-    let limit = Product::of(&a, &a).method(Method::Esc).estimate(test_device().info())?.peak_device_bytes / 5 * 4;
-    assert!(dense.peak_device_bytes < limit);
-    assert_eq!(as_estimated((name, &a), Method::Dense, limit, None)?.bands, 1);
-    assert!(as_estimated((name, &a), Method::Esc, limit, None)?.bands > 1);
+    let a = power_law(1024)?;
+    let limit = whole(&a, Method::Esc)?.report.peak_device_bytes / 5 * 4;
+    let dense = compared((&a, &a), Method::Dense, limit, None)?;
+    assert_eq!((dense.report.bands, dense.estimate.bands), (1, 1));
+    assert!(compared((&a, &a), Method::Esc, limit, None)?.report.bands > 1);
     Ok(())
 }
 
 /// Tables of hashes in global memory, for columns of C with more rows than local memory holds.
 #[test]
-fn tables_in_global_memory_are_estimated() -> Result<()> {
-    let device = test_device();
+fn tables_in_global_memory_are_bounded() -> Result<()> {
     let a: Cbc<f64> = generate::uniform(50_000, 60, 400, BlockShape::SCALAR, Default::default(), 1)?;
     let b: Cbc<f64> = generate::uniform(60, 9, 40, BlockShape::SCALAR, Default::default(), 2)?;
     let (a, b) = (a.to_scalars(), b.to_scalars());
-    let (on_device, other) = (device.upload(&a)?, device.upload(&b)?);
-    let within = |method, limit| -> Result<Report> {
-        let estimated = Product::of(&a, &b).method(method).memory_limit(limit).estimate(device.info())?;
-        let (_, report) = Product::of(&on_device, &other).method(method).memory_limit(limit).run_to_host()?;
-        assert_eq!((estimated.bands, &estimated.bins), (report.bands, &report.bins), "{report:?}, {estimated:?}");
-        assert!(report.peak_device_bytes <= estimated.peak_device_bytes, "{report:?}, {estimated:?}");
-        assert!(estimated.peak_device_bytes <= limit);
-        Ok(report)
-    };
-    let whole = within(Method::Hash, u64::MAX)?;
-    assert_eq!((whole.bands, whole.bins[0].method), (1, Method::Hash));
+    let whole = compared((&a, &b), Method::Hash, u64::MAX, None)?;
+    assert_eq!((whole.report.bands, whole.report.bins[0].method), (1, Method::Hash));
     // With less room fewer columns are computed at once, and their tables take less memory.
-    let operands = Product::of(&a, &b).estimate(device.info())?.operand_bytes;
-    let banded = within(Method::Hash, operands + (whole.peak_device_bytes - operands) / 3 * 2)?;
-    assert!(banded.bands > 1 && banded.bins.iter().all(|bin| bin.method == Method::Hash), "{banded:?}");
+    let operands = whole.estimate.operand_bytes;
+    let limit = operands + (whole.report.peak_device_bytes - operands) / 3 * 2;
+    let Compared { report, .. } = compared((&a, &b), Method::Hash, limit, None)?;
+    assert!(report.bands > 1 && report.bins.iter().all(|bin| bin.method == Method::Hash), "{report:?}");
     Ok(())
 }
 
 /// Blocks whose columns are all short are sorted if method `sort` is requested. Other blocks are
 /// not.
 #[test]
-fn short_columns_of_blocks_are_foretold() -> Result<()> {
+fn blocks_keep_to_their_bounds() -> Result<()> {
     let (device, shape) = (test_device(), BlockShape::new(2, 2)?);
-    for (per_column, method) in [(3, Method::Sort), (61, Method::Esc)] {
+    for (per_column, method) in [(3, Method::Sort), (61, Method::Sort), (9, Method::Auto), (9, Method::Dense)] {
         let a: Cbc<f64> = generate::uniform(300, 300, per_column, shape, Default::default(), 1)?;
-        let estimated = Product::of(&a, &a).method(Method::Sort).estimate(device.info())?;
-        let on_device = device.upload(&a)?;
-        let (_, report) = Product::of(&on_device, &on_device).method(Method::Sort).run_to_host()?;
-        assert_eq!((estimated.bands, &estimated.bins), (report.bands, &report.bins));
-        let by_esc = |method| matches!(method, Method::Esc | Method::EscLocal);
-        let found = report.bins[0].method;
-        assert!(report.bins.len() == 1 && (found == method || by_esc(found) && by_esc(method)), "{found}");
-        assert!(report.peak_device_bytes <= estimated.peak_device_bytes, "{report:?}, {estimated:?}");
+        let by_rows = Bsr::from_transpose(a.transpose());
+        let estimate = Product::of(&by_rows, &by_rows).method(method).estimate(device.info())?;
+        let on_device = device.upload(&by_rows)?;
+        let (_, report) = Product::of(&on_device, &on_device).method(method).run_to_host()?;
+        assert_eq!((estimate.bands, report.bands, estimate.products), (1, 1, report.products));
+        let (used, most) = (report.peak_device_bytes, estimate.peak_device_bytes);
+        assert!(used <= most && most <= 3 * used, "{per_column} by {method}: {used} of {most} bytes");
     }
     Ok(())
 }

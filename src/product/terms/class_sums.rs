@@ -56,16 +56,16 @@ impl ClassSums {
         }
     }
 
-    /// Adds columns of class [`Class::Long`] to a class whose columns ESC computes.
-    fn with_long(&self, long: &Self) -> Self {
+    /// The sums with those of further columns that ESC computes.
+    pub(crate) fn with(&self, other: &Self) -> Self {
         Self {
-            columns: self.columns + long.columns,
-            products: self.products + long.products,
-            most_entries: self.most_entries + long.most_entries,
-            longest_b: self.longest_b.max(long.longest_b),
-            longest: self.longest.max(long.longest),
-            b_entries: self.b_entries + long.b_entries,
-            widest: self.widest.max(long.widest),
+            columns: self.columns + other.columns,
+            products: self.products + other.products,
+            most_entries: self.most_entries + other.most_entries,
+            longest_b: self.longest_b.max(other.longest_b),
+            longest: self.longest.max(other.longest),
+            b_entries: self.b_entries + other.b_entries,
+            widest: self.widest.max(other.widest),
             ..*self
         }
     }
@@ -83,7 +83,7 @@ pub(crate) fn no_columns() -> ClassesSums {
 pub(crate) fn without_long(mut sums: ClassesSums) -> ClassesSums {
     let long = std::mem::take(&mut sums[Class::Long as usize]);
     let rest = &mut sums[Class::Rest as usize];
-    *rest = rest.with_long(&long);
+    *rest = rest.with(&long);
     sums
 }
 

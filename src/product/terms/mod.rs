@@ -2,11 +2,11 @@
 //! launches or choices, and name no other module of `product`. Code that computes with a word lives
 //! in the module that does the computation.
 mod band;
+mod bound;
 mod class;
 mod class_sums;
 mod counts;
 mod factors;
-mod foretold;
 mod known;
 mod lists;
 mod method;
@@ -24,6 +24,7 @@ mod weights;
 pub(crate) use crate::element::Scaling;
 pub use crate::matrix::Part;
 pub(crate) use band::Band;
+pub(crate) use bound::{ColumnCounts, EngineBound, LongestColumn, ProductBound};
 #[cfg(test)]
 pub(crate) use class::MOST_SORTED_PRODUCTS;
 pub(crate) use class::{Class, SORTED_PRODUCTS, most_sorted_products, sorted_class};
@@ -31,7 +32,6 @@ pub(crate) use class_sums::{ClassSizes, ClassSums, ClassesSums, no_columns, with
 pub use counts::Bin;
 pub(crate) use counts::Counts;
 pub(crate) use factors::{Destination, FactorPattern, Factors, Operands, Place};
-pub(crate) use foretold::{COUNTED, Foretold};
 pub(crate) use known::Known;
 pub(crate) use lists::{ClassLists, Profile};
 pub use method::Method;

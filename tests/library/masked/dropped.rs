@@ -6,13 +6,13 @@ use crate::common::to_host;
 fn check_dropped<M: Matrix<Element: Field> + PartialEq + std::fmt::Debug>(a: &M, b: &M, threshold: Threshold) -> u64 {
     let want = drop_below(&reference::multiply(a, b).unwrap(), threshold).unwrap();
     let (da, db) = (device().upload(a).unwrap(), device().upload(b).unwrap());
-    let whole = Product::of(a, b).drop_below(threshold).estimate(device().info()).unwrap();
-    let room = whole.peak_device_bytes - whole.operand_bytes;
-    for limit in [u64::MAX, whole.operand_bytes + room * 3 / 4] {
+    let operands = da.device_bytes() + db.device_bytes();
+    let (_, whole) = to_host(&device(), a, b, |p| p.drop_below(threshold)).unwrap();
+    for limit in [u64::MAX, operands + (whole.peak_device_bytes - operands) * 3 / 4] {
         let (c, report) = to_host(&device(), a, b, |p| p.drop_below(threshold).memory_limit(limit)).unwrap();
         assert!(c == want, "{threshold:?}");
         let told = Product::of(a, b).drop_below(threshold).memory_limit(limit).estimate(device().info()).unwrap();
-        assert_eq!(report.bands, told.bands);
+        assert!(report.bands <= told.bands, "{report:?} within {told:?}");
         assert!(report.peak_device_bytes <= told.peak_device_bytes, "{report:?} within {told:?}");
         assert!(report.held_device_bytes <= limit);
         assert!((limit == u64::MAX) == (report.bands == 1), "{} bands within {limit}", report.bands);
@@ -53,10 +53,11 @@ fn the_diagonal_stays_in_every_band_and_nan_everywhere() {
         a.values().iter().enumerate().map(|(i, &x)| if i % 500 == 7 { f64::NAN } else { x }).collect();
     a = Csc::new(a.pattern().clone(), values).unwrap();
     let threshold = Threshold::absolute(1.0).keep_diagonal();
-    let limit = Product::of(&a, &a).drop_below(threshold).estimate(device().info()).unwrap().peak_device_bytes * 3 / 4;
+    let (_, whole) = to_host(&device(), &a, &a, |p| p.drop_below(threshold)).unwrap();
+    let limit = whole.peak_device_bytes * 3 / 4;
     let (c, report) = to_host(&device(), &a, &a, |p| p.drop_below(threshold).memory_limit(limit)).unwrap();
-    let whole = reference::multiply(&a, &a).unwrap();
-    let nan = (0..whole.nnz()).filter(|&e| whole.values()[e].is_nan()).count();
+    let want = reference::multiply(&a, &a).unwrap();
+    let nan = (0..want.nnz()).filter(|&e| want.values()[e].is_nan()).count();
     let entry = |j: usize, i: usize| c.pattern().column(j).iter().position(|&row| row as usize == i);
     assert!((0..n).all(|j| entry(j, j).is_some()) && report.bands > 1, "{} bands", report.bands);
     assert_eq!(c.values().iter().filter(|x| x.is_nan()).count(), nan);

@@ -9,7 +9,8 @@
 //! if the expected entries fit. If the counted entries then do not fit, this band is cut again by
 //! upper bounds, and so are all bands after it.
 use super::{
-    memory::{AdaptiveMemory, EntriesOfC},
+    entries::EntriesOfC,
+    memory::AdaptiveMemory,
     rules::{ClassRules, Column},
 };
 use crate::{
@@ -22,7 +23,7 @@ use crate::{
 use std::ops::Range;
 
 /// The data that the bands of a product have in common.
-pub(in crate::product) struct Bands<'a> {
+pub(super) struct Bands<'a> {
     pub rules: &'a ClassRules,
     pub memory: &'a AdaptiveMemory<'a>,
     pub samples: [u32; 2],
@@ -33,7 +34,7 @@ pub(in crate::product) struct Bands<'a> {
 }
 
 /// The bands of some columns whose numbers are on the host.
-pub(in crate::product) struct ColumnBands<'b, 'a> {
+pub(super) struct ColumnBands<'b, 'a> {
     pub bands: &'b mut Bands<'a>,
     /// The number of the first column.
     first: usize,
@@ -43,7 +44,7 @@ pub(in crate::product) struct ColumnBands<'b, 'a> {
 
 /// A band: columns whose product is computed at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::product) struct AdaptiveBand {
+pub(super) struct AdaptiveBand {
     pub sizes: ClassSizes,
     /// Room for rows before their number is known.
     pub room: u64,

@@ -11,7 +11,7 @@ fn windows_of(rules: &ClassRules, sums: &ClassesSums) -> usize {
 impl ClassSizes {
     /// The sizes of columns with these sums. The number of windows is that of the widest range of
     /// rows whose rows are found by bitmaps of windows.
-    pub fn new(rules: &ClassRules, columns: Range<u32>, sums: ClassesSums, samples: [u32; 2]) -> Self {
+    pub(super) fn new(rules: &ClassRules, columns: Range<u32>, sums: ClassesSums, samples: [u32; 2]) -> Self {
         let sums = if rules.leaves_long { without_long(sums) } else { sums };
         let shares_rows = rules.shares_rows(&sums);
         Self { columns, windows: windows_of(rules, &sums), sums, shares_rows, samples }
@@ -19,7 +19,7 @@ impl ClassSizes {
 
     /// Leaves the columns of [`Class::Long`] to ESC. The list of columns stays as it is, because in
     /// it they come just before the columns of ESC.
-    pub fn leave_long(&mut self, rules: &ClassRules) {
+    pub(super) fn leave_long(&mut self, rules: &ClassRules) {
         self.sums = without_long(self.sums);
         self.windows = windows_of(rules, &self.sums);
     }

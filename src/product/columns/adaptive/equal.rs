@@ -3,7 +3,7 @@
 //! *leader*, are found. The columns that *follow* it share these rows. Kernels:
 //! `cl/product/columns/adaptive/equal.cl`, `cl/product/columns/adaptive/share_rows.cl`.
 use crate::{
-    Pattern, Result,
+    Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel},
     product::{
         columns::tasks::Purpose,
@@ -33,12 +33,6 @@ pub(super) const LONG: usize = 512;
 /// Whether the word of a column says that it follows: `FOLLOWS` of the kernel file.
 pub(super) fn follows(word: u32) -> bool {
     word & 0x100 != 0
-}
-
-/// Whether a column of B follows the one before it, if its rows of C are to be found. This is the
-/// model of `cl/product/columns/adaptive/profile.cl`, for the first band.
-pub(super) fn is_equal(b: &Pattern, col: usize) -> bool {
-    !col.is_multiple_of(LEADING) && b.entries(col).len() <= LONG && b.column(col) == b.column(col - 1)
 }
 
 /// Whether columns that follow share the rows of their leaders. They do if they are enough of the

@@ -1,6 +1,6 @@
 //! The device memory that a band of an adaptive product needs. Bands are cut by it. The functions
 //! are pure. Their sums repeat the allocations, size classes included, as those of [`Limits`] do.
-use super::profile::Profiler;
+use super::{entries::EntriesOfC, profile::Profiler};
 use crate::{
     DeviceInfo,
     device::pool_bytes,
@@ -33,40 +33,26 @@ pub(in crate::product) struct AdaptiveMemory<'a> {
     pub consumer: Option<DropMemory>,
 }
 
-/// The entries of C in a band: counted numbers or upper bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::product) struct EntriesOfC {
-    pub all: u64,
-    /// Entries in columns whose rows are found before they are summed.
-    pub of_found: u64,
-    /// Rows found for these entries. Rows that several columns share count once.
+/// The arrays of a band besides those of its rows and of C. Arrays that the band does not have are
+/// 0.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct BandArrays {
+    pub columns: u64,
+    /// Windows of each column.
+    pub windows: u64,
+    /// Columns in a list.
+    pub listed: u64,
+    /// Direct columns that are a bin.
+    pub direct: u64,
+    /// Columns whose rows are found, and all their windows.
     pub found: u64,
-    /// Entries in columns that ESC computes.
-    pub by_esc: u64,
-}
-
-impl EntriesOfC {
-    /// Upper bounds for a band.
-    pub fn most(band: &ClassSizes) -> Self {
-        let of = |classes: &[Class]| band.sum(classes, |sums| sums.most_entries);
-        let [all, of_found, by_esc] = [of(&Class::ALL), of(&Class::FOUND), of(&[Class::Rest])];
-        Self { all, of_found, found: band.most_found(), by_esc }
-    }
-
-    /// Upper bounds for a band, if only `room` rows are found.
-    pub fn expected(band: &ClassSizes, room: u64) -> Self {
-        let most = Self::most(band);
-        let of_found = u128::from(room) * u128::from(most.of_found) / u128::from(most.found.max(1));
-        let of_found = of_found as u64;
-        Self { all: most.all - most.of_found + of_found, of_found, found: room, ..most }
-    }
-
-    /// Upper bounds for a band whose entries were counted: `all` in all.
-    pub fn counted(band: &ClassSizes, all: u64) -> Self {
-        let most = Self::most(band);
-        let [of_found, found, by_esc] = [most.of_found, most.found, most.by_esc].map(|most| most.min(all));
-        Self { all, of_found, found, by_esc }
-    }
+    pub found_windows: u64,
+    /// Bytes of sorted keys, and of tables of hashes in global memory.
+    pub keys: u64,
+    pub tables: u64,
+    /// Bytes that ESC needs for its columns, and bytes of its columns of C.
+    pub esc: u64,
+    pub parts: u64,
 }
 
 impl<'a> AdaptiveMemory<'a> {
@@ -85,19 +71,19 @@ impl<'a> AdaptiveMemory<'a> {
     }
 
     /// Whether a band surely fits `free_bytes` bytes.
-    pub fn fits(&self, band: &ClassSizes, room: u64, free_bytes: u64) -> bool {
+    pub(super) fn fits(&self, band: &ClassSizes, room: u64, free_bytes: u64) -> bool {
         self.fits_with(band, room, EntriesOfC::most(band), free_bytes)
     }
 
     /// Whether a band fits `free_bytes` bytes if C has these entries.
-    pub fn fits_with(&self, band: &ClassSizes, room: u64, entries: EntriesOfC, free_bytes: u64) -> bool {
+    pub(super) fn fits_with(&self, band: &ClassSizes, room: u64, entries: EntriesOfC, free_bytes: u64) -> bool {
         band.products() < Limits::MAX_PRODUCTS && self.is_within(&self.need_with(band, room, entries), free_bytes)
     }
 
     /// Whether the sorted keys of a band are kept between its count and its sums. They are kept if
     /// they are a small part of the device's memory, and if there is room for them however many
     /// entries C has.
-    pub fn keeps_keys(&self, band: &ClassSizes, room: u64, free_bytes: u64) -> bool {
+    pub(super) fn keeps_keys(&self, band: &ClassSizes, room: u64, free_bytes: u64) -> bool {
         let of_esc = rest_sizes(band.of(Class::Rest), self.esc);
         self.are_few(self.keys_bytes(band, &mut Largest(0)))
             && self.is_within(&self.need(band, (room, true), EntriesOfC::most(band), &of_esc), free_bytes)
@@ -105,50 +91,67 @@ impl<'a> AdaptiveMemory<'a> {
 
     /// Whether keys are few enough to be kept. If products meet, keys take more memory than C.
     fn are_few(&self, key_bytes: u64) -> bool {
-        key_bytes <= self.info.global_bytes / Self::KEYS_PART
+        key_bytes <= self.most_key_bytes()
     }
 
-    fn is_within(&self, need: &Need, free_bytes: u64) -> bool {
+    /// Most bytes of sorted keys that are kept.
+    pub(super) fn most_key_bytes(&self) -> u64 {
+        self.info.global_bytes / Self::KEYS_PART
+    }
+
+    pub(super) fn is_within(&self, need: &Need, free_bytes: u64) -> bool {
         need.bytes <= free_bytes && need.largest <= self.info.max_alloc_bytes
     }
 
     /// Memory that a band needs without sorted keys, with upper bounds for ESC's columns.
-    pub fn need_with(&self, band: &ClassSizes, room: u64, entries: EntriesOfC) -> Need {
+    pub(super) fn need_with(&self, band: &ClassSizes, room: u64, entries: EntriesOfC) -> Need {
         self.need(band, (room, false), entries, &rest_sizes(band.of(Class::Rest), self.esc))
     }
 
     /// Most bytes in use at once during the analysis of `columns` columns.
-    pub fn profile_bytes(columns: u64) -> u64 {
+    pub(super) fn profile_bytes(columns: u64) -> u64 {
         let list = pool_bytes(4 * columns).max(4 * pool_bytes(0));
         4 * pool_bytes(4 * columns) + pool_bytes(4 * Profiler::record_words() as u64) + list
     }
 
     /// Memory that a band needs, with room for `room` rows at first. Sorted keys count if they are
     /// kept. The columns of ESC have the sizes `of_esc`.
-    pub fn need(
-        &self,
-        band: &ClassSizes,
-        (room, keeps_keys): (u64, bool),
-        entries: EntriesOfC,
-        of_esc: &Sizes,
-    ) -> Need {
+    fn need(&self, band: &ClassSizes, (room, keeps_keys): (u64, bool), entries: EntriesOfC, of_esc: &Sizes) -> Need {
         let mut largest = Largest(0);
-        let columns = band.cols() as u64;
-        let chunks = columns * band.windows as u64;
+        let (esc, parts) = self.esc_bytes(band.of(Class::Rest), entries.by_esc, of_esc, &mut largest);
+        let wide = band.sum(&Class::IN_WINDOWS, |sums| sums.columns.into());
+        let found = band.sum(&Class::FOUND, |sums| sums.columns.into());
+        let of_band = BandArrays {
+            columns: band.cols() as u64,
+            windows: band.windows as u64,
+            listed: band.listed() as u64,
+            direct: self.direct_columns(band),
+            found,
+            found_windows: found - wide + wide * band.windows as u64,
+            keys: if keeps_keys { self.keys_bytes(band, &mut largest) } else { 0 },
+            tables: self.adaptive.tables(self.info, band, self.rows as usize).bytes(),
+            esc,
+            parts,
+        };
+        self.need_of(&of_band, room, entries, largest)
+    }
+
+    /// Memory of a band with these arrays, with room for `room` rows at first. It grows with each
+    /// number of the arrays and with the entries. `largest` is the largest of the keys and of ESC's
+    /// arrays.
+    pub(super) fn need_of(&self, of: &BandArrays, room: u64, entries: EntriesOfC, mut largest: Largest) -> Need {
+        let (columns, chunks) = (of.columns, of.columns * of.windows);
         let scan = |count: u64| self.esc.scan.scratch_bytes(4, count);
 
         let of_columns = 4 * largest.array(4 * columns);
-        let list = pool_bytes(4 * band.listed() as u64);
+        let list = pool_bytes(4 * of.listed);
         let profiled = Self::profile_bytes(columns);
-        let (esc, parts) = self.esc_bytes(band.of(Class::Rest), entries.by_esc, of_esc, &mut largest);
-        let keys = if keeps_keys { self.keys_bytes(band, &mut largest) } else { 0 };
-        let held = list + parts + keys;
+        let held = list + of.parts + of.keys;
 
-        let finds = band.sum(&Class::FOUND, |sums| sums.columns.into()) > 0;
-        let direct = self.direct_columns(band);
+        let finds = of.found > 0;
         let chunk_ptr = largest.array(4 * (chunks + 1));
         let places = pool_bytes(if finds { 4 * chunks } else { 0 });
-        let own_ptr = if direct > 0 { pool_bytes(4 * (direct + 1)) } else { 0 };
+        let own_ptr = if of.direct > 0 { pool_bytes(4 * (of.direct + 1)) } else { 0 };
         let counted = chunk_ptr + places + own_ptr + pool_bytes(4);
         // Rows that did not fit are found again, and written after the others.
         let missing = if entries.found > room { entries.found } else { 0 };
@@ -156,20 +159,20 @@ impl<'a> AdaptiveMemory<'a> {
         let extended = if missing > 0 { largest.array(4 * (room + missing)) } else { 0 };
         let rows = first_rows.max(extended);
         let record = pool_bytes(if finds { 4 * CutTasks::record_words(self.adaptive) as u64 } else { 0 });
-        let tables = self.adaptive.tables(self.info, band, self.rows as usize).bytes();
+        let tables = of.tables;
         largest.0 = largest.0.max(tables);
-        let tasks = if finds { largest.array(8 * self.most_tasks(band, entries.of_found)) } else { 0 };
-        let scanned = scan(chunks + 1).max(if direct > 0 { scan(direct + 1) } else { 0 });
+        let tasks = if finds { largest.array(8 * self.most_tasks(of.found_windows, entries.of_found)) } else { 0 };
+        let scanned = scan(chunks + 1).max(if of.direct > 0 { scan(of.direct + 1) } else { 0 });
         let while_counted = scanned.max(tables).max(pool_bytes(0)); // in the place of keys
         let again = if missing > 0 { record + extended + pool_bytes(4) } else { 0 };
 
         let c = largest.array(4 * entries.all) + largest.array(self.element_bytes * entries.all);
         let sums = held + counted + rows + record + tasks + c;
-        let col_ptr = if band.windows > 1 { pool_bytes(4 * (columns + 1)) } else { 0 };
+        let col_ptr = if of.windows > 1 { pool_bytes(4 * (columns + 1)) } else { 0 };
         let consumed = self.consumer.map_or(0, |consumer| consumer.peak(entries.all, columns));
         let stages = [
             profiled,
-            of_columns + list + esc, // before there are keys
+            of_columns + list + of.esc, // before there are keys
             of_columns + held + counted + first_rows + while_counted.max(record).max(again),
             of_columns
                 + held
@@ -184,7 +187,7 @@ impl<'a> AdaptiveMemory<'a> {
     }
 
     /// Bytes that ESC needs for its columns, and bytes of its columns of C.
-    fn esc_bytes(&self, of: &ClassSums, entries: u64, sizes: &Sizes, largest: &mut Largest) -> (u64, u64) {
+    pub(super) fn esc_bytes(&self, of: &ClassSums, entries: u64, sizes: &Sizes, largest: &mut Largest) -> (u64, u64) {
         let columns = u64::from(of.columns);
         if columns == 0 {
             return (0, 0);
@@ -224,12 +227,9 @@ impl<'a> AdaptiveMemory<'a> {
         choose::share_out(&band.statistics(), &self.adaptive.prices, false).unwrap_or_default()
     }
 
-    /// Upper bound of the tasks of columns with `entries` entries: one for each window of each
-    /// column, and one for each full piece.
-    fn most_tasks(&self, band: &ClassSizes, entries: u64) -> u64 {
-        let columns = |classes: &[Class]| band.sum(classes, |sums| sums.columns.into());
-        let wide = columns(&Class::IN_WINDOWS);
-        let windows = columns(&Class::FOUND) - wide + wide * band.windows as u64;
+    /// Upper bound of the tasks of columns with `windows` windows in all and `entries` entries: one
+    /// for each window, and one for each full piece.
+    fn most_tasks(&self, windows: u64, entries: u64) -> u64 {
         let least = (self.adaptive.piece / 2).min(self.adaptive.equal_piece);
         windows.min(entries) + entries / least as u64
     }
@@ -237,7 +237,7 @@ impl<'a> AdaptiveMemory<'a> {
     /// Memory of a product whose columns are all sorted, by their kernels alone. C has `columns`
     /// columns with at most `entries` entries. If `keeping` is a class, the sorted keys of that
     /// class are kept.
-    pub fn need_sorted(&self, columns: u64, entries: u64, keeping: Option<Class>) -> Need {
+    pub(super) fn need_sorted(&self, columns: u64, entries: u64, keeping: Option<Class>) -> Need {
         let mut largest = Largest(0);
         let keys = keeping.map_or(0, |class| self.keys_of(class, columns, &mut largest));
         let col_ptr = largest.array(4 * (columns + 3));
@@ -251,25 +251,25 @@ impl<'a> AdaptiveMemory<'a> {
     /// Whether the sorted keys of a product whose columns are all sorted are kept. They are kept if
     /// they are a small part of the device's memory, and if there is room for them however many
     /// entries its `products` products make.
-    pub fn keeps_sorted(&self, class: Class, columns: u64, products: u64, free_bytes: u64) -> bool {
+    pub(super) fn keeps_sorted(&self, class: Class, columns: u64, products: u64, free_bytes: u64) -> bool {
         self.are_few(self.keys_of(class, columns, &mut Largest(0)))
             && self.is_within(&self.need_sorted(columns, products, Some(class)), free_bytes)
     }
 
     /// Whether the entries of a product whose columns are all sorted can be counted within
     /// `free_bytes` bytes. It has at most `products` products.
-    pub fn counts_sorted(&self, columns: u64, products: u64, free_bytes: u64) -> bool {
+    pub(super) fn counts_sorted(&self, columns: u64, products: u64, free_bytes: u64) -> bool {
         products < Limits::MAX_PRODUCTS && self.fits_sorted(columns, 0, free_bytes)
     }
 
     /// Whether a product whose columns are all sorted fits `free_bytes` bytes.
-    pub fn fits_sorted(&self, columns: u64, entries: u64, free_bytes: u64) -> bool {
+    pub(super) fn fits_sorted(&self, columns: u64, entries: u64, free_bytes: u64) -> bool {
         self.is_within(&self.need_sorted(columns, entries, None), free_bytes)
     }
 }
 
 /// Upper bounds of the sizes of ESC's columns.
-fn rest_sizes(of: &ClassSums, esc: &Tuning) -> Sizes {
+pub(super) fn rest_sizes(of: &ClassSums, esc: &Tuning) -> Sizes {
     let (columns, products) = (u64::from(of.columns), of.products);
     let chunks = products.div_ceil(esc.sort.chunk as u64) + columns;
     let (longest, longest_short) = (of.longest.into(), esc.sort.short_max as u64);

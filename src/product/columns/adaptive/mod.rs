@@ -7,10 +7,11 @@
 //! [`find`] is the symbolic part, [`numeric`] the numeric part. A plan of scalars may keep the
 //! results of the symbolic part: [`kept`].
 mod bands;
+mod bound;
 mod classes;
+mod entries;
 mod equal;
 mod find;
-mod foretell;
 mod kept;
 mod memory;
 mod numeric;
@@ -21,7 +22,6 @@ mod rules;
 mod tests;
 mod tuning;
 
-pub(in crate::product) use foretell::{counted_entries, foretell};
 pub(in crate::product) use kept::{KeepRule, Kept, KeptSums};
 pub(in crate::product) use memory::AdaptiveMemory;
 

@@ -66,7 +66,7 @@ impl Profile {
     }
 
     /// The numbers of each column, by which columns are cut into bands. Five reads.
-    pub fn column_sizes(&self, work: &Work, b: &PatternArrays) -> Result<Vec<Column>> {
+    pub(super) fn column_sizes(&self, work: &Work, b: &PatternArrays) -> Result<Vec<Column>> {
         let (begin, cols) = (self.columns.start as usize, self.cols());
         let ends = work.read(&b.col_ptr, begin, cols + 1)?;
         let products = work.read(&self.products, 0, cols)?;

@@ -1,6 +1,6 @@
 //! The rules that put columns into classes. On the device `class_of` of
-//! `cl/product/columns/adaptive/profile.cl` does that. This file is its model, by which the host
-//! predicts products.
+//! `cl/product/columns/adaptive/profile.cl` does that. This file is its model, by which columns are
+//! cut into bands.
 use super::equal;
 use crate::{
     device::Options,
@@ -13,7 +13,7 @@ use crate::{
 
 /// The numbers of one column of C before it is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::product) struct Column {
+pub(super) struct Column {
     /// Entries of the column of B.
     pub entries: u32,
     /// Products. The number 2^32 - 1 stands for at least so many.
@@ -39,7 +39,7 @@ impl Column {
 
 /// The rules that put the columns of one product into classes. They are the same for all bands.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::product) struct ClassRules {
+pub(super) struct ClassRules {
     tuning: AdaptiveTuning,
     /// Most products of a column that is sorted in registers.
     pub sorted_most: u32,
@@ -50,6 +50,8 @@ pub(in crate::product) struct ClassRules {
     pub sampled: bool,
     /// Whether ESC computes the columns of [`Class::Long`]. This is known only after an analysis.
     pub leaves_long: bool,
+    /// Rows of C.
+    nrows: usize,
 }
 
 impl ClassRules {
@@ -63,7 +65,7 @@ impl ClassRules {
         let most_words = tuning.most_words(nrows, known.columns as usize) as u32;
         let sorted_most = tuning.sorted_most(known.if_alike, known.columns);
         let sampled = (tuning.dense || tuning.hash) && known.products >= tuning.sampled_products;
-        Self { tuning: *tuning, sorted_most, most_words, sampled, leaves_long: false }
+        Self { tuning: *tuning, sorted_most, most_words, sampled, leaves_long: false, nrows }
     }
 
     /// Defines the numbers for the kernels.
@@ -99,9 +101,22 @@ impl ClassRules {
         self.tuning.windows_of(words as usize)
     }
 
-    /// Whether the rows of a column are looked at.
-    pub fn looks_at_rows(&self, entries: u32, products: u32) -> bool {
-        entries > Self::AT_ONCE || (products > self.sorted_most && !self.is_direct(entries))
+    /// Windows of a column at most, whatever its range of rows.
+    pub fn most_windows(&self) -> usize {
+        if self.tuning.dense { self.windows_of(self.most_words) } else { 1 }
+    }
+
+    /// Whether a column is sorted or direct, whatever its range of rows.
+    pub fn is_short(&self, entries: u32, products: u64) -> bool {
+        products <= self.sorted_most.into() || self.is_direct(entries)
+    }
+
+    /// Whether ESC computes a column that is not short, if its range of rows is as wide as C.
+    pub fn may_leave(&self, entries: u32, products: u64) -> bool {
+        let of = &self.tuning;
+        let found = of.dense && self.nrows.div_ceil(32) <= self.most_words as usize;
+        let hashed = of.hash && products <= of.hash_products.into();
+        !(found || hashed) || (of.esc && entries > Class::MOST_ENTRIES)
     }
 
     fn is_direct(&self, entries: u32) -> bool {

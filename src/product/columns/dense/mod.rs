@@ -68,7 +68,7 @@ kernel! {
 }
 
 /// Most products of a sampled column. Longer columns would take longer than all other samples.
-pub(in crate::product) const SAMPLE_PRODUCTS: u32 = 1 << 16;
+const SAMPLE_PRODUCTS: u32 = 1 << 16;
 
 /// The kernels that find rows.
 pub(in crate::product) struct DenseCounts {

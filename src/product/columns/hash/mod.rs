@@ -130,6 +130,13 @@ impl GlobalTables {
     pub fn bytes(&self) -> u64 {
         if self.entries > 0 { pool_bytes(4 * self.words()) + pool_bytes(4) } else { 0 }
     }
+
+    /// Upper bound of the bytes that are allocated for the tables of any of the columns.
+    pub fn most_bytes(&self) -> u64 {
+        let table = 4 * self.table_words();
+        let tables = self.most_bytes.min(self.groups * table).max(table);
+        if self.entries > 0 { pool_bytes(tables) + pool_bytes(4) } else { 0 }
+    }
 }
 
 /// The kernels that find rows.

@@ -77,7 +77,7 @@ fn sample(columns: &[HostColumn]) -> (Vec<usize>, u64) {
 
 /// The numbers of a column of C, once the patterns are known.
 #[derive(Clone, Copy)]
-pub(in crate::product) struct HostColumn {
+pub(super) struct HostColumn {
     /// Entries of the column of B.
     pub entries: u64,
     pub products: u64,
@@ -98,7 +98,7 @@ impl HostColumn {
 
 /// Sums over columns of C.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::product) struct HostSums {
+pub(super) struct HostSums {
     pub products: u64,
     /// Products of columns whose rows are far apart.
     pub far: u64,
@@ -140,7 +140,7 @@ impl HostSize {
     }
 
     /// The bins of the host's product: one bin, or none without products.
-    pub fn bins(&self, costs: &MethodCosts, numbers: &Numbers, sums: &HostSums) -> Vec<Bin> {
+    pub(super) fn bins(&self, costs: &MethodCosts, numbers: &Numbers, sums: &HostSums) -> Vec<Bin> {
         let size = (self.payload == PayloadKind::Values).then(|| self.of_bin(WAITS, sums.products));
         let besides = self.besides_ms(sums, numbers);
         let predicted_ms = size.and_then(|size| Some(choose::predict_ms(costs, Method::Host, &size)? + besides));
@@ -200,7 +200,7 @@ impl HostChoice {
     /// Whether the host is predicted to take less time, after the operands have been read. If the
     /// number of products that merge decides, `entries_of` counts the entries of C in a few
     /// columns.
-    pub fn is_worth_it(&self, columns: &[HostColumn], entries_of: impl FnOnce(Vec<usize>) -> u64) -> bool {
+    pub(super) fn is_worth_it(&self, columns: &[HostColumn], entries_of: impl FnOnce(Vec<usize>) -> u64) -> bool {
         let (mut profile, mut sums) = (Profile::default(), HostSums::default());
         for column in columns {
             profile.add_column(column.entries, column.products, &self.ranges);

@@ -9,7 +9,8 @@ mod memory;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::product) use choice::{HostChoice, HostColumn, HostSize, HostSums};
+pub(in crate::product) use choice::{HostChoice, HostSize};
+use choice::{HostColumn, HostSums};
 pub(in crate::product) use memory::HostMemory;
 
 use crate::{

@@ -66,10 +66,15 @@ impl<'a> RangeMemory<'a> {
     /// The number of work-groups within `free_bytes` bytes. Their bitmaps and rooms take at most a
     /// fourth of these bytes. One group may take half of them. It is 0 if that is too little.
     fn groups(&self, cut: bool, longest: u64, free_bytes: u64) -> usize {
-        let bitmap = bitmap_words(self.rows).iter().sum::<usize>() as u64 * 8;
-        let each = self.rooms(cut, longest).into_iter().fold(bitmap, u64::saturating_add);
+        let each = self.group_bytes(cut, longest);
         let fitting = (free_bytes / 4 / each.max(1)).min(self.tuning.groups as u64) as usize;
         if fitting == 0 && each <= free_bytes / 2 { 1 } else { fitting }
+    }
+
+    /// Bytes of the bitmap and the rooms of a group.
+    pub(super) fn group_bytes(&self, cut: bool, longest: u64) -> u64 {
+        let bitmap = bitmap_words(self.rows).iter().sum::<usize>() as u64 * 8;
+        self.rooms(cut, longest).into_iter().fold(bitmap, u64::saturating_add)
     }
 
     /// Bytes of each array of a group besides its bitmap: the arrays of
@@ -162,11 +167,6 @@ impl<'a> RangeMemory<'a> {
         let moved = Ranges::bytes(self.tuning.ranges) + pool_bytes(4 * (self.tuning.ranges as u64 + 1));
         let most = [working + ptr + places, moved + places + c, c + self.consumed(columns, entries)];
         Need { bytes: most.into_iter().max().unwrap_or(0), largest: largest.0 }
-    }
-
-    /// Memory of columns without products.
-    pub(super) fn need_of_nothing(&self, columns: u64) -> u64 {
-        self.c(columns, 0, &mut Largest(0)) + self.consumed(columns, 0)
     }
 
     fn bitmaps(&self, groups: usize, largest: &mut Largest) -> u64 {

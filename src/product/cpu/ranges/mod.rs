@@ -10,8 +10,8 @@
 //! entries are found.
 mod arrays;
 mod blocks;
+mod bound;
 mod cuts;
-mod foretell;
 mod kernels;
 mod memory;
 mod profile;
@@ -22,7 +22,6 @@ mod tests;
 mod tuning;
 
 pub(in crate::product) use blocks::BlockKernels;
-pub(in crate::product) use foretell::foretell;
 pub(in crate::product) use memory::RangeMemory;
 pub(in crate::product) use profile::{CACHED_ROWS, Profile, Sides};
 pub(in crate::product) use scalars::ScalarKernels;

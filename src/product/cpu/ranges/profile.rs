@@ -1,7 +1,8 @@
 //! Facts about the columns of C that are known before they are computed, and their bins.
 use super::tuning::RangeTuning;
 use crate::{
-    Result,
+    Pattern, Result,
+    analysis::entries_of_columns,
     device::at_most,
     product::{
         choose,
@@ -89,6 +90,26 @@ impl Profile {
         at_most("products of samples", profile.sampled[1], profile.products)?;
         at_most("entries of C in samples", profile.sampled[0], profile.sampled[1])?;
         Ok(profile)
+    }
+
+    /// The profile that the device finds for A·B, whose columns have so many products. `samples`
+    /// columns are sampled.
+    pub(super) fn of_patterns(
+        tuning: &RangeTuning,
+        (a, b): (&Pattern, &Pattern),
+        products: &[u64],
+        samples: usize,
+    ) -> Self {
+        let mut profile = Self::default();
+        for (col, &products) in products.iter().enumerate() {
+            profile.add_column(b.entries(col).len() as u64, products, tuning);
+        }
+        let sampled = |sample| RangeTuning::sampled_column(sample, samples, products.len());
+        let columns: Vec<_> = (0..samples).map(sampled).collect();
+        let of_products = columns.iter().map(|&col| products[col]).sum();
+        let entries = entries_of_columns(a, b, columns).iter().map(|&of| u64::from(of)).sum();
+        profile.sampled = [entries, of_products];
+        profile
     }
 
     /// Adds the numbers of other columns.

@@ -2,9 +2,7 @@
 mod blocks;
 
 use super::{
-    BlockKernels, Profile, RangeMemory, RangeSums, RangeTuning, Ranged, ScalarKernels, Sides,
-    cuts::cuts,
-    foretell::{foretell, profile_of},
+    BlockKernels, Profile, RangeMemory, RangeSums, RangeTuning, Ranged, ScalarKernels, Sides, cuts::cuts,
     kernels::RangeKernels,
 };
 use crate::{
@@ -14,7 +12,7 @@ use crate::{
     matrix::{CbcView, MatrixKind},
     product::{
         bands::HostColumns,
-        terms::{Counts, Operands, Pipeline, Spec, Way},
+        terms::{ColumnCounts, Counts, EngineBound, Operands, Pipeline, Spec, Way},
         tuning::Tuning,
     },
     reference,
@@ -100,7 +98,7 @@ fn run<T: Element, S: RangeSums>(
     Ok((c.finish(MatrixKind::Cbc).typed()?, counts, work.most_used_bytes()))
 }
 
-/// Compares C with the reference, to the bit, and with its prediction. Returns its counts.
+/// Compares C with the reference, to the bit, and its memory with its bound. Returns its counts.
 fn check<T: Element>(factors: (&Csc<T>, &Csc<T>), tuning: &RangeTuning, limit: u64) -> Result<(Counts, u64)> {
     check_payload::<Csc<T>, ScalarKernels>(factors, tuning, (1, limit))
 }
@@ -128,12 +126,24 @@ fn check_payload<M: Matrix, S: RangeSums>(
     let device = test_device();
     let nrows = have.pattern.nrows();
     let memory = RangeMemory::new(device.info(), tuning, M::Element::TYPE, (nrows, c_stride), None);
-    let foretold = foretell(&memory, (a.pattern, b.pattern), limit.min(device.info().global_bytes))?;
-    if let Some(expected) = foretold.counts {
-        assert_eq!((&expected.bins, expected.bands), (&counts.bins, counts.bands), "{tuning:?} within {limit}");
-        assert_eq!((foretold.peak_bytes, expected.products), (used, counts.products), "{tuning:?} within {limit}");
-    } else {
-        assert_eq!(counts.pipeline, Pipeline::Esc);
+    let (of_columns, free) = (ColumnCounts::new(a.pattern, b.pattern), limit.min(device.info().global_bytes));
+    match memory.bound((a.pattern, b.pattern), &of_columns, free)? {
+        EngineBound::Own(bound) => {
+            assert_eq!(
+                (bound.bands, of_columns.all_products()),
+                (counts.bands, counts.products),
+                "{tuning:?} within {limit}"
+            );
+            let (most, bands) = (bound.peak_bytes, bound.bands);
+            assert!(used <= most && most <= free, "{used} of {most} bytes by {tuning:?} within {limit}");
+            assert!(bands > 1 || most <= 2 * used, "{used} of {most} bytes by {tuning:?} within {limit}");
+            // Within the bound of one band there is one band.
+            let EngineBound::Own(again) = memory.bound((a.pattern, b.pattern), &of_columns, most)? else {
+                panic!("ESC within {most} by {tuning:?}")
+            };
+            assert!(bands > 1 || again.bands == 1 && again.peak_bytes <= most, "{bound:?}, {again:?} by {tuning:?}");
+        }
+        _ => assert_eq!(counts.pipeline, Pipeline::Esc),
     }
     let of_bins = counts.bins.iter().map(|bin| bin.products).sum::<u64>();
     assert_eq!(of_bins, counts.products, "{:?}", counts.bins);
@@ -256,7 +266,7 @@ fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
             assert_eq!((analysed.ranges.begin.download(&work)?, analysed.ranges.from.download(&work)?), (begin, bound));
         }
         let samples = b.ncols();
-        assert_eq!(analysed.profile, profile_of(&tuning, (a.pattern(), b.pattern()), &products, samples));
+        assert_eq!(analysed.profile, Profile::of_patterns(&tuning, (a.pattern(), b.pattern()), &products, samples));
     }
     Ok(())
 }
