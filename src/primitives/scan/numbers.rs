@@ -9,7 +9,7 @@ numbers! {
     /// Numbers of scans.
     pub(crate) struct ScanNumbers |n| {
         /// Work-items of a work-group of a scan. The seven words of each item in
-        /// `cl/product/analysis.cl` fit 32 KiB.
+        /// `cl/product/esc/analysis.cl` fit 32 KiB.
         scan_group_size: Groups(least_of_tile(n.scan_items), most_of(SCANNED, n.scan_items, 512); scan_items),
         /// Consecutive values that one work-item of a scan adds up.
         scan_items: All(
