@@ -7,10 +7,10 @@
 //! rows and values straight into C: there is no expansion, and no copy. The device reads back
 //! twice: the sums of the classes, and the entries of C.
 //!
-//! *Analysis* (section 4.2 of the paper). One pass over B counts the products of each column of C
-//! and finds the range of its rows: the first and the last row of the columns of A that meet. A
-//! class follows from these two numbers and from the entries of the column of B. The word is
-//! [`Class`](super::terms::Class), the rules are `adaptive/rules.rs`.
+//! *Analysis* (section 4.1 of the paper, by rows). One pass over B counts the products of each
+//! column of C and finds the range of its rows: the first and the last row of the columns of A that
+//! meet. A class follows from these two numbers and from the entries of the column of B. The word
+//! is [`Class`](super::terms::Class), the rules are `adaptive/rules.rs`.
 //!
 //! * One entry of B: [`direct`] copies and scales a column of A. It needs no memory. An entry of C
 //!   has one product.
@@ -26,8 +26,9 @@
 //!
 //! *When each is chosen.* The classes are bounds of sizes, which the device applies. Which method
 //! computes a class, and which classes are computed by one launch, is decided by predicted times:
-//! [`choose`](super::choose). The paper decides by fixed thresholds (section 4.3). A launch takes
-//! longer than a few columns, so small classes join larger ones of their family.
+//! [`choose`](super::choose). The paper decides by sizes and by thresholds that were tuned once
+//! (sections 4.3 and 5). A launch takes longer than a few columns, so small classes join larger
+//! ones of their family.
 //!
 //! *Sorted and direct columns* need nothing from the other classes. Their length is known, or is
 //! counted by the sort itself, whose keys are kept if there is room.
@@ -43,8 +44,8 @@
 //! bits of a bitmap in one or two levels, or by a hash table), whether the column of B is so long
 //! that its sums are cut into parts of 1024 products, whether several equal columns are summed at
 //! once, and whether the column is a hub. Each kind has a kernel of its own. A *team* of work-items
-//! takes tasks from a list until there are none left, which balances the load (the paper's section
-//! 4.2 does this once, by blocks of rows).
+//! takes tasks from a list until there are none left, which balances the load. The paper assigns
+//! rows to kernels by bins and merges neighbouring blocks (section 4.2).
 //!
 //! *One order of sums.* The paper adds products to hash tables by atomics on values, in any order.
 //! Here rows are put into tables by atomics on integers only. A team adds the products of one entry
