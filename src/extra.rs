@@ -1,5 +1,5 @@
-//! What few applications need: properties and pictures of matrices, meshes, scans of vectors,
-//! progress reports, and the numbers of kernels.
+//! Modules that few applications need: properties and pictures of matrices, meshes, scans of
+//! vectors, progress reports, and the numbers of kernels.
 //!
 //! The files of these modules stand beside those of the other rooms.
 #[path = "analysis/mod.rs"]

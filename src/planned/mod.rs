@@ -191,7 +191,7 @@ impl<'a, C> Accum<'a, C> {
 }
 
 impl<'a, M: HostMatrix> Accum<'a, DeviceMatrix<M>> {
-    /// The same alpha, beta and events, with C as its untyped arrays.
+    /// Replaces C by its untyped arrays. Alpha, beta and events stay.
     pub(crate) fn arrays(self) -> Accum<'a, DeviceCbc> {
         Accum { c: &mut self.c.cbc, alpha: self.alpha, beta: self.beta, after: self.after }
     }

@@ -164,12 +164,6 @@ fn forbidden(file: &File, exports: &BTreeMap<String, String>, rooms: &BTreeSet<S
     wrong.extend((room != "device" && file.code.contains("opencl3")).then(|| "opencl3".to_owned()));
     // Executions of a plan take scratch, and no turns.
     wrong.extend((PLANNED.contains(&&*room) && file.code.contains("Mutex")).then(|| "Mutex".to_owned()));
-    // Other rooms name what `product` exports.
-    let of_wing = |path: &String| {
-        let below = path.strip_prefix("crate::product::").and_then(|below| below.chars().next());
-        below.is_some_and(char::is_lowercase) && path.matches("::").count() > 2
-    };
-    wrong.extend(file.paths().into_iter().filter(|path| room != "product" && of_wing(path)));
     wrong
 }
 
@@ -192,11 +186,6 @@ fn forbidden_arrows_are_seen() {
         ("device/work.rs", "use crate::DeviceMatrix;", Some("DeviceMatrix")),
         ("device/work.rs", "use crate::{Error, host::memory};", None),
         ("reference/mod.rs", "fn f(device: &crate::device::Device) {}", Some("device")),
-        (
-            "vector/mod.rs",
-            "use crate::{\n    Result,\n    product::{esc::Esc, Method},\n};",
-            Some("crate::product::esc::Esc"),
-        ),
         ("vector/mod.rs", "use std::sync::Mutex;", Some("Mutex")),
         ("vector/mod.rs", "use opencl3::event::Event;", Some("opencl3")),
     ] {

@@ -14,7 +14,7 @@ const MOST_BALANCES: usize = 10;
 /// by 5.4 in 1.2 times the steps.
 const MOST_TRIES: usize = 4;
 
-/// How often the two seeds of a divided patch move: more moves do not lower energies further.
+/// Number of moves of the two seeds of a divided patch. More moves do not lower energies further.
 const DIVISIONS: usize = 1;
 
 /// The order in which patches take vertices at equal distance from several seeds.

@@ -18,12 +18,12 @@ const GPU: SchurNumbers = SchurNumbers { schur_short_line: 32 };
 const CPU: SchurNumbers = SchurNumbers { schur_short_line: 1024 };
 
 /// Work-items of a work-group that processes lines, or scalars of points. Each has an element or a
-/// piece of its own. At least 32, the longest
-/// side of a block. One item of a CPU processes as many lines or scalars.
+/// piece of its own. The number is at least 32, the longest side of a block. One item of a CPU
+/// processes as many lines or scalars.
 pub(super) const GROUP: usize = 64;
 
-/// Bytes of local memory for the products of a long line's work-group: half of what every device
-/// has.
+/// Bytes of local memory in which the work-group of a long line holds its products. Every device
+/// has twice as many.
 pub(super) const LINE_BYTES: usize = 16 << 10;
 
 /// Side of the largest blocks that one work-item factors, in registers: the triangle of a block of

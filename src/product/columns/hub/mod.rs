@@ -88,8 +88,9 @@ impl HubSums {
 
     fn of_kind(&self, kind: TaskKind) -> &OfSizes {
         match kind {
+            TaskKind::Hub { levels: Levels::One } => &self.one_level,
             TaskKind::Hub { levels: Levels::Two } => &self.two_levels,
-            _ => &self.one_level,
+            other => unreachable!("the engine gives tasks of hubs to this method, not {other:?}"),
         }
     }
 

@@ -16,7 +16,7 @@ pub(in crate::product) enum TaskKind {
     Hub { levels: Levels },
 }
 
-/// How the word of a row is found in the bitmap of a task.
+/// The number of bitmaps in which a task finds the word of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) enum Levels {
     /// The bitmap has every word from the first row on.

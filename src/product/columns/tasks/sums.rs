@@ -69,10 +69,10 @@ impl TaskTeams {
     }
 }
 
-/// What the kernel of a kind of tasks is compiled for.
+/// The options of the kernel of a kind of tasks.
 pub(in crate::product) struct SlotKernel {
     pub kind: TaskKind,
-    /// How slots are found by bits; `None` if they are found by a hash table.
+    /// The bitmaps by which slots are found. `None` if a hash table finds them.
     pub levels: Option<Levels>,
     /// Whether every 1024 products of a slot begin a new sum.
     pub cut: bool,
