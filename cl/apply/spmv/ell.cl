@@ -6,7 +6,7 @@
 //   in      values[..]  x[columns * DEPTH]
 //   in out  y[rows * SUMS]
 //
-// Neighbours read neighbouring places. It comes after row.cl, which describes the order of
+// Neighbouring items read neighbouring places. It comes after row.cl, which describes the order of
 // addition.
 KERNEL sum_slices(global const ulong* restrict slice_ptr, global const COLUMN* restrict col, global const uint* restrict first_col,
                   global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
