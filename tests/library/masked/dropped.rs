@@ -38,7 +38,6 @@ fn products_without_their_small_entries() {
         assert!(check_dropped(&a.cast::<f32>(), &b.cast(), threshold) > 1000);
     }
     let (a, b) = (real(300, 200, 6, shape(3, 6), 4), uniform(200, 300, shape(6, 3), 5));
-    let a = a.unwrap();
     assert!(check_dropped(&a, &b, Threshold::absolute(5.0)) > 100);
     let by_rows = |matrix: &Cbc<f64>| Bsr::from_transpose(matrix.transpose());
     assert!(check_dropped(&by_rows(&a), &by_rows(&b), Threshold::relative(0.3)) > 100);
