@@ -42,7 +42,8 @@ X is a matrix in any format, or an array in a file that ends in .npy; if it has 
 --any-order do not apply. --gram takes one vector. y is written as a Matrix Market array, or to a file that ends in .npy. Formats say
 how rows are stored and shared out; all but csr-vector, csr-shared, coo, segmented-scan and scoo, which have
 orders of their own, give the same bits. Those of formats that end in -atomic differ from run to run. --format
-auto chooses a format for the N uses of --repeat. --verify compares with the reference in the format's order of sums, of formats that end in -atomic within rounding.
+auto chooses a format for the N uses of --repeat. --verify compares with the reference in the format's order of
+sums, of formats that end in -atomic within rounding.
 Exit status: 0 done; 1 y is not the reference's; 2 wrong usage, or an input that cannot be read; 3 no such
 device; 4 not enough memory; 5 anything else.")]
 pub struct Args {

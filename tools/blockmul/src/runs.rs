@@ -10,7 +10,7 @@ pub struct RunArgs {
     /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
-    /// Check the result against the reference; exit status 1, and no output file, if it differs.
+    /// Check the result against the reference; exit status 1, and no output file, if it is wrong.
     #[arg(long)]
     pub verify: bool,
     /// Write sizes, costs and times as JSON; - for stdout.
