@@ -8,6 +8,7 @@ use super::{
     kernel_handle::KernelHandle,
     parameters::parameters,
     program::{Compiled, Program},
+    queue::Waits,
     uses::{FirstUse, Uses},
     work::Work,
 };
@@ -179,7 +180,7 @@ unsafe fn enqueue(work: &Work, raw: &KernelHandle, grid: Grid, uses: &Uses) -> R
         // SAFETY: as the caller promises; the sizes are arrays of the one dimension named.
         unsafe {
             match wait.is_silent() && !uses.is_first() {
-                true => enqueue_silently(queue, raw.get(), global, local, (waits, events)),
+                true => enqueue_silently(queue, raw.get(), global, local, wait),
                 false => clq::enqueue_nd_range_kernel(queue, raw.get(), 1, ptr::null(), global, local, waits, events),
             }
         }
@@ -196,10 +197,11 @@ unsafe fn enqueue_silently(
     kernel: cl_kernel,
     global: *const usize,
     local: *const usize,
-    (waits, events): (u32, *const cl_event),
+    wait: Waits<'_>,
 ) -> std::result::Result<cl_event, i32> {
     let library = cl3::load_library().as_ref().map_err(|_| DLOPEN_RUNTIME_LOAD_FAILED)?;
     let no_event = ptr::null_mut();
+    let (waits, events) = (wait.len(), wait.pointer());
     let code = library.clEnqueueNDRangeKernel(queue, kernel, 1, ptr::null(), global, local, waits, events, no_event);
     match code {
         Some(0) => Ok(ptr::null_mut()),

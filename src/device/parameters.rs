@@ -19,7 +19,6 @@ use super::{
     arguments::Argument,
     buffer::Buffer,
     kernel_handle::KernelHandle,
-    pool::Memory,
     slot::{Slot, Words},
     uses::Uses,
     work::bytes_of,
@@ -141,15 +140,15 @@ impl<'k> Arguing<'k> {
     /// # Safety
     /// The next argument must be a pointer to global memory of the type that `word` returns.
     #[inline(never)]
-    unsafe fn memory(&mut self, (memory, held, len): (&Memory, WordType, usize), word: fn(&Words) -> WordType) {
-        self.expect(held, word);
-        if len == 0 {
+    unsafe fn memory(&mut self, buffer: &Buffer, word: fn(&Words) -> WordType) {
+        self.expect(buffer.word(), word);
+        if buffer.len() == 0 {
             // SAFETY: as the caller promises.
             return unsafe { self.no_memory() };
         }
-        memory.count_in(&mut self.uses);
+        buffer.memory.count_in(&mut self.uses);
         // SAFETY: as the caller promises; the handle lives as long as the borrow.
-        self.set(|kernel, index| unsafe { kernel.set_memory(index, memory) });
+        self.set(|kernel, index| unsafe { kernel.set_memory(index, &buffer.memory) });
     }
 
     /// # Safety
@@ -203,7 +202,7 @@ macro_rules! buffer_param {
             }
             unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) {
                 // SAFETY: passed on from the caller.
-                unsafe { to.memory((&value.memory, value.word(), value.len()), S::word) }
+                unsafe { to.memory(value.any(), S::word) }
             }
         }
     };

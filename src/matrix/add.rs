@@ -90,7 +90,7 @@ fn add_cbc<T: Element>(kind: MatrixKind, left: Term<'_, T>, right: Term<'_, T>) 
     }
     threads::for_each(parts, |(cols, rows, sums)| add_columns(left, right, cols, rows, sums));
     let pattern = Pattern::trusted(a.pattern.nrows(), ncols, col_ptr, row_idx);
-    Ok(AnyMatrix::of_arrays(kind, pattern, (a.shape, area), T::any(values)))
+    Ok(AnyMatrix::of_arrays(kind, pattern, a.shape, area, T::any(values)))
 }
 
 fn offsets_of_union(a: &Pattern, b: &Pattern) -> Vec<u64> {

@@ -38,7 +38,8 @@ impl AnyMatrix {
     pub(crate) fn of_arrays(
         kind: MatrixKind,
         pattern: Pattern,
-        (shape, stride): (BlockShape, usize),
+        shape: BlockShape,
+        stride: usize,
         values: AnyValues,
     ) -> Self {
         debug_assert_eq!(values.len(), pattern.nnz() * stride);
@@ -65,7 +66,7 @@ impl AnyMatrix {
     /// # Errors
     /// [`Error::Argument`] if the matrix has another element type or format.
     pub fn typed<M: Matrix>(self) -> Result<M> {
-        MatrixKind::check_type((self.kind, self.element()), (MatrixKind::of::<M>(), M::Element::TYPE))?;
+        self.kind.check_type::<M>(self.element())?;
         let Self { pattern, shape, stride, values, .. } = self;
         M::from_cbc(Cbc { pattern, shape, stride, values: values.of_same() })
     }

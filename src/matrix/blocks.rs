@@ -27,8 +27,8 @@ impl AnyView<'_> {
             }
         }
         let (nrows, ncols) = (self.pattern.nrows() * rows, self.pattern.ncols() * cols);
-        let sizes = (self.shape, self.stride);
-        let values = move_values!(self.values, values => scalar_values(self.pattern, values, sizes));
+        let (shape, stride) = (self.shape, self.stride);
+        let values = move_values!(self.values, values => scalar_values(self.pattern, values, shape, stride));
         (Pattern::trusted(nrows, ncols, col_ptr, row_idx), values)
     }
 
@@ -80,7 +80,7 @@ fn cut_values<B: Copy + bytemuck::Zeroable>(
     cut
 }
 
-fn scalar_values<B: Copy>(blocks: &Pattern, values: &[B], (shape, stride): (BlockShape, usize)) -> Vec<B> {
+fn scalar_values<B: Copy>(blocks: &Pattern, values: &[B], shape: BlockShape, stride: usize) -> Vec<B> {
     let rows = shape.rows();
     let mut scalars = Vec::with_capacity(blocks.nnz() * shape.area());
     for col in 0..blocks.ncols() * shape.cols() {

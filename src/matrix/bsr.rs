@@ -62,7 +62,7 @@ impl<T: Element> Bsr<T> {
             let by_rows = block.row_iter().flat_map(|row| row.iter().copied().collect::<Vec<_>>()).collect();
             (row, col, block.shape(), by_rows)
         };
-        let (pattern, values) = cbc::collect((nrows, ncols, shape), true, &mut triplets.into_iter().map(of))?;
+        let (pattern, values) = cbc::collect((nrows, ncols), shape, true, &mut triplets.into_iter().map(of))?;
         Ok(Self { transposed: Cbc::new(pattern, shape.transpose(), values)? })
     }
 

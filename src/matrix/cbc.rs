@@ -80,7 +80,7 @@ impl<T: Element> Cbc<T> {
         let of = |(row, col, block): (usize, usize, nalgebra::Matrix<T, R, C, S>)| {
             (row, col, block.shape(), block.iter().copied().collect())
         };
-        let (pattern, values) = collect((nrows, ncols, shape), false, &mut triplets.into_iter().map(of))?;
+        let (pattern, values) = collect((nrows, ncols), shape, false, &mut triplets.into_iter().map(of))?;
         Self::new(pattern, shape, values)
     }
 
@@ -254,7 +254,8 @@ pub(super) type Placed<T> = (usize, usize, (usize, usize), Vec<T>);
 /// Makes the arrays of blocks given in any order, by columns or by rows. It is compiled once for
 /// all iterators.
 pub(super) fn collect<T: Element>(
-    (nrows, ncols, shape): (usize, usize, BlockShape),
+    (nrows, ncols): (usize, usize),
+    shape: BlockShape,
     by_rows: bool,
     blocks: &mut dyn Iterator<Item = Placed<T>>,
 ) -> Result<(Pattern, Vec<T>)> {

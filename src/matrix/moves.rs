@@ -19,7 +19,7 @@ impl AnyView<'_> {
     pub(crate) fn with_entries(&self, entries: &[usize]) -> AnyMatrix {
         let (stride, area) = (self.stride, self.shape.area());
         let values = move_values!(self.values, values => gather(values, (stride, area), entries));
-        AnyMatrix::of_arrays(self.kind, pattern_of(self.pattern, entries), (self.shape, area), values)
+        AnyMatrix::of_arrays(self.kind, pattern_of(self.pattern, entries), self.shape, area, values)
     }
 
     /// The matrix of some consecutive columns, or rows if it is row-major, without padding.
@@ -48,20 +48,20 @@ impl AnyView<'_> {
         let (stride, area) = (self.stride, self.shape.area());
         let entries: Vec<usize> = entries.collect();
         let values = move_values!(self.values, values => gather(values, (stride, area), &entries));
-        Ok(AnyMatrix::of_arrays(self.kind, pattern, (self.shape, area), values))
+        Ok(AnyMatrix::of_arrays(self.kind, pattern, self.shape, area, values))
     }
 
     /// The transpose in the same format; its blocks are transposed and have no padding.
     pub(crate) fn transposed(&self) -> AnyMatrix {
         let (pattern, source) = self.pattern.transpose();
         let (shape, stride) = (self.shape, self.stride);
-        let values = move_values!(self.values, values => transposed_blocks(values, (shape, stride), &source));
-        AnyMatrix::of_arrays(self.kind, pattern, (shape.transpose(), shape.area()), values)
+        let values = move_values!(self.values, values => transposed_blocks(values, shape, stride, &source));
+        AnyMatrix::of_arrays(self.kind, pattern, shape.transpose(), shape.area(), values)
     }
 }
 
 /// Copies some blocks and transposes each.
-fn transposed_blocks<B: Copy>(values: &[B], (shape, stride): (BlockShape, usize), entries: &[usize]) -> Vec<B> {
+fn transposed_blocks<B: Copy>(values: &[B], shape: BlockShape, stride: usize, entries: &[usize]) -> Vec<B> {
     let (rows, area) = (shape.rows(), shape.area());
     if area == 1 {
         return entries.iter().map(|&entry| values[entry * stride]).collect();

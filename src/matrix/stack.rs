@@ -71,7 +71,7 @@ fn stack(matrices: &[AnyView<'_>], beside: bool) -> Result<AnyMatrix> {
     };
     let pattern = Pattern::new(rows, columns, entries.col_ptr, entries.row_idx)?;
     let values = with_type!(first.element(), T => gathered::<T>(matrices, &entries.from));
-    Ok(AnyMatrix::of_arrays(first.kind, pattern, (first.shape, first.shape.area()), values))
+    Ok(AnyMatrix::of_arrays(first.kind, pattern, first.shape, first.shape.area(), values))
 }
 
 /// The entries of the result, before their values are copied.

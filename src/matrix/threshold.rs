@@ -116,7 +116,7 @@ fn drop_any_below(view: AnyView<'_>, threshold: Threshold) -> Result<AnyMatrix> 
 fn of_entries(view: AnyView<'_>, kept: &[usize]) -> AnyMatrix {
     let stride = view.stride;
     let values = move_values!(view.values, values => gather(values, (stride, stride), kept));
-    AnyMatrix::of_arrays(view.kind, pattern_of(view.pattern, kept), (view.shape, stride), values)
+    AnyMatrix::of_arrays(view.kind, pattern_of(view.pattern, kept), view.shape, stride, values)
 }
 
 /// The pattern of the entries `kept`, which are in ascending order.

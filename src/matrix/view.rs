@@ -61,12 +61,15 @@ impl MatrixKind {
         }
     }
 
-    /// Refuses a matrix of another type.
-    pub(crate) fn check_type(found: (Self, ElementType), wanted: (Self, ElementType)) -> Result<()> {
-        let name = |(kind, element): (Self, ElementType)| format!("{}<{element}>", kind.name());
-        match found == wanted {
+    /// Refuses a matrix of this format and these elements if its type is not `M`.
+    pub(crate) fn check_type<M: Matrix>(self, element: ElementType) -> Result<()> {
+        let (wanted, of) = (Self::of::<M>(), M::Element::TYPE);
+        match (self, element) == (wanted, of) {
             true => Ok(()),
-            false => Err(Error::Argument(format!("the matrix is a {}, not a {}", name(found), name(wanted)))),
+            false => {
+                let (found, wanted) = (self.name(), wanted.name());
+                Err(Error::Argument(format!("the matrix is a {found}<{element}>, not a {wanted}<{of}>")))
+            }
         }
     }
 

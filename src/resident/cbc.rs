@@ -49,7 +49,7 @@ impl DeviceCbc {
 
     pub fn download_any(&self, work: &Work, kind: MatrixKind) -> Result<AnyMatrix> {
         let values = self.values.download_any(work)?;
-        Ok(AnyMatrix::of_arrays(kind, self.pattern.download(work)?, (self.shape, self.stride), values))
+        Ok(AnyMatrix::of_arrays(kind, self.pattern.download(work)?, self.shape, self.stride, values))
     }
 
     #[cfg(test)]

@@ -121,7 +121,7 @@ impl DeviceMatrix<AnyMatrix> {
     /// # Errors
     /// [`Error::Argument`] if the matrix has another element type or format.
     pub fn typed<M: Matrix>(&self) -> Result<&DeviceMatrix<M>> {
-        MatrixKind::check_type((self.kind, self.element()), (MatrixKind::of::<M>(), M::Element::TYPE))?;
+        self.kind.check_type::<M>(self.element())?;
         // SAFETY: the arrays stand at the front of both, and the rest of a typed one has no bytes.
         Ok(unsafe { &*std::ptr::from_ref(self).cast() })
     }

@@ -56,11 +56,10 @@ impl Work {
         to_start: usize,
         len: usize,
     ) -> Result<()> {
-        self.copy_any((from.any(), from_start), (to.any_mut(), to_start), len)
+        self.copy_any(from.any(), from_start, to.any_mut(), to_start, len)
     }
 
-    fn copy_any(&self, (from, from_start): (&Buffer, usize), to: (&mut Buffer, usize), len: usize) -> Result<()> {
-        let (to, to_start) = to;
+    fn copy_any(&self, from: &Buffer, from_start: usize, to: &mut Buffer, to_start: usize, len: usize) -> Result<()> {
         assert_eq!(from.word(), to.word());
         let inside = lies_in(from_start, len, from.len()) && lies_in(to_start, len, to.len());
         assert!(inside, "copy of {len} outside its buffers");

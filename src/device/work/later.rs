@@ -47,7 +47,7 @@ impl Work {
             self.record.borrow_mut().read_backs += 1;
             self.device.inner.read_backs.fetch_add(1, Relaxed);
             let bytes = size_of_val(&later.values[..]);
-            self.enqueue_read(buffer, 0, (later.values.as_mut_ptr().cast(), bytes), false)?;
+            self.enqueue_read(buffer, 0, later.values.as_mut_ptr().cast(), bytes, false)?;
             later.copy = self.record.borrow().last.clone();
         }
         Ok(later)

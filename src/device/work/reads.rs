@@ -66,7 +66,7 @@ impl Work {
                 None => false,
             };
             if !landed {
-                self.enqueue_read(buffer, start, (to.as_mut_ptr(), to.len()), true)?;
+                self.enqueue_read(buffer, start, to.as_mut_ptr(), to.len(), true)?;
             }
             // Only this check shows whether earlier commands have computed the values just read.
             self.queue.check_statuses()?;
@@ -79,7 +79,7 @@ impl Work {
     fn read_by(&self, landing: &Landing, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<bool> {
         let bytes = to.len();
         landing.read(&self.device.inner.context, self.queue.raw(), to, |to| {
-            self.enqueue_read(buffer, start, (to, bytes), false)?;
+            self.enqueue_read(buffer, start, to, bytes, false)?;
             let read = self.record.borrow().last.clone();
             read.map_or(Ok(()), |event| self.queue.wait(&event))
         })
@@ -91,7 +91,8 @@ impl Work {
         &self,
         buffer: &Buffer,
         start: usize,
-        (to, bytes): (*mut u8, usize),
+        to: *mut u8,
+        bytes: usize,
         blocks: bool,
     ) -> Result<()> {
         self.enqueue("clEnqueueReadBuffer", &self.uses(&[&buffer.memory]), &mut |queue, wait| {

@@ -67,11 +67,7 @@ impl Arrays {
     }
 
     /// A matrix of scalars in any order: their rows, columns and values.
-    pub fn of_entries(
-        shape: [u64; 2],
-        declared: Declared,
-        (rows, cols, values): (Vec<u32>, Vec<u32>, Vec<f64>),
-    ) -> Self {
+    pub fn of_entries(shape: [u64; 2], declared: Declared, rows: Vec<u32>, cols: Vec<u32>, values: Vec<f64>) -> Self {
         let (block, strides, places) = ([1, 1], [1, 1, 1], "data.npy");
         Self { shape, block, in_blocks: false, declared, places, rows, cols, values, strides }
     }

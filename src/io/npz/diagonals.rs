@@ -36,7 +36,7 @@ pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>, shape: [u64; 2], op
             }
         }
     }
-    Ok(Arrays::of_entries(shape, declared, (rows, cols, kept)))
+    Ok(Arrays::of_entries(shape, declared, rows, cols, kept))
 }
 
 /// The offsets of the diagonals.

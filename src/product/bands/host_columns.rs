@@ -69,6 +69,6 @@ impl HostColumns {
 
     pub fn finish(self, kind: MatrixKind) -> AnyMatrix {
         let pattern = Pattern::trusted(self.nrows, self.col_ptr.len() - 1, self.col_ptr, self.row_idx);
-        AnyMatrix::of_arrays(kind, pattern, (self.shape, self.stride), self.values)
+        AnyMatrix::of_arrays(kind, pattern, self.shape, self.stride, self.values)
     }
 }

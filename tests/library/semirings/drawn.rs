@@ -6,6 +6,7 @@ use blockmul::{
     BlockShape, Cbc, Csc, Method, Planned, Product,
     element::VectorElement,
     plan::{Accum, Apply, Format},
+    product::Factor,
     reference,
 };
 use half::f16;
@@ -105,8 +106,8 @@ fn vector<T: Numbers, V: Numbers + VectorElement<T>>(random: &mut Random) {
     let (dx, mut y) = (device().upload_vector(&x).unwrap(), device().upload_vector(&old).unwrap());
     let beta = random.below(2) as f64;
     let mut want = old;
-    reference::multiply_vector_over(semiring, format.order(), transposed, (1.0, &whole, &x[..]), (beta, &mut want))
-        .unwrap();
+    let factor = Factor { operand: &whole, transposed };
+    reference::multiply_vector_over(semiring, format.order(), factor, &x, (1.0, beta), &mut want).unwrap();
     match packed {
         true => options.pack(&a).unwrap().execute(&dx, Accum::into(&mut y).beta(beta)).unwrap(),
         false => options.plan().unwrap().execute((&a, &dx), Accum::into(&mut y).beta(beta)).unwrap(),
@@ -121,30 +122,25 @@ fn vector<T: Numbers, V: Numbers + VectorElement<T>>(random: &mut Random) {
     );
 }
 
+fn products(random: &mut Random, of_each: usize, masked: bool) {
+    for _ in 0..of_each {
+        product::<f64>(random, masked);
+        product::<f32>(random, masked);
+        product::<f16>(random, masked);
+        product::<u32>(random, masked);
+        product::<i32>(random, masked);
+    }
+    product::<u8>(random, masked);
+}
+
 #[test]
 fn products_by_any_method() {
-    let random = &mut Random(1);
-    for _ in 0..5 {
-        product::<f64>(random, false);
-        product::<f32>(random, false);
-        product::<f16>(random, false);
-        product::<u32>(random, false);
-        product::<i32>(random, false);
-    }
-    product::<u8>(random, false);
+    products(&mut Random(1), 5, false);
 }
 
 #[test]
 fn products_on_masks() {
-    let random = &mut Random(2);
-    for _ in 0..4 {
-        product::<f64>(random, true);
-        product::<f32>(random, true);
-        product::<f16>(random, true);
-        product::<u32>(random, true);
-        product::<i32>(random, true);
-    }
-    product::<u8>(random, true);
+    products(&mut Random(2), 4, true);
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Products, norms and scaled rows and columns.
 use super::{bits, reals, scalar_sides, shape};
-use crate::common::{FAMILIES, Family, Random, blocks, device};
+use crate::common::{FAMILIES, Family, Random, blocks, device, real};
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Csr, Element, Matrix, Planned,
     element::Field,
-    generate,
     plan::{Accum, Apply, Norms},
+    product::Factor,
     reference,
 };
 use half::f16;
@@ -34,10 +34,7 @@ fn check<M: Matrix<Element: Field>>(a: &M, what: &str) {
             dy.write(&y).unwrap();
             plan.execute((&da, &dx), Accum::into(&mut dy).alpha(alpha).beta(beta)).unwrap();
             let mut want = y.clone();
-            match transposed {
-                false => reference::multiply_vector(alpha, a, &x, beta, &mut want).unwrap(),
-                true => reference::multiply_vector_transposed(alpha, a, &x, beta, &mut want).unwrap(),
-            }
+            reference::multiply_vector(alpha, Factor { operand: a, transposed }, &x, beta, &mut want).unwrap();
             assert_eq!(bits(&dy.download().unwrap()), bits(&want), "{what}, {alpha} {beta}, transposed {transposed}");
         }
     }
@@ -148,10 +145,7 @@ fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
 /// A row's sum has the order of a product with a matrix of one column.
 #[test]
 fn a_vector_is_a_matrix_of_one_column() {
-    let a =
-        generate::Uniform { rows: 40, cols: 3000, per_column: 30, shape: shape(3, 2), seed: 4, ..Default::default() }
-            .matrix()
-            .unwrap();
+    let a = real(40, 3000, 30, shape(3, 2), 4);
     let x = reals::<f64>(a.scalar_cols(), 5);
     let column = Cbc::from_triplets(
         a.ncols(),

@@ -7,9 +7,9 @@ pub use operand::{DenseOperand, of_file, read, write};
 use crate::failure::Failure;
 use crate::matrix_size::Size;
 use crate::messages::Messages;
-use crate::overflow::{Converted, Overflow};
+use crate::overflow::{Converted, Named, Overflow};
 use crate::report::{Executed, Report, over};
-use crate::runs::{repeatedly, timed};
+use crate::runs::{RunArgs, repeatedly, timed};
 use crate::target::Target;
 use crate::{input, output};
 use blockmul::{
@@ -17,10 +17,18 @@ use blockmul::{
     dense::{AnyDense, DenseProduct, DenseShape, Side},
     matrix::AnyMatrix,
     plan::{ApplyDense, DenseMethod},
+    product::Factor,
     reference::{self, IntegerSums, verify},
 };
 use serde::Serialize;
 use std::{num::NonZero, path::PathBuf, time::Instant};
+
+/// A sparse matrix from a file, and the shape of its blocks before transposition.
+pub struct SparseOperand {
+    pub matrix: AnyMatrix,
+    pub converted: Converted,
+    pub block: BlockShape,
+}
 
 /// The options of a product with a dense matrix.
 pub struct Request<'a> {
@@ -29,15 +37,12 @@ pub struct Request<'a> {
     pub semiring: Semiring,
     /// The way to share out the entries of the sparse matrix, if `--sharing` names one.
     pub sharing: Option<DenseMethod>,
-    pub device: Option<&'a str>,
-    pub verify: bool,
-    pub repeat: Option<NonZero<u32>>,
+    pub run: &'a RunArgs,
     /// Most bytes of device memory held at once.
     pub memory_limit: Option<u64>,
     pub explain: bool,
     pub quiet: bool,
     pub output: &'a Option<PathBuf>,
-    pub report: &'a Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -75,11 +80,18 @@ struct Run {
     runs_ms: Vec<f64>,
 }
 
+/// A product and its checks.
+struct Outcome {
+    run: Run,
+    /// Elements of C that are not the reference's, with `--verify`.
+    different: Option<usize>,
+    overflowed: Overflow,
+}
+
 /// Multiplies, verifies, reports, and writes C in the layout of D.
 pub fn run(
     request: &Request<'_>,
-    (a, converted): (AnyMatrix, Converted),
-    block: BlockShape,
+    SparseOperand { matrix: a, converted, block }: SparseOperand,
     d: &DenseOperand,
     messages: &Messages,
 ) -> Result<(), Failure> {
@@ -87,7 +99,7 @@ pub fn run(
         Side::Left => Overflow::of_operands(converted, d.converted),
         Side::Right => Overflow::of_operands(d.converted, converted),
     };
-    let target = Target::choose(request.device, a.element(), Method::Auto, messages)?;
+    let target = Target::choose(request.run.device.as_deref(), a.element(), Method::Auto, messages)?;
     let a = &input::cut(a, Some(block))?;
     let (size, d_shape) = (Size::of(a), d.matrix.shape());
     let (rows, cols) = if request.transposed { (size.cols(), size.rows()) } else { (size.rows(), size.cols()) };
@@ -102,45 +114,45 @@ pub fn run(
         return Err(Failure::Usage(format!("cannot multiply {first} with {second}")));
     }
     messages.step("multiplying");
-    let by_reference =
-        || reference::multiply_any_dense(request.semiring, request.side, request.transposed, a, &d.matrix);
+    let factor = Factor { operand: a, transposed: request.transposed };
+    let by_reference = || reference::multiply_any_dense(request.semiring, request.side, factor, &d.matrix);
     let run = match &target {
         Target::Device(device) => match request.memory_limit {
             None => on_device(request, device, a, &d.matrix)?,
-            Some(limit) => in_bands(request, (device, limit), a, &d.matrix)?,
+            Some(limit) => in_bands(request, device, limit, a, &d.matrix)?,
         },
         Target::Reference if request.sharing.is_some() => {
             return Err(Failure::Usage("--sharing is for an OpenCL device, and the reference multiplies".into()));
         }
         Target::Reference => {
-            let (c, runs_ms) = repeatedly(request.repeat, || timed(|| by_reference().map_err(Failure::from)))?;
+            let (c, runs_ms) = repeatedly(request.run.repeat, || timed(|| by_reference().map_err(Failure::from)))?;
             Run { c, sharing: None, bands: 1, convert_ms: None, device_bytes: 0, peak_device_bytes: 0, runs_ms }
         }
     };
-    let want = messages.verifying(request.verify, by_reference)?;
+    let want = messages.verifying(request.run.verify, by_reference)?;
     let different = want.map(|want| verify::different(run.c.values(), want.values()));
     let overflowed = match (IntegerSums::of(a.element(), request.semiring), request.semiring) {
         (Some(sums), _) => {
-            let (side, transposed, d) = (request.side, request.transposed, &d.matrix);
-            let bound = sums.bound_of_dense(side, transposed, a, d);
-            let count = || request.verify.then(|| sums.wrapped_of_dense(side, transposed, a, d).ok()).flatten();
-            overflow.of_integers(a.element(), ("C", run.c.shape().len()), bound, count, messages)
+            let (side, d) = (request.side, &d.matrix);
+            let count = || request.run.verify.then(|| sums.wrapped_of_dense(side, factor, d).ok()).flatten();
+            let bound = sums.bound_of_dense(side, factor, d);
+            overflow.of_integers(Named::of("C", run.c.values()), bound, count, messages)
         }
         (None, Semiring::PlusTimes) => overflow.of_values("C", run.c.values(), messages),
         (None, _) => overflow,
     };
-    let c = finish(request, &target, (a, d_shape), (run, different), overflowed, messages)?;
+    let outcome = Outcome { run, different, overflowed };
+    let c = finish(request, &target, a, d_shape, outcome, messages)?;
     request.output.as_ref().map_or(Ok(()), |path| write(path, &c))
 }
 
-/// Reports a product and returns C. Fails if `different`, the number of elements of C that are not
-/// the reference's, is above 0.
+/// Reports a product and returns C. Fails if elements of C are not the reference's.
 fn finish(
     request: &Request<'_>,
     target: &Target,
-    (a, d_shape): (&AnyMatrix, DenseShape),
-    (run, different): (Run, Option<usize>),
-    overflowed: Overflow,
+    a: &AnyMatrix,
+    d_shape: DenseShape,
+    Outcome { run, different, overflowed }: Outcome,
     messages: &Messages,
 ) -> Result<AnyDense, Failure> {
     if let (true, Some((_, why))) = (request.explain, &run.sharing) {
@@ -150,7 +162,7 @@ fn finish(
     let n = if request.side == Side::Left { d_shape.cols } else { d_shape.rows };
     let flops = 2 * (sparse.nnz() * sparse.area() * n) as u64;
     let executed =
-        Executed::new(flops, run.convert_ms, run.device_bytes, run.runs_ms, request.repeat.is_some(), different);
+        Executed::new(flops, run.convert_ms, run.device_bytes, run.runs_ms, request.run.repeat.is_some(), different);
     let fields = Fields {
         sharing: run.sharing.as_ref().map(|(sharing, _)| *sharing),
         why: run.sharing.as_ref().map(|(_, why)| why.clone()),
@@ -193,7 +205,7 @@ fn on_device(request: &Request<'_>, device: &Device, a: &AnyMatrix, d: &AnyDense
     let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
     let mut c = packed.output()?;
     let run = || Ok::<_, Failure>(((), packed.execute_with_report(&on_device, &mut c)?.total_ms));
-    let ((), runs_ms) = repeatedly(request.repeat, run)?;
+    let ((), runs_ms) = repeatedly(request.run.repeat, run)?;
     let sharing = Some((packed.method(), packed.why().to_owned()));
     let device_bytes = packed.cost().device_bytes;
     // Executions allocate nothing.
@@ -202,25 +214,20 @@ fn on_device(request: &Request<'_>, device: &Device, a: &AnyMatrix, d: &AnyDense
 }
 
 /// Multiplies as many columns of D at a time as fit a limit.
-fn in_bands(
-    request: &Request<'_>,
-    (device, limit): (&Device, u64),
-    a: &AnyMatrix,
-    d: &AnyDense,
-) -> Result<Run, Failure> {
+fn in_bands(request: &Request<'_>, device: &Device, limit: u64, a: &AnyMatrix, d: &AnyDense) -> Result<Run, Failure> {
     let a = device.upload(a)?;
-    let a = if request.transposed { a.t() } else { (&a).into() };
+    let a = Factor { operand: &a, transposed: request.transposed };
     let product = if request.side == Side::Left { DenseProduct::of(a, d) } else { DenseProduct::by(d, a) };
     let product =
         product.semiring(request.semiring).method(request.sharing.unwrap_or(DenseMethod::Auto)).memory_limit(limit);
     let product = if request.explain { product.explained() } else { product };
     let (mut c, report) = product.run_to_host()?;
     let (mut last, mut runs_ms) = (report, Vec::new());
-    if request.repeat.is_none() {
+    if request.run.repeat.is_none() {
         runs_ms.push(last.total_ms);
     }
     // The product above was the warm-up for the repeated ones.
-    for _ in 0..request.repeat.map_or(0, NonZero::get) {
+    for _ in 0..request.run.repeat.map_or(0, NonZero::get) {
         last = product.run_into(&mut c)?;
         runs_ms.push(last.total_ms);
     }
@@ -236,7 +243,7 @@ fn in_bands(
 }
 
 fn tell(request: &Request<'_>, report: &Report<Fields>, messages: &Messages) -> Result<(), Failure> {
-    report.write(request.report)?;
+    report.write(&request.run.report)?;
     let (device, report) = (report.device(), &report.of);
     let op = if report.transposed { "Aᵀ" } else { "A" };
     let product = if report.from_right { format!("D·{op}") } else { format!("{op}·D") };
@@ -253,5 +260,5 @@ fn tell(request: &Request<'_>, report: &Report<Fields>, messages: &Messages) -> 
         report.layout,
         report.executed.text()
     );
-    output::summary(&text, request.quiet, [request.output, request.report], messages)
+    output::summary(&text, request.quiet, [request.output, &request.run.report], messages)
 }
