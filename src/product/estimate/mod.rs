@@ -1,5 +1,6 @@
-//! Estimates of a product, made on the host: upper bounds of its memory and bands. Sizes are counted
-//! from the patterns of the operands. The choices, limits and bands are those of the product itself.
+//! Estimates of a product, made on the host: upper bounds of its memory and bands. Sizes are
+//! counted from the patterns of the operands. The choices, limits and bands are those of the
+//! product itself.
 mod floors;
 mod product;
 #[cfg(test)]
@@ -37,9 +38,8 @@ use std::cell::Cell;
 /// The bound of the memory is that of the methods that will be chosen. If the product has one band
 /// and at most 2^26 products, entries of C are counted, and the bound is at most half as much again
 /// as what is used. In columns that ESC computes, and in larger products, each product counts as an
-/// entry of C, up to the rows of C: if many products are added to one entry, the bound of ESC may be
-/// four times as much, and that of other methods as many times as there are products for an entry.
-/// If the product may be cut into bands, the bound is the limit.
+/// entry of C, up to the rows of C. There the bound may be higher by the bytes of these entries. If
+/// the product may be cut into bands, the bound is the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Estimate {

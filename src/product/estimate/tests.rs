@@ -7,9 +7,9 @@ use crate::{
     product::{Estimate, Product, Report},
 };
 
-/// Matrices of several families, of one number of rows so that they share kernels, and small since
-/// kernels are not optimised: columns of equal lengths, a power law, a band, one dense column and row, single entries in every third column, and
-/// no entries.
+/// Matrices of several families: columns of equal lengths, a power law, a band, one dense column
+/// and row, single entries in every third column, and no entries. They have one number of rows,
+/// so that they share kernels. They are small, since kernels of tests are not optimised.
 fn families() -> Result<Vec<(&'static str, Csc<f64>)>> {
     let n = 256;
     let uniform: Cbc<f64> = generate::Uniform { rows: n, cols: n, per_column: 7, ..Default::default() }.matrix()?;

@@ -1,5 +1,5 @@
-//! The choice between one class of sorted columns, bins of columns, and ESC. The functions are pure.
-//! A product asks them in this order, and so does its [bound](super::bound).
+//! The choice between one class of sorted columns, bins of columns, and ESC. The functions are
+//! pure. A product asks them in this order, and so does its [bound](mod@super::bound).
 use super::{memory::AdaptiveMemory, rules::ClassRules};
 use crate::product::{
     choose,
@@ -15,9 +15,9 @@ pub(super) struct AllSorted {
 }
 
 impl AdaptiveMemory<'_> {
-    /// The class that takes every column, before an analysis. `None` if the longest columns of A and
-    /// of B are not known or too long for all classes, if another method is allowed and expected to
-    /// be faster, or if the entries cannot be counted within `free_bytes` bytes.
+    /// The class that takes every column, before an analysis. `None` if the longest columns of A
+    /// and of B are not known or too long for all classes, if another method is allowed and
+    /// expected to be faster, or if the entries cannot be counted within `free_bytes` bytes.
     pub(super) fn sorts_all(&self, known: &Known, free_bytes: u64) -> Option<AllSorted> {
         let (tuning, longest) = (self.adaptive, known.longest_a.map(u64::from)?);
         let most = if tuning.esc && tuning.sorts { tuning.most_sorted } else { tuning.sorted_most };
@@ -26,8 +26,8 @@ impl AdaptiveMemory<'_> {
         self.counted(class, known.columns, longest * known.b_entries, free_bytes).filter(|_| is_best)
     }
 
-    /// Whether ESC computes all columns without an analysis: it is allowed and expected to take less
-    /// time, or the analysis does not fit `free_bytes` bytes.
+    /// Whether ESC computes all columns without an analysis. It does if it is allowed and expected
+    /// to take less time, or if the analysis does not fit `free_bytes` bytes.
     pub(super) fn needs_no_analysis(&self, known: &Known, free_bytes: u64) -> bool {
         let by_esc = self.adaptive.esc && self.adaptive.prices.needs_no_analysis(known);
         by_esc || Self::profile_bytes(known.columns) > free_bytes
