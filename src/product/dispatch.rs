@@ -12,8 +12,8 @@ use super::{
     tuning::{AdaptiveTuning, Tuning, teams_for},
 };
 use crate::{
-    Result,
-    device::{Clock, Device, Loan, Work},
+    DeviceInfo, Result,
+    device::{Clock, Device, Loan, Teams, Work},
     tuning::MethodCosts,
 };
 
@@ -76,6 +76,26 @@ impl Prepared<'_> {
     }
 }
 
+/// The engine that computes a product by kernels, with its numbers.
+pub(super) enum EngineChoice {
+    Ranges(RangeTuning),
+    Adaptive(Teams, AdaptiveTuning),
+    Esc,
+}
+
+impl EngineChoice {
+    /// Chooses by the device, the method and its costs. `tuning` has the numbers of ESC.
+    pub fn new(info: &DeviceInfo, spec: &Spec, tuning: &Tuning, (method, costs): (Method, MethodCosts)) -> Self {
+        if let Some(ranges) = RangeTuning::new(info, (method, costs), tuning.payload, (spec.a, spec.b)) {
+            return Self::Ranges(ranges);
+        }
+        match teams_for(info, method).filter(|_| tuning.payload == PayloadKind::Values) {
+            Some(teams) => Self::Adaptive(teams, AdaptiveTuning::new(info, (method, costs), spec.row_bits)),
+            None => Self::Esc,
+        }
+    }
+}
+
 /// The engine that was chosen, with its kernels.
 pub(super) enum ChosenEngine {
     Adaptive(Box<Adaptive>),
@@ -87,18 +107,19 @@ pub(super) enum ChosenEngine {
 impl ChosenEngine {
     /// Chooses an engine, and compiles its kernels.
     fn new(device: &Device, &KernelKey { ref spec, strides, method, costs }: &KernelKey) -> Result<Self> {
-        let (info, teams) = (device.info(), teams_for(device.info(), method));
-        let tuning = Tuning::new(info, spec.a, spec.b).with_strides(strides).with_method(info, method);
-        if let Some(ranges) = RangeTuning::new(info, (method, costs), tuning.payload, (spec.a, spec.b)) {
-            return Ok(match tuning.payload {
-                PayloadKind::Values => Self::Ranged(Box::new(Ranged::new(device, spec, tuning, &ranges)?)),
-                PayloadKind::Pairs => Self::RangedBlocks(Box::new(Ranged::new(device, spec, tuning, &ranges)?)),
-            });
-        }
-        if let Some(teams) = teams.filter(|_| tuning.payload == PayloadKind::Values) {
-            let adaptive = AdaptiveTuning::new(info, (method, costs), spec.row_bits);
-            return Ok(Self::Adaptive(Box::new(Adaptive::new(device, teams, spec, tuning, &adaptive)?)));
-        }
-        Ok(Self::Esc(Box::new(Engine::new(device, spec, tuning, (method, costs))?)))
+        let tuning =
+            Tuning::new(device.info(), spec.a, spec.b).with_strides(strides).with_method(device.info(), method);
+        Ok(match (EngineChoice::new(device.info(), spec, &tuning, (method, costs)), tuning.payload) {
+            (EngineChoice::Ranges(ranges), PayloadKind::Values) => {
+                Self::Ranged(Box::new(Ranged::new(device, spec, tuning, &ranges)?))
+            }
+            (EngineChoice::Ranges(ranges), PayloadKind::Pairs) => {
+                Self::RangedBlocks(Box::new(Ranged::new(device, spec, tuning, &ranges)?))
+            }
+            (EngineChoice::Adaptive(teams, adaptive), _) => {
+                Self::Adaptive(Box::new(Adaptive::new(device, teams, spec, tuning, &adaptive)?))
+            }
+            (EngineChoice::Esc, _) => Self::Esc(Box::new(Engine::new(device, spec, tuning, (method, costs))?)),
+        })
     }
 }

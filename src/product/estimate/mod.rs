@@ -1,5 +1,6 @@
-//! Estimates of a product, made on the host. They use the tuning, limits and bands of the product
-//! itself. Sizes are counted from the patterns of the operands.
+//! Estimates of a product, made on the host: upper bounds of its memory and bands. Sizes are
+//! counted from the patterns of the operands. The choices, limits and bands are those of the
+//! product itself.
 mod floors;
 mod product;
 #[cfg(test)]
@@ -9,15 +10,15 @@ pub(crate) use floors::FloorSizes;
 
 use super::{
     bands::{Bands, EntryMemory, Limits, segment_bytes, setup_bytes},
-    choose::predict_esc,
-    columns::adaptive::{AdaptiveMemory, counted_entries, foretell},
+    columns::adaptive::{self, AdaptiveMemory},
     cpu::{
-        on_host::{HostChoice, HostColumn, HostMemory, HostSize, HostSums},
-        ranges::{self, RangeMemory, RangeTuning},
+        on_host::{HostChoice, HostColumn, HostMemory, HostSize},
+        ranges::{self, RangeMemory},
     },
+    dispatch::EngineChoice,
     sort::ShortRule,
-    terms::{Bin, Counts, Known, Method, PayloadKind, Sizes, Spec},
-    tuning::{AdaptiveTuning, Tuning, teams_for},
+    terms::{Bound, CountedProduct, Known, Method, PayloadKind, Sizes, Spec},
+    tuning::Tuning,
 };
 use crate::{
     BlockShape, DeviceInfo, Error, Pattern, Result,
@@ -32,23 +33,25 @@ use crate::{
 };
 use std::cell::Cell;
 
-/// Memory, bands and bins of a product on a device, estimated before it is computed.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+/// Upper bounds of the memory and the bands of a product on a device, before it is computed.
+///
+/// The bound of the memory is that of the methods that will be chosen. If the product has one band
+/// and at most 2^26 products, entries of C are counted, and the bound is at most half as much again
+/// as what is used. In columns that ESC computes, and in larger products, each product counts as an
+/// entry of C, up to the rows of C. There the bound may be higher by the bytes of these entries. If
+/// the product may be cut into bands, the bound is the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Estimate {
     /// Number of products of entries (blocks): the expansion size.
     pub products: u64,
-    /// Bands of columns the product is cut into.
+    /// Most bands of columns the product is cut into.
     pub bands: usize,
-    /// Most bytes of device memory in use at once, including operands. This is an upper bound. The
-    /// entries of C are counted if other methods than ESC compute it and it has at most 2^26
-    /// products; otherwise they are bounded. A device's pool may keep more for later use if no
-    /// limit forbids it.
+    /// Most bytes of device memory in use at once, including operands. A device's pool may keep
+    /// more for later use if no limit forbids it.
     pub peak_device_bytes: u64,
     /// Bytes of the operands alone.
     pub operand_bytes: u64,
-    /// The columns of C that each method will compute together: the bins of the report.
-    pub bins: Vec<Bin>,
 }
 
 /// An operand, in column order.
@@ -101,30 +104,26 @@ pub(crate) fn estimate(conditions: &Conditions<'_>, a: Stored<'_>, b: Option<Sto
             false => Ok(on_host),
         };
     }
-    let (mut before_esc, nrows) = (0, a.pattern.nrows());
-    let (patterns, free_bytes) = ((a.pattern, right.pattern), limit.saturating_sub(operand_bytes));
-    let foretold = match tuning.payload {
-        _ if let Some(ranges) = RangeTuning::new(info, (method, costs), tuning.payload, (a.shape, right.shape)) => {
-            let memory = RangeMemory::new(info, &ranges, element, (nrows, strides[2]), consumer);
-            Some(ranges::foretell(&memory, patterns, free_bytes)?)
+    let (nrows, free_bytes) = (a.pattern.nrows(), limit.saturating_sub(operand_bytes));
+    let spec = Spec::new(element, a.shape, right.shape, nrows);
+    let counted = CountedProduct::new(a.pattern, right.pattern);
+    let Bound { bands, peak_bytes } = match EngineChoice::new(info, &spec, &tuning, (method, costs)) {
+        EngineChoice::Ranges(numbers) => {
+            let memory = RangeMemory::new(info, &numbers, element, (nrows, strides[2]), consumer);
+            ranges::bound(&memory, &counted, free_bytes)?
         }
-        PayloadKind::Values if teams_for(info, method).is_some() => {
-            let spec = Spec::new(element, a.shape, right.shape, nrows);
-            let adaptive = AdaptiveTuning::new(info, (method, costs), spec.row_bits);
-            let memory = AdaptiveMemory::new(info, (&tuning, &adaptive), (element, nrows), consumer);
-            Some(foretell(&memory, patterns, free_bytes)?)
+        EngineChoice::Adaptive(_, numbers) => {
+            let memory = AdaptiveMemory::new(info, (&tuning, &numbers), (element, nrows), consumer);
+            adaptive::bound(&memory, &counted, free_bytes)?
         }
-        _ => None,
+        EngineChoice::Esc => Bound { bands: None, peak_bytes: 0 },
     };
-    if let Some(foretold) = foretold {
-        let peak_device_bytes = operand_bytes + foretold.peak_bytes;
-        if let Some(Counts { products, bands, bins, .. }) = foretold.counts {
-            return Ok(Estimate { products, bands, peak_device_bytes, operand_bytes, bins });
-        }
-        before_esc = peak_device_bytes;
+    let (products, peak_device_bytes) = (counted.all_products(), operand_bytes + peak_bytes);
+    if let Some(bands) = bands {
+        return Ok(Estimate { products, bands, peak_device_bytes, operand_bytes });
     }
-    let by_esc = estimate_by_esc(conditions, &tuning, operand_bytes, (a, right))?;
-    Ok(Estimate { peak_device_bytes: by_esc.peak_device_bytes.max(before_esc), ..by_esc })
+    let by_esc = estimate_by_esc(conditions, &tuning, operand_bytes, (a, right), &counted)?;
+    Ok(Estimate { peak_device_bytes: by_esc.peak_device_bytes.max(peak_device_bytes), ..by_esc })
 }
 
 /// Estimates a product on the host. `None` if the host does not compute it.
@@ -141,13 +140,11 @@ fn estimate_on_host(
         payload,
         (a.shape, b.shape),
     );
-    let of_a = [a.pattern.nnz(), a.pattern.ncols(), a.pattern.nrows()];
-    let lengths = || [a.pattern, b.pattern].map(|of| Some(ColumnLengths::of(of)));
-    let known = || Known::new(b.pattern.ncols(), of_a, b.pattern.nnz(), lengths());
     let choice = match method {
         Method::Host => None,
         Method::Auto => Some(
-            HostChoice::new(info, info.numbers(), costs, size).filter(|choice| choice.is_worth_reading(&known()))?,
+            HostChoice::new(info, info.numbers(), costs, size)
+                .filter(|choice| choice.is_worth_reading(&Known::of(a.pattern, b.pattern)))?,
         ),
         _ => return None,
     };
@@ -156,8 +153,7 @@ fn estimate_on_host(
     if choice.is_some_and(|choice| !choice.is_worth_it(&columns, |cols| of_a.entries_of(of_b, cols))) {
         return None;
     }
-    let mut sums = HostSums::default();
-    columns.iter().for_each(|column| sums.add(column));
+    let products = columns.iter().map(|column| column.products).sum();
     let memory = HostMemory::new(info, entry_bytes, consumer);
     let entries = entries_of_columns(a.pattern, b.pattern, 0..of_b.ncols());
     let mut col_ptr = vec![0];
@@ -171,9 +167,7 @@ fn estimate_on_host(
         peak = memory.need((end - begin) as u64, col_ptr[end] - col_ptr[begin]).max(peak);
         (begin, bands) = (end, bands + 1);
     }
-    let bins = size.bins(&costs, &sums);
-    let peak_device_bytes = operand_bytes + peak;
-    Some(Estimate { products: sums.products, bands, peak_device_bytes, operand_bytes, bins })
+    Some(Estimate { products, bands, peak_device_bytes: operand_bytes + peak, operand_bytes })
 }
 
 /// Estimates a product by ESC.
@@ -182,67 +176,46 @@ fn estimate_by_esc(
     tuning: &Tuning,
     operand_bytes: u64,
     (a, b): (Stored<'_>, Stored<'_>),
+    counted: &CountedProduct<'_>,
 ) -> Result<Estimate> {
-    let (cols, nnz) = (b.pattern.ncols() as u64, b.pattern.nnz() as u64);
-    let (setup, entries) = setup_bytes(tuning, cols, nnz);
+    let (cols, nnz, products) = (b.pattern.ncols() as u64, b.pattern.nnz() as u64, counted.all_products());
+    let (setup, kept) = setup_bytes(tuning, cols, nnz);
     let area = a.shape.product(b.shape).area();
     let entry_memory =
         EntryMemory { consumer, ..EntryMemory::new(element, tuning, a.pattern.nrows(), entry_bytes, area) };
     let limits = |used: u64| Limits::within(info, limit.saturating_sub(used), tuning, entry_memory);
-
-    let products_of =
-        |col| b.pattern.column(col).iter().map(|&k| a.pattern.entries(k as usize).len() as u64).sum::<u64>();
-    let column_products = || (0..b.pattern.ncols()).map(products_of);
-    let mut sizes = Sizes::default();
-    column_products().for_each(|products| sizes.add(products, &tuning.sort));
-    // The segments of all columns are released if one band is not enough.
-    let (kept, held) = (operand_bytes + entries, Cell::new(segment_bytes(cols)));
-    let mut bands = Bands::new(b.pattern.ncols(), sizes);
-    let mut counts = Counts { products: sizes.products, ..Counts::default() };
-    let mut peak_device_bytes = operand_bytes + setup;
-    let mut narrow = || {
-        held.set(0);
-        Ok(column_products().map(|products: u64| products.try_into().unwrap_or(u32::MAX)).collect())
-    };
     let spec = Spec::new(element, a.shape, b.shape, a.pattern.nrows());
     let sorted = ShortRule::new(info, &spec, tuning, (method, costs)).and_then(|rule| {
-        let (a, b) = (a.pattern, b.pattern);
-        let lengths = [a, b].map(ColumnLengths::of);
-        let known = Known::new(b.ncols(), [a.nnz(), a.ncols(), a.nrows()], b.nnz(), lengths.map(Some));
-        rule.short_columns(lengths.map(|of| of.longest), &known, &limits(operand_bytes))
+        let longest = [a, b].map(|of| ColumnLengths::of(of.pattern).longest);
+        rule.short_columns(longest, &Known::of(a.pattern, b.pattern), &limits(operand_bytes))
     });
-    if sorted.is_some() {
-        let products = sizes.products;
-        let most = || (0..b.pattern.ncols()).map(|col| limits(0).most_entries(products_of(col))).sum();
-        let entries = counted_entries(a.pattern, b.pattern, products).unwrap_or_else(most);
-        if limits(operand_bytes).fits_sorted(cols, products, entries) {
-            let peak_device_bytes = operand_bytes + limits(0).need_sorted(cols, products, entries).bytes;
-            let bins = vec![Bin::of("all columns", Method::Sort, cols, products)];
-            return Ok(Estimate { products, bands: 1, peak_device_bytes, operand_bytes, bins });
-        }
+    let entries = counted.all_entries();
+    if sorted.is_some() && limits(operand_bytes).fits_sorted(cols, products, entries) {
+        let peak_device_bytes = operand_bytes + limits(0).need_sorted(cols, products, entries).bytes;
+        return Ok(Estimate { products, bands: 1, peak_device_bytes, operand_bytes });
     }
     if operand_bytes + setup > limit {
         let what = "the operands and what setup counts of them".into();
         return Err(Error::Memory { what, needed: operand_bytes + setup, available: limit, place: "device".into() });
     }
-    while let Some(band) = bands.next(&|| limits(kept + held.get()), &mut narrow)? {
-        let columns = band.columns.start as usize..band.columns.end as usize;
-        let most = columns.map(|col| limits(0).most_entries(products_of(col))).sum();
+    let mut sizes = Sizes::default();
+    counted.products.iter().for_each(|&products| sizes.add(products, &tuning.sort));
+    // The segments of all columns are released if one band is not enough.
+    let (kept, held) = (operand_bytes + kept, Cell::new(segment_bytes(cols)));
+    let mut narrow = || {
+        held.set(0);
+        Ok(counted.products.iter().map(|&products| products.try_into().unwrap_or(u32::MAX)).collect())
+    };
+    let (mut cut, mut bands, mut peak_device_bytes) = (Bands::new(b.pattern.ncols(), sizes), 0, operand_bytes + setup);
+    while let Some(band) = cut.next(&|| limits(kept + held.get()), &mut narrow)? {
+        let columns = &counted.products[band.columns.start as usize..band.columns.end as usize];
+        let most = columns.iter().map(|&products| limits(0).most_entries(products)).sum();
         let need = limits(0).need(band.columns.len() as u64, &band.sizes, most);
-        counts.bands += 1;
-        counts.longest = counts.longest.max(band.sizes.longest);
         // A single column may be tried even if it fits only with few entries of C.
         peak_device_bytes = peak_device_bytes.max((kept + need.bytes).min(limit));
-        if band.sizes.products > 0 {
-            counts.add(tuning.esc.method(), band.columns.len() as u64, band.sizes.products);
-        }
+        bands += 1;
     }
-    if tuning.payload == PayloadKind::Values {
-        let sizes = [counts.bands as u64, a.pattern.nrows() as u64, counts.longest];
-        predict_esc(&mut counts.bins, sizes, (&costs, &tuning.sort));
-    }
-    let Counts { products, bands, bins, .. } = counts;
-    Ok(Estimate { products, bands, peak_device_bytes, operand_bytes, bins })
+    Ok(Estimate { products, bands, peak_device_bytes, operand_bytes })
 }
 
 /// Bytes of a matrix on a device, including the rounding of size classes.

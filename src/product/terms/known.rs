@@ -1,5 +1,5 @@
 //! Facts about a product that are known before it is analysed.
-use crate::resident::ColumnLengths;
+use crate::{Pattern, resident::ColumnLengths};
 
 /// Facts about a product that the host knows before its columns are analysed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,8 @@ pub(crate) struct Known {
     pub if_alike: u64,
     /// Entries of B.
     pub b_entries: u64,
-    /// Entries of the longest column of B, if known.
+    /// Entries of the longest columns of A and of B, if known.
+    pub longest_a: Option<u32>,
     pub longest_b: Option<u32>,
 }
 
@@ -33,9 +34,15 @@ impl Known {
         let product_of = |entries: f64, of: usize| (b_nnz as f64 * entries / of.max(1) as f64) as u64;
         let if_alike = product_of(a_nnz as f64, inner);
         let products = of_a.map_or(if_alike, |ColumnLengths { squares, .. }| product_of(squares as f64, a_nnz));
-        let longest_b = of_b.map(|of| of.longest);
+        let [longest_a, longest_b] = [of_a, of_b].map(|of| Some(of?.longest));
         let [columns, rows, b_entries] = [columns, rows, b_nnz].map(|number| number as u64);
-        Self { columns, rows, products, if_alike, b_entries, longest_b }
+        Self { columns, rows, products, if_alike, b_entries, longest_a, longest_b }
+    }
+
+    /// The facts of A·B, from patterns on the host.
+    pub fn of(a: &Pattern, b: &Pattern) -> Self {
+        let lengths = [a, b].map(|of| Some(ColumnLengths::of(of)));
+        Self::new(b.ncols(), [a.nnz(), a.ncols(), a.nrows()], b.nnz(), lengths)
     }
 
     /// Expected products of the longest column, if the longest column of B is known.

@@ -2,12 +2,12 @@
 //! launches or choices, and name no other module of `product`. Code that computes with a word lives
 //! in the module that does the computation.
 mod band;
+mod bound;
 mod chunks;
 mod class;
 mod class_sums;
 mod counts;
 mod factors;
-mod foretold;
 mod known;
 mod lists;
 mod method;
@@ -25,6 +25,7 @@ mod weights;
 pub(crate) use crate::element::Scaling;
 pub use crate::matrix::Part;
 pub(crate) use band::Band;
+pub(crate) use bound::{Bound, CountedProduct};
 pub(in crate::product) use chunks::{CHUNK_GROUP_SIZE, CHUNK_ITEMS};
 #[cfg(test)]
 pub(crate) use class::MOST_SORTED_PRODUCTS;
@@ -33,7 +34,6 @@ pub(crate) use class_sums::{ClassSizes, ClassSums, ClassesSums, no_columns, with
 pub use counts::Bin;
 pub(crate) use counts::Counts;
 pub(crate) use factors::{Destination, FactorPattern, Factors, Operands, PatternPair, Place};
-pub(crate) use foretold::{COUNTED, Foretold};
 pub(crate) use known::Known;
 pub(crate) use lists::{ClassLists, Profile};
 pub use method::Method;

@@ -4,10 +4,9 @@ use crate::sizes::show_bytes;
 use crate::target::Stage;
 use crate::target::{Run, Target};
 use blockmul::{
-    Method, Product,
+    Method,
     element::{ElementType, OperandPair},
     matrix::AnyMatrix,
-    product::Bin,
 };
 
 /// Describes a product in a few lines for stderr.
@@ -36,7 +35,7 @@ pub fn explain(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), c: &Size, run:
         run.products
     );
     let mut lines = match on_host {
-        true => why_host(target, (a, b), run).into_iter().collect(),
+        true => why_host(target, run).into_iter().collect(),
         false if ran("setup") => vec![format!("setup          {sizes}")],
         false => vec![format!("no setup       {sizes}")],
     };
@@ -74,21 +73,15 @@ pub fn explain(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), c: &Size, run:
     lines.join("\n")
 }
 
-/// Why `auto` left a product to the host: the times predicted for it, and for the device if its
-/// costs predict them. `None` if the host was asked for.
-fn why_host(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), run: &Run) -> Option<String> {
-    let Target::Device(device) = target else { return None };
-    let by_name = run.method == Method::Host.name();
-    let of_bins = |bins: &[Bin]| bins.iter().map(|bin| bin.predicted_ms).sum::<Option<f64>>().filter(|&ms| ms > 0.0);
-    let by = |method: Method| of_bins(&Product::of(a, b).method(method).estimate(device.info()).ok()?.bins);
-    let why = match of_bins(&run.bins) {
+/// Why `auto` left a product to the host, with the time predicted for it. `None` if the host was
+/// asked for.
+fn why_host(target: &Target, run: &Run) -> Option<String> {
+    let by_name = run.method == Method::Host.name() || !matches!(target, Target::Device(_));
+    let predicted_ms = run.bins.iter().map(|bin| bin.predicted_ms).sum::<Option<f64>>();
+    let why = match predicted_ms {
         _ if run.products == 0 => "the host, because there are no products".into(),
+        Some(ms) => format!("the host is predicted to take {ms:.3} ms, less than the device"),
         None => "the host is predicted to take less than the device; of blocks no times are reported".into(),
-        Some(on_host) => {
-            let others = [("ranges of columns", Method::Dense), ("ESC", Method::Esc)];
-            let of_others = others.iter().filter_map(|(how, method)| Some(format!(", {how} {:.3}", by(*method)?)));
-            format!("the host is predicted to take {on_host:.3} ms{}", of_others.collect::<String>())
-        }
     };
     (!by_name).then(|| format!("choice         {why}"))
 }

@@ -22,7 +22,7 @@ use crate::{
 use std::ops::Range;
 
 /// The data that the bands of a product have in common.
-pub(in crate::product) struct AdaptiveBands<'a> {
+pub(super) struct AdaptiveBands<'a> {
     pub rules: &'a ClassRules,
     pub memory: &'a AdaptiveMemory<'a>,
     pub samples: [u32; 2],
@@ -33,7 +33,7 @@ pub(in crate::product) struct AdaptiveBands<'a> {
 }
 
 /// The bands of some columns whose numbers are on the host.
-pub(in crate::product) struct ColumnBands<'b, 'a> {
+pub(super) struct ColumnBands<'b, 'a> {
     pub bands: &'b mut AdaptiveBands<'a>,
     /// The number of the first column.
     first: usize,
@@ -43,7 +43,7 @@ pub(in crate::product) struct ColumnBands<'b, 'a> {
 
 /// A band: columns whose product is computed at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::product) struct AdaptiveBand {
+pub(super) struct AdaptiveBand {
     pub sizes: ClassSizes,
     /// Room for rows before their number is known.
     pub room: u64,
@@ -137,7 +137,7 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
             return Ok(band);
         }
         let available = Need { bytes: free_bytes, largest: memory.info.max_alloc_bytes };
-        let need = memory.need_with(&band.sizes, 0, entries);
+        let need = memory.need(&band.sizes, (0, false), entries);
         Err(too_long(format!("column {}", self.first + self.next), band.sizes.products(), need, available, kept_bytes))
     }
 }

@@ -101,7 +101,7 @@ impl KeptSums {
         if !keeps(0) {
             return Ok(None);
         }
-        profile.share_out(&adaptive.prices, false);
+        profile.share_out(&adaptive.prices);
         let found = finder.run(work, (a, b), (profile, room, false), &keeps, &mut |_, _| Ok(()))?;
         let Some(found) = found else { return Ok(None) };
         let numeric = |target: TargetKind| {

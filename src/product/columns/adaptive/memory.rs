@@ -91,16 +91,15 @@ impl<'a> AdaptiveMemory<'a> {
 
     /// Whether a band fits `free_bytes` bytes if C has these entries.
     pub fn fits_with(&self, band: &ClassSizes, room: u64, entries: EntriesOfC, free_bytes: u64) -> bool {
-        band.products() < Limits::MAX_PRODUCTS && self.is_within(&self.need_with(band, room, entries), free_bytes)
+        band.products() < Limits::MAX_PRODUCTS && self.is_within(&self.need(band, (room, false), entries), free_bytes)
     }
 
     /// Whether the sorted keys of a band are kept between its count and its sums. They are kept if
     /// they are a small part of the device's memory, and if there is room for them however many
     /// entries C has.
     pub fn keeps_keys(&self, band: &ClassSizes, room: u64, free_bytes: u64) -> bool {
-        let of_esc = rest_sizes(band.of(Class::Rest), self.esc);
         self.are_few(self.keys_bytes(band, &mut Largest(0)))
-            && self.is_within(&self.need(band, (room, true), EntriesOfC::most(band), &of_esc), free_bytes)
+            && self.is_within(&self.need(band, (room, true), EntriesOfC::most(band)), free_bytes)
     }
 
     /// Whether keys are few enough to be kept. If products meet, keys take more memory than C.
@@ -112,11 +111,6 @@ impl<'a> AdaptiveMemory<'a> {
         need.bytes <= free_bytes && need.largest <= self.info.max_alloc_bytes
     }
 
-    /// Memory that a band needs without sorted keys, with upper bounds for ESC's columns.
-    pub fn need_with(&self, band: &ClassSizes, room: u64, entries: EntriesOfC) -> Need {
-        self.need(band, (room, false), entries, &rest_sizes(band.of(Class::Rest), self.esc))
-    }
-
     /// Most bytes in use at once during the analysis of `columns` columns.
     pub fn profile_bytes(columns: u64) -> u64 {
         let list = pool_bytes(4 * columns).max(4 * pool_bytes(0));
@@ -124,14 +118,8 @@ impl<'a> AdaptiveMemory<'a> {
     }
 
     /// Memory that a band needs, with room for `room` rows at first. Sorted keys count if they are
-    /// kept. The columns of ESC have the sizes `of_esc`.
-    pub fn need(
-        &self,
-        band: &ClassSizes,
-        (room, keeps_keys): (u64, bool),
-        entries: EntriesOfC,
-        of_esc: &Sizes,
-    ) -> Need {
+    /// kept. The columns of ESC have upper bounds of their sizes.
+    pub fn need(&self, band: &ClassSizes, (room, keeps_keys): (u64, bool), entries: EntriesOfC) -> Need {
         let mut largest = Largest(0);
         let columns = band.cols() as u64;
         let chunks = columns * band.windows as u64;
@@ -140,7 +128,7 @@ impl<'a> AdaptiveMemory<'a> {
         let of_columns = 4 * largest.array(4 * columns);
         let list = pool_bytes(4 * band.listed() as u64);
         let profiled = Self::profile_bytes(columns);
-        let (esc, parts) = self.esc_bytes(band.of(Class::Rest), entries.by_esc, of_esc, &mut largest);
+        let (esc, parts) = self.esc_bytes(band.of(Class::Rest), entries.by_esc, &mut largest);
         let keys = if keeps_keys { self.keys_bytes(band, &mut largest) } else { 0 };
         let held = list + parts + keys;
 
@@ -184,7 +172,7 @@ impl<'a> AdaptiveMemory<'a> {
     }
 
     /// Bytes that ESC needs for its columns, and bytes of its columns of C.
-    fn esc_bytes(&self, of: &ClassSums, entries: u64, sizes: &Sizes, largest: &mut Largest) -> (u64, u64) {
+    fn esc_bytes(&self, of: &ClassSums, entries: u64, largest: &mut Largest) -> (u64, u64) {
         let columns = u64::from(of.columns);
         if columns == 0 {
             return (0, 0);
@@ -194,7 +182,7 @@ impl<'a> AdaptiveMemory<'a> {
         let b = ptr + largest.array(4 * of_b) + largest.array(self.element_bytes * of_b);
         let taken = ptr + self.esc.scan.scratch_bytes(4, columns + 1);
         let limits = Limits::within(self.info, u64::MAX, self.esc, self.by_esc);
-        let need = limits.need(columns, sizes, entries);
+        let need = limits.need(columns, &rest_sizes(of, self.esc), entries);
         let (setup, kept) = setup_bytes(self.esc, columns, of_b);
         largest.0 = largest.0.max(need.largest).max(8 * (of_b + 1));
         let parts = ptr + largest.array(4 * entries) + largest.array(self.element_bytes * entries);

@@ -7,10 +7,11 @@
 //! [`find`] is the symbolic part, [`numeric`] the numeric part. A plan of scalars may keep the
 //! results of the symbolic part: [`kept`].
 mod bands;
+mod bound;
+mod choice;
 mod classes;
 mod equal;
 mod find;
-mod foretell;
 mod kept;
 mod memory;
 mod numeric;
@@ -21,7 +22,7 @@ mod rules;
 mod tests;
 mod tuning;
 
-pub(in crate::product) use foretell::{counted_entries, foretell};
+pub(in crate::product) use bound::bound;
 pub(in crate::product) use kept::{KeepRule, Kept, KeptSums};
 pub(in crate::product) use memory::AdaptiveMemory;
 
@@ -32,13 +33,13 @@ use crate::{
     product::{
         esc::Engine,
         terms::{
-            Bin, Class, Counts, Known, Layout, Method, Operands, PatternPair, Pipeline, Place, Profile, Spec, Target,
-            TargetKind,
+            Bin, Class, Counts, Known, Layout, Method, Operands, Pipeline, Place, Profile, Spec, Target, TargetKind,
         },
         tuning::{AdaptiveTuning, Tuning},
     },
 };
 use bands::{AdaptiveBand, AdaptiveBands, ColumnBands};
+use choice::AllSorted;
 use find::{Finder, Found};
 use numeric::{Numeric, RowsOfC};
 use rest::{Part, Rest};
@@ -88,33 +89,28 @@ impl Adaptive {
         let free = work.free_bytes();
         let of_a = [patterns.0.nnz(), patterns.0.ncols, patterns.0.nrows];
         let known = Known::new(cols, of_a, patterns.1.nnz(), [patterns.0.lengths, patterns.1.lengths]);
-        if let Some(all) = self.class_of_all(patterns, &known, (&memory, free))
+        if let Some(all) = memory.sorts_all(&known, free)
             && let Some(counts) = self.sorted(work, operands, all, (&memory, free), place)?
         {
             return Ok(counts);
         }
-        let by_esc = self.tuning.esc && self.tuning.prices.needs_no_analysis(&known);
-        if by_esc || AdaptiveMemory::profile_bytes(cols as u64) > work.free_bytes() {
+        if memory.needs_no_analysis(&known, work.free_bytes()) {
             return self.esc.multiply(work, operands, place);
         }
         work.stage("setup");
         let mut rules = self.finder.rules(patterns);
         let mut profile = self.finder.profile(work, patterns, &rules)?; // round trip 1
         let free = work.free_bytes();
-        if let Some(class) = self.tuning.class_of_analysed(&profile.statistics())
-            && memory.counts_sorted(cols as u64, profile.products(), free)
-            && let Some(counts) = self.sorted(work, operands, (class, profile.products()), (&memory, free), place)?
+        if let Some(all) = memory.sorts_analysed(&profile.sizes, free)
+            && let Some(counts) = self.sorted(work, operands, all, (&memory, free), place)?
         {
             return Ok(counts);
         }
-        if self.tuning.leaves_long(&profile.statistics()) {
-            rules.leaves_long = true;
-            profile.lists.sizes.leave_long(&rules);
-        }
-        if !profile.are_taken() || !profile.share_out(&self.tuning.prices, self.tuning.esc) {
+        let Some(bins) = memory.bins(&mut rules, &mut profile.lists.sizes) else {
             drop(profile);
             return self.esc.multiply(work, operands, place);
-        }
+        };
+        profile.set_bins(bins);
         let mut counts = Counts { products: profile.products(), pipeline: Pipeline::Adaptive, ..Counts::default() };
         if counts.products == 0 {
             place(operands.empty_product(work, cols)?)?;
@@ -141,19 +137,18 @@ impl Adaptive {
         Ok(counts)
     }
 
-    /// Computes C = A·B by one class of sorted columns, if C fits `free` bytes. The columns have at
-    /// most `products` products in all.
+    /// Computes C = A·B by one class of sorted columns, if C fits `free` bytes.
     fn sorted(
         &self,
         work: &Work,
         operands: &Operands<'_>,
-        (class, most): (Class, u64),
+        AllSorted { class, products }: AllSorted,
         (memory, free): (&AdaptiveMemory<'_>, u64),
         place: Place<'_>,
     ) -> Result<Option<Counts>> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
-        let keeps_keys = memory.keeps_sorted(class, operands.b.ncols as u64, most, free);
-        let found = self.finder.run_sorted(work, patterns, (class, most, keeps_keys))?;
+        let keeps_keys = memory.keeps_sorted(class, operands.b.ncols as u64, products, free);
+        let found = self.finder.run_sorted(work, patterns, (class, products, keeps_keys))?;
         if !memory.fits_sorted(operands.b.ncols as u64, found.c_nnz as u64, free) {
             return Ok(None);
         }
@@ -222,7 +217,7 @@ impl Adaptive {
                 operands.empty_product(work, columns).and_then(&mut *place).map(|()| true)
             }
             _ => profile().and_then(|mut profile| {
-                profile.share_out(&self.tuning.prices, false);
+                profile.share_out(&self.tuning.prices);
                 let found = self.find_band(work, operands, (profile, band), memory, counts)?;
                 let Some(FoundBand { found, rest, counts: with }) = found else { return Ok(false) };
                 self.sums(work, operands, found, rest, place)?;
@@ -292,21 +287,6 @@ impl Adaptive {
         let numbers = (&self.esc.finder.tuning, &self.tuning);
         let sizes = (operands.element(), operands.a.nrows);
         AdaptiveMemory::new(work.device().info(), numbers, sizes, operands.consumer)
-    }
-
-    /// The class of sorted columns that takes every column of C, and an upper bound of the
-    /// products. `None` if the host knows no such class, or if the entries cannot be counted within
-    /// `free` bytes.
-    fn class_of_all(
-        &self,
-        (a, b): PatternPair<'_>,
-        known: &Known,
-        (memory, free): (&AdaptiveMemory<'_>, u64),
-    ) -> Option<(Class, u64)> {
-        let longest = [a.lengths?.longest, b.lengths?.longest];
-        let class = self.tuning.class_of_all(longest, known)?;
-        let most = u64::from(longest[0]) * b.nnz() as u64;
-        memory.counts_sorted(b.ncols as u64, most, free).then_some((class, most))
     }
 
     /// Computes the columns that no other method takes, by ESC.

@@ -55,14 +55,15 @@ pub(super) struct Profiled {
 }
 
 impl Profile {
-    /// Divides the columns among the methods by their costs. Returns false if ESC may compute all
-    /// columns, and is predicted to take less time.
-    pub fn share_out(&mut self, prices: &Prices, esc: bool) -> bool {
-        let shares = choose::share_out(&self.statistics(), prices, esc);
-        let found = shares.is_some();
-        self.lists.shares = shares.unwrap_or_default();
-        self.lists.numbers = (0..self.lists.shares.len()).collect();
-        found
+    /// Divides the columns among the methods by their costs.
+    pub fn share_out(&mut self, prices: &Prices) {
+        self.set_bins(choose::share_out(&self.statistics(), prices, false).unwrap_or_default());
+    }
+
+    /// Sets the bins of the columns.
+    pub fn set_bins(&mut self, shares: Vec<Share>) {
+        self.lists.numbers = (0..shares.len()).collect();
+        self.lists.shares = shares;
     }
 
     /// The numbers of each column, by which columns are cut into bands. Five reads.

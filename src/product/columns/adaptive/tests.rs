@@ -1,8 +1,8 @@
 //! Every class of columns and of tasks. Results are compared with the reference, to the bit.
 mod bands;
+mod bounds;
 mod direct;
 mod equal;
-mod foretold;
 mod hash;
 mod hubs;
 mod long;
@@ -84,7 +84,7 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
     let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: None };
     let (c, counts, used) = run(&operands, tuning, None)?;
     assert_equal(&c, want, tuning);
-    foretold::check_foretold((a, b), tuning, u64::MAX, (&counts, used - x.bytes() - y.bytes()))?;
+    bounds::check_bound((a, b), tuning, u64::MAX, (&counts, used - x.bytes() - y.bytes()))?;
     let of_bins = counts.bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.columns, sum.1 + bin.products));
     assert_eq!((of_bins.1, counts.bands), (counts.products, 1), "{:?}", counts.bins);
 

@@ -4,10 +4,10 @@ use crate::{
     DeviceInfo,
     product::{
         bands::Limits,
-        choose::{self, AdaptiveNumbers, GROUPS, PAIRED_PRODUCTS, Prices},
+        choose::{AdaptiveNumbers, GROUPS, PAIRED_PRODUCTS, Prices},
         columns::hash::GlobalTables,
         sort,
-        terms::{Class, ClassSizes, ClassesSums, Known, Method, most_sorted_products, sorted_class},
+        terms::{Class, ClassSizes, Method, most_sorted_products},
         tuning::AdaptiveTuning,
     },
     tuning::MethodCosts,
@@ -150,28 +150,6 @@ impl AdaptiveTuning {
     pub fn tables(&self, info: &DeviceInfo, sizes: &ClassSizes, nrows: usize) -> GlobalTables {
         let of = sizes.of(Class::HashedGlobal);
         GlobalTables::new(info, self, [of.longest.into(), of.products], nrows)
-    }
-
-    /// Returns the class of sorted columns that takes every column of C. It is `None` if the
-    /// longest columns of A and of B are too long for all classes, or if another method is allowed
-    /// and expected to be faster.
-    pub fn class_of_all(&self, longest: [u32; 2], known: &Known) -> Option<Class> {
-        let products = u64::from(longest[0]) * u64::from(longest[1]);
-        let most = if self.esc && self.sorts { self.most_sorted } else { self.sorted_most };
-        let class = Class::SORTED[sorted_class(products, most)?];
-        (!self.esc || self.prices.sorts_all(class, known)).then_some(class)
-    }
-
-    /// Returns the class of sorted columns that takes every column of a product with these sums. It
-    /// is `None` if this is not allowed, or if the bins are expected to be faster.
-    pub fn class_of_analysed(&self, sums: &ClassesSums) -> Option<Class> {
-        if self.esc && self.sorts { self.prices.sorts_analysed(sums) } else { None }
-    }
-
-    /// Whether ESC computes the columns of [`Class::Long`] of a product with these sums. It does so
-    /// if it is allowed and expected to take less time.
-    pub fn leaves_long(&self, sums: &ClassesSums) -> bool {
-        self.esc && choose::leaves_long(sums, &self.prices)
     }
 
     /// Returns the most products of a column that is sorted, among `columns` columns with about

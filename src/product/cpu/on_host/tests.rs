@@ -20,7 +20,7 @@ fn check<M: Matrix + PartialEq>(a: &M, b: &M, limit: Option<u64>) -> Result<usiz
     let estimate = Product::of(a, b).method(Method::Host);
     let estimate = if let Some(limit) = limit { estimate.memory_limit(operands + limit) } else { estimate };
     let estimate = estimate.estimate(device.info())?;
-    assert_eq!((&estimate.bins, estimate.bands), (&report.bins, report.bands));
+    assert_eq!((estimate.products, estimate.bands), (report.products, report.bands));
     assert!(report.peak_device_bytes <= estimate.peak_device_bytes, "{report:?} {estimate:?}");
     Ok(report.bands)
 }

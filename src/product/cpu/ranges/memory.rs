@@ -6,12 +6,12 @@ use super::{
     arrays::{Ranges, bitmap_words, record_words, sum_places},
 };
 use crate::{
-    DeviceInfo, OperandPair,
+    DeviceInfo, Error, OperandPair,
     device::pool_bytes,
     element::ElementType,
     primitives::{drop_entries::DropMemory, segmented_reduce::RUN_PIECE},
     product::{
-        bands::{Largest, Limits, Need},
+        bands::{Largest, Limits, Need, too_long},
         terms::Way,
     },
 };
@@ -126,6 +126,20 @@ impl<'a> RangeMemory<'a> {
     /// `free_bytes` bytes.
     pub(super) fn fits_sums(&self, columns: u64, entries: u64, groups: Groups, free_bytes: u64) -> bool {
         entries < Limits::MAX_PRODUCTS && self.fits(self.need_of_sums(columns, entries, groups), free_bytes)
+    }
+
+    /// The error for column `col` of C, which does not fit `free_bytes` bytes. Earlier columns hold
+    /// `kept` bytes.
+    pub(super) fn too_long(
+        &self,
+        col: usize,
+        [entries, products]: [u64; 2],
+        groups: Groups,
+        [free_bytes, kept]: [u64; 2],
+    ) -> Error {
+        let available = Need { bytes: free_bytes, largest: self.info.max_alloc_bytes };
+        let need = self.need_of_sums(1, entries, groups);
+        too_long(format!("column {col}"), products, need, available, kept)
     }
 
     /// Memory of the analysis.

@@ -10,8 +10,8 @@
 //! entries are found.
 mod arrays;
 mod blocks;
+mod bound;
 mod cuts;
-mod foretell;
 mod kernels;
 mod memory;
 mod numbers;
@@ -23,7 +23,7 @@ mod tests;
 mod tuning;
 
 pub(in crate::product) use blocks::BlockKernels;
-pub(in crate::product) use foretell::foretell;
+pub(in crate::product) use bound::bound;
 pub(in crate::product) use memory::RangeMemory;
 pub(crate) use numbers::RangeNumbers;
 pub(in crate::product) use profile::{CACHED_ROWS, RangeProfile, Sides};
@@ -32,10 +32,9 @@ use sums::{FilledRanges, RangeSums, RangeTask};
 pub(in crate::product) use tuning::RangeTuning;
 
 use crate::{
-    Error, Result,
+    Result,
     device::{Buffer, Device, Work},
     product::{
-        bands::{Need, too_long},
         esc::Engine,
         terms::{Band, Counts, Method, Operands, Pipeline, Place, Sizes, Spec, Way},
         tuning::Tuning,
@@ -222,8 +221,9 @@ impl<S: RangeSums> Ranged<S> {
             let free = work.free_bytes();
             let kept = free_at_first.saturating_sub(free);
             let fits = |columns, entries| memory.fits_sums(columns, entries, groups, free);
-            let end = band_end(lengths, first, fits)
-                .ok_or_else(|| self.too_long(memory, (first, lengths[first], products[first]), groups, (free, kept)))?;
+            let of_first = [lengths[first], products[first]].map(u64::from);
+            let end =
+                band_end(lengths, first, fits).ok_or_else(|| memory.too_long(first, of_first, groups, [free, kept]))?;
             let (cols, of_band) = (end - first, &products[first..end]);
             let entries: usize = lengths[first..end].iter().map(|&length| length as usize).sum();
             tracing::debug!(target: "blockmul::product", number = bands, columns = cols, entries, "band");
@@ -249,18 +249,6 @@ impl<S: RangeSums> Ranged<S> {
             (first, bands) = (end, bands + 1);
         }
         Ok(bands)
-    }
-
-    fn too_long(
-        &self,
-        memory: &RangeMemory<'_>,
-        (col, entries, products): (usize, u32, u32),
-        groups: Groups,
-        (free_bytes, kept): (u64, u64),
-    ) -> Error {
-        let available = Need { bytes: free_bytes, largest: memory.info.max_alloc_bytes };
-        let need = memory.need_of_sums(1, entries.into(), groups);
-        too_long(format!("column {col}"), products.into(), need, available, kept)
     }
 }
 

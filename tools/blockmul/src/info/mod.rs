@@ -32,14 +32,14 @@ Examples:
   blockmul info A.mtx
   blockmul info *.mtx.gz | less
   blockmul info W.mtx --block 6x3                       the product in blocks of 6x3
-  blockmul info A.mtx --memory-limit 2GiB               into how many bands multiply would cut the product
+  blockmul info A.mtx --memory-limit 2GiB               into how many bands multiply cuts the product at most
   blockmul info A.mtx --dense 32                        also what a dense matrix of 32 columns would take
   blockmul info *.mtx --json | jq .product.products     one JSON object a line for each file
 
 The product is A·A, or A·Aᵀ if A is not square. Its expansion size is always exact. If counting its entries
-would take long, bounds are shown instead (\"at least\", \"at most\"). For each device it is foretold which
-methods will compute which columns of C, in how many bands and how much memory. The best block is the one whose row
-indices and f64 elements take the fewest bytes.")]
+would take long, bounds are shown instead (\"at least\", \"at most\"). For each device it is shown how much
+memory multiply uses at most, and into how many bands it cuts the product at most. The best block is the one whose
+row indices and f64 elements take the fewest bytes.")]
 pub struct Args {
     /// Matrices; - for Matrix Market on stdin.
     #[arg(required = true, value_name = "FILE")]

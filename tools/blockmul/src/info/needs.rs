@@ -1,6 +1,6 @@
 //! Device memory that a product needs.
 use super::dense::DenseNeeds;
-use blockmul::{Error, Method, Product, device::DeviceInfo, element::ElementType, matrix::AnyMatrix, product::Bin};
+use blockmul::{Error, Method, Product, device::DeviceInfo, element::ElementType, matrix::AnyMatrix};
 use serde::Serialize;
 use std::cell::LazyCell;
 
@@ -8,7 +8,7 @@ use std::cell::LazyCell;
 /// another thread: a process that ends while a driver starts may crash.
 pub type Devices = LazyCell<Result<Vec<DeviceInfo>, Error>>;
 
-/// Needs of the product on one device, as the library plans it.
+/// Needs of the product on one device, as the library bounds them.
 #[derive(Serialize)]
 pub struct DeviceNeeds {
     pub index: usize,
@@ -18,9 +18,8 @@ pub struct DeviceNeeds {
     pub global_bytes: u64,
     /// Upper bound of the memory used at once; null if the product does not fit.
     pub peak_device_bytes: Option<u64>,
+    /// Upper bound of the bands.
     pub bands: Option<usize>,
-    /// The columns of C that each method will compute, as in the report of `multiply`.
-    pub bins: Vec<Bin>,
     /// The reason why the product does not fit.
     pub refused: Option<String>,
     /// The product with a dense matrix, if it is asked for.
@@ -61,9 +60,8 @@ impl Wanted<'_> {
             name: info.name.clone(),
             element: a.element().name(),
             global_bytes: info.global_bytes,
-            peak_device_bytes: estimate.as_ref().map(|estimate| estimate.peak_device_bytes),
-            bands: estimate.as_ref().map(|estimate| estimate.bands),
-            bins: estimate.map_or(Vec::new(), |estimate| estimate.bins),
+            peak_device_bytes: estimate.map(|estimate| estimate.peak_device_bytes),
+            bands: estimate.map(|estimate| estimate.bands),
             refused,
             dense: self.dense.map(|columns| DenseNeeds::of(info, a, columns, self.memory_limit)),
         }

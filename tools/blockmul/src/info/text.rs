@@ -3,7 +3,7 @@ use super::needs::{DeviceNeeds, Devices};
 use super::{Blocks, Fits, Info, Product};
 use crate::messages::in_a_line;
 use crate::sizes::show_bytes;
-use crate::table::{self, number};
+use crate::table;
 use blockmul::extra::analysis::{BlockFit, Bounds, ColumnLengths};
 
 /// Characters of the longest bar.
@@ -147,31 +147,12 @@ fn needs(needs: &[DeviceNeeds], of: &str, devices: &Devices) -> String {
             device.name.clone(),
         ]
     };
-    let header = ["device", "memory", "takes at most", "bands", "in", "name"];
+    let header = ["device", "memory", "takes at most", "bands at most", "in", "name"];
     let table = table::plain(header, needs.iter().map(row), 0..4);
     let mut lines = vec![format!("  {of} on the devices here:"), indented(&table)];
-    if needs.iter().any(|device| !device.bins.is_empty()) {
-        lines.push(format!("  methods of its columns there:\n{}", indented(&bins(needs))));
-    }
     let refused = |device: &DeviceNeeds| Some(format!("    {}: {}", device.index, device.refused.as_deref()?));
     lines.extend(needs.iter().filter_map(refused));
     lines.join("\n")
-}
-
-/// The columns that each method will compute on each device.
-fn bins(needs: &[DeviceNeeds]) -> String {
-    let all = needs.iter().flat_map(|device| device.bins.iter().map(move |bin| (device, bin)));
-    let rows = all.map(|(device, bin)| {
-        [
-            device.index.to_string(),
-            bin.columns.to_string(),
-            bin.products.to_string(),
-            number(bin.predicted_ms, 3),
-            bin.method.name().into(),
-            bin.which.into(),
-        ]
-    });
-    table::plain(["device", "number", "products", "predicted ms", "method", "columns of C"], rows, 0..4)
 }
 
 fn percent(part: f64) -> String {

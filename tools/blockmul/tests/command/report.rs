@@ -148,7 +148,7 @@ fn products_on_the_host_are_explained() {
             assert!(auto.stdout.contains("by host on "), "{line}: {}", auto.stdout);
         }
         let scalars = desk.multiply("u.mtx --explain").stderr;
-        assert!(scalars.contains(" ms, ranges of columns 0.") && scalars.contains(", ESC 0."), "{scalars}");
+        assert!(scalars.contains(" ms, less than the device"), "{scalars}");
     }
 }
 

@@ -1,16 +1,16 @@
 //! Products that are cut into bands by the memory that methods of scalars need.
-use super::{foretold::check_foretold, *};
+use super::{bounds::check_bound, *};
 use crate::Error;
 
-/// Computes C = A·B within several limits, and compares it with the reference and with the
-/// prediction. Returns the largest number of bands.
+/// Computes C = A·B within several limits, and compares it with the reference and with its
+/// bound. Returns the largest number of bands.
 fn check_bands<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> Result<usize> {
     let (work, want) = (Work::new(&test_device(), None), reference::multiply(a, b)?);
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: None };
     let of_operands = x.bytes() + y.bytes();
     let (_, whole, used) = run::<T>(&operands, tuning, None)?;
-    check_foretold((a, b), tuning, u64::MAX, (&whole, used - of_operands))?;
+    check_bound((a, b), tuning, u64::MAX, (&whole, used - of_operands))?;
     let mut most = 1;
     for parts in [2, 4] {
         let limit = of_operands + (used - of_operands) / parts;
@@ -28,7 +28,7 @@ fn check_bands<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> R
                 |of: &Counts| of.bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.columns, sum.1 + bin.products));
             assert_eq!(sums(&counts), sums(&whole), "{:?} within {limit} by {tuning:?}", counts.bins);
         }
-        check_foretold((a, b), tuning, limit - of_operands, (&counts, used - of_operands))?;
+        check_bound((a, b), tuning, limit - of_operands, (&counts, used - of_operands))?;
         most = most.max(if counts.pipeline == Pipeline::Adaptive { counts.bands } else { 1 });
     }
     Ok(most)
@@ -101,7 +101,7 @@ fn samples_make_fewer_bands_if_they_are_right() -> Result<()> {
         let of_operands = x.bytes() + y.bytes();
         let (c, counts, used) = run(&operands, tuning, Some(of_operands + (megabytes << 20)))?;
         assert_equal(&c, &want, tuning);
-        check_foretold((&a, &b), tuning, megabytes << 20, (&counts, used - of_operands))?;
+        check_bound((&a, &b), tuning, megabytes << 20, (&counts, used - of_operands))?;
         Ok(counts.bands)
     };
     // The upper bounds of C and its rows take 13 MB.

@@ -1,0 +1,60 @@
+//! The choice between one class of sorted columns, bins of columns, and ESC. The functions are
+//! pure. A product asks them in this order, and so does its [bound](mod@super::bound).
+use super::{memory::AdaptiveMemory, rules::ClassRules};
+use crate::product::{
+    choose,
+    terms::{Class, ClassSizes, Known, Share, sorted_class},
+};
+
+/// One class of sorted columns that takes every column of C.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AllSorted {
+    pub class: Class,
+    /// Upper bound of the products.
+    pub products: u64,
+}
+
+impl AdaptiveMemory<'_> {
+    /// The class that takes every column, before an analysis. `None` if the longest columns of A
+    /// and of B are not known or too long for all classes, if another method is allowed and
+    /// expected to be faster, or if the entries cannot be counted within `free_bytes` bytes.
+    pub(super) fn sorts_all(&self, known: &Known, free_bytes: u64) -> Option<AllSorted> {
+        let (tuning, longest) = (self.adaptive, known.longest_a.map(u64::from)?);
+        let most = if tuning.esc && tuning.sorts { tuning.most_sorted } else { tuning.sorted_most };
+        let class = Class::SORTED[sorted_class(longest * u64::from(known.longest_b?), most)?];
+        let is_best = !tuning.esc || tuning.prices.sorts_all(class, known);
+        self.counted(class, known.columns, longest * known.b_entries, free_bytes).filter(|_| is_best)
+    }
+
+    /// Whether ESC computes all columns without an analysis. It does if it is allowed and expected
+    /// to take less time, or if the analysis does not fit `free_bytes` bytes.
+    pub(super) fn needs_no_analysis(&self, known: &Known, free_bytes: u64) -> bool {
+        let by_esc = self.adaptive.esc && self.adaptive.prices.needs_no_analysis(known);
+        by_esc || Self::profile_bytes(known.columns) > free_bytes
+    }
+
+    /// The class that takes every analysed column. `None` if this is not allowed, if the bins are
+    /// expected to be faster, or if the entries cannot be counted within `free_bytes` bytes.
+    pub(super) fn sorts_analysed(&self, sizes: &ClassSizes, free_bytes: u64) -> Option<AllSorted> {
+        if !self.adaptive.esc || !self.adaptive.sorts {
+            return None;
+        }
+        let class = self.adaptive.prices.sorts_analysed(&sizes.statistics())?;
+        self.counted(class, sizes.cols() as u64, sizes.products(), free_bytes)
+    }
+
+    fn counted(&self, class: Class, columns: u64, products: u64, free_bytes: u64) -> Option<AllSorted> {
+        self.counts_sorted(columns, products, free_bytes).then_some(AllSorted { class, products })
+    }
+
+    /// The bins of analysed columns. The columns of [`Class::Long`] are left to ESC if that is
+    /// allowed and expected to take less time. `None` if ESC computes all columns.
+    pub(super) fn bins(&self, rules: &mut ClassRules, sizes: &mut ClassSizes) -> Option<Vec<Share>> {
+        let (esc, prices) = (self.adaptive.esc, &self.adaptive.prices);
+        if esc && choose::leaves_long(&sizes.statistics(), prices) {
+            rules.leaves_long = true;
+            sizes.leave_long(rules);
+        }
+        choose::share_out(&sizes.statistics(), prices, esc).filter(|_| sizes.are_taken())
+    }
+}
