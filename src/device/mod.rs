@@ -47,7 +47,9 @@ pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use loans::Loan;
 pub use marker::Marker;
-pub(crate) use parameters::{Arguing, Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, kernel};
+pub(crate) use parameters::{
+    Arguing, Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, arguments, kernel,
+};
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use scratch::Scratch;
 pub(crate) use slot::{Column, Elem, Operand, Payload, Sum, Value};

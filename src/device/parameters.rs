@@ -65,6 +65,15 @@ impl Declared {
         self.fields.next().unwrap_or_default()
     }
 
+    /// Declares several fields of these names in the place of the next field.
+    #[inline(never)]
+    pub fn group(&mut self, fields: &'static str, declare: fn(&mut Self)) {
+        self.field();
+        let further = std::mem::replace(&mut self.fields, fields.split(' '));
+        declare(self);
+        self.fields = further;
+    }
+
     /// The type of a parameter in the kernel.
     pub fn word_of<S: Slot>(&self) -> WordType {
         S::word(&self.words)
@@ -290,9 +299,55 @@ pub(super) fn parameters(fields: &'static str, words: &Words, declare: fn(&mut D
     declared.parameters
 }
 
+/// Declares arguments that several kernels have in common. A field of this type in a `kernel!`
+/// stands for all of them, and a kernel `with` them has no others.
+macro_rules! arguments {
+    (
+        $(#[$meta:meta])* $visibility:vis struct $name:ident { $($field:ident: $param:ty),+ $(,)? }
+    ) => {
+        $(#[$meta])*
+        $visibility struct $name<'a> {
+            $(pub $field: <$param as $crate::device::Param>::Value<'a>),+
+        }
+        impl $crate::device::Param for $name<'static> {
+            type Value<'a> = $name<'a>;
+            fn declare(to: &mut $crate::device::Declared) {
+                to.group(concat!($(stringify!($field), " "),+), |to| {
+                    $(<$param as $crate::device::Param>::declare(to);)+
+                });
+            }
+            unsafe fn pass(value: &Self::Value<'_>, to: &mut $crate::device::Arguing<'_>) {
+                // SAFETY: passed on from the caller, argument by argument.
+                $(unsafe { <$param as $crate::device::Param>::pass(&value.$field, to) };)+
+            }
+        }
+    };
+}
+pub(crate) use arguments;
+
 /// Declares the arguments of a kernel, see the head of this file. If several files are given, the
 /// last one contains the kernel, and the others are put before it.
 macro_rules! kernel {
+    (
+        $(#[$meta:meta])* $visibility:vis struct $name:ident = $kernel:literal in $($path:literal),+ with $arguments:ident
+    ) => {
+        const _: $crate::device::Source = $crate::device::source!($($path),+);
+        $(#[$meta])*
+        $visibility struct $name;
+        impl $crate::device::Arguments for $name {
+            const SOURCE: $crate::device::Source = $crate::device::source!($($path),+);
+            const KERNEL: &'static str = $kernel;
+            type Passed<'a> = $arguments<'a>;
+            const FIELDS: &'static str = "";
+            fn declare(to: &mut $crate::device::Declared) {
+                <$arguments<'static> as $crate::device::Param>::declare(to);
+            }
+            unsafe fn pass(passed: &Self::Passed<'_>, to: &mut $crate::device::Arguing<'_>) {
+                // SAFETY: passed on from the caller.
+                unsafe { <$arguments<'static> as $crate::device::Param>::pass(passed, to) }
+            }
+        }
+    };
     (
         $(#[$meta:meta])* $visibility:vis struct $name:ident $(<$($word:ident: $bound:path),+>)? = $kernel:literal in $($path:literal),+ {
             $($field:ident: $param:ty),+ $(,)?
