@@ -138,16 +138,19 @@ uint column_of(global const uint* col_ptr, uint ncols, uint entry)
     return column_between(col_ptr, 0, ncols - 1, entry);
 }
 
-// Returns the first index in first..last whose number is at least `number`, or `last` if there is
-// none. The numbers ascend.
-uint lower_bound(global const uint* numbers, uint first, uint last, uint number)
-{
-    while (first < last) {
-        const uint middle = first + (last - first) / 2;
-        if (numbers[middle] < number)
-            first = middle + 1;
-        else
-            last = middle;
+// Defines name(numbers, first, last, number), which returns the first index in first..last whose
+// number is at least `number`, or `last` if there is none. The numbers ascend.
+#define LOWER_BOUND(name, WORD)                                                                                       \
+    uint name(global const WORD* numbers, uint first, uint last, WORD number)                                         \
+    {                                                                                                                 \
+        while (first < last) {                                                                                        \
+            const uint middle = first + (last - first) / 2;                                                           \
+            if (numbers[middle] < number)                                                                             \
+                first = middle + 1;                                                                                   \
+            else                                                                                                      \
+                last = middle;                                                                                        \
+        }                                                                                                             \
+        return first;                                                                                                 \
     }
-    return first;
-}
+LOWER_BOUND(lower_bound, uint)
+LOWER_BOUND(lower_bound_long, ulong)

@@ -85,8 +85,8 @@ pub(super) enum EngineChoice {
 
 impl EngineChoice {
     /// Chooses by the device, the method and its costs. `tuning` has the numbers of ESC.
-    pub fn new(info: &DeviceInfo, spec: &Spec, tuning: &Tuning, (method, costs): (Method, MethodCosts)) -> Self {
-        if let Some(ranges) = RangeTuning::new(info, (method, costs), tuning.payload, (spec.a, spec.b)) {
+    pub fn new(info: &DeviceInfo, spec: &Spec, tuning: &Tuning, method: Method, costs: MethodCosts) -> Self {
+        if let Some(ranges) = RangeTuning::new(info, method, costs, tuning.payload, (spec.a, spec.b)) {
             return Self::Ranges(ranges);
         }
         match teams_for(info, method).filter(|_| tuning.payload == PayloadKind::Values) {
@@ -109,7 +109,7 @@ impl ChosenEngine {
     fn new(device: &Device, &KernelKey { ref spec, strides, method, costs }: &KernelKey) -> Result<Self> {
         let tuning =
             Tuning::new(device.info(), spec.a, spec.b).with_strides(strides).with_method(device.info(), method);
-        Ok(match (EngineChoice::new(device.info(), spec, &tuning, (method, costs)), tuning.payload) {
+        Ok(match (EngineChoice::new(device.info(), spec, &tuning, method, costs), tuning.payload) {
             (EngineChoice::Ranges(ranges), PayloadKind::Values) => {
                 Self::Ranged(Box::new(Ranged::new(device, spec, tuning, &ranges)?))
             }
@@ -119,7 +119,7 @@ impl ChosenEngine {
             (EngineChoice::Adaptive(teams, adaptive), _) => {
                 Self::Adaptive(Box::new(Adaptive::new(device, teams, spec, tuning, &adaptive)?))
             }
-            (EngineChoice::Esc, _) => Self::Esc(Box::new(Engine::new(device, spec, tuning, (method, costs))?)),
+            (EngineChoice::Esc, _) => Self::Esc(Box::new(Engine::new(device, spec, tuning, method, costs)?)),
         })
     }
 }

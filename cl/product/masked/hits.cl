@@ -49,15 +49,7 @@ uint range_begin(global const ulong* steps, global const ulong* record, uint ran
     uint part = 0;
     for (; part + 1 < parts && before >= record[part * RECORD]; ++part)
         before -= record[part * RECORD];
-    uint first = first_of(part, parts, cols), last = first_of(part + 1, parts, cols);
-    while (first < last) {
-        const uint middle = first + (last - first) / 2;
-        if (steps[middle] < before)
-            first = middle + 1;
-        else
-            last = middle;
-    }
-    return first;
+    return lower_bound_long(steps, first_of(part, parts, cols), first_of(part + 1, parts, cols), before);
 }
 
 // Lists the entries first..end of a column of A whose rows are on the mask, and returns their

@@ -44,19 +44,6 @@ KERNEL mask_probes(global const uint* a_t_col_ptr, global const uint* b_col_ptr,
         probe_ptr[place] = 0; // the scan writes the number of probes here
 }
 
-// Returns the first place in first <= place < end whose probes begin at or after `probe`, or end.
-uint place_from(global const ulong* probe_ptr, uint first, uint end, ulong probe)
-{
-    while (first < end) {
-        const uint middle = first + (end - first) / 2;
-        if (probe_ptr[middle] < probe)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 // Returns the last place in first <= place < end whose probes begin at or before `probe`. Place
 // `first` must be such a place.
 uint place_of(global const ulong* probe_ptr, uint first, uint end, ulong probe)
@@ -76,7 +63,7 @@ KERNEL mask_bands(global const ulong* probe_ptr, global ulong* band, ulong share
     const uint i = get_global_id(0);
     if (i > bands)
         return;
-    const uint place = i < bands ? place_from(probe_ptr, 0, nnz, i * share) : nnz;
+    const uint place = i < bands ? lower_bound_long(probe_ptr, 0, nnz, i * share) : nnz;
     band[2 * i] = place;
     band[2 * i + 1] = probe_ptr[place];
 }
@@ -99,14 +86,7 @@ bool hits_at(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, glo
     uint first = *from, stride = 1;
     for (; stride <= count - first && other[first + stride - 1] < k; stride *= 2)
         first += stride;
-    uint end = min(first + stride - 1, count);
-    while (first < end) {
-        const uint middle = first + (end - first) / 2;
-        if (other[middle] < k)
-            first = middle + 1;
-        else
-            end = middle;
-    }
+    first = lower_bound(other, first, min(first + stride - 1, count), k);
     *from = first;
     *pair = by_a ? (uint2)(a + n, b + first) : (uint2)(a + first, b + n);
     return first < count && other[first] == k;

@@ -107,7 +107,7 @@ pub(crate) fn estimate(conditions: &Conditions<'_>, a: Stored<'_>, b: Option<Sto
     let (nrows, free_bytes) = (a.pattern.nrows(), limit.saturating_sub(operand_bytes));
     let spec = Spec::new(element, a.shape, right.shape, nrows);
     let counted = CountedProduct::new(a.pattern, right.pattern);
-    let Bound { bands, peak_bytes } = match EngineChoice::new(info, &spec, &tuning, (method, costs)) {
+    let Bound { bands, peak_bytes } = match EngineChoice::new(info, &spec, &tuning, method, costs) {
         EngineChoice::Ranges(numbers) => {
             let memory = RangeMemory::new(info, &numbers, element, (nrows, strides[2]), consumer);
             ranges::bound(&memory, &counted, free_bytes)?
@@ -136,7 +136,9 @@ fn estimate_on_host(
     let of = |of: &Pattern| [of.nrows(), of.ncols(), of.nnz()];
     let size = HostSize::of(
         element,
-        (of(a.pattern), of(b.pattern), std::ptr::eq(a.pattern, b.pattern)),
+        of(a.pattern),
+        of(b.pattern),
+        std::ptr::eq(a.pattern, b.pattern),
         payload,
         (a.shape, b.shape),
     );
@@ -185,7 +187,7 @@ fn estimate_by_esc(
         EntryMemory { consumer, ..EntryMemory::new(element, tuning, a.pattern.nrows(), entry_bytes, area) };
     let limits = |used: u64| Limits::within(info, limit.saturating_sub(used), tuning, entry_memory);
     let spec = Spec::new(element, a.shape, b.shape, a.pattern.nrows());
-    let sorted = ShortRule::new(info, &spec, tuning, (method, costs)).and_then(|rule| {
+    let sorted = ShortRule::new(info, &spec, tuning, method, costs).and_then(|rule| {
         let longest = [a, b].map(|of| ColumnLengths::of(of.pattern).longest);
         rule.short_columns(longest, &Known::of(a.pattern, b.pattern), &limits(operand_bytes))
     });

@@ -91,14 +91,6 @@
                 *(local OF(VECTOR_, WIDTH)*)((blocks) + t * STEP + at + at / LEAD * (PITCH - LEAD)) =                 \
                     held[t * ROUNDS(PARTS) + s];                                                                      \
         }
-#define FETCH_BLOCKS                                                                                                  \
-    if (aligned) {                                                                                                    \
-        FETCH(held_a, a_values, a_stride, x, A_PARTS, A_WIDTH, true)                                                  \
-        FETCH(held_b, b_values, b_stride, y, B_PARTS, B_WIDTH, true)                                                  \
-    } else {                                                                                                          \
-        FETCH(held_a, a_values, a_stride, x, A_PARTS, A_WIDTH, false)                                                 \
-        FETCH(held_b, b_values, b_stride, y, B_PARTS, B_WIDTH, false)                                                 \
-    }
 // FETCH_PAIR loads the pair of the product of a round. Item t loads that of team t.
 #define FETCH_PAIR(round) (begin < end && (round) < end - begin ? pair[begin + (round)] : (uint2)(NONE))
 

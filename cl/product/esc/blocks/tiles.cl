@@ -135,14 +135,6 @@ uint class_of(uint length)
         if (slot < SLOTS)                                                                                             \
             *(local OF(VECTOR_, WIDTH_)*)((blocks) + slot * STEP + i % PARTS * WIDTH_) = held[s];                     \
     }
-#define FETCH_BLOCKS                                                                                                  \
-    if (aligned) {                                                                                                    \
-        FETCH(held_a, a_values, a_stride, x, A_PARTS, A_WIDTH, true)                                                  \
-        FETCH(held_b, b_values, b_stride, y, B_PARTS, B_WIDTH, true)                                                  \
-    } else {                                                                                                          \
-        FETCH(held_a, a_values, a_stride, x, A_PARTS, A_WIDTH, false)                                                 \
-        FETCH(held_b, b_values, b_stride, y, B_PARTS, B_WIDTH, false)                                                 \
-    }
 #define FETCH_PAIRS(round)                                                                                            \
     WRITTEN_OUT                                                                                                       \
     for (uint s = 0; s < ROUNDS(SLOTS); ++s) {                                                                        \

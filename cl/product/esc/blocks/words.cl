@@ -85,4 +85,13 @@ uint run_begin(global const uint* run_end, uint run)
 #define PUT_2(aligned, value, to) (aligned ? ASSIGN_2(value, to) : vstore2(value, 0, to))
 #define PUT_4(aligned, value, to) (aligned ? ASSIGN_4(value, to) : vstore4(value, 0, to))
 #endif
+// Loads the blocks of a pair, by FETCH of the kernel's file.
+#define FETCH_BLOCKS                                                                                                  \
+    if (aligned) {                                                                                                    \
+        FETCH(held_a, a_values, a_stride, x, A_PARTS, A_WIDTH, true)                                                  \
+        FETCH(held_b, b_values, b_stride, y, B_PARTS, B_WIDTH, true)                                                  \
+    } else {                                                                                                          \
+        FETCH(held_a, a_values, a_stride, x, A_PARTS, A_WIDTH, false)                                                 \
+        FETCH(held_b, b_values, b_stride, y, B_PARTS, B_WIDTH, false)                                                 \
+    }
 #endif
