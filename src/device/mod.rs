@@ -47,10 +47,12 @@ pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use loans::Loan;
 pub use marker::Marker;
-pub(crate) use parameters::{Arguing, Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, kernel};
+pub(crate) use parameters::{
+    Arguing, Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, argument_group, kernel,
+};
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use scratch::Scratch;
-pub(crate) use slot::{Column, Elem, Operand, Payload, Sum, Value};
+pub(crate) use slot::{Column, Elem, Operand, Payload, Slot, Sum, Value};
 pub(crate) use source::{Options, Source, source};
 pub(crate) use team::{TeamNumbers, Teams};
 pub use work::StageTime;

@@ -65,6 +65,14 @@ impl Declared {
         self.fields.next().unwrap_or_default()
     }
 
+    /// Declares fields of these names in place of the next field.
+    pub fn group(&mut self, fields: &'static str, declare: fn(&mut Self)) {
+        self.field();
+        let others = std::mem::replace(&mut self.fields, fields.split(' '));
+        declare(self);
+        self.fields = others;
+    }
+
     /// The type of a parameter in the kernel.
     pub fn word_of<S: Slot>(&self) -> WordType {
         S::word(&self.words)
@@ -289,6 +297,43 @@ pub(super) fn parameters(fields: &'static str, words: &Words, declare: fn(&mut D
     declare(&mut declared);
     declared.parameters
 }
+
+/// Declares parameters that several kernels have in common. They are the field of a `kernel!` whose
+/// type is the declared struct. The host passes one value, from which each parameter takes a part.
+///
+/// ```text
+/// argument_group! {
+///     struct InMatrix: for<'a> Stored<'a> = |a| {
+///         values: In<Elem> = a.values,
+///         stride: u32 = a.stride,
+///     }
+/// }
+/// ```
+macro_rules! argument_group {
+    (
+        $(#[$meta:meta])* $visibility:vis struct $name:ident $(<$word:ident: $bound:path>)?:
+            for<$life:lifetime> $value:ty = |$of:ident| { $($field:ident: $param:ty = $part:expr),+ $(,)? }
+    ) => {
+        $(#[$meta])*
+        $visibility struct $name $(<$word>(std::marker::PhantomData<$word>))?;
+        impl $(<$word: $bound>)? $crate::device::Param for $name $(<$word>)? {
+            type Value<$life> = $value;
+            fn declare(to: &mut $crate::device::Declared) {
+                to.group(concat!($(stringify!($field), " "),+), |to| {
+                    $(<$param as $crate::device::Param>::declare(to);)+
+                });
+            }
+            unsafe fn pass($of: &Self::Value<'_>, to: &mut $crate::device::Arguing<'_>) {
+                $(
+                    let part = &$part;
+                    // SAFETY: passed on from the caller, argument by argument.
+                    unsafe { <$param as $crate::device::Param>::pass(part, to) };
+                )+
+            }
+        }
+    };
+}
+pub(crate) use argument_group;
 
 /// Declares the arguments of a kernel, see the head of this file. If several files are given, the
 /// last one contains the kernel, and the others are put before it.
