@@ -22,33 +22,6 @@
 #error "PAYLOAD, ITEMS, SHORT_MAX, CHUNK: see src/primitives/segmented_sort.rs"
 #endif
 
-// The last segment in first..=last that begins at or before a position.
-uint segment_at(global const uint* segment_ptr, uint first, uint last, uint position)
-{
-    while (first < last) {
-        const uint middle = first + (last - first + 1) / 2;
-        if (segment_ptr[middle] <= position)
-            first = middle;
-        else
-            last = middle - 1;
-    }
-    return first;
-}
-
-// The first segment that begins at or after a position; `segments` if there is none.
-uint segment_from(global const uint* segment_ptr, uint segments, uint position)
-{
-    uint first = 0, end = segments;
-    while (first < end) {
-        const uint middle = first + (end - first) / 2;
-        if (segment_ptr[middle] < position)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 // Number of the first `count` elements of the merged sequence that come from the left sequence. If
 // keys are equal, those of the left come first.
 uint local_path(local const uint* left, uint lefts, local const uint* right, uint rights, uint count)
@@ -120,7 +93,7 @@ void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base,
     for (uint i = 0; i < ITEMS; ++i) {
         const uint at = mine + i;
         if (at < count && at >= end) {
-            const uint segment = segment_at(segment_ptr, first, last, base + at);
+            const uint segment = column_between(segment_ptr, first, last, base + at);
             end = min(segment_ptr[segment + 1] - base, count);
         }
         border[i] = at >= count || at + 1 == end;
@@ -150,7 +123,7 @@ void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base,
         const uint middle = mine / (2 * width) * (2 * width) + width;
         uint begin = 0, stop = 0;
         if (middle < count) {
-            const uint segment = segment_at(segment_ptr, first, last, base + middle);
+            const uint segment = column_between(segment_ptr, first, last, base + middle);
             const uint start = segment_ptr[segment];
             const uint low = start > base + middle - width ? start - base : middle - width;
             const uint high = min(min(segment_ptr[segment + 1] - base, count), middle + width);
@@ -180,8 +153,8 @@ KERNEL sort_tiles(global const uint* segment_ptr, global const uint* row_in, glo
     const uint item = get_local_id(0);
     const uint position = get_group_id(0) * SHORT_MAX;
     if (item == 0) {
-        const uint first = segment_from(segment_ptr, segments, position);
-        uint end = segment_from(segment_ptr, segments, min(position + SHORT_MAX, n));
+        const uint first = lower_bound(segment_ptr, 0, segments, position);
+        uint end = lower_bound(segment_ptr, 0, segments, min(position + SHORT_MAX, n));
         if (end > first && segment_ptr[end] - segment_ptr[end - 1] > SHORT_MAX)
             --end; // a long segment: the last that begins here
         bounds[0] = first;
@@ -204,7 +177,7 @@ KERNEL sort_tiles(global const uint* segment_ptr, global const uint* row_in, glo
 // The segment of a chunk, and the number of merge passes it needs: the least p with chunks <= 2^p.
 uint segment_of_chunk(global const uint* chunk_ptr, uint segments, uint chunk, uint* passes)
 {
-    const uint segment = segment_at(chunk_ptr, 0, segments - 1, chunk);
+    const uint segment = column_between(chunk_ptr, 0, segments - 1, chunk);
     *passes = 32 - clz(chunk_ptr[segment + 1] - chunk_ptr[segment] - 1);
     return segment;
 }

@@ -132,32 +132,19 @@ void sort_range(global uint* row, global PAYLOAD* payload, global uint* row_to, 
     }
 }
 
-uint segment_from(global const uint* segment_ptr, uint segments, uint position)
-{
-    uint first = 0, end = segments;
-    while (first < end) {
-        const uint middle = first + (end - first) / 2;
-        if (segment_ptr[middle] < position)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 // The passes overwrite row_in and payload_in.
 KERNEL sort_tiles(global const uint* segment_ptr, global uint* row_in, global PAYLOAD* payload_in, global uint* row_out,
                   global PAYLOAD* payload_out, uint segments, uint n)
 {
     const uint position = get_group_id(0) * SHORT_MAX;
     const uint stop = min(position + SHORT_MAX, n);
-    uint segment = segment_from(segment_ptr, segments, position);
+    uint segment = lower_bound(segment_ptr, 0, segments, position);
     while (segment < segments && segment_ptr[segment] < stop) {
         const uint begin = segment_ptr[segment];
         // Finds the segment after this one, and the empty ones that follow it, by bisection.
         uint next = segment + 1;
         if (segment_ptr[next] == begin)
-            next = segment_from(segment_ptr, segments, begin + 1) - 1;
+            next = lower_bound(segment_ptr, 0, segments, begin + 1) - 1;
         else {
             if (segment_ptr[next] - begin <= SHORT_MAX)
                 sort_range(row_in, payload_in, row_out, payload_out, begin, segment_ptr[next], false);
@@ -168,7 +155,7 @@ KERNEL sort_tiles(global const uint* segment_ptr, global uint* row_in, global PA
 
 uint segment_of_chunk(global const uint* chunk_ptr, uint segments, uint chunk, uint* passes)
 {
-    const uint segment = segment_from(chunk_ptr, segments + 1, chunk + 1) - 1;
+    const uint segment = lower_bound(chunk_ptr, 0, segments + 1, chunk + 1) - 1;
     *passes = 32 - clz(chunk_ptr[segment + 1] - chunk_ptr[segment] - 1);
     return segment;
 }
