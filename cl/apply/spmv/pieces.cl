@@ -21,8 +21,7 @@
 
 // Loads the terms of entries begin to begin + count. An item loads everything for AHEAD terms
 // before it multiplies. After the last entry the last is loaded again.
-void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uint* restrict col, global const uint* restrict source,
-                global const VALUE* restrict values, global const ELEMENT* restrict x, uint stride)
+void load_terms(local ARITHMETIC* term, uint begin, uint count, TERMS_OF(uint))
 {
     for (uint i = get_local_id(0); i < count; i += GROUP_SIZE * AHEAD) {
         uint column[AHEAD];
