@@ -22,9 +22,8 @@ KERNEL inside_lengths(global const uint* restrict ptr, global const uint* restri
         inside[entry] = label[idx[entry]] == label[vertex] ? LOAD(values, (ulong)entry * stride) : EMPTY;
 }
 
-KERNEL begin_second(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
-                    global const ELEMENT* restrict values, global const uint* restrict label, global const ELEMENT* restrict path_length,
-                    global ELEMENT* restrict second, uint vertices, uint stride)
+KERNEL begin_second(ENTERING_OF, global const uint* restrict label, global const ELEMENT* restrict path_length,
+                    global ELEMENT* restrict second, uint vertices)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)

@@ -7,6 +7,15 @@
 #if !defined(UNIT) || !defined(THROUGH)
 #error "UNIT, THROUGH: see src/graph/edges.rs"
 #endif
+
+// The parameters of kernels for the edges that enter or leave each vertex, as Entering and Leaving
+// of src/graph/edges.rs pass them.
+#define ENTERING_OF EDGES_OF(in_ptr, from)
+#define LEAVING_OF EDGES_OF(out_ptr, to)
+#define EDGES_OF(ptr, vertex)                                                                                         \
+    global const uint* restrict ptr, global const uint* restrict vertex, global const uint* restrict source,          \
+        global const ELEMENT* restrict values, uint stride
+
 #if UNIT
 #define LENGTH(edge) ((ARITHMETIC)1)
 #elif THROUGH

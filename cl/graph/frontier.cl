@@ -190,10 +190,9 @@ KERNEL begin_frontier(global const uint* vertex, global const uint* out_ptr, glo
         come_near(vertex[i], &next);
 }
 
-KERNEL frontier_round(global const uint* restrict out_ptr, global const uint* restrict to, global const uint* restrict source,
-                      global const ELEMENT* restrict values, global ELEMENT* path_length, global uint* queued, global uint* waits,
-                      global uint2* near, global uint* far, global uint* record, global ELEMENT* bounds, ulong room,
-                      ulong vertices, uint stride, uint number, uint this_round, uint full, uint least_share, uint most_hops)
+KERNEL frontier_round(LEAVING_OF, global ELEMENT* path_length, global uint* queued, global uint* waits, global uint2* near,
+                      global uint* far, global uint* record, global ELEMENT* bounds, ulong room, ulong vertices, uint number,
+                      uint this_round, uint full, uint least_share, uint most_hops)
 {
     const struct Round round = begun(record + number * RECORD, bounds + number * BOUNDS, full);
     // Vertices that become far are appended to the far list. If the list is divided, they are

@@ -55,9 +55,8 @@
 //                 have no turned level, and would have existed before
 #define NONE 0xffffffffu
 
-KERNEL begin_labels(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
-                    global const ELEMENT* restrict values, global const ELEMENT* restrict path_length, global uint* restrict before,
-                    global uint* restrict level, global uint* restrict label, global uint* open, uint vertices, uint stride)
+KERNEL begin_labels(ENTERING_OF, global const ELEMENT* restrict path_length, global uint* restrict before,
+                    global uint* restrict level, global uint* restrict label, global uint* open, uint vertices)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)
@@ -78,9 +77,7 @@ KERNEL begin_labels(global const uint* restrict in_ptr, global const uint* restr
     label[vertex] = NONE;
 }
 
-KERNEL join_levels(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
-                   global const ELEMENT* restrict values, global const ELEMENT* restrict path_length, volatile global uint* parent,
-                   uint vertices, uint stride)
+KERNEL join_levels(ENTERING_OF, global const ELEMENT* restrict path_length, volatile global uint* parent, uint vertices)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)
@@ -152,10 +149,8 @@ KERNEL follow(volatile global uint* chain, global uint* label, uint vertices)
         label[vertex] = label[at];
 }
 
-KERNEL lower_labels(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
-                    global const ELEMENT* restrict values, global const ELEMENT* restrict path_length,
-                    global const uint* restrict label, global const uint* restrict level, global uint* before, global uint* changed,
-                    uint vertices, uint stride, uint number)
+KERNEL lower_labels(ENTERING_OF, global const ELEMENT* restrict path_length, global const uint* restrict label,
+                    global const uint* restrict level, global uint* before, global uint* changed, uint vertices, uint number)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)

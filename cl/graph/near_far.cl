@@ -49,10 +49,9 @@ KERNEL set_sources(global const uint* vertex, global uchar* place, global uint* 
     near[i] = vertex[i];
 }
 
-KERNEL near_far(global const uint* restrict out_ptr, global const uint* restrict to, global const uint* restrict source,
-                global const ELEMENT* restrict values, global ELEMENT* restrict path_length, global uchar* restrict place,
-                global uint* restrict near, global uint* restrict far, global ELEMENT* restrict bounds,
-                global ulong* restrict record, ulong vertices, uint stride, ulong budget)
+KERNEL near_far(LEAVING_OF, global ELEMENT* restrict path_length, global uchar* restrict place, global uint* restrict near,
+                global uint* restrict far, global ELEMENT* restrict bounds, global ulong* restrict record, ulong vertices,
+                ulong budget)
 {
     ulong head = record[HEAD], count = record[COUNT], far_count = record[FAR_COUNT], edges = 0;
     ulong visited = record[VISITED];

@@ -47,9 +47,7 @@ KERNEL settle_sources(global const uint* vertex, global const ELEMENT* path_leng
         settled[vertex[i]] = 1;
 }
 
-KERNEL claim_closer(global const uint* restrict out_ptr, global const uint* restrict to, global const uint* restrict source,
-                    global const ELEMENT* restrict values, global const ELEMENT* restrict path_length, global uint* predecessor,
-                    uint vertices, uint stride)
+KERNEL claim_closer(LEAVING_OF, global const ELEMENT* restrict path_length, global uint* predecessor, uint vertices)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)
@@ -85,10 +83,8 @@ KERNEL settle(global const ELEMENT* restrict path_length, global const uint* res
         atomic_add(waiting, open);
 }
 
-KERNEL mark_steps(global const uint* restrict out_ptr, global const uint* restrict to, global const uint* restrict source,
-                  global const ELEMENT* restrict values, global const ELEMENT* restrict path_length,
-                  global const uint* restrict settled, global uint* restrict step_length, global uint* restrict border,
-                  global uint* count, uint vertices, uint stride)
+KERNEL mark_steps(LEAVING_OF, global const ELEMENT* restrict path_length, global const uint* restrict settled,
+                  global uint* restrict step_length, global uint* restrict border, global uint* count, uint vertices)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)

@@ -15,9 +15,8 @@
 //
 // Every interleaving gives the same result: an item writes only to its own vertex, and reads the
 // distances from another array. `changed` is set atomically.
-KERNEL sweep(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
-             global const ELEMENT* restrict values, global const ELEMENT* restrict before, global ELEMENT* restrict after,
-             global uint* restrict last, global uint* changed, uint vertices, uint stride, uint number)
+KERNEL sweep(ENTERING_OF, global const ELEMENT* restrict before, global ELEMENT* restrict after, global uint* restrict last,
+             global uint* changed, uint vertices, uint number)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)
@@ -39,9 +38,7 @@ KERNEL sweep(global const uint* restrict in_ptr, global const uint* restrict fro
     }
 }
 
-KERNEL last_lengths(global const uint* restrict in_ptr, global const uint* restrict from, global const uint* restrict source,
-                    global const ELEMENT* restrict values, global const uint* restrict last, global ELEMENT* restrict last_length,
-                    uint vertices, uint stride)
+KERNEL last_lengths(ENTERING_OF, global const uint* restrict last, global ELEMENT* restrict last_length, uint vertices)
 {
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)

@@ -102,7 +102,7 @@ void add_parts(global uint* words, uint first_part, uint of_line, uint line, loc
 
 KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restrict task, global const uint* restrict other,
                  global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
-                 global uint* arrived, global ELEMENT* restrict y, uint pieces, uint parts, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+                 global uint* arrived, global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta, uint pieces, uint parts, uint stride)
 {
     local ARITHMETIC term[HELD * AREA + BEHIND];
     local uint arrivals[1];

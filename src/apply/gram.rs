@@ -1,15 +1,16 @@
 //! y = Jᵀ·(W·(J·x)): a gram matrix as an operator.
-use super::{Apply, ApplyOptions, Packed, Spmv};
+mod between;
+mod operands;
+
+pub use operands::{GramOperands, WeighedVector};
+
+use super::{Apply, ApplyOptions, Packed, packed::Turn};
 use crate::{
-    Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result, Semiring,
-    device::{Buffer, Work},
-    element::Scaling,
-    matrix::{HostMatrix, Kind, MatrixType},
+    Device, DeviceMatrix, DevicePattern, DeviceVector, Matrix, Result,
+    matrix::HostMatrix,
     planned::{Accum, Cost, On, Planned},
-    product::{ApplyWeights, ArrayWeights, DeviceWeights, Weights, block_diagonal, one_column},
-    resident::ScratchMatrix,
-    vector::{check_vector, line_sums::Stored},
 };
+use between::Between;
 
 /// y = JᵀJ·x or JᵀWJ·x without forming JᵀJ: one product with J, one with W, and one with Jᵀ. It is
 /// meant for iterations such as conjugate gradients on the normal equations (CGLS), when H = JᵀWJ
@@ -81,138 +82,6 @@ pub struct PackedGram<M: HostMatrix> {
     between: Between<M>,
 }
 
-/// The operands of an [`ApplyGram`]: `(&j, &x)`, or with weights `(&j, weights, &x)`.
-#[derive(Debug)]
-pub struct GramOperands<'a, M: HostMatrix> {
-    j: &'a DeviceMatrix<M>,
-    x: WeighedVector<'a, M>,
-}
-
-/// The operands of a [`PackedGram`]: `&x`, or with weights `(weights, &x)`.
-#[derive(Debug)]
-pub struct WeighedVector<'a, M: HostMatrix> {
-    x: &'a DeviceVector<M::Word>,
-    weights: Option<DeviceWeights<'a, M>>,
-}
-
-impl<'a, M: HostMatrix> From<&'a DeviceVector<M::Word>> for WeighedVector<'a, M> {
-    fn from(x: &'a DeviceVector<M::Word>) -> Self {
-        Self { x, weights: None }
-    }
-}
-
-impl<'a, M: HostMatrix> From<(Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>>, &'a DeviceVector<M::Word>)>
-    for WeighedVector<'a, M>
-{
-    fn from((weights, x): (DeviceWeights<'a, M>, &'a DeviceVector<M::Word>)) -> Self {
-        Self { x, weights: Some(weights) }
-    }
-}
-
-impl<'a, M: HostMatrix> From<(&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>)> for GramOperands<'a, M> {
-    fn from((j, x): (&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>)) -> Self {
-        Self { j, x: x.into() }
-    }
-}
-
-impl<'a, M: HostMatrix>
-    From<(&'a DeviceMatrix<M>, Weights<&'a DeviceMatrix<M>, &'a DeviceVector<M::Word>>, &'a DeviceVector<M::Word>)>
-    for GramOperands<'a, M>
-{
-    fn from((j, weights, x): (&'a DeviceMatrix<M>, DeviceWeights<'a, M>, &'a DeviceVector<M::Word>)) -> Self {
-        Self { j, x: (weights, x).into() }
-    }
-}
-
-/// The step between J and Jᵀ: the memory for J·x, stored as blocks of one column, and W.
-struct Between<M: HostMatrix> {
-    product: ScratchMatrix,
-    weigh: ApplyWeights,
-    weights: DevicePattern,
-    of: MatrixType<M>,
-    semiring: Semiring,
-}
-
-/// One of the two products, with J's values in its order.
-type Turn<'a> = (&'a Spmv, Stored<'a>);
-
-impl<M: HostMatrix> Between<M> {
-    /// Prepares the step for a J of `rows` block rows, whose blocks have `side` scalar rows.
-    fn new(device: &Device, of: MatrixType<M>, (rows, side): (usize, usize), semiring: Semiring) -> Result<Self> {
-        let (work, row_major) = (&Work::new(device, None), of.kind.get().is_row_major());
-        let column = one_column(work, rows, side, row_major)?;
-        let weights = block_diagonal(work, rows, side, row_major)?;
-        let weigh = ApplyWeights::new(work, of.element, &column, &weights)?;
-        let product = ScratchMatrix::reserve(work, of.element.word(), &column)?;
-        Ok(Self { product, weigh, weights, of, semiring })
-    }
-
-    /// Refuses weights that do not match J's rows, vectors that do not match J's columns, and
-    /// weights or factors that the semiring does not support.
-    fn check(
-        &self,
-        columns: usize,
-        WeighedVector { x, weights }: &WeighedVector<'_, M>,
-        into: &Accum<'_, DeviceVector<M::Word>>,
-    ) -> Result<()> {
-        self.semiring.check_factors_of(self.of.element, into.alpha, into.beta)?;
-        let (device, why) = (self.weights.device(), || format!("J has {columns} scalar columns"));
-        for (name, vector) in [("x", *x), ("y", &*into.c)] {
-            vector.check_element(name, self.of.element)?;
-            check_vector(name, vector, device, columns, why)?;
-        }
-        match weights {
-            Some(weights) => {
-                self.semiring.check_weights()?;
-                self.weigh.check("W", weights.views().arrays(self.of.any())?)
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// y = alpha·Jᵀ·(W·(J·x)) + beta·y. The caller has checked all operands.
-    fn run(
-        &self,
-        work: &Work,
-        [(j, forward), (j_transposed, back)]: [Turn<'_>; 2],
-        (x, weights): (&Buffer, Option<ArrayWeights<'_>>),
-        scaling: Scaling,
-        y: &mut Buffer,
-    ) -> Result<()> {
-        work.stage("apply");
-        let mut product = self.product.take(work)?;
-        j.run(work, forward, x, Scaling::of(self.of.element, 1.0, 0.0), &mut product.values)?;
-        let weighed = weights.map(|weights| self.weigh.run(work, &product, weights)).transpose()?;
-        work.stage("apply-transposed");
-        j_transposed.run(work, back, &weighed.as_ref().unwrap_or(&product).values, scaling, y)
-    }
-
-    /// Does as [`Between::run`] for named element types.
-    fn apply(
-        &self,
-        work: &Work,
-        turns: [Turn<'_>; 2],
-        WeighedVector { x, weights }: WeighedVector<'_, M>,
-        into: Accum<'_, DeviceVector<M::Word>>,
-    ) -> Result<()> {
-        let scaling = Scaling::of(self.of.element, into.alpha, into.beta);
-        let weights = weights.map(|weights| weights.views().arrays(self.of.any())).transpose()?;
-        self.run(work, turns, (x.values.any(), weights), scaling, into.c.values.any_mut())
-    }
-
-    /// The cost of an execution without weights, added to the costs of the products with J and Jᵀ.
-    fn cost(&self, products: [Cost; 2]) -> Cost {
-        let patterns = self.weights.device_bytes() + self.weigh.t.pattern().device_bytes();
-        let device_bytes = self.product.bytes() + self.weigh.bytes() + patterns;
-        let flops = products.iter().map(|cost| cost.flops).sum();
-        Cost {
-            products: 0,
-            flops,
-            device_bytes: device_bytes + products.iter().map(|cost| cost.device_bytes).sum::<u64>(),
-        }
-    }
-}
-
 impl<M: Matrix> ApplyGram<M> {
     /// Prepares y = JᵀWJ·x, for executions with weights and without.
     ///
@@ -252,8 +121,8 @@ impl<M: HostMatrix> ApplyGram<M> {
         let (a, semiring) = (&options.a, options.request.semiring);
         // Transposing the transposed matrix gives J, which is op(A).
         let rows = match options.transposed {
-            true => (a.nrows(), a.shape().rows()),
-            false => (a.ncols(), a.shape().cols()),
+            true => [a.nrows(), a.shape().rows()],
+            false => [a.ncols(), a.shape().cols()],
         };
         let between = Between::new(a.device(), options.of, rows, semiring)?;
         Ok(Self { forward, back, between })
@@ -324,9 +193,8 @@ impl<M: HostMatrix> Planned for ApplyGram<M> {
         into: Accum<'_, Self::Output>,
     ) -> Result<()> {
         self.forward.check("J", j)?;
-        self.between.check(self.forward.x_len(), &x, &into)?;
-        let turns = [&self.forward, &self.back].map(|turn| (turn.sums(), (&j.cbc).into()));
-        self.between.apply(work, turns, x, into)
+        let turns = [&self.forward, &self.back].map(|of| Turn { sums: of.sums(), values: (&j.cbc).into() });
+        self.between.enqueue(work, self.forward.x_len(), turns, x, into)
     }
 }
 
@@ -349,8 +217,7 @@ impl<M: HostMatrix> Planned for PackedGram<M> {
     }
 
     fn enqueue(&self, On(work): On<'_>, x: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()> {
-        self.between.check(self.forward.x_len(), &x, &into)?;
-        self.between.apply(work, [&self.forward, &self.back].map(Packed::turn), x, into)
+        self.between.enqueue(work, self.forward.x_len(), [&self.forward, &self.back].map(Packed::turn), x, into)
     }
 }
 

@@ -2,7 +2,7 @@
 use super::{Apply, ApplyOptions, Format, Spmv, spmv::PackedValues};
 use crate::{
     Device, DeviceMatrix, DeviceVector, Result,
-    device::Work,
+    device::{Buffer, Work},
     element::Scaling,
     matrix::HostMatrix,
     planned::{Accum, Cost, On, Planned},
@@ -36,6 +36,19 @@ pub struct Packed<M: HostMatrix, V = <M as HostMatrix>::Word> {
     values: PackedValues,
 }
 
+/// Prepared sums, and A's values in their order.
+pub(super) struct Turn<'a> {
+    pub sums: &'a Spmv,
+    pub values: Stored<'a>,
+}
+
+impl Turn<'_> {
+    /// y = alpha·A·x + beta·y.
+    pub fn run(self, work: &Work, x: &Buffer, scaling: Scaling, y: &mut Buffer) -> Result<()> {
+        self.sums.run(work, self.values, x, scaling, y)
+    }
+}
+
 impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
     /// Prepares the product for one matrix, whose values are copied in the order of the format. An
     /// execution then reads them from front to back.
@@ -57,8 +70,8 @@ impl<M: HostMatrix, V: 'static> Packed<M, V> {
     }
 
     /// The prepared sums, and the values in their order.
-    pub(super) fn turn(&self) -> (&Spmv, Stored<'_>) {
-        (self.plan.sums(), self.values.stored())
+    pub(super) fn turn(&self) -> Turn<'_> {
+        Turn { sums: self.plan.sums(), values: self.values.stored() }
     }
 
     /// Copies A's current values in one pass. Returns when the copy is enqueued.
@@ -116,8 +129,7 @@ impl<M: HostMatrix, V: 'static> Planned for Packed<M, V> {
         self.plan.check_vectors(x, &into)?;
         work.stage("apply");
         let scaling = Scaling::of(self.plan.sums().vector(), into.alpha, into.beta);
-        let (sums, values) = self.turn();
-        sums.run(work, values, x.values.any(), scaling, into.c.values.any_mut())
+        self.turn().run(work, x.values.any(), scaling, into.c.values.any_mut())
     }
 }
 

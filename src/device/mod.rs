@@ -52,7 +52,7 @@ pub use marker::Marker;
 pub(crate) use parameters::{Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, arguments, kernel};
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use scratch::Scratch;
-pub(crate) use slot::{Column, Elem, Operand, Payload, Sum, Value};
+pub(crate) use slot::{Column, Elem, Operand, Payload, Slot, Sum, Value};
 pub(crate) use source::{Options, Source, source};
 pub(crate) use team::{TeamNumbers, Teams};
 pub use work::StageTime;

@@ -210,7 +210,17 @@ pub(super) fn parameters(fields: &'static str, words: &Words, declare: fn(&mut D
 }
 
 /// Declares arguments that several kernels have in common. A field of this type in a `kernel!`
-/// stands for all of them, and a kernel `with` them has no others.
+/// stands for all of them, and a kernel `with` them has no others. The host passes a struct of the
+/// arguments; or a value that it has anyway, from which each argument takes a part:
+///
+/// ```text
+/// arguments! {
+///     struct InMatrix: for<'a> Stored<'a> = |a| {
+///         values: In<Elem> = a.values,
+///         stride: u32 = a.stride,
+///     }
+/// }
+/// ```
 macro_rules! arguments {
     (
         $(#[$meta:meta])* $visibility:vis struct $name:ident { $($field:ident: $param:ty),+ $(,)? }
@@ -221,15 +231,32 @@ macro_rules! arguments {
         }
         impl $crate::device::Param for $name<'static> {
             type Value<'a> = $name<'a>;
-            fn declare(to: &mut $crate::device::Declared) {
-                to.group(concat!($(stringify!($field), " "),+), |to| {
-                    $(<$param as $crate::device::Param>::declare(to);)+
-                });
-            }
-            unsafe fn pass(value: &Self::Value<'_>, to: &mut $crate::device::Arguing<'_>) {
+            $crate::device::arguments!(@ of { $($field: $param = of.$field),+ });
+        }
+    };
+    (
+        $(#[$meta:meta])* $visibility:vis struct $name:ident $(<$word:ident: $bound:path>)?:
+            for<$life:lifetime> $value:ty = |$of:ident| { $($field:ident: $param:ty = $part:expr),+ $(,)? }
+    ) => {
+        $(#[$meta])*
+        $visibility struct $name $(<$word>(std::marker::PhantomData<$word>))?;
+        impl $(<$word: $bound>)? $crate::device::Param for $name $(<$word>)? {
+            type Value<$life> = $value;
+            $crate::device::arguments!(@ $of { $($field: $param = $part),+ });
+        }
+    };
+    (@ $of:ident { $($field:ident: $param:ty = $part:expr),+ }) => {
+        fn declare(to: &mut $crate::device::Declared) {
+            to.group(concat!($(stringify!($field), " "),+), |to| {
+                $(<$param as $crate::device::Param>::declare(to);)+
+            });
+        }
+        unsafe fn pass($of: &Self::Value<'_>, to: &mut $crate::device::Arguing<'_>) {
+            $(
+                let part = &$part;
                 // SAFETY: passed on from the caller, argument by argument.
-                $(unsafe { <$param as $crate::device::Param>::pass(&value.$field, to) };)+
-            }
+                unsafe { <$param as $crate::device::Param>::pass(part, to) };
+            )+
         }
     };
 }

@@ -7,7 +7,7 @@
 //! vertices. Here Lloyd relaxation within the patch, from its far ends, finds two vertices. All
 //! patches are divided together, by paths that stay within patches.
 use super::{
-    edges::{Edges, Graph, Lengths},
+    edges::{Edges, Entering, Graph, Lengths},
     sweeps::sweeps,
 };
 use crate::{
@@ -29,15 +29,11 @@ kernel! {
 
 kernel! {
     struct BeginSecond = "begin_second" in "graph/edges.cl", "graph/balance.cl" {
-        in_ptr: In<u32>,
-        from: In<u32>,
-        source: In<u32>,
-        values: Maybe<Elem>,
+        edges: Entering,
         label: In<u32>,
         path_length: In<f64>,
         second: Out<f64>,
         vertices: u32,
-        stride: u32,
     }
 }
 
@@ -139,15 +135,11 @@ pub(super) fn second(
     let kernel: Kernel<BeginSecond<'_>> = Kernel::new(work.device(), &entering.options(group_size, lengths))?;
     let mut second = work.buffer(label.len())?;
     let args = BeginSecond {
-        in_ptr: &entering.pattern.col_ptr,
-        from: &entering.pattern.row_idx,
-        source: entering.source(),
-        values: lengths.values,
+        edges: entering.with(lengths),
         label,
         path_length: distance,
         second: &mut second,
         vertices: label.len() as u32,
-        stride: lengths.stride,
     };
     kernel.launch(work, Grid::items(label.len(), group_size), args)?;
     Ok(sweeps(work, entering, inside, false, second.into_any(), None)?.0.into_typed())

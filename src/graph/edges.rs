@@ -1,7 +1,7 @@
 //! The edges of a graph on a device. Kernels: `cl/graph/edges.cl`.
 use crate::{
     BlockShape, Error, Result, Semiring,
-    device::{Buffer, Device, Options, Work},
+    device::{Buffer, Device, Elem, In, Maybe, Options, Work, arguments},
     element::ElementType,
     error::Dimensions,
     primitives::transpose::{Transpose, Transposed},
@@ -33,6 +33,37 @@ pub(super) struct Lengths<'a> {
     pub values: Option<&'a Buffer>,
     /// Elements from one length to the next.
     pub stride: u32,
+}
+
+/// Edges and their lengths.
+#[derive(Clone, Copy)]
+pub(super) struct WeighedEdges<'a> {
+    pub edges: &'a Edges,
+    pub lengths: &'a Lengths<'a>,
+}
+
+arguments! {
+    /// Edges sorted by the vertex that they enter, as kernel arguments: the parameters ENTERING_OF
+    /// of `cl/graph/edges.cl`.
+    pub(super) struct Entering: for<'a> WeighedEdges<'a> = |of| {
+        in_ptr: In<u32> = &of.edges.pattern.col_ptr,
+        from: In<u32> = &of.edges.pattern.row_idx,
+        source: Maybe<u32> = of.edges.source.as_ref(),
+        values: Maybe<Elem> = of.lengths.values,
+        stride: u32 = of.lengths.stride,
+    }
+}
+
+arguments! {
+    /// Edges sorted by the vertex that they leave, as kernel arguments: the parameters LEAVING_OF
+    /// of `cl/graph/edges.cl`.
+    pub(super) struct Leaving: for<'a> WeighedEdges<'a> = |of| {
+        out_ptr: In<u32> = &of.edges.pattern.col_ptr,
+        to: In<u32> = &of.edges.pattern.row_idx,
+        source: Maybe<u32> = of.edges.source.as_ref(),
+        values: Maybe<Elem> = of.lengths.values,
+        stride: u32 = of.lengths.stride,
+    }
 }
 
 impl<'a> Lengths<'a> {
@@ -89,9 +120,9 @@ pub(crate) fn no_graph(nrows: usize, ncols: usize, shape: BlockShape) -> Error {
 }
 
 impl Edges {
-    /// The index of the values. If there is none, this is another array, which kernels do not read.
-    pub fn source(&self) -> &Buffer<u32> {
-        self.source.as_ref().unwrap_or(&self.pattern.row_idx)
+    /// The edges with these lengths.
+    pub fn with<'a>(&'a self, lengths: &'a Lengths<'a>) -> WeighedEdges<'a> {
+        WeighedEdges { edges: self, lengths }
     }
 
     /// The options of kernels that read lengths and compute distances.

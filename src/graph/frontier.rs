@@ -11,12 +11,12 @@ mod numbers;
 pub(crate) use numbers::FrontierNumbers;
 
 use super::{
-    edges::{Edges, Lengths},
+    edges::{Leaving, WeighedEdges},
     near_far::Visits,
 };
 use crate::{
     DeviceInfo, Error, Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Work, kernel},
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Work, kernel},
     element::{ElementType, OperandPair},
     host::Progress,
 };
@@ -34,10 +34,7 @@ kernel! {
 
 kernel! {
     struct FrontierRound = "frontier_round" in "graph/edges.cl", "graph/frontier_lists.cl", "graph/frontier.cl" {
-        out_ptr: In<u32>,
-        to: In<u32>,
-        source: In<u32>,
-        values: Maybe<Elem>,
+        edges: Leaving,
         path_length: InOut<Elem>,
         queued: InOut<u32>,
         waits: InOut<u32>,
@@ -47,7 +44,6 @@ kernel! {
         bounds: InOut<Elem>,
         room: u64,
         vertices: u64,
-        stride: u32,
         number: u32,
         this_round: u32,
         full: u32,
@@ -94,22 +90,21 @@ pub(super) fn check(element: ElementType, info: &DeviceInfo) -> Result<()> {
 /// [`Error::Unsupported`], see [`check`].
 pub(super) fn frontier(
     work: &Work,
-    edges: &Edges,
-    lengths: &Lengths<'_>,
-    from: (&Buffer<u32>, f64),
+    graph: WeighedEdges<'_>,
+    sources: &Buffer<u32>,
+    step: f64,
     distance: &mut Buffer,
     progress: Option<&Progress>,
 ) -> Result<Visits> {
     let info = work.device().info();
-    check(lengths.element, info)?;
-    Frontier { work, edges, lengths, numbers: info.numbers() }.run(from, distance, progress)
+    check(graph.lengths.element, info)?;
+    Frontier { work, graph, numbers: info.numbers() }.run(sources, step, distance, progress)
 }
 
 /// A graph and how its edges are visited.
 struct Frontier<'a> {
     work: &'a Work,
-    edges: &'a Edges,
-    lengths: &'a Lengths<'a>,
+    graph: WeighedEdges<'a>,
     numbers: FrontierNumbers,
 }
 
@@ -133,7 +128,8 @@ impl Frontier<'_> {
     /// See [`frontier`].
     fn run(
         &self,
-        (sources, step): (&Buffer<u32>, f64),
+        sources: &Buffer<u32>,
+        step: f64,
         distance: &mut Buffer,
         progress: Option<&Progress>,
     ) -> Result<Visits> {
@@ -150,7 +146,7 @@ impl Frontier<'_> {
             visits.rounds += done.iter().filter(|slot| slot[MODE] != DONE).count() as u64;
             visits.edges += done.iter().map(|slot| u64::from(slot[EDGES])).sum::<u64>();
             if let Some(progress) = progress {
-                let all = (self.edges.pattern.nnz() + self.edges.pattern.ncols) as u64;
+                let all = (self.graph.edges.pattern.nnz() + self.graph.edges.pattern.ncols) as u64;
                 progress.tell(visits.edges.min(all), all);
             }
             let last = done[together - 1];
@@ -165,15 +161,15 @@ impl Frontier<'_> {
     }
 
     fn options(&self) -> Options {
-        let options = self.edges.options(self.numbers.frontier_group, self.lengths);
+        let options = self.graph.edges.options(self.numbers.frontier_group, self.graph.lengths);
         let options = options.define("TILE", self.numbers.frontier_tile).define("CHUNK", CHUNK);
-        let options = options.define("WIDE", u8::from(self.lengths.element.bytes() == 8));
+        let options = options.define("WIDE", u8::from(self.graph.lengths.element.bytes() == 8));
         options.define("RECORD", RECORD).define("BOUNDS", BOUNDS)
     }
 
     /// Puts the sources into the near list, and makes the slots of the rounds before the first.
     fn begin(&self, sources: &Buffer<u32>, step: f64) -> Result<(Lists, Slots)> {
-        let (work, pattern) = (self.work, &self.edges.pattern);
+        let (work, pattern) = (self.work, &self.graph.edges.pattern);
         let vertices = pattern.ncols;
         let room = vertices + pattern.nnz() / CHUNK;
         let (near, far) = (work.buffer(2 * room)?, work.buffer(2 * vertices)?);
@@ -183,7 +179,7 @@ impl Frontier<'_> {
         work.fill_zero(&mut lists.waits)?;
         let record = work.upload(&after(&[0; RECORD], 0))?;
         let bounds = after(&[step, 0.0, step, f64::INFINITY], f64::INFINITY);
-        let bounds = work.upload_numbers(self.lengths.element, &bounds)?;
+        let bounds = work.upload_numbers(self.graph.lengths.element, &bounds)?;
         let mut slots = Slots { record, bounds };
         let kernel: Kernel<BeginFrontier<'_>> = Kernel::new(work.device(), &self.options())?;
         let args = BeginFrontier {
@@ -207,13 +203,10 @@ impl Frontier<'_> {
         lists: &mut Lists,
         slots: &mut Slots,
     ) -> Result<()> {
-        let (numbers, pattern) = (&self.numbers, &self.edges.pattern);
+        let (numbers, pattern) = (&self.numbers, &self.graph.edges.pattern);
         let compute_units = self.work.device().info().compute_units as usize;
         let args = FrontierRound {
-            out_ptr: &pattern.col_ptr,
-            to: &pattern.row_idx,
-            source: self.edges.source(),
-            values: self.lengths.values,
+            edges: self.graph,
             path_length: distance,
             queued: &mut lists.queued,
             waits: &mut lists.waits,
@@ -223,7 +216,6 @@ impl Frontier<'_> {
             bounds: &mut slots.bounds,
             room: lists.room as u64,
             vertices: pattern.ncols as u64,
-            stride: self.lengths.stride,
             number,
             this_round: round,
             full: (compute_units * numbers.frontier_edges) as u32,

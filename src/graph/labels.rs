@@ -1,36 +1,28 @@
 //! The nearest source of each vertex. Kernels: `cl/graph/labels.cl`.
-use super::edges::{Edges, Lengths};
+use super::edges::{Edges, Entering, Lengths};
 use crate::{
     DeviceKind, Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Out, Work, kernel},
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Out, Work, kernel},
 };
 
 kernel! {
     struct BeginLabels = "begin_labels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
-        in_ptr: In<u32>,
-        from: In<u32>,
-        source: In<u32>,
-        values: Maybe<Elem>,
+        edges: Entering,
         path_length: In<Elem>,
         before: Out<u32>,
         level: Out<u32>,
         label: Out<u32>,
         open: InOut<u32>,
         vertices: u32,
-        stride: u32,
     }
 }
 
 kernel! {
     struct JoinLevels = "join_levels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
-        in_ptr: In<u32>,
-        from: In<u32>,
-        source: In<u32>,
-        values: Maybe<Elem>,
+        edges: Entering,
         path_length: In<Elem>,
         parent: InOut<u32>,
         vertices: u32,
-        stride: u32,
     }
 }
 
@@ -73,17 +65,13 @@ kernel! {
 
 kernel! {
     struct LowerLabels = "lower_labels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
-        in_ptr: In<u32>,
-        from: In<u32>,
-        source: In<u32>,
-        values: Maybe<Elem>,
+        edges: Entering,
         path_length: In<Elem>,
         label: In<u32>,
         level: In<u32>,
         before: InOut<u32>,
         changed: InOut<u32>,
         vertices: u32,
-        stride: u32,
         number: u32,
     }
 }
@@ -112,17 +100,13 @@ pub(super) fn nearest(
     let (mut level, mut open) = (work.buffer(vertices)?, work.upload(&[0u32])?);
     let (grid, count) = (Grid::items(vertices, group_size), vertices as u32);
     let args = BeginLabels {
-        in_ptr: &edges.pattern.col_ptr,
-        from: &edges.pattern.row_idx,
-        source: edges.source(),
-        values: lengths.values,
+        edges: edges.with(lengths),
         path_length: distance,
         before: &mut before,
         level: &mut level,
         label: &mut label,
         open: &mut open,
         vertices: count,
-        stride: lengths.stride,
     };
     begin.launch(work, grid, args)?;
     // No closer vertex is known for sources either.
@@ -144,17 +128,13 @@ pub(super) fn nearest(
         for number in 0..together as u32 {
             all_follow(&before, &mut label)?;
             let args = LowerLabels {
-                in_ptr: &edges.pattern.col_ptr,
-                from: &edges.pattern.row_idx,
-                source: edges.source(),
-                values: lengths.values,
+                edges: edges.with(lengths),
                 path_length: distance,
                 label: &label,
                 level: &level,
                 before: &mut before,
                 changed: &mut changed,
                 vertices: count,
-                stride: lengths.stride,
                 number,
             };
             lower.launch(work, grid, args)?;
@@ -184,16 +164,7 @@ fn levels(
     let enter: Kernel<EnterLevels<'_>> = Kernel::new(device, &options)?;
     let leave: Kernel<LeaveLevels<'_>> = Kernel::new(device, &options)?;
     let (grid, count) = (Grid::items(vertices, group_size), vertices as u32);
-    let args = JoinLevels {
-        in_ptr: &edges.pattern.col_ptr,
-        from: &edges.pattern.row_idx,
-        source: edges.source(),
-        values: lengths.values,
-        path_length: distance,
-        parent: &mut parent,
-        vertices: count,
-        stride: lengths.stride,
-    };
+    let args = JoinLevels { edges: edges.with(lengths), path_length: distance, parent: &mut parent, vertices: count };
     join.launch(work, grid, args)?;
     let (mut level, mut leader) = (work.buffer(vertices)?, work.upload(&vec![u32::MAX; vertices])?);
     let args = EnterLevels { before, parent: &mut parent, level: &mut level, leader: &mut leader, vertices: count };

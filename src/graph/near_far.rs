@@ -4,10 +4,10 @@
 //!
 //! One work-item needs no atomics and no barriers, and visits few vertices twice. The limit moves
 //! by steps that grow while few vertices are near.
-use super::edges::{Edges, Lengths};
+use super::edges::{Leaving, WeighedEdges};
 use crate::{
     Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Work, kernel},
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Work, kernel},
     host::Progress,
 };
 
@@ -22,10 +22,7 @@ kernel! {
 
 kernel! {
     struct NearFar = "near_far" in "graph/edges.cl", "graph/near_far.cl" {
-        out_ptr: In<u32>,
-        to: In<u32>,
-        source: In<u32>,
-        values: Maybe<Elem>,
+        edges: Leaving,
         path_length: InOut<Elem>,
         place: InOut<u8>,
         near: InOut<u32>,
@@ -33,7 +30,6 @@ kernel! {
         bounds: InOut<Elem>,
         record: InOut<u64>,
         vertices: u64,
-        stride: u32,
         budget: u64,
     }
 }
@@ -60,12 +56,13 @@ pub(super) struct Visits {
 /// different vertices, and infinite elsewhere. `step` is the first step of the limit.
 pub(super) fn near_far(
     work: &Work,
-    edges: &Edges,
-    lengths: &Lengths<'_>,
-    (sources, step): (&Buffer<u32>, f64),
+    graph: WeighedEdges<'_>,
+    sources: &Buffer<u32>,
+    step: f64,
     distance: &mut Buffer,
     progress: Option<&Progress>,
 ) -> Result<Visits> {
+    let WeighedEdges { edges, lengths } = graph;
     let vertices = edges.pattern.ncols;
     let options = edges.options(1, lengths).define("RECORD", RECORD);
     let kernel: Kernel<NearFar<'_>> = Kernel::new(work.device(), &options)?;
@@ -80,10 +77,7 @@ pub(super) fn near_far(
     let mut record = work.upload(&[0, count as u64, 0, 0, 0, 0])?;
     loop {
         let args = NearFar {
-            out_ptr: &edges.pattern.col_ptr,
-            to: &edges.pattern.row_idx,
-            source: edges.source(),
-            values: lengths.values,
+            edges: graph,
             path_length: distance,
             place: &mut place,
             near: &mut near,
@@ -91,7 +85,6 @@ pub(super) fn near_far(
             bounds: &mut bounds,
             record: &mut record,
             vertices: vertices as u64,
-            stride: lengths.stride,
             budget: BUDGET,
         };
         kernel.launch(work, Grid::groups(1, 1), args)?;

@@ -7,13 +7,13 @@
 //! source. The numbers of steps are distances along such edges alone, and are computed like all
 //! distances.
 use super::{
-    edges::{Edges, Graph, Lengths},
+    edges::{Edges, Graph, Leaving, Lengths},
     lengths::Survey,
     schedule::{Distances, Schedule},
 };
 use crate::{
     Error, Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Out, Work, kernel},
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
 };
 
 kernel! {
@@ -35,14 +35,10 @@ kernel! {
 
 kernel! {
     struct ClaimCloser = "claim_closer" in "graph/edges.cl", "graph/predecessors.cl" {
-        out_ptr: In<u32>,
-        to: In<u32>,
-        source: In<u32>,
-        values: Maybe<Elem>,
+        edges: Leaving,
         path_length: In<Elem>,
         predecessor: InOut<u32>,
         vertices: u32,
-        stride: u32,
     }
 }
 
@@ -59,17 +55,13 @@ kernel! {
 
 kernel! {
     struct MarkSteps = "mark_steps" in "graph/edges.cl", "graph/predecessors.cl" {
-        out_ptr: In<u32>,
-        to: In<u32>,
-        source: In<u32>,
-        values: Maybe<Elem>,
+        edges: Leaving,
         path_length: In<Elem>,
         settled: In<u32>,
         step_length: Out<u32>,
         border: Out<u32>,
         count: InOut<u32>,
         vertices: u32,
-        stride: u32,
     }
 }
 
@@ -112,14 +104,10 @@ pub(super) fn predecessors(
     if !negative {
         let closer: Kernel<ClaimCloser<'_>> = Kernel::new(device, &options)?;
         let args = ClaimCloser {
-            out_ptr: &edges.pattern.col_ptr,
-            to: &edges.pattern.row_idx,
-            source: edges.source(),
-            values: lengths.values,
+            edges: edges.with(lengths),
             path_length: distance,
             predecessor: &mut predecessor,
             vertices: vertices as u32,
-            stride: lengths.stride,
         };
         closer.launch(work, grid, args)?;
     }
@@ -166,17 +154,13 @@ fn by_steps(
     let mut count = work.upload(&[0u32])?;
     let grid = Grid::items(vertices, group_size);
     let args = MarkSteps {
-        out_ptr: &edges.pattern.col_ptr,
-        to: &edges.pattern.row_idx,
-        source: edges.source(),
-        values: lengths.values,
+        edges: edges.with(lengths),
         path_length: distance,
         settled,
         step_length: &mut step_length,
         border: &mut border,
         count: &mut count,
         vertices: vertices as u32,
-        stride: lengths.stride,
     };
     mark.launch(work, grid, args)?;
     let count = work.read_count(&count, 0, "vertices at the border", vertices as u64)?;

@@ -153,7 +153,7 @@ impl<'a> Distances<'a> {
             Schedule::NearFar => near_far,
             _ => frontier,
         };
-        let visits = order(work, &self.edges, self.lengths, (sources, self.step), &mut distance, progress)?;
+        let visits = order(work, self.edges.with(self.lengths), sources, self.step, &mut distance, progress)?;
         Ok((distance, visits))
     }
 }

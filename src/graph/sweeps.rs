@@ -2,41 +2,33 @@
 //! sweep, until no distance falls. Lengths may be negative. Kernel: `cl/graph/sweep.cl`.
 use super::{
     cycles::{LastEdges, NONE, cycles, is_time_to_look},
-    edges::{Edges, Lengths},
+    edges::{Edges, Entering, Lengths},
     near_far::Visits,
 };
 use crate::{
     DeviceKind, Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Out, Work, kernel},
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Out, Work, kernel},
     host::Progress,
 };
 
 kernel! {
     struct Sweep = "sweep" in "graph/edges.cl", "graph/sweep.cl" {
-        in_ptr: In<u32>,
-        from: In<u32>,
-        source: In<u32>,
-        values: Maybe<Elem>,
+        edges: Entering,
         before: In<Elem>,
         after: Out<Elem>,
         last: InOut<u32>,
         changed: InOut<u32>,
         vertices: u32,
-        stride: u32,
         number: u32,
     }
 }
 
 kernel! {
     struct LastLengths = "last_lengths" in "graph/edges.cl", "graph/sweep.cl" {
-        in_ptr: In<u32>,
-        from: In<u32>,
-        source: In<u32>,
-        values: Maybe<Elem>,
+        edges: Entering,
         last: In<u32>,
         last_length: Out<Elem>,
         vertices: u32,
-        stride: u32,
     }
 }
 
@@ -70,16 +62,12 @@ pub(super) fn sweeps(
         work.fill_zero(&mut changed)?;
         for number in 0..together as u32 {
             let args = Sweep {
-                in_ptr: &edges.pattern.col_ptr,
-                from: &edges.pattern.row_idx,
-                source: edges.source(),
-                values: lengths.values,
+                edges: edges.with(lengths),
                 before: &distance,
                 after: &mut after,
                 last: &mut last,
                 changed: &mut changed,
                 vertices: vertices as u32,
-                stride: lengths.stride,
                 number,
             };
             kernel.launch(work, Grid::items(vertices, group_size), args)?;
@@ -117,16 +105,7 @@ fn look(
     let group_size = work.device().info().vector_group();
     let kernel: Kernel<LastLengths<'_>> = Kernel::new(work.device(), &edges.options(group_size, lengths))?;
     let mut length = work.buffer_of(lengths.element.word(), vertices)?;
-    let args = LastLengths {
-        in_ptr: &edges.pattern.col_ptr,
-        from: &edges.pattern.row_idx,
-        source: edges.source(),
-        values: lengths.values,
-        last,
-        last_length: &mut length,
-        vertices: vertices as u32,
-        stride: lengths.stride,
-    };
+    let args = LastLengths { edges: edges.with(lengths), last, last_length: &mut length, vertices: vertices as u32 };
     kernel.launch(work, Grid::items(vertices, group_size), args)?;
     let (length, distance) = (work.download_numbers(&length)?, work.download_numbers(distance)?);
     LastEdges { element: lengths.element, from: &from, length: &length, distance: &distance }.check(falling)

@@ -13,7 +13,7 @@ pub(crate) use numbers::{EXPANSION_LOCAL_BYTES, EXPANSION_SHORT_MAX, ITEMS, Sort
 
 use crate::{
     DeviceInfo, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Payload, Work, kernel, source},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Payload, Work, arguments, kernel, source},
     element::WordType,
 };
 
@@ -97,13 +97,35 @@ pub(crate) struct SortSegments<'a> {
     pub has_short: bool,
 }
 
+/// The rows and payloads that are sorted, in the arrays from which they are read and in those to
+/// which they are written. A kernel may overwrite the first.
+struct SortArrays<'a> {
+    rows: [&'a mut Buffer<u32>; 2],
+    payloads: [&'a mut Buffer; 2],
+}
+
+impl SortArrays<'_> {
+    /// Borrows the arrays again, for one of several launches.
+    fn again(&mut self) -> SortArrays<'_> {
+        let (rows, payloads) = (self.rows.each_mut(), self.payloads.each_mut());
+        SortArrays { rows: rows.map(|row| &mut **row), payloads: payloads.map(|payload| &mut **payload) }
+    }
+}
+
+arguments! {
+    /// Rows and payloads as kernel arguments.
+    struct InOutArrays: for<'a> SortArrays<'a> = |of| {
+        row_in: InOut<u32> = of.rows[0],
+        payload_in: InOut<Payload> = of.payloads[0],
+        row_out: InOut<u32> = of.rows[1],
+        payload_out: InOut<Payload> = of.payloads[1],
+    }
+}
+
 kernel! {
     struct SortTiles = "sort_tiles" in "primitives/segmented_sort.cl" {
         segment_ptr: In<u32>,
-        row_in: InOut<u32>,
-        payload_in: InOut<Payload>,
-        row_out: InOut<u32>,
-        payload_out: InOut<Payload>,
+        arrays: InOutArrays,
         segments: u32,
         n: u32,
     }
@@ -113,10 +135,7 @@ kernel! {
     struct SortChunks = "sort_chunks" in "primitives/segmented_sort.cl" {
         segment_ptr: In<u32>,
         chunk_ptr: In<u32>,
-        row_in: InOut<u32>,
-        payload_in: InOut<Payload>,
-        row_out: InOut<u32>,
-        payload_out: InOut<Payload>,
+        arrays: InOutArrays,
         segments: u32,
     }
 }
@@ -125,10 +144,7 @@ kernel! {
     struct MergeChunks = "merge_chunks" in "primitives/segmented_sort.cl" {
         segment_ptr: In<u32>,
         chunk_ptr: In<u32>,
-        row_in: InOut<u32>,
-        payload_in: InOut<Payload>,
-        row_out: InOut<u32>,
-        payload_out: InOut<Payload>,
+        arrays: InOutArrays,
         segments: u32,
         pass: u32,
     }
@@ -178,30 +194,17 @@ impl SegmentedSort {
     ) -> Result<(Buffer<u32>, Buffer)> {
         let (count, n) = (segments.ptr.len() as u32 - 1, row_in.len());
         let (mut row_out, mut payload_out) = (work.buffer(n)?, work.buffer_of(payload_in.word(), n)?);
-        let group_size = self.tuning.group_size;
+        let (rows, payloads) = ([&mut row_in, &mut row_out], [&mut payload_in, &mut payload_out]);
+        let (mut arrays, group_size) = (SortArrays { rows, payloads }, self.tuning.group_size);
         if segments.has_short {
-            let args = SortTiles {
-                segment_ptr: segments.ptr,
-                row_in: &mut row_in,
-                payload_in: &mut payload_in,
-                row_out: &mut row_out,
-                payload_out: &mut payload_out,
-                segments: count,
-                n: n as u32,
-            };
+            let args = SortTiles { segment_ptr: segments.ptr, arrays: arrays.again(), segments: count, n: n as u32 };
             self.tiles.launch(work, Grid::groups(n.div_ceil(self.tuning.short_max), group_size), args)?;
         }
-        let args = SortChunks {
-            segment_ptr: segments.ptr,
-            chunk_ptr: segments.chunk_ptr,
-            row_in: &mut row_in,
-            payload_in: &mut payload_in,
-            row_out: &mut row_out,
-            payload_out: &mut payload_out,
-            segments: count,
-        };
+        let (segment_ptr, chunk_ptr) = (segments.ptr, segments.chunk_ptr);
+        let args = SortChunks { segment_ptr, chunk_ptr, arrays: arrays.again(), segments: count };
         self.chunks.launch(work, Grid::groups(segments.chunks as usize, group_size), args)?;
-        self.merge(work, &segments, [&mut row_in, &mut row_out], [&mut payload_in, &mut payload_out])?;
+        let SortArrays { rows, payloads } = arrays;
+        self.merge(work, &segments, rows, payloads)?;
         Ok((row_out, payload_out))
     }
 
@@ -212,18 +215,16 @@ impl SegmentedSort {
         &self,
         work: &Work,
         segments: &SortSegments<'_>,
-        [row_in, row_out]: [&mut Buffer<u32>; 2],
-        [payload_in, payload_out]: [&mut Buffer; 2],
+        rows: [&mut Buffer<u32>; 2],
+        payloads: [&mut Buffer; 2],
     ) -> Result<()> {
         let grid = Grid::groups(segments.chunks as usize, self.tuning.group_size);
+        let mut arrays = SortArrays { rows, payloads };
         for pass in 0..self.tuning.passes(segments.longest) {
             let args = MergeChunks {
                 segment_ptr: segments.ptr,
                 chunk_ptr: segments.chunk_ptr,
-                row_in,
-                payload_in,
-                row_out,
-                payload_out,
+                arrays: arrays.again(),
                 segments: segments.ptr.len() as u32 - 1,
                 pass,
             };

@@ -90,7 +90,7 @@ impl EngineChoice {
             return Self::Ranges(ranges);
         }
         match teams_for(info, method).filter(|_| tuning.payload == PayloadKind::Values) {
-            Some(teams) => Self::Adaptive(teams, AdaptiveTuning::new(info, (method, costs), spec.row_bits)),
+            Some(teams) => Self::Adaptive(teams, AdaptiveTuning::new(info, method, costs, spec.row_bits)),
             None => Self::Esc,
         }
     }

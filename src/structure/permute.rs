@@ -4,6 +4,7 @@
 use super::{
     Elementwise,
     move_blocks::{MovePlan, Moves, Turn},
+    transpose::planned_moves,
 };
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Error, Matrix, Part, Result,
@@ -174,27 +175,7 @@ fn permutation(
     MovePlan::new(element, a, c, grid, moves)
 }
 
-impl<M: HostMatrix> Planned for Permute<M> {
-    type Inputs<'a> = &'a DeviceMatrix<M>;
-    type Output = DeviceMatrix<M>;
-
-    fn device(&self) -> &Device {
-        self.plan.a.device()
-    }
-
-    fn output(&self) -> Result<DeviceMatrix<M>> {
-        DeviceMatrix::zeros_of(self.pattern(), self.of)
-    }
-
-    fn cost(&self) -> Cost {
-        self.plan.cost()
-    }
-
-    fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
-        check_types(self.of, [("A", a), ("C", &*into.c)])?;
-        self.plan.enqueue(work, ("permute", "a permutation"), &a.cbc, into.arrays())
-    }
-}
+planned_moves!(Permute, "permute", "a permutation");
 
 impl<M: HostMatrix> std::fmt::Debug for Permute<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

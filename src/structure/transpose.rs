@@ -101,27 +101,36 @@ impl MovePlan {
     }
 }
 
-impl<M: HostMatrix> Planned for Transpose<M> {
-    type Inputs<'a> = &'a DeviceMatrix<M>;
-    type Output = DeviceMatrix<M>;
+/// Implements [`Planned`] for a type whose field `plan` moves blocks. `stage` is the name of its
+/// stage, and `what` names it in error messages.
+macro_rules! planned_moves {
+    ($moves:ident, $stage:literal, $what:literal) => {
+        impl<M: HostMatrix> Planned for $moves<M> {
+            type Inputs<'a> = &'a DeviceMatrix<M>;
+            type Output = DeviceMatrix<M>;
 
-    fn device(&self) -> &Device {
-        self.plan.a.device()
-    }
+            fn device(&self) -> &Device {
+                self.plan.a.device()
+            }
 
-    fn output(&self) -> Result<DeviceMatrix<M>> {
-        DeviceMatrix::zeros_of(self.pattern(), self.of)
-    }
+            fn output(&self) -> Result<DeviceMatrix<M>> {
+                DeviceMatrix::zeros_of(self.pattern(), self.of)
+            }
 
-    fn cost(&self) -> Cost {
-        self.plan.cost()
-    }
+            fn cost(&self) -> Cost {
+                self.plan.cost()
+            }
 
-    fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
-        check_types(self.of, [("A", a), ("C", &*into.c)])?;
-        self.plan.enqueue(work, ("transpose", "a transpose"), &a.cbc, into.arrays())
-    }
+            fn enqueue(&self, On(work): On<'_>, a: &DeviceMatrix<M>, into: Accum<'_, DeviceMatrix<M>>) -> Result<()> {
+                check_types(self.of, [("A", a), ("C", &*into.c)])?;
+                self.plan.enqueue(work, ($stage, $what), &a.cbc, into.arrays())
+            }
+        }
+    };
 }
+pub(super) use planned_moves;
+
+planned_moves!(Transpose, "transpose", "a transpose");
 
 impl<M: HostMatrix> std::fmt::Debug for Transpose<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

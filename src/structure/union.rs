@@ -4,17 +4,15 @@ use crate::{
     Device, DeviceInfo, OperandPair, Result,
     device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     primitives::scan::{Scan, ScanTuning},
-    resident::PatternArrays,
+    resident::{InPattern, PatternArrays},
     tuning::SharedNumbers,
 };
 use std::sync::Arc;
 
 kernel! {
     struct UnionB = "union_b" in "structure/union.cl" {
-        a_col_ptr: In<u32>,
-        a_row_idx: In<u32>,
-        b_col_ptr: In<u32>,
-        b_row_idx: In<u32>,
+        a: InPattern,
+        b: InPattern,
         before: Out<u32>,
         both: Out<u32>,
         ncols: u32,
@@ -24,10 +22,8 @@ kernel! {
 
 kernel! {
     struct UnionOfA = "union_of_a" in "structure/union.cl" {
-        a_col_ptr: In<u32>,
-        a_row_idx: In<u32>,
-        b_col_ptr: In<u32>,
-        b_row_idx: In<u32>,
+        a: InPattern,
+        b: InPattern,
         both: In<u32>,
         c_row_idx: InOut<u32>,
         pair: InOut<OperandPair>,
@@ -59,10 +55,8 @@ kernel! {
 
 kernel! {
     struct UnionBoth = "union_both" in "structure/union_serial.cl" {
-        a_col_ptr: In<u32>,
-        a_row_idx: In<u32>,
-        b_col_ptr: In<u32>,
-        b_row_idx: In<u32>,
+        a: InPattern,
+        b: InPattern,
         both: Out<u32>,
         ncols: u32,
         parts: u32,
@@ -71,10 +65,8 @@ kernel! {
 
 kernel! {
     struct UnionMerge = "union_merge" in "structure/union_serial.cl" {
-        a_col_ptr: In<u32>,
-        a_row_idx: In<u32>,
-        b_col_ptr: In<u32>,
-        b_row_idx: In<u32>,
+        a: InPattern,
+        b: InPattern,
         both: In<u32>,
         c_col_ptr: Out<u32>,
         c_row_idx: Out<u32>,
@@ -161,45 +153,27 @@ impl ByEntries {
     fn run(&self, work: &Work, scan: &Scan<u32>, a: &PatternArrays, b: &PatternArrays) -> Result<Found> {
         let (a_nnz, b_nnz, ncols) = (a.nnz(), b.nnz(), a.ncols as u32);
         let over = |items| Grid::items(items, self.group_size);
-        let (a_col_ptr, a_row_idx, b_col_ptr, b_row_idx) = (&a.col_ptr, &a.row_idx, &b.col_ptr, &b.row_idx);
         let (mut before, mut both) = (work.buffer(b_nnz)?, work.buffer(b_nnz + 1)?);
-        let args = UnionB {
-            a_col_ptr,
-            a_row_idx,
-            b_col_ptr,
-            b_row_idx,
-            before: &mut before,
-            both: &mut both,
-            ncols,
-            b_nnz: b_nnz as u32,
-        };
+        let args = UnionB { a, b, before: &mut before, both: &mut both, ncols, b_nnz: b_nnz as u32 };
         self.b.launch(work, over(b_nnz + 1), args)?;
         scan.run(work, &mut both)?;
         let nnz = count(work, &both, a, b)?;
         let (mut c_row_idx, mut pairs) = (work.buffer(nnz)?, work.buffer(nnz)?);
-        let args = UnionOfA {
-            a_col_ptr,
-            a_row_idx,
-            b_col_ptr,
-            b_row_idx,
-            both: &both,
-            c_row_idx: &mut c_row_idx,
-            pair: &mut pairs,
-            ncols,
-            a_nnz: a_nnz as u32,
-        };
+        let args =
+            UnionOfA { a, b, both: &both, c_row_idx: &mut c_row_idx, pair: &mut pairs, ncols, a_nnz: a_nnz as u32 };
         self.of_a.launch(work, over(a_nnz), args)?;
         let args = UnionOfB {
             before: &before,
             both: &both,
-            b_row_idx,
+            b_row_idx: &b.row_idx,
             c_row_idx: &mut c_row_idx,
             pair: &mut pairs,
             b_nnz: b_nnz as u32,
         };
         self.of_b.launch(work, over(b_nnz), args)?;
         let mut c_col_ptr = work.buffer(a.ncols + 1)?;
-        let args = UnionColPtr { a_col_ptr, b_col_ptr, both: &both, c_col_ptr: &mut c_col_ptr, ncols };
+        let args =
+            UnionColPtr { a_col_ptr: &a.col_ptr, b_col_ptr: &b.col_ptr, both: &both, c_col_ptr: &mut c_col_ptr, ncols };
         self.col_ptr.launch(work, over(a.ncols + 1), args)?;
         Ok((PatternArrays::new(&a.device, a.nrows, a.ncols, c_col_ptr, c_row_idx), pairs))
     }
@@ -219,18 +193,15 @@ impl ByColumns {
 
     fn run(&self, work: &Work, scan: &Scan<u32>, a: &PatternArrays, b: &PatternArrays) -> Result<Found> {
         let (ncols, parts, grid) = (a.ncols as u32, self.parts as u32, Grid::groups(self.parts, 1));
-        let (a_col_ptr, a_row_idx, b_col_ptr, b_row_idx) = (&a.col_ptr, &a.row_idx, &b.col_ptr, &b.row_idx);
         let (mut both, mut c_col_ptr) = (work.buffer(a.ncols + 1)?, work.buffer(a.ncols + 1)?);
-        let args = UnionBoth { a_col_ptr, a_row_idx, b_col_ptr, b_row_idx, both: &mut both, ncols, parts };
+        let args = UnionBoth { a, b, both: &mut both, ncols, parts };
         self.both.launch(work, grid, args)?;
         scan.run(work, &mut both)?;
         let nnz = count(work, &both, a, b)?;
         let (mut c_row_idx, mut pairs) = (work.buffer(nnz)?, work.buffer(nnz)?);
         let args = UnionMerge {
-            a_col_ptr,
-            a_row_idx,
-            b_col_ptr,
-            b_row_idx,
+            a,
+            b,
             both: &both,
             c_col_ptr: &mut c_col_ptr,
             c_row_idx: &mut c_row_idx,

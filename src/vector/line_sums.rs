@@ -7,12 +7,14 @@
 //! right. This is the order of a product with a matrix of one column.
 //!
 //! [`RUN_PIECE`]: crate::primitives::segmented_reduce::RUN_PIECE
-use super::lines::{Index, LineTuning, Lines, STRETCHES, Side, entries_ahead};
+use super::{
+    InOutScaled, ScaledInto,
+    lines::{Index, LineTuning, Lines, STRETCHES, Side, entries_ahead},
+};
 use crate::{
     BlockShape, Result, Semiring,
     device::{
-        Buffer, Device, DeviceInfo, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Sum, Teams, Value,
-        Work, kernel,
+        Buffer, Device, DeviceInfo, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scratch, Teams, Value, Work, kernel,
     },
     element::{ElementType, Piece, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
@@ -29,12 +31,10 @@ kernel! {
         values: In<Value>,
         x: In<Elem>,
         arrived: InOut<u32>,
-        y: InOut<Elem>,
+        y: InOutScaled,
         pieces: u32,
         parts: u32,
         stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -229,23 +229,23 @@ impl LineSums {
 
     /// y = alpha·sums + beta·y. For squares y becomes the roots of the sums, and x is not read. The
     /// caller has checked that A has the pattern, and that x and y have the right lengths.
-    pub fn run(
-        &self,
-        work: &Work,
-        Stored { values, stride }: Stored<'_>,
-        x: &Buffer,
-        Scaling { alpha, beta }: Scaling,
-        y: &mut Buffer,
-    ) -> Result<()> {
+    pub fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, scaling: Scaling, y: &mut Buffer) -> Result<()> {
         let Self { lines, group_size, splits, .. } = self;
-        let (pattern, source) = (lines.index.pattern(), lines.index.source());
-        let (line_ptr, other) = (&pattern.col_ptr, &pattern.row_idx);
-        let mut arrived = self.arrived.take(work)?;
-        let (arrived, task) = (&mut *arrived, &lines.tasks);
-        let (pieces, parts) = (lines.pieces as u32, lines.parts as u32);
-        let args =
-            SumLines { line_ptr, task, other, source, values, x, arrived, y, pieces, parts, stride, alpha, beta };
-        self.kernel.launch(work, Grid::groups(task.len() + lines.pieces * (splits - 1), *group_size), args)
+        let pattern = lines.index.pattern();
+        let args = SumLines {
+            line_ptr: &pattern.col_ptr,
+            task: &lines.tasks,
+            other: &pattern.row_idx,
+            source: lines.index.source(),
+            values: a.values,
+            x,
+            arrived: &mut *self.arrived.take(work)?,
+            y: ScaledInto { values: y, scaling },
+            pieces: lines.pieces as u32,
+            parts: lines.parts as u32,
+            stride: a.stride,
+        };
+        self.kernel.launch(work, Grid::groups(lines.tasks.len() + lines.pieces * (splits - 1), *group_size), args)
     }
 
     /// Bytes of device memory held beside the pattern, in size classes.

@@ -48,10 +48,8 @@
 #endif
 
 KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restrict group_len, global const uint* restrict g_other,
-                  global const uchar* restrict g_line, global const uint* restrict g_source,
-                  global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ELEMENT* restrict c, uint lines,
-                  uint groups, uint column, uint columns, uint share, uint shares_last, uint d_leading, uint c_leading, uint stride,
-                  ARITHMETIC alpha, ARITHMETIC beta)
+                  global const uchar* restrict g_line, global const uint* restrict g_source, OPERANDS_OF, C_OF, uint lines,
+                  uint groups, uint column, uint columns, uint share, uint shares_last)
 {
     local uint held_other[SLOTS * ROOM];
     local uchar held_line[SLOTS * ROOM];
@@ -194,8 +192,8 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
                 for (uint v = 0; v < VECTORS; ++v) {
                     // The vectors of the other items lie beyond the last column.
                     if (of_line <= LONG && number + h < SIDE && first + (v * LANES + LANE) * VEC < to)
-                        place_vector(of_line > 0 ? sum[(l * HELD + h) * VECTORS + v] : SPREAD(EMPTY), c,
-                                     line * SIDE + number + h, COLUMN(v, first, to), c_leading, alpha, beta);
+                        place_vector(of_line > 0 ? sum[(l * HELD + h) * VECTORS + v] : SPREAD(EMPTY),
+                                     line * SIDE + number + h, COLUMN(v, first, to), alpha, beta, C);
                 }
             }
         }

@@ -41,12 +41,13 @@
 #define PANEL ((DEPTH + PANELS - 1) / PANELS)
 #define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))
 
-// Adds the terms of the entries begin to end to the sums of HELD lines of a block, from line
-// `number` on. Numbers beyond the block's last line compute that line again.
-void add_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint column_end, global const uint* restrict other,
-               global const uint* restrict source, global const ELEMENT* restrict values, global const ELEMENT* restrict d,
-               uint d_leading, uint stride)
+// Computes the sums of HELD lines of a block, from line `number` on, over the entries begin to
+// end. Numbers beyond the block's last line compute that line again.
+void sum_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint column_end, ENTRIES_OF, OPERANDS_OF)
 {
+    WRITTEN_OUT
+    for (uint i = 0; i < HELD * VECTORS; ++i)
+        sum[i] = SPREAD(begin < end ? IDENTITY : EMPTY);
 #if SIDE == 1 && DEPTH == 1
     // Entries are counted from the first one, because the index of an entry after the last may not
     // fit 32 bits.
@@ -114,34 +115,31 @@ void add_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint 
 #define HELD_LINES ((KEPT_ROWS + SIDE - 1) / SIDE)
 
 // Writes the sums of the rows `row` to row_end to the columns from `first` of C.
-void place_columns(const ARITHMETIC* held, global ELEMENT* c, uint row, uint row_end, uint first, uint leading, uint past,
-                   ARITHMETIC alpha, ARITHMETIC beta)
+void place_columns(const ARITHMETIC* held, uint row, uint row_end, uint first, uint past, ARITHMETIC alpha, ARITHMETIC beta, C_OF)
 {
     // In the rows `from` to `to`, TURNED elements of a column are written at once.
     const uint from = beta == 0 ? min((row + TURNED - 1) / TURNED * TURNED, row_end) : row_end;
     const uint to = max(row_end / TURNED * TURNED, from);
-    const bool passes = past && leading % TURNED == 0 && MAY_PASS(c + from);
+    const bool passes = past && c_leading % TURNED == 0 && MAY_PASS(c + from);
     for (uint j = 0; j < WIDTH; j += 8) {
         for (uint i = from; i < to; i += TURNED) {
             EIGHT of_rows[TURNED];
             WRITTEN_OUT
             for (uint k = 0; k < TURNED; ++k)
                 of_rows[k] = JOIN_3(convert_, ELEMENT, 8)(alpha * vload8(0, held + (i - row + k) * WIDTH + j));
-            place_turned(of_rows, c + (ulong)(first + j) * leading + i, leading, passes);
+            place_turned(of_rows, c + (ulong)(first + j) * c_leading + i, c_leading, passes);
         }
     }
     for (uint j = 0; j < WIDTH; ++j) {
         for (uint i = row; i < row_end; ++i) {
             if (i < from || i >= to)
-                place_sum(held[(i - row) * WIDTH + j], c, (ulong)(first + j) * leading + i, alpha, beta);
+                place_sum(held[(i - row) * WIDTH + j], c, (ulong)(first + j) * c_leading + i, alpha, beta);
         }
     }
 }
 
 // Adds the lines that are not cut into pieces.
-void sum_columns(uint line, uint line_end, uint from, uint to, global const uint* restrict line_ptr, global const uint* restrict other,
-                 global const uint* restrict source, global const ELEMENT* restrict values, global const ELEMENT* restrict d,
-                 global ELEMENT* restrict c, uint d_leading, uint c_leading, uint stride, uint past, ARITHMETIC alpha, ARITHMETIC beta)
+void sum_columns(uint line, uint line_end, uint from, uint to, uint past, ENTRIES_OF, OPERANDS_OF, C_OF)
 {
     ARITHMETIC held[HELD_LINES * SIDE * WIDTH];
     while (line < line_end) {
@@ -154,10 +152,7 @@ void sum_columns(uint line, uint line_end, uint from, uint to, global const uint
                 const uint begin = line_ptr[of], behind = line_ptr[of + 1];
                 for (uint number = 0; number < SIDE; number += HELD) {
                     VECTOR sum[HELD * VECTORS];
-                    WRITTEN_OUT
-                    for (uint i = 0; i < HELD * VECTORS; ++i)
-                        sum[i] = SPREAD(begin < behind ? IDENTITY : EMPTY);
-                    add_terms(sum, begin, behind, number, first, to, other, source, values, d, d_leading, stride);
+                    sum_terms(sum, begin, behind, number, first, to, ENTRIES, OPERANDS);
                     WRITTEN_OUT
                     for (uint h = 0; h < HELD; ++h) {
                         if (number + h < SIDE) {
@@ -168,7 +163,7 @@ void sum_columns(uint line, uint line_end, uint from, uint to, global const uint
                     }
                 }
             }
-            place_columns(held, c, line * SIDE, end * SIDE, first, c_leading, past, alpha, beta);
+            place_columns(held, line * SIDE, end * SIDE, first, past, alpha, beta, C);
         }
         line = end < most ? end + 1 : end; // the loop above stopped at a long line: it is in pieces
     }
@@ -177,11 +172,9 @@ void sum_columns(uint line, uint line_end, uint from, uint to, global const uint
 #define HOLDS 0
 #endif
 
-KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restrict tile_line, global const uint4* restrict piece,
-                 global const uint* restrict other, global const uint* restrict source, global const ELEMENT* restrict values,
-                 global const ELEMENT* restrict d, global ARITHMETIC* restrict parts, global ELEMENT* restrict c, uint pieces,
-                 uint tasks, uint column, uint columns, uint share, uint shares_last, uint part_width, uint d_leading, uint c_leading, uint stride,
-                 uint past, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_lines(ENTRIES_OF, OPERANDS_OF, C_OF, global const uint* restrict tile_line, global const uint4* restrict piece,
+                 global ARITHMETIC* restrict parts, uint pieces, uint tasks, uint column, uint columns, uint share,
+                 uint shares_last, uint part_width, uint past)
 {
     const uint shares = (columns + share - 1) / share, id = get_global_id(0) / LANES;
     const uint2 number = task_of(id, tasks, shares, shares_last);
@@ -197,7 +190,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
         line = tile_line[task - pieces], line_end = tile_line[task - pieces + 1];
         begin = end = line_ptr[line];
 #if HOLDS
-        sum_columns(line, line_end, from, to, line_ptr, other, source, values, d, c, d_leading, c_leading, stride, past, alpha, beta);
+        sum_columns(line, line_end, from, to, past, ENTRIES, OPERANDS, C);
         return;
 #endif
     }
@@ -210,10 +203,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
         for (uint first = from; first < to; first += WIDTH) {
             for (uint number = 0; number < SIDE; number += HELD) {
                 VECTOR sum[HELD * VECTORS];
-                WRITTEN_OUT
-                for (uint i = 0; i < HELD * VECTORS; ++i)
-                    sum[i] = SPREAD(begin < end ? IDENTITY : EMPTY);
-                add_terms(sum, begin, end, number, first, to, other, source, values, d, d_leading, stride);
+                sum_terms(sum, begin, end, number, first, to, ENTRIES, OPERANDS);
                 WRITTEN_OUT
                 for (uint h = 0; h < HELD; ++h) {
                     if (number + h < SIDE) {
@@ -224,7 +214,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
                             if (first + (v * LANES + LANE) * VEC >= to)
                                 continue; // another item has this column
                             if (part == WHOLE) {
-                                place_vector(one, c, line * SIDE + number + h, col, c_leading, alpha, beta);
+                                place_vector(one, line * SIDE + number + h, col, alpha, beta, C);
                             } else {
                                 PUT(one, parts, ((ulong)part * SIDE + number + h) * part_width + col);
                             }
@@ -237,9 +227,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint* restri
 }
 
 #if TILED
-KERNEL sum_block_tiles(global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict source,
-                       global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ELEMENT* restrict c,
-                       uint lines, uint columns, uint shares_last, uint d_leading, uint c_leading, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_block_tiles(ENTRIES_OF, OPERANDS_OF, C_OF, uint lines, uint columns, uint shares_last)
 {
     // Columns are one element longer, so that neighbouring columns use different banks.
     local ARITHMETIC held[WIDTH * (SLOTS * SIDE + 1)];
@@ -252,10 +240,7 @@ KERNEL sum_block_tiles(global const uint* restrict line_ptr, global const uint* 
     AS_WRITTEN
     for (uint number = 0; number < SIDE; number += HELD) {
         VECTOR sum[HELD * VECTORS];
-        WRITTEN_OUT
-        for (uint i = 0; i < HELD * VECTORS; ++i)
-            sum[i] = SPREAD(begin < end ? IDENTITY : EMPTY);
-        add_terms(sum, begin, end, number, first, to, other, source, values, d, d_leading, stride);
+        sum_terms(sum, begin, end, number, first, to, ENTRIES, OPERANDS);
         WRITTEN_OUT
         for (uint h = 0; h < HELD; ++h) {
             WRITTEN_OUT
@@ -282,8 +267,8 @@ KERNEL sum_block_tiles(global const uint* restrict line_ptr, global const uint* 
 }
 #endif
 
-KERNEL add_parts(global const uint4* restrict cut, global const ARITHMETIC* restrict parts, global ELEMENT* restrict c, uint cuts,
-                 uint columns, uint c_leading, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL add_parts(global const uint4* restrict cut, global const ARITHMETIC* restrict parts, C_OF, uint cuts, uint columns,
+                 ARITHMETIC alpha, ARITHMETIC beta)
 {
     const ulong id = get_global_id(0);
     const uint col = id % columns, number = id / columns % SIDE, which = id / columns / SIDE;

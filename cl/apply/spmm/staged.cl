@@ -60,7 +60,7 @@
 // Loads this item's share of `staged` entries from entry `done` on. The entries are dealt to
 // `lanes` items in turn. `staged` and `lanes` are constants.
 void fetch(uint* row, ARITHMETIC* value, uint staged, uint lanes, uint begin, uint entries, uint done,
-           global const uint* restrict other, global const uint* restrict source, global const ELEMENT* restrict values, uint stride)
+           ENTRIES_OF, OPERANDS_OF)
 {
     WRITTEN_OUT
     for (uint i = 0; i < (staged + lanes - 1) / lanes; ++i) {
@@ -116,16 +116,15 @@ void add_staged(VECTOR* sum, uint count, uint first, uint column_end, local cons
 // Adds the terms of `entries` entries from `begin` on to the sums. `most` is at least `entries`,
 // and equal for all slots that take rounds together.
 void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uint column_end, local uint* held_row,
-               local ARITHMETIC* held_value, global const uint* restrict other, global const uint* restrict source,
-               global const ELEMENT* restrict values, global const ELEMENT* restrict d, uint d_leading, uint stride)
+               local ARITHMETIC* held_value, ENTRIES_OF, OPERANDS_OF)
 {
     uint next_row[(STAGED + LANES - 1) / LANES];
     ARITHMETIC next_value[(STAGED + LANES - 1) / LANES];
-    fetch(next_row, next_value, STAGED, LANES, begin, entries, 0, other, source, values, stride);
+    fetch(next_row, next_value, STAGED, LANES, begin, entries, 0, ENTRIES, OPERANDS);
     AS_WRITTEN
     for (uint done = 0; done < most; done += STAGED) {
         hold(next_row, next_value, STAGED, LANES, held_row, held_value);
-        fetch(next_row, next_value, STAGED, LANES, begin, entries, done + STAGED, other, source, values, stride);
+        fetch(next_row, next_value, STAGED, LANES, begin, entries, done + STAGED, ENTRIES, OPERANDS);
         const uint staged = min((uint)STAGED, max(entries, done) - done);
         AS_WRITTEN
         for (uint next = 0; next < staged; next += AHEAD) {
@@ -140,10 +139,8 @@ void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uin
 }
 
 // Adds the lines of tile and share `number`. `held_sum` is used only if C is stored by columns.
-void sum_tile(uint number, global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict source,
-              global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ELEMENT* restrict c, uint lines,
-              uint taken, uint columns, uint shares_last, uint d_leading, uint c_leading, uint stride, ARITHMETIC alpha,
-              ARITHMETIC beta, local uint* held_row, local ARITHMETIC* held_value, local ARITHMETIC* held_sum)
+void sum_tile(uint number, uint lines, uint taken, uint columns, uint shares_last, local uint* held_row,
+              local ARITHMETIC* held_value, local ARITHMETIC* held_sum, ENTRIES_OF, OPERANDS_OF, C_OF)
 {
     const uint shares = (columns + WIDTH - 1) / WIDTH, slot = get_local_id(0) / LANES, of_tile = taken * SLOTS;
     const uint2 task = task_of(number, (lines + of_tile - 1) / of_tile, shares, shares_last);
@@ -170,8 +167,7 @@ void sum_tile(uint number, global const uint* restrict line_ptr, global const ui
         WRITTEN_OUT
         for (uint v = 0; v < VECTORS; ++v)
             sum[v] = SPREAD(mine > 0 ? IDENTITY : EMPTY);
-        add_terms(sum, begin, mine, most, first, to, held_row, held_value, other, source, values, d,
-                  d_leading, stride);
+        add_terms(sum, begin, mine, most, first, to, held_row, held_value, ENTRIES, OPERANDS);
         WRITTEN_OUT
         for (uint v = 0; v < VECTORS; ++v) {
             const uint col = (v * LANES + LANE) * VEC;
@@ -183,7 +179,7 @@ void sum_tile(uint number, global const uint* restrict line_ptr, global const ui
                 for (uint i = 0; i < VEC; ++i)
                     held_sum[(col + i) * (TILE + 1) + in_tile + slot % STEP_SLOTS] = one[i];
 #else
-                place_vector(sum[v], c, line, COLUMN(v, first, to), c_leading, alpha, beta);
+                place_vector(sum[v], line, COLUMN(v, first, to), alpha, beta, C);
 #endif
             }
         }
@@ -220,10 +216,8 @@ void add_ahead(ARITHMETIC* sum, uint count, uint col, local const uint* row, loc
 
 // Adds the pieces of a work-group. An item of a slot has one column only, because the longest piece
 // determines the time.
-void sum_pieces(global const uint4* restrict piece, global const uint* restrict other, global const uint* restrict source,
-                global const ELEMENT* restrict values, global const ELEMENT* restrict d, global ARITHMETIC* restrict parts,
-                global ELEMENT* restrict c, uint pieces, uint columns, uint shares_last, uint d_leading, uint c_leading, uint stride,
-                ARITHMETIC alpha, ARITHMETIC beta, local uint* held_row, local ARITHMETIC* held_value)
+void sum_pieces(global const uint4* restrict piece, global ARITHMETIC* restrict parts, uint pieces, uint columns, uint shares_last,
+                local uint* held_row, local ARITHMETIC* held_value, ENTRIES_OF, OPERANDS_OF, C_OF)
 {
     const uint shares = (columns + PIECE_LANES - 1) / PIECE_LANES, first_id = get_group_id(0) * PIECE_SLOTS;
     const uint2 task = task_of(first_id + get_local_id(0) / PIECE_LANES, pieces, shares, shares_last);
@@ -245,11 +239,11 @@ void sum_pieces(global const uint4* restrict piece, global const uint* restrict 
     ARITHMETIC sum = IDENTITY;
     uint next_row[(PIECE_STAGED + PIECE_LANES - 1) / PIECE_LANES];
     ARITHMETIC next_value[(PIECE_STAGED + PIECE_LANES - 1) / PIECE_LANES];
-    fetch(next_row, next_value, PIECE_STAGED, PIECE_LANES, begin, entries, 0, other, source, values, stride);
+    fetch(next_row, next_value, PIECE_STAGED, PIECE_LANES, begin, entries, 0, ENTRIES, OPERANDS);
     AS_WRITTEN
     for (uint done = 0; done < most; done += PIECE_STAGED) {
         hold(next_row, next_value, PIECE_STAGED, PIECE_LANES, held_row, held_value);
-        fetch(next_row, next_value, PIECE_STAGED, PIECE_LANES, begin, entries, done + PIECE_STAGED, other, source, values, stride);
+        fetch(next_row, next_value, PIECE_STAGED, PIECE_LANES, begin, entries, done + PIECE_STAGED, ENTRIES, OPERANDS);
         const uint staged = min((uint)PIECE_STAGED, max(entries, done) - done);
         AS_WRITTEN
         for (uint next = 0; next < staged; next += PIECE_AHEAD) {
@@ -268,11 +262,8 @@ void sum_pieces(global const uint4* restrict piece, global const uint* restrict 
 }
 #endif
 
-KERNEL sum_staged(global const uint* restrict line_ptr, global const uint4* restrict piece, global const uint* restrict other,
-                  global const uint* restrict source, global const ELEMENT* restrict values, global const ELEMENT* restrict d,
-                  global ARITHMETIC* restrict parts, global ELEMENT* restrict c, uint lines, uint taken, uint pieces,
-                  uint piece_groups, uint columns, uint shares_last, uint piece_shares_last, uint d_leading, uint c_leading,
-                  uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_staged(ENTRIES_OF, OPERANDS_OF, C_OF, global const uint4* restrict piece, global ARITHMETIC* restrict parts,
+                  uint lines, uint taken, uint pieces, uint piece_groups, uint columns, uint shares_last, uint piece_shares_last)
 {
     local uint held_row[HELD_ENTRIES] __attribute__((aligned(16)));
     local ARITHMETIC held_value[HELD_ENTRIES] __attribute__((aligned(16)));
@@ -286,10 +277,10 @@ KERNEL sum_staged(global const uint* restrict line_ptr, global const uint4* rest
 #if PIECES
     if (get_group_id(0) < piece_groups) {
         const uint of_piece = get_local_id(0) / PIECE_LANES * PIECE_ROOM;
-        sum_pieces(piece, other, source, values, d, parts, c, pieces, columns, piece_shares_last, d_leading, c_leading, stride,
-                   alpha, beta, held_row + of_piece, held_value + of_piece);
+        sum_pieces(piece, parts, pieces, columns, piece_shares_last, held_row + of_piece, held_value + of_piece, ENTRIES,
+                   OPERANDS, C);
     } else
 #endif
-        sum_tile(get_group_id(0) - piece_groups, line_ptr, other, source, values, d, c, lines, taken, columns, shares_last, d_leading,
-                 c_leading, stride, alpha, beta, held_row + slot * ROOM, held_value + slot * ROOM, held_sum);
+        sum_tile(get_group_id(0) - piece_groups, lines, taken, columns, shares_last, held_row + slot * ROOM,
+                 held_value + slot * ROOM, held_sum, ENTRIES, OPERANDS, C);
 }

@@ -9,6 +9,18 @@
 #if !defined(LANES) || !defined(VEC) || !defined(VECTORS) || !defined(ALIGNED) || !defined(C_BY_COLUMNS) || !defined(AHEAD)
 #error "LANES, VEC, VECTORS, ALIGNED, C_BY_COLUMNS, AHEAD: see src/apply/spmm/tuning.rs"
 #endif
+
+// The parameters of kernels, as src/apply/spmm/operands.rs passes them, and these as arguments of a
+// function: the places of A's entries; the values of A and D, with the factors; C.
+#define ENTRIES_OF global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict source
+#define ENTRIES line_ptr, other, source
+#define OPERANDS_OF                                                                                                   \
+    global const ELEMENT* restrict values, uint stride, global const ELEMENT* restrict d, uint d_leading,             \
+        ARITHMETIC alpha, ARITHMETIC beta
+#define OPERANDS values, stride, d, d_leading, alpha, beta
+#define C_OF global ELEMENT* restrict c, uint c_leading
+#define C c, c_leading
+
 #define SLOTS (GROUP_SIZE / LANES)
 #define WIDTH (LANES * VEC * VECTORS)
 
@@ -53,18 +65,18 @@ uint2 task_of(uint id, uint tasks, uint shares, uint shares_last)
 }
 
 // Writes the columns of a row of C from `col` on, as place_sum writes one element.
-void place_vector(VECTOR sum, global ELEMENT* c, uint row, uint col, uint leading, ARITHMETIC alpha, ARITHMETIC beta)
+void place_vector(VECTOR sum, uint row, uint col, ARITHMETIC alpha, ARITHMETIC beta, C_OF)
 {
 #if VEC == 1
-    place_sum(sum, c, C_BY_COLUMNS ? (ulong)col * leading + row : (ulong)row * leading + col, alpha, beta);
+    place_sum(sum, c, C_BY_COLUMNS ? (ulong)col * c_leading + row : (ulong)row * c_leading + col, alpha, beta);
 #elif C_BY_COLUMNS
     ARITHMETIC one[VEC];
     JOIN(vstore, VEC)(sum, 0, one);
     WRITTEN_OUT
     for (uint i = 0; i < VEC; ++i)
-        place_sum(one[i], c, (ulong)(col + i) * leading + row, alpha, beta);
+        place_sum(one[i], c, (ulong)(col + i) * c_leading + row, alpha, beta);
 #else
-    const ulong at = (ulong)row * leading + col;
+    const ulong at = (ulong)row * c_leading + col;
     VECTOR value = SPREAD(alpha) * sum;
     if (beta != 0)
         value = ADD(value, SPREAD(beta) * LOAD_VECTOR(c, at));

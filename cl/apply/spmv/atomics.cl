@@ -44,16 +44,12 @@ KERNEL start_sums(global ARITHMETIC* restrict sums, uint rows)
         sums[row] = IDENTITY;
 }
 
-KERNEL add_entries(global const uint* restrict row, global const uint* restrict col, global const uint* restrict source,
-                   global const VALUE* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* sums, uint entries,
-                   uint stride)
+KERNEL add_entries(global const uint* restrict row, TERMS_OF(uint), global ARITHMETIC* sums, uint entries)
 {
     ADD_SHARE(row, sums, 0, entries);
 }
 
-KERNEL add_parts(global const uint* restrict row, global const uint* restrict col, global const uint* restrict source,
-                 global const VALUE* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* sums, uint rows,
-                 uint width, uint entries, uint stride)
+KERNEL add_parts(global const uint* restrict row, TERMS_OF(uint), global ARITHMETIC* sums, uint rows, uint width, uint entries)
 {
     const ulong heads = (ulong)rows * width;
     const uint item = get_global_id(0);
@@ -66,8 +62,8 @@ KERNEL add_parts(global const uint* restrict row, global const uint* restrict co
     ADD_SHARE(row, sums, heads, entries);
 }
 
-KERNEL finish_sums(global const uint* restrict row_ptr, global const ARITHMETIC* restrict sums, global ELEMENT* restrict y, uint rows,
-                   ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL finish_sums(global const uint* restrict row_ptr, global const ARITHMETIC* restrict sums, global ELEMENT* restrict y,
+                   ARITHMETIC alpha, ARITHMETIC beta, uint rows)
 {
     const uint row = get_global_id(0);
     if (row < rows)

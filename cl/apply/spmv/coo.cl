@@ -17,9 +17,8 @@
 #error "TILE: see src/apply/spmv/coo.rs"
 #endif
 
-KERNEL sum_tiles(global const uint* restrict row, global const uint* restrict col, global const uint* restrict source,
-                 global const VALUE* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y,
-                 global ARITHMETIC* restrict parts, uint nnz, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_tiles(global const uint* restrict row, TERMS_OF(uint), global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta,
+                 global ARITHMETIC* restrict parts, uint nnz)
 {
     local ARITHMETIC term[TILE];
     local uint term_row[TILE];
@@ -49,8 +48,8 @@ KERNEL sum_tiles(global const uint* restrict row, global const uint* restrict co
     }
 }
 
-KERNEL join_tiles(global const uint* restrict row, global const ARITHMETIC* restrict parts, global ELEMENT* restrict y, uint tiles,
-                  ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL join_tiles(global const uint* restrict row, global const ARITHMETIC* restrict parts, global ELEMENT* restrict y,
+                  ARITHMETIC alpha, ARITHMETIC beta, uint tiles)
 {
     const uint tile = get_global_id(0);
     if (tile + 1 >= tiles)

@@ -19,7 +19,7 @@
 KERNEL sum_columns(global const uint* restrict col_ptr, global const uint* restrict row_idx, global const uint* restrict source,
                    global const VALUE* restrict values, global const ELEMENT* restrict x, global uint* restrict terms,
                    global ARITHMETIC* restrict part, global ARITHMETIC* restrict whole, global ELEMENT* restrict y,
-                   uint rows, uint columns, uint share, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+                   ARITHMETIC alpha, ARITHMETIC beta, uint rows, uint columns, uint share, uint stride)
 {
     const uint first = min((ulong)rows, get_group_id(0) * (ulong)share), end = min((ulong)rows, (ulong)first + share);
     for (uint row = first; row < end; ++row)

@@ -15,8 +15,7 @@
 
 #if AREA == 1
 // Returns the sum of a row in a stretch. The row has the entries from `place` to `end`.
-ARITHMETIC sum_row(uint place, uint end, global const uint* restrict col, global const uint* restrict source,
-                   global const VALUE* restrict values, global const ELEMENT* restrict x, uint stride)
+ARITHMETIC sum_row(uint place, uint end, TERMS_OF(uint))
 {
     ARITHMETIC sum = place < end ? IDENTITY : EMPTY;
     while (end - place > PIECE) {
@@ -35,15 +34,14 @@ ARITHMETIC sum_row(uint place, uint end, global const uint* restrict col, global
 }
 #endif
 
-KERNEL sum_rows(global const uint* restrict row_ptr, global const uint* restrict col, global const uint* restrict source,
-                global const VALUE* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y, uint rows,
-                uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_rows(global const uint* restrict row_ptr, TERMS_OF(uint), global ELEMENT* restrict y, ARITHMETIC alpha,
+                ARITHMETIC beta, uint rows)
 {
     const ulong item = get_global_id(0);
     const uint row = item / SUMS;
     if (row >= rows)
         return;
-    const ARITHMETIC sum = sum_entries(row_ptr[row], row_ptr[row + 1], 1, 0, item % SUMS, col, 0, source, values, x, stride);
+    const ARITHMETIC sum = sum_entries(row_ptr[row], row_ptr[row + 1], 1, 0, item % SUMS, 0, TERMS);
     place_sum(sum, y, item, alpha, beta);
 }
 
@@ -57,8 +55,7 @@ KERNEL sum_rows(global const uint* restrict row_ptr, global const uint* restrict
 
 // Adds the terms of the entries from `place` to `end` to all sums of their row. The sums are
 // independent, so a CPU adds several at once.
-void add_blocks(ARITHMETIC* part, uint place, uint end, global const uint* restrict col, global const uint* restrict source,
-                global const VALUE* restrict values, global const ELEMENT* restrict x, uint stride)
+void add_blocks(ARITHMETIC* part, uint place, uint end, TERMS_OF(uint))
 {
     AS_WRITTEN
     for (; place < end; ++place) {
@@ -74,16 +71,15 @@ void add_blocks(ARITHMETIC* part, uint place, uint end, global const uint* restr
     }
 }
 
-KERNEL sum_stretches(global const uint* restrict row_ptr, global const uint* restrict stretch_row, global const uint* restrict col,
-                     global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
-                     global ELEMENT* restrict y, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_stretches(global const uint* restrict row_ptr, global const uint* restrict stretch_row, TERMS_OF(uint),
+                     global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta)
 {
     const uint stretch = get_group_id(0), first = stretch_row[stretch], last = stretch_row[stretch + 1];
     uint place = row_ptr[first];
     for (uint row = first; row < last; ++row) {
         const uint end = row_ptr[row + 1];
 #if AREA == 1
-        place_sum(sum_row(place, end, col, source, values, x, stride), y, row, alpha, beta);
+        place_sum(sum_row(place, end, TERMS), y, row, alpha, beta);
 #else
         ARITHMETIC total[SUMS], part[SUMS];
         OF_BLOCK
@@ -94,7 +90,7 @@ KERNEL sum_stretches(global const uint* restrict row_ptr, global const uint* res
             OF_BLOCK
             for (uint sum = 0; sum < SUMS; ++sum)
                 part[sum] = IDENTITY;
-            add_blocks(part, place, piece_end, col, source, values, x, stride);
+            add_blocks(part, place, piece_end, TERMS);
             OF_BLOCK
             for (uint sum = 0; sum < SUMS; ++sum)
                 total[sum] = ADD(total[sum], part[sum]);

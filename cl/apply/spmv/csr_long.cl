@@ -18,10 +18,9 @@
 // The terms of a row are added in ascending order. After every PIECE entries a new sum begins, and
 // the sums are added left to right.
 
-KERNEL sum_rows_and_pieces(global const uint* restrict row_ptr, global const uint* restrict counts, global const uint4* restrict piece,
-                           global const uint* restrict col, global const uint* restrict source, global const VALUE* restrict values,
-                           global const ELEMENT* restrict x, global uint* arrived, global ELEMENT* restrict y, uint rows, uint longest,
-                           uint groups, uint parts, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_rows_and_pieces(global const uint* restrict row_ptr, global const uint* restrict counts,
+                           global const uint4* restrict piece, TERMS_OF(uint), global uint* arrived, global ELEMENT* restrict y,
+                           ARITHMETIC alpha, ARITHMETIC beta, uint rows, uint longest, uint groups, uint parts)
 {
     local ARITHMETIC term[HELD + BEHIND];
     local uint arrivals[1];
@@ -32,7 +31,7 @@ KERNEL sum_rows_and_pieces(global const uint* restrict row_ptr, global const uin
         for (uint number = group; number < pieces; number += groups) {
             const uint4 at = piece[number];
             const uint row = at.x, begin = at.y, end = at.z, part = at.w;
-            load_terms(term, begin, end - begin, col, source, values, x, stride);
+            load_terms(term, begin, end - begin, TERMS);
             GROUP_BARRIER;
             if (item == 0) {
                 const ARITHMETIC sum = add_apart(IDENTITY, term, end - begin, 1);
@@ -49,6 +48,6 @@ KERNEL sum_rows_and_pieces(global const uint* restrict row_ptr, global const uin
         const ulong row = (ulong)(group - groups) * GROUP_SIZE + item;
         const uint begin = row < rows ? row_ptr[row] : 0, end = row < rows ? row_ptr[row + 1] : 0;
         if (row < rows && end - begin <= longest)
-            place_sum(sum_entries(begin, end, 1, 0, 0, col, 0, source, values, x, stride), y, row, alpha, beta);
+            place_sum(sum_entries(begin, end, 1, 0, 0, 0, TERMS), y, row, alpha, beta);
     }
 }

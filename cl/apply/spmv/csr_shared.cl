@@ -20,9 +20,8 @@
 #error "TILE, LONG, LANES: see src/apply/spmv/csr_shared.rs"
 #endif
 
-KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restrict task, global const uint* restrict col,
-                  global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
-                  global uint* arrived, global ELEMENT* restrict y, uint pieces, uint parts, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restrict task, TERMS_OF(uint), global uint* arrived,
+                  global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta, uint pieces, uint parts)
 {
     local ARITHMETIC term[HELD + BEHIND];
     // The long rows: first term, number of terms, row. There are at most this many among HELD
@@ -40,7 +39,7 @@ KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restr
         from = row_ptr[row + i], to = row_ptr[row + i + 1];
     if (item == 0)
         lots[0] = 0;
-    load_terms(term, begin, end - begin, col, source, values, x, stride);
+    load_terms(term, begin, end - begin, TERMS);
     GROUP_BARRIER;
     global uint* words = arrived + parts;
     while (i < rows) {

@@ -30,9 +30,8 @@ ARITHMETIC sum_across(ARITHMETIC sum, uint bits, TEAM_OF)
 #endif
 }
 
-KERNEL sum_rows_by_teams(global const uint* restrict row_ptr, global const uint* restrict col, global const uint* restrict source,
-                         global const VALUE* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y,
-                         uint rows, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_rows_by_teams(global const uint* restrict row_ptr, TERMS_OF(uint), global ELEMENT* restrict y, ARITHMETIC alpha,
+                         ARITHMETIC beta, uint rows)
 {
     TEAM_MEMORY_OF(2);
     // The last group may have teams without a row.

@@ -8,9 +8,8 @@
 //
 // Neighbouring items read neighbouring places. It comes after row.cl, which describes the order of
 // addition.
-KERNEL sum_slices(global const ulong* restrict slice_ptr, global const COLUMN* restrict col, global const uint* restrict first_col,
-                  global const uint* restrict source, global const VALUE* restrict values, global const ELEMENT* restrict x,
-                  global ELEMENT* restrict y, uint rows, uint height, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_slices(global const ulong* restrict slice_ptr, TERMS_OF(COLUMN), global const uint* restrict first_col,
+                  global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta, uint rows, uint height)
 {
     const ulong item = get_global_id(0);
     if (item >= (ulong)rows * SUMS)
@@ -21,7 +20,7 @@ KERNEL sum_slices(global const ulong* restrict slice_ptr, global const COLUMN* r
 #else
     const uint first = 0;
 #endif
-    const ARITHMETIC sum = sum_entries((PLACE)slice_ptr[slice], (PLACE)slice_ptr[slice + 1], height, line % height, item % SUMS, col,
-                                       first, source, values, x, stride);
+    const PLACE begin = slice_ptr[slice], end = slice_ptr[slice + 1];
+    const ARITHMETIC sum = sum_entries(begin, end, height, line % height, item % SUMS, first, TERMS);
     place_sum(sum, y, item, alpha, beta);
 }

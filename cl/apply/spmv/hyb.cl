@@ -29,16 +29,15 @@
 // If a work-group has one tail, each item has this many sums.
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
 
-KERNEL sum_heads(global const uint* restrict col, global const uint* restrict source, global const uint* restrict line_before,
-                 global const VALUE* restrict values, global const ELEMENT* restrict x, global ARITHMETIC* restrict head,
-                 global ELEMENT* restrict y, uint rows, uint width, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_heads(TERMS_OF(uint), global const uint* restrict line_before, global ARITHMETIC* restrict head,
+                 global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta, uint rows, uint width)
 {
     const ulong item = get_global_id(0);
     if (item >= (ulong)rows * SUMS)
         return;
     const uint row = item / SUMS, number = item % SUMS, line = line_before[row];
     const bool has_tail = line_before[row + 1] != line;
-    const ARITHMETIC sum = sum_entries(0, (PLACE)rows * width, rows, row, number, col, 0, source, values, x, stride);
+    const ARITHMETIC sum = sum_entries(0, (PLACE)rows * width, rows, row, number, 0, TERMS);
     if (has_tail)
         head[(ulong)line * SUMS + number] = width > 0 ? sum : IDENTITY;
     else
@@ -46,8 +45,7 @@ KERNEL sum_heads(global const uint* restrict col, global const uint* restrict so
 }
 
 // Loads the products of all elements of the blocks of `count` places, block after block.
-void load_terms(local ARITHMETIC* term, ulong begin, uint count, global const uint* restrict col, global const uint* restrict source,
-                global const VALUE* restrict values, global const ELEMENT* restrict x, uint stride)
+void load_terms(local ARITHMETIC* term, ulong begin, uint count, TERMS_OF(uint))
 {
     for (uint i = get_local_id(0); i < count * AREA; i += GROUP_SIZE) {
         const ulong place = begin + i / AREA;
@@ -66,10 +64,9 @@ ARITHMETIC add_loaded(ARITHMETIC sum, local const ARITHMETIC* term, uint count, 
     return sum;
 }
 
-KERNEL sum_tails(global const uint* restrict tail_ptr, global const uint* restrict tile_line, global const uint* restrict tail_row,
-                 global const uint* restrict col, global const uint* restrict source, global const VALUE* restrict values,
-                 global const ELEMENT* restrict x, global const ARITHMETIC* restrict head, global ELEMENT* restrict y, ulong heads,
-                 uint tile, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_tails(global const uint* restrict tail_ptr, global const uint* restrict tile_line,
+                 global const uint* restrict tail_row, TERMS_OF(uint), global const ARITHMETIC* restrict head,
+                 global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta, ulong heads, uint tile)
 {
     // All tails of a tile begin within `tile` entries, and the last has up to `tile` entries.
     local ARITHMETIC term[2 * TILE * AREA];
@@ -78,7 +75,7 @@ KERNEL sum_tails(global const uint* restrict tail_ptr, global const uint* restri
     if (end > first && tail_ptr[end] - tail_ptr[end - 1] > tile)
         --end; // the last tail is cut into pieces
     const uint begin = tail_ptr[first];
-    load_terms(term, heads + begin, tail_ptr[end] - begin, col, source, values, x, stride);
+    load_terms(term, heads + begin, tail_ptr[end] - begin, TERMS);
     GROUP_BARRIER;
     for (uint i = get_local_id(0); i < (end - first) * SUMS; i += GROUP_SIZE) {
         const uint line = first + i / SUMS, number = i % SUMS, from = tail_ptr[line];
@@ -88,10 +85,10 @@ KERNEL sum_tails(global const uint* restrict tail_ptr, global const uint* restri
     }
 }
 
-KERNEL sum_tail_pieces(global const uint4* restrict piece, global const uint* restrict tail_ptr, global const uint* restrict tail_row,
-                       global const uint* restrict col, global const uint* restrict source, global const VALUE* restrict values,
-                       global const ELEMENT* restrict x, global const ARITHMETIC* restrict head, global ARITHMETIC* restrict parts,
-                       global ELEMENT* restrict y, ulong heads, uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_tail_pieces(global const uint4* restrict piece, global const uint* restrict tail_ptr,
+                       global const uint* restrict tail_row, TERMS_OF(uint), global const ARITHMETIC* restrict head,
+                       global ARITHMETIC* restrict parts, global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta,
+                       ulong heads)
 {
     local ARITHMETIC term[TILE * AREA];
     const uint4 at = piece[get_group_id(0)];
@@ -101,7 +98,7 @@ KERNEL sum_tail_pieces(global const uint4* restrict piece, global const uint* re
     const uint entries = at.z - at.y;
     for (uint done = 0; done < entries; done += TILE) {
         const uint count = min((uint)TILE, entries - done);
-        load_terms(term, heads + at.y + done, count, col, source, values, x, stride);
+        load_terms(term, heads + at.y + done, count, TERMS);
         GROUP_BARRIER;
         for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
             sum[own] = add_loaded(sum[own], term, count, number);

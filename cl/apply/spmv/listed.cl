@@ -16,7 +16,7 @@ KERNEL list_rows(global const uint* restrict row_ptr, global uint* restrict row,
         row[entry] = column_of(row_ptr, rows, entry);
 }
 
-KERNEL empty_rows(global const uint* restrict row_ptr, global ELEMENT* restrict y, uint rows, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL empty_rows(global const uint* restrict row_ptr, global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta, uint rows)
 {
     const uint row = get_global_id(0);
     if (row < rows && row_ptr[row] == row_ptr[row + 1])

@@ -21,8 +21,7 @@
 
 // Loads the terms of the entries from begin to begin + count. An item loads the operands of AHEAD
 // terms before it multiplies. Beyond the last entry it loads the last entry again.
-void load_terms(local ARITHMETIC* term, uint begin, uint count, global const uint* restrict col, global const uint* restrict source,
-                global const VALUE* restrict values, global const ELEMENT* restrict x, uint stride)
+void load_terms(local ARITHMETIC* term, uint begin, uint count, TERMS_OF(uint))
 {
     for (uint i = get_local_id(0); i < count; i += GROUP_SIZE * AHEAD) {
         uint column[AHEAD];

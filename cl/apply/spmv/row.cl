@@ -43,9 +43,7 @@
 
 #if AHEAD > 1
 // Returns the sum of a row, or EMPTY if it has no entry.
-ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint number, global const COLUMN* restrict col,
-                       uint first_col, global const uint* restrict source, global const VALUE* restrict values,
-                       global const ELEMENT* restrict x, uint stride)
+ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint number, uint first_col, TERMS_OF(COLUMN))
 {
     ARITHMETIC sum = IDENTITY, part = IDENTITY;
     bool is_empty = true;
@@ -114,9 +112,7 @@ ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint numbe
 }
 #else
 // Returns the sum of a row, or EMPTY if it has no entry.
-ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint number, global const COLUMN* restrict col,
-                       uint first_col, global const uint* restrict source, global const VALUE* restrict values,
-                       global const ELEMENT* restrict x, uint stride)
+ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint number, uint first_col, TERMS_OF(COLUMN))
 {
     ARITHMETIC sum = first < end && col[first + lane] != NONE ? IDENTITY : EMPTY;
     while (first < end && col[first + lane] != NONE) {

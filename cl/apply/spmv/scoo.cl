@@ -6,9 +6,8 @@
 //   in      values[nnz * stride]  x[columns]
 //   in out  y[rows]
 
-KERNEL sum_lanes(global const uint* restrict row_ptr, global const uint* restrict col, global const uint* restrict source,
-                 global const VALUE* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y, uint rows,
-                 uint stride, ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_lanes(global const uint* restrict row_ptr, TERMS_OF(uint), global ELEMENT* restrict y, ARITHMETIC alpha,
+                 ARITHMETIC beta, uint rows)
 {
     local ARITHMETIC lane[SLICE * LANES];
     const uint first = get_group_id(0) * SLICE;

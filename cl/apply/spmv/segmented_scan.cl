@@ -122,10 +122,8 @@ void place_rows(local const ARITHMETIC* term, local const uint* row, uint count,
     }
 }
 
-KERNEL scan_tiles(global const uint* restrict row, global const uint* restrict col, global const uint* restrict source,
-                  global const VALUE* restrict values, global const ELEMENT* restrict x, global ELEMENT* restrict y,
-                  global ARITHMETIC* restrict parts, global uint* restrict part_row, uint nnz, uint stride, ARITHMETIC alpha,
-                  ARITHMETIC beta)
+KERNEL scan_tiles(global const uint* restrict row, TERMS_OF(uint), global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta,
+                  global ARITHMETIC* restrict parts, global uint* restrict part_row, uint nnz)
 {
     local ARITHMETIC term[PLACES], tail[CHUNKS];
     local uint term_row[PLACES], headed[CHUNKS];
@@ -142,7 +140,8 @@ KERNEL scan_tiles(global const uint* restrict row, global const uint* restrict c
 }
 
 KERNEL scan_parts(global const ARITHMETIC* restrict parts, global const uint* restrict part_row, global ELEMENT* restrict y,
-                  global ARITHMETIC* restrict carries, global uint* restrict carry_row, uint tiles, ARITHMETIC alpha, ARITHMETIC beta)
+                  ARITHMETIC alpha, ARITHMETIC beta, global ARITHMETIC* restrict carries, global uint* restrict carry_row,
+                  uint tiles)
 {
     local ARITHMETIC term[PLACES], tail[CHUNKS];
     local uint term_row[PLACES], headed[CHUNKS];
@@ -159,7 +158,7 @@ KERNEL scan_parts(global const ARITHMETIC* restrict parts, global const uint* re
 }
 
 KERNEL scan_carries(global const ARITHMETIC* restrict carries, global const uint* restrict carry_row, global ELEMENT* restrict y,
-                    uint groups, ARITHMETIC alpha, ARITHMETIC beta)
+                    ARITHMETIC alpha, ARITHMETIC beta, uint groups)
 {
     local ARITHMETIC part[TILE];
     local uint part_row[TILE];

@@ -77,10 +77,10 @@ uint write_diagonals(uint slice, uint last, ulong* begin, global const ulong* re
 }
 #endif
 
-KERNEL sum_slice_vectors(global const ulong* restrict slice_ptr, global const COLUMN* restrict col, global const uint* restrict first_col,
-                         global const uint* restrict origin, global const uint* restrict steps, global const VALUE* restrict values,
-                         global const ELEMENT* restrict x, global ELEMENT* restrict y, uint rows, uint slices, uint each,
-                         ARITHMETIC alpha, ARITHMETIC beta)
+KERNEL sum_slice_vectors(global const ulong* restrict slice_ptr, global const COLUMN* restrict col,
+                         global const uint* restrict first_col, global const uint* restrict origin,
+                         global const uint* restrict steps, global const VALUE* restrict values, global const ELEMENT* restrict x,
+                         global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta, uint rows, uint slices, uint each)
 {
     const uint first_slice = get_group_id(0) * each, last_slice = slices - first_slice > each ? first_slice + each : slices;
     ulong begin = slice_ptr[first_slice];

@@ -15,6 +15,14 @@
 #error "THROUGH, PACKED, SUMS, DEPTH, ACROSS: see src/apply/spmv/mod.rs"
 #endif
 #define AREA (SUMS * DEPTH)
+
+// The parameters from which terms are computed, as InTerms of src/apply/spmv/rows.rs passes them,
+// and these as arguments of a function.
+#define TERMS_OF(COLUMN)                                                                                              \
+    global const COLUMN* restrict col, global const uint* restrict source, global const VALUE* restrict values,       \
+        global const ELEMENT* restrict x, uint stride
+#define TERMS col, source, values, x, stride
+
 #define MIRRORED 0x80000000u
 
 // BLOCK_OF is the index of a place's block.

@@ -2,36 +2,27 @@
 //! exchanged in local memory, so that neighbouring work-items write down a column. Kernel:
 //! `sum_block_tiles` of `cl/apply/spmm/lines.cl`.
 use super::{
-    Dense, DenseNumbers, Operands, Request,
-    lines::{Entries, Variants},
+    DenseNumbers, Execution, Request,
+    lines::Variants,
     numbers::SUM_BYTES,
+    operands::{InEntries, InOperands, InOutC},
     tuning::Pass,
 };
 use crate::{
     Device, Result,
-    device::{Buffer, Elem, Grid, In, InOut, Maybe, Options, Scalar, Sum, Work, at_most, kernel},
-    element::Scaling,
-    vector::line_sums::Stored,
+    device::{Grid, Options, Work, at_most, kernel},
 };
 
 kernel! {
     struct SumBlockTiles = "sum_block_tiles"
         in "apply/spmm/turn.cl", "apply/spmm/vectors.cl", "apply/spmm/lines.cl"
     {
-        line_ptr: In<u32>,
-        other: In<u32>,
-        source: Maybe<u32>,
-        values: In<Elem>,
-        d: In<Elem>,
-        c: InOut<Elem>,
+        entries: InEntries,
+        operands: InOperands,
+        c: InOutC,
         lines: u32,
         columns: u32,
         shares_last: u32,
-        d_leading: u32,
-        c_leading: u32,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -57,7 +48,7 @@ impl BlockTiles {
         let (element, semiring) = (request.element, request.semiring);
         let of_tile = move |pass: &Pass| options(pass.slot.options(element, semiring, true)).define("TILED", 1);
         let numbers = DenseNumbers { dense_vectors: 1, ..request.numbers };
-        let kernels = Variants::new(device, element, (numbers, request.n), held, of_tile);
+        let kernels = Variants::new(device, element, numbers, request.n, held, of_tile);
         let fit = kernels.passes().all(|Pass { slot, .. }| {
             let bytes = slot.group_size * slot.vec * side * request.element.arithmetic().bytes();
             bytes <= SUM_BYTES
@@ -71,33 +62,18 @@ impl BlockTiles {
     }
 
     /// Computes the sums of `lines` lines.
-    pub fn run(
-        &self,
-        work: &Work,
-        lines: usize,
-        &Entries { line_ptr, other, source }: &Entries<'_>,
-        &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_>,
-        c: &mut Dense<&mut Buffer>,
-    ) -> Result<()> {
-        for variant in self.kernels.for_leading(&[d.leading]) {
+    pub fn run(&self, work: &Work, lines: usize, Execution { entries, operands, mut c }: Execution<'_>) -> Result<()> {
+        for variant in self.kernels.for_operands(&operands, &c) {
             let (Pass { slot, .. }, kernel) = variant?;
             let groups = lines.div_ceil(slot.slots()) * self.n.div_ceil(slot.width());
             at_most("work-groups of a product with a dense matrix", groups as u64, u32::MAX.into())?;
             let args = SumBlockTiles {
-                line_ptr,
-                other,
-                source,
-                values,
-                d: d.values,
-                c: &mut *c.values,
+                entries,
+                operands,
+                c: c.again(),
                 lines: lines as u32,
                 columns: self.n as u32,
-                shares_last: slot.shares_last(self.cache_bytes, &d),
-                d_leading: d.leading as u32,
-                c_leading: c.leading as u32,
-                stride,
-                alpha,
-                beta,
+                shares_last: slot.shares_last(self.cache_bytes, &operands.d),
             };
             kernel.launch(work, Grid::groups(groups, slot.group_size), args)?;
         }

@@ -5,13 +5,14 @@
 //! In a matrix of blocks a line is a row of blocks. A group then has fewer lines, so that a
 //! work-item keeps about as many sums as for scalars.
 use super::{
-    Dense, DenseNumbers, Operands, Request,
-    lines::{Entries, LineSums, Variants},
+    Dense, DenseNumbers, Entries, Execution, Operands, Request,
+    lines::{LineSums, Variants},
+    operands::{InOperands, InOutC},
     tuning::{self, Pass},
 };
 use crate::{
     BlockShape, Device, Result,
-    device::{Buffer, Elem, Grid, In, InOut, Scalar, Sum, Work, kernel},
+    device::{Buffer, Grid, In, Work, kernel},
     vector::lines::LongLines,
 };
 
@@ -24,20 +25,14 @@ kernel! {
         g_other: In<u32>,
         g_line: In<u8>,
         g_source: In<u32>,
-        values: In<Elem>,
-        d: In<Elem>,
-        c: InOut<Elem>,
+        operands: InOperands,
+        c: InOutC,
         lines: u32,
         groups: u32,
         column: u32,
         columns: u32,
         share: u32,
         shares_last: u32,
-        d_leading: u32,
-        c_leading: u32,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -97,7 +92,7 @@ impl GroupSums {
                     .define("ACROSS", u8::from(across))
                     .define("HELD", held)
             };
-            Variants::new(work.device(), element, (numbers, request.n), group_lines * held, options)
+            Variants::new(work.device(), element, numbers, request.n, group_lines * held, options)
         };
         Ok(Self {
             kernels: [kernels(false), kernels(true)],
@@ -118,13 +113,10 @@ impl GroupSums {
         &self,
         work: &Work,
         GroupArrays { line_ptr, group_len, other, line, source }: GroupArrays<'_>,
-        operands: &Operands<'_>,
-        c: Dense<&mut Buffer>,
+        operands: Operands<'_>,
+        mut c: Dense<&mut Buffer>,
     ) -> Result<()> {
-        let Operands { a, d, scaling } = operands;
-        let by_columns = c.by_columns;
-        let leading: &[usize] = if by_columns { &[d.leading] } else { &[d.leading, c.leading] };
-        for variant in self.kernels[usize::from(by_columns)].for_leading(leading) {
+        for variant in self.kernels[usize::from(c.by_columns)].for_operands(&operands, &c) {
             let (pass, kernel) = variant?;
             let Pass { column, columns, share, slot } = *pass;
             let args = SumGroups {
@@ -133,24 +125,18 @@ impl GroupSums {
                 g_other: other,
                 g_line: line,
                 g_source: source,
-                values: a.values,
-                d: d.values,
-                c: &mut *c.values,
+                operands,
+                c: c.again(),
                 lines: self.lines as u32,
                 groups: group_len.len() as u32,
                 column: column as u32,
                 columns: columns as u32,
                 share: share as u32,
-                shares_last: slot.shares_last(self.cache_bytes, d),
-                d_leading: d.leading as u32,
-                c_leading: c.leading as u32,
-                stride: a.stride,
-                alpha: scaling.alpha,
-                beta: scaling.beta,
+                shares_last: slot.shares_last(self.cache_bytes, &operands.d),
             };
             kernel.launch(work, Grid::items(pass.items(group_len.len())?, slot.group_size), args)?;
         }
-        self.long.run(work, &Entries { line_ptr, other, source: Some(source) }, operands, c)
+        self.long.run(work, Execution { entries: Entries { line_ptr, other, source: Some(source) }, operands, c })
     }
 
     /// Bytes of device memory held beside the groups.

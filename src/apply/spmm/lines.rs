@@ -4,22 +4,20 @@
 //! The scalar rows of a block row meet the same rows of D. The slot loads each row of D once for
 //! all of them.
 use super::{
-    Dense, DenseNumbers, Operands, Request,
+    Dense, DenseNumbers, Execution, Operands, Request,
     block_tiles::BlockTiles,
     numbers::KEPT_ROWS,
+    operands::{InEntries, InOperands, InOutC},
     staged::Staged,
     tuning::{self, Pass},
 };
 use crate::{
     BlockShape, Device, Result,
     apply::LEAST_SHARES,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Sum, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Scalar, Scratch, Sum, Work, kernel},
     element::{ElementType, Piece, Scaling},
     primitives::segmented_reduce::RUN_PIECE,
-    vector::{
-        line_sums::Stored,
-        lines::{self, Index, LongLines},
-    },
+    vector::lines::{self, Index, LongLines},
 };
 use std::sync::OnceLock;
 
@@ -27,15 +25,12 @@ kernel! {
     struct SumLines = "sum_lines"
         in "apply/spmm/turn.cl", "apply/spmm/vectors.cl", "apply/spmm/lines.cl"
     {
-        line_ptr: In<u32>,
+        entries: InEntries,
+        operands: InOperands,
+        c: InOutC,
         tile_line: In<u32>,
         piece: In<Piece>,
-        other: In<u32>,
-        source: Maybe<u32>,
-        values: In<Elem>,
-        d: In<Elem>,
         parts: InOut<Sum>,
-        c: InOut<Elem>,
         pieces: u32,
         tasks: u32,
         column: u32,
@@ -43,12 +38,7 @@ kernel! {
         share: u32,
         shares_last: u32,
         part_width: u32,
-        d_leading: u32,
-        c_leading: u32,
-        stride: u32,
         past: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -58,31 +48,25 @@ kernel! {
     {
         cut: In<Piece>,
         parts: In<Sum>,
-        c: InOut<Elem>,
+        c: InOutC,
         cuts: u32,
         columns: u32,
-        c_leading: u32,
         alpha: Scalar<Sum>,
         beta: Scalar<Sum>,
     }
 }
 
-/// The entries of lines in the order of a kernel.
-pub(super) struct Entries<'a> {
-    pub line_ptr: &'a Buffer<u32>,
-    /// The row of D that each entry meets, counted in blocks.
-    pub other: &'a Buffer<u32>,
-    /// The index of each entry in A's values. `None` if the values are in the order of these
-    /// entries.
-    pub source: Option<&'a Buffer<u32>>,
+/// Lines that are not cut in pieces.
+struct Tiles {
+    /// The first line of each tile. It has one element only if no line is in a tile.
+    line: Buffer<u32>,
+    /// Number of lines that are in tiles.
+    lines: usize,
 }
 
 /// The division of lines among work-groups, and the kernels that add them.
 pub(super) struct LineSums {
-    /// The first line of each tile. It has one element only if no line is in a tile.
-    tile_line: Buffer<u32>,
-    /// Number of lines that are in tiles.
-    lines: usize,
+    tiles: Tiles,
     pieces: Buffer<Piece>,
     cuts: Buffer<Piece>,
     parts: Scratch,
@@ -127,7 +111,8 @@ impl<S: crate::device::Arguments> Variants<S> {
     pub fn new(
         device: &Device,
         element: ElementType,
-        (numbers, n): (DenseNumbers, usize),
+        numbers: DenseNumbers,
+        n: usize,
         held: usize,
         options: impl Fn(&Pass) -> Options + Send + Sync + 'static,
     ) -> Self {
@@ -159,10 +144,16 @@ impl<S: crate::device::Arguments> Variants<S> {
         wanted.try_for_each(|variant| self.kernel(variant).map(|kernel| kernel.ask(&self.device)))
     }
 
-    /// The passes that suit these leading dimensions of D and C.
-    pub fn for_leading(&self, leading: &[usize]) -> impl Iterator<Item = Result<(&Pass, &Kernel<S>)>> + use<'_, S> {
+    /// The passes that suit the leading dimensions of the matrices whose rows are vectors: D, and C
+    /// by rows.
+    pub fn for_operands(
+        &self,
+        operands: &Operands<'_>,
+        c: &Dense<&mut Buffer>,
+    ) -> impl Iterator<Item = Result<(&Pass, &Kernel<S>)>> + use<'_, S> {
+        let (d, c) = (operands.d.leading, if c.by_columns { 0 } else { c.leading });
         let fits = |passes: &&Vec<Variant<S>>| {
-            passes.iter().all(|(pass, _)| leading.iter().all(|leading| leading.is_multiple_of(pass.slot.vec)))
+            passes.iter().all(|(pass, _)| [d, c].iter().all(|leading| leading.is_multiple_of(pass.slot.vec)))
         };
         let passes = self.aligned.as_ref().filter(fits).unwrap_or(&self.any);
         passes.iter().map(|variant| self.kernel(variant).map(|kernel| (&variant.0, kernel)))
@@ -189,26 +180,28 @@ impl LineSums {
         // A small matrix is divided among all compute units.
         let tile = share.clamp(most.min(RUN_PIECE), most);
         let staged = is_staged(shape, request);
-        let tiles = if staged { work.buffer(1)? } else { lines::stretches(work, pattern, tile)? };
+        let line = if staged { work.buffer(1)? } else { lines::stretches(work, pattern, tile)? };
+        let tiles = Tiles { line, lines: pattern.ncols };
         let in_pieces = LongLines::new(work, index, long)?;
         let whole = [pattern.ncols - in_pieces.len(), pattern.nnz() - in_pieces.entries];
         let request = match staged {
             true => Request { numbers: tuning::of_lines(request.numbers, whole), ..*request },
             false => *request,
         };
-        Self::over(work, (tiles, pattern.ncols), in_pieces, (shape, long), &request)
+        Self::over(work, tiles, in_pieces, shape, long, &request)
     }
 
     /// Does as [`LineSums::new`] for the pieces of long lines alone.
     pub fn of_pieces(work: &Work, long: LongLines, shape: BlockShape, request: &Request) -> Result<Self> {
-        Self::over(work, (work.buffer(1)?, 0), long, (shape, RUN_PIECE), request)
+        Self::over(work, Tiles { line: work.buffer(1)?, lines: 0 }, long, shape, RUN_PIECE, request)
     }
 
     fn over(
         work: &Work,
-        (tile_line, lines): (Buffer<u32>, usize),
+        tiles: Tiles,
         LongLines { pieces, cuts, parts, .. }: LongLines,
-        (shape, long): (BlockShape, usize),
+        shape: BlockShape,
+        long: usize,
         request: &Request,
     ) -> Result<Self> {
         let (device, info, request) = (work.device(), work.device().info(), *request);
@@ -228,13 +221,13 @@ impl LineSums {
             let options = move |pass: &Pass| {
                 options(pass.slot.options(request.element, request.semiring, by_columns)).define("TILED", 0)
             };
-            Variants::new(device, request.element, (request.numbers, request.n), held, options)
+            Variants::new(device, request.element, request.numbers, request.n, held, options)
         };
         let kernels = match is_staged(shape, &request) {
             true => Kernels::Staged(Box::new(Staged::new(device, (long, pieces.len()), &request))),
             false => {
-                let tiles = BlockTiles::new(device, (side, held), &request, options);
-                Kernels::Plain([plain(false), plain(true)], tiles.map(Box::new))
+                let of_blocks = BlockTiles::new(device, (side, held), &request, options);
+                Kernels::Plain([plain(false), plain(true)], of_blocks.map(Box::new))
             }
         };
         let group_size = info.vector_group();
@@ -248,8 +241,7 @@ impl LineSums {
         let add_parts = if cuts.len() > 0 { Some([add(false)?, add(true)?]) } else { None };
         Ok(Self {
             parts: Scratch::reserve_of(work, request.element.arithmetic().word(), parts * side * request.n)?,
-            tile_line,
-            lines,
+            tiles,
             pieces,
             cuts,
             kernels,
@@ -265,9 +257,9 @@ impl LineSums {
     /// Starts to compile the kernels that write C by columns, or by rows.
     pub fn ask(&self, device: &Device, c_by_columns: bool) -> Result<()> {
         match &self.kernels {
-            Kernels::Staged(staged) if self.lines + self.pieces.len() > 0 => staged.ask(c_by_columns)?,
+            Kernels::Staged(staged) if self.tiles.lines + self.pieces.len() > 0 => staged.ask(c_by_columns)?,
             Kernels::Plain(plain, Some(tiles)) if c_by_columns => {
-                if self.lines > 0 {
+                if self.tiles.lines > 0 {
                     tiles.ask()?;
                 }
                 if self.pieces.len() > 0 {
@@ -282,86 +274,56 @@ impl LineSums {
     }
 
     fn tasks(&self) -> usize {
-        self.pieces.len() + self.tile_line.len() - 1
+        self.pieces.len() + self.tiles.line.len() - 1
     }
 
     /// C = alpha·A·D + beta·C, for D stored by rows.
-    pub fn run(
-        &self,
-        work: &Work,
-        entries: &Entries<'_>,
-        operands: &Operands<'_>,
-        mut c: Dense<&mut Buffer>,
-    ) -> Result<()> {
-        let mut parts = self.parts.take(work)?;
+    pub fn run(&self, work: &Work, mut of: Execution<'_>) -> Result<()> {
+        let parts = &mut *self.parts.take(work)?;
+        let by_columns = usize::from(of.c.by_columns);
         match &self.kernels {
-            Kernels::Staged(staged) => {
-                staged.run(work, (self.lines, &self.pieces), entries, operands, (&mut parts, &mut c))?;
+            Kernels::Staged(staged) => staged.run(work, self.tiles.lines, &self.pieces, parts, of.again())?,
+            Kernels::Plain([_, plain], Some(tiles)) if of.c.by_columns => {
+                self.sum_lines(work, plain, self.pieces.len(), parts, of.again())?;
+                tiles.run(work, self.tiles.lines, of.again())?;
             }
-            Kernels::Plain([_, plain], Some(tiles)) if c.by_columns => {
-                let pieces = self.pieces.len();
-                self.sum_lines(work, (plain, pieces), entries, operands, (&mut parts, &mut c))?;
-                tiles.run(work, self.lines, entries, operands, &mut c)?;
-            }
-            Kernels::Plain(plain, _) => {
-                let kernels = (&plain[usize::from(c.by_columns)], self.tasks());
-                self.sum_lines(work, kernels, entries, operands, (&mut parts, &mut c))?;
-            }
+            Kernels::Plain(plain, _) => self.sum_lines(work, &plain[by_columns], self.tasks(), parts, of.again())?,
         }
         let Some(add_parts) = &self.add_parts else { return Ok(()) };
-        let Scaling { alpha, beta } = operands.scaling;
-        let (cuts, columns) = (self.cuts.len(), self.n as u32);
-        let grid = Grid::items(cuts * self.side * self.n, self.group_size);
-        let c_leading = c.leading as u32;
-        let args = AddParts {
-            cut: &self.cuts,
-            parts: &*parts,
-            c: c.values,
-            cuts: cuts as u32,
-            columns,
-            c_leading,
-            alpha,
-            beta,
-        };
-        add_parts[usize::from(c.by_columns)].launch(work, grid, args)
+        let Scaling { alpha, beta } = of.operands.scaling;
+        let cuts = self.cuts.len();
+        let args = AddParts { cut: &self.cuts, parts, c: of.c, cuts: cuts as u32, columns: self.n as u32, alpha, beta };
+        add_parts[by_columns].launch(work, Grid::items(cuts * self.side * self.n, self.group_size), args)
     }
 
+    /// Sums pieces, and the tiles that follow them up to `tasks` tasks.
     fn sum_lines(
         &self,
         work: &Work,
-        (kernels, tasks): (&Variants<SumLines<'static>>, usize),
-        &Entries { line_ptr, other, source }: &Entries<'_>,
-        &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_>,
-        (parts, c): (&mut Buffer, &mut Dense<&mut Buffer>),
+        kernels: &Variants<SumLines<'static>>,
+        tasks: usize,
+        parts: &mut Buffer,
+        Execution { entries, operands, mut c }: Execution<'_>,
     ) -> Result<()> {
-        let leading: &[usize] = if c.by_columns { &[d.leading] } else { &[d.leading, c.leading] };
         let past = u32::from(c.values.word().bytes() * c.values.len() >= self.past_bytes);
-        for variant in kernels.for_leading(leading) {
+        for variant in kernels.for_operands(&operands, &c) {
             let (pass, kernel) = variant?;
             let Pass { column, columns, share, slot } = *pass;
             let args = SumLines {
-                line_ptr,
-                tile_line: &self.tile_line,
+                entries,
+                operands,
+                c: c.again(),
+                tile_line: &self.tiles.line,
                 piece: &self.pieces,
-                other,
-                source,
-                values,
-                d: d.values,
                 parts: &mut *parts,
-                c: &mut *c.values,
                 pieces: self.pieces.len() as u32,
                 tasks: tasks as u32,
                 column: column as u32,
                 columns: columns as u32,
                 share: share as u32,
-                shares_last: slot.shares_last(self.cache_bytes, &d),
+                shares_last: slot.shares_last(self.cache_bytes, &operands.d),
                 part_width: self.n as u32,
-                d_leading: d.leading as u32,
-                c_leading: c.leading as u32,
-                stride,
                 past,
-                alpha,
-                beta,
             };
             kernel.launch(work, Grid::items(pass.items(tasks)?, slot.group_size), args)?;
         }
@@ -370,6 +332,6 @@ impl LineSums {
 
     /// Bytes of device memory held beside the index.
     pub fn bytes(&self) -> u64 {
-        self.tile_line.bytes() + self.pieces.bytes() + self.cuts.bytes() + self.parts.bytes()
+        self.tiles.line.bytes() + self.pieces.bytes() + self.cuts.bytes() + self.parts.bytes()
     }
 }

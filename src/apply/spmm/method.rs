@@ -92,7 +92,7 @@ pub(super) fn choose(
         }
         DenseMethod::Auto => {
             let groups = Gcoo::new(work, index, lines, long)?;
-            let choice = by_reuse(groups.reuse_percent(), least, (lines, rows));
+            let choice = by_reuse(groups.reuse_percent(), least, lines, rows);
             let groups = (choice.method == DenseMethod::Gcoo).then_some(groups);
             Ok((choice, groups))
         }
@@ -102,7 +102,7 @@ pub(super) fn choose(
 /// Chooses by reuse. `lines` and `rows` are the size of a group and what its lines are called. On
 /// average a group uses each row of D that it loads `percent` / 100 times; groups are chosen if
 /// that is at least `least` / 100.
-pub(super) fn by_reuse(percent: u64, least: usize, (lines, rows): (usize, &str)) -> MethodChoice {
+pub(super) fn by_reuse(percent: u64, least: usize, lines: usize, rows: &str) -> MethodChoice {
     let (found, least_text) = (reuse(percent, lines, rows), format!("{}.{:02}", least / 100, least % 100));
     match percent >= least as u64 {
         true => MethodChoice { method: DenseMethod::Gcoo, why: format!("gcoo: {found}, {least_text} or more pay") },

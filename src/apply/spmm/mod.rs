@@ -10,6 +10,7 @@
 //! | [`prepared`] | the plan without element types |
 //! | [`packed`] | the plan together with A's values in the order of the sums |
 //! | [`pack`] | A's values in the order of the sums |
+//! | [`operands`] | what kernels read and write |
 //! | [`once`], [`product`] | a product in one shot, and its options |
 //! | [`run`] | a product in one shot without element types |
 //! | [`bands`] | a product in one shot with D on the host, some columns at a time |
@@ -31,6 +32,7 @@ mod lines;
 mod method;
 mod numbers;
 mod once;
+mod operands;
 mod options;
 mod pack;
 mod packed;
@@ -58,14 +60,15 @@ use crate::{
     BlockShape, Device, DevicePattern, Result, Semiring,
     device::{Buffer, Work},
     element::{ElementType, Scaling},
-    matrix::{DenseShape, Layout},
+    matrix::Layout,
     resident::{DenseBuffer, DenseBufferMut, PatternArrays},
     vector::{line_sums::Stored, lines::Index},
 };
 use by_rows::RowsOfD;
 use gcoo::Gcoo;
 use groups::{GroupSums, GroupsOf};
-use lines::{Entries, LineSums};
+use lines::LineSums;
+use operands::{ByRows, Dense, Entries, Execution, Operands};
 use std::sync::Arc;
 
 /// The request for a product: its size, its algebra and its options.
@@ -115,39 +118,6 @@ impl Request {
     /// Whether D and C are expected by columns. A single column counts as a matrix by rows.
     fn by_columns(&self) -> [bool; 2] {
         self.layouts.map(|layout| layout == Layout::ByColumns && self.n != 1)
-    }
-}
-
-/// The inputs of a product, and its factors alpha and beta.
-struct Operands<'a> {
-    a: Stored<'a>,
-    d: ByRows<'a>,
-    scaling: Scaling,
-}
-
-/// A matrix D stored by rows.
-#[derive(Clone, Copy)]
-struct ByRows<'a> {
-    values: &'a Buffer,
-    leading: usize,
-    rows: usize,
-    cols: usize,
-}
-
-/// A dense matrix as kernels take it.
-struct Dense<V> {
-    values: V,
-    leading: usize,
-    by_columns: bool,
-}
-
-impl<V> Dense<V> {
-    /// Describes a matrix for kernels. A single column counts as a matrix by rows.
-    fn new(shape: DenseShape, values: V) -> Self {
-        match shape.layout {
-            Layout::ByColumns if shape.cols == 1 => Self { values, leading: 1, by_columns: false },
-            layout => Self { values, leading: shape.leading, by_columns: layout == Layout::ByColumns },
-        }
     }
 }
 
@@ -237,10 +207,10 @@ impl Spmm {
         self.d.with(work, d, |d| {
             let (operands, c) = (Operands { a, d, scaling }, Dense::new(c.shape, c.values));
             match &self.sums {
-                Sums::Groups(groups) => groups.1.run(work, groups.0.arrays(line_ptr), &operands, c),
+                Sums::Groups(groups) => groups.1.run(work, groups.0.arrays(line_ptr), operands, c),
                 Sums::Lines(lines) => {
                     let entries = Entries { line_ptr, other, source: self.index.source() };
-                    lines.run(work, &entries, &operands, c)
+                    lines.run(work, Execution { entries, operands, c })
                 }
             }
         })

@@ -5,7 +5,7 @@ use crate::{
     device::Work,
     element::{ElementType, Scaling},
     matrix::{HostMatrix, MatrixType},
-    planned::{Accum, Cost, On, Planned},
+    planned::{Accum, Cost, On, Planned, prepared::same_device},
     vector::line_sums::Stored,
 };
 
@@ -106,7 +106,7 @@ impl<M: HostMatrix> ApplyDense<M> {
         into: Accum<'_, DeviceDense<M::Word>>,
     ) -> Result<()> {
         let Self { prepared, of } = self;
-        check(&prepared.sides, (self.device(), of.element), d, &into)?;
+        check(&prepared.sides, self.device(), of.element, d, &into)?;
         let scaling = Scaling::of(of.element, into.alpha, into.beta);
         prepared.run(work, a, d.buffer(), scaling, into.c.buffer_mut())
     }
@@ -136,14 +136,18 @@ impl<M: HostMatrix> ApplyDense<M> {
 /// semiring does not support.
 pub(super) fn check<T>(
     sides: &Sides,
-    (device, element): (&Device, ElementType),
+    device: &Device,
+    element: ElementType,
     d: &DeviceDense<T>,
     into: &Accum<'_, DeviceDense<T>>,
 ) -> Result<()> {
     sides.semiring().check_factors_of(element, into.alpha, into.beta)?;
     d.check_element("D", element)?;
     into.c.check_element("C", element)?;
-    sides.check(device, (d.device(), d.shape()), (into.c.device(), into.c.shape()))
+    same_device(device, d.device())?;
+    sides.check_sides("D", d.shape(), sides.d())?;
+    same_device(device, into.c.device())?;
+    sides.check_sides("C", into.c.shape(), sides.c())
 }
 
 impl<M: HostMatrix> Planned for ApplyDense<M> {

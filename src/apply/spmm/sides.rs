@@ -2,9 +2,8 @@
 //! execution.
 use super::Request;
 use crate::{
-    Device, Error, Pattern, Result, Semiring,
+    Error, Pattern, Result, Semiring,
     matrix::{DenseShape, Layout, Side},
-    planned::prepared::same_device,
 };
 
 /// The sides of a product op(A)·D or D·op(A).
@@ -77,14 +76,6 @@ impl Sides {
 
     pub fn semiring(&self) -> Semiring {
         self.semiring
-    }
-
-    /// Refuses dense matrices of other sides, or on another device than `device`.
-    pub fn check(&self, device: &Device, d: (&Device, DenseShape), c: (&Device, DenseShape)) -> Result<()> {
-        same_device(device, d.0)?;
-        self.check_sides("D", d.1, self.d())?;
-        same_device(device, c.0)?;
-        self.check_sides("C", c.1, self.c())
     }
 
     /// Refuses a matrix that is not `rows` x `cols`. `name` is its name in the message.

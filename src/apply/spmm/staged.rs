@@ -5,29 +5,26 @@
 //! many rows of D ahead, because the slot takes as long as its longest piece has rounds. Pieces and
 //! the tiles of other lines are one launch, so that the last pieces do not run alone.
 use super::{
-    Dense, DenseNumbers, Operands, Request,
-    lines::{Entries, Variants},
+    DenseNumbers, Execution, Request,
+    lines::Variants,
+    operands::{InEntries, InOperands, InOutC},
     tuning::{Pass, Slot},
 };
 use crate::{
     Device, Result,
-    device::{Buffer, Elem, Grid, In, InOut, Maybe, Scalar, Sum, Teams, Work, at_most, kernel},
-    element::{ElementType, Piece, Scaling},
-    vector::line_sums::Stored,
+    device::{Buffer, Grid, In, InOut, Sum, Teams, Work, at_most, kernel},
+    element::{ElementType, Piece},
 };
 
 kernel! {
     struct SumStaged = "sum_staged"
         in "ptx.cl", "apply/spmm/turn.cl", "apply/spmm/vectors.cl", "apply/spmm/staged.cl"
     {
-        line_ptr: In<u32>,
+        entries: InEntries,
+        operands: InOperands,
+        c: InOutC,
         piece: In<Piece>,
-        other: In<u32>,
-        source: Maybe<u32>,
-        values: In<Elem>,
-        d: In<Elem>,
         parts: InOut<Sum>,
-        c: InOut<Elem>,
         lines: u32,
         taken: u32,
         pieces: u32,
@@ -35,11 +32,6 @@ kernel! {
         columns: u32,
         shares_last: u32,
         piece_shares_last: u32,
-        d_leading: u32,
-        c_leading: u32,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -75,7 +67,7 @@ impl Staged {
             };
             // The sums of a tile must fit local memory.
             let vectors = if by_columns { 1 } else { numbers.dense_vectors };
-            Variants::new(device, element, (DenseNumbers { dense_vectors: vectors, ..numbers }, n), 1, options)
+            Variants::new(device, element, DenseNumbers { dense_vectors: vectors, ..numbers }, n, 1, options)
         };
         Self { kernels: [kernels(false), kernels(true)], of_piece, element, numbers, n }
     }
@@ -90,41 +82,32 @@ impl Staged {
     pub fn run(
         &self,
         work: &Work,
-        (lines, piece): (usize, &Buffer<Piece>),
-        &Entries { line_ptr, other, source }: &Entries<'_>,
-        &Operands { a: Stored { values, stride }, d, scaling: Scaling { alpha, beta } }: &Operands<'_>,
-        (parts, c): (&mut Buffer, &mut Dense<&mut Buffer>),
+        lines: usize,
+        piece: &Buffer<Piece>,
+        parts: &mut Buffer,
+        Execution { entries, operands, mut c }: Execution<'_>,
     ) -> Result<()> {
-        let leading: &[usize] = if c.by_columns { &[d.leading] } else { &[d.leading, c.leading] };
         let piece_slots = piece.len() * self.n.div_ceil(self.of_piece.width());
         let mut piece_groups = piece_slots.div_ceil(self.of_piece.slots());
-        for variant in self.kernels[usize::from(c.by_columns)].for_leading(leading) {
+        for variant in self.kernels[usize::from(c.by_columns)].for_operands(&operands, &c) {
             let (Pass { slot, .. }, kernel) = variant?;
             let tile = slot.tile_lines(self.element, &self.numbers, &self.of_piece, c.by_columns);
             let groups = piece_groups + lines.div_ceil(tile) * self.n.div_ceil(slot.width());
             let most = groups.max(piece_slots) as u64;
             at_most("work-groups of a product with a dense matrix", most, u32::MAX.into())?;
             let args = SumStaged {
-                line_ptr,
+                entries,
+                operands,
+                c: c.again(),
                 piece,
-                other,
-                source,
-                values,
-                d: d.values,
                 parts: &mut *parts,
-                c: &mut *c.values,
                 lines: lines as u32,
                 taken: (tile / slot.slots()) as u32,
                 pieces: piece.len() as u32,
                 piece_groups: piece_groups as u32,
                 columns: self.n as u32,
-                shares_last: slot.shares_last(self.numbers.dense_cache_bytes, &d),
-                piece_shares_last: self.of_piece.shares_last(self.numbers.dense_cache_bytes, &d),
-                d_leading: d.leading as u32,
-                c_leading: c.leading as u32,
-                stride,
-                alpha,
-                beta,
+                shares_last: slot.shares_last(self.numbers.dense_cache_bytes, &operands.d),
+                piece_shares_last: self.of_piece.shares_last(self.numbers.dense_cache_bytes, &operands.d),
             };
             kernel.launch(work, Grid::groups(groups, slot.group_size), args)?;
             // Further passes take other columns of the tiles; the first has taken all columns of

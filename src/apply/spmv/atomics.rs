@@ -5,14 +5,17 @@
 //! chooses them.
 //!
 //! [`Format::Auto`]: super::Format::Auto
-use super::{Rows, Sums, arrival, hyb, listed::Listed, split::Split, tails::Parts};
+use super::{
+    Layout, PackedOrder, Rows, Sums, arrival, hyb,
+    listed::Listed,
+    split::Split,
+    tails::Parts,
+    terms::{InTerms, RowTerms},
+};
 use crate::{
     DeviceKind, Result,
-    device::{
-        Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Out, Scalar, Scratch, Sum, Teams, Value, Work, kernel,
-    },
-    element::Scaling,
-    vector::line_sums::Stored,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Scratch, Sum, Teams, Work, kernel},
+    vector::{InOutScaled, ScaledInto, line_sums::Stored},
 };
 
 kernel! {
@@ -35,28 +38,20 @@ kernel! {
 kernel! {
     struct AddParts = "add_parts" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         row: In<u32>,
-        col: In<u32>,
-        source: Maybe<u32>,
-        values: In<Value>,
-        x: In<Elem>,
+        terms: InTerms<u32>,
         sums: InOut<Sum>,
         rows: u32,
         width: u32,
         entries: u32,
-        stride: u32,
     }
 }
 
 kernel! {
     struct AddEntries = "add_entries" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         row: In<u32>,
-        col: In<u32>,
-        source: Maybe<u32>,
-        values: In<Value>,
-        x: In<Elem>,
+        terms: InTerms<u32>,
         sums: InOut<Sum>,
         entries: u32,
-        stride: u32,
     }
 }
 
@@ -64,10 +59,8 @@ kernel! {
     struct FinishSums = "finish_sums" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/atomics.cl" {
         row_ptr: In<u32>,
         sums: In<Sum>,
-        y: InOut<Elem>,
+        y: InOutScaled,
         rows: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -130,48 +123,37 @@ impl Atomics {
             Adding::Parts(_, parts) => Some(parts),
         }
     }
-
-    fn len(&self) -> usize {
-        self.listed.rows.len()
-    }
 }
 
 impl Sums for Atomics {
-    fn run(
-        &self,
-        work: &Work,
-        Stored { values, stride }: Stored<'_>,
-        x: &Buffer,
-        Scaling { alpha, beta }: Scaling,
-        y: &mut Buffer,
-    ) -> Result<()> {
-        let Listed { row, rows: listed, .. } = &self.listed;
-        let (rows, of_rows) = (self.len() as u32, Grid::items(self.len(), self.group_size));
-        let mut sums = self.sums.take(work)?;
-        self.start.launch(work, of_rows, StartSums { sums: &mut sums, rows })?;
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, y: ScaledInto<'_>) -> Result<()> {
+        let Listed { row, rows, .. } = &self.listed;
+        let (count, of_rows) = (rows.len() as u32, Grid::items(rows.len(), self.group_size));
+        let sums = &mut *self.sums.take(work)?;
+        self.start.launch(work, of_rows, StartSums { sums, rows: count })?;
         let (entries, shares) = (row.len() as u32, row.len().div_ceil(self.share));
         match &self.adding {
             Adding::Entries(add) => {
-                let (col, source) = (&listed.pattern.row_idx, listed.source());
-                let args = AddEntries { row, col, source, values, x, sums: &mut sums, entries, stride };
+                let args = AddEntries { row, terms: rows.terms(a, x), sums, entries };
                 add.launch(work, Grid::items(shares, self.group_size), args)?;
             }
             Adding::Parts(add, parts) => {
-                let (col, source, width, sums) = (&parts.col, Some(&parts.source), parts.width, &mut sums);
-                let args = AddParts { row, col, source, values, x, sums, rows, width, entries, stride };
-                add.launch(work, Grid::items(shares.max(self.len()), self.group_size), args)?;
+                let (terms, width) = (RowTerms { col: &parts.col, source: Some(&parts.source), a, x }, parts.width);
+                let args = AddParts { row, terms, sums, rows: count, width, entries };
+                add.launch(work, Grid::items(shares.max(rows.len()), self.group_size), args)?;
             }
         }
-        let args = FinishSums { row_ptr: &listed.pattern.col_ptr, sums: &sums, y, rows, alpha, beta };
+        let args = FinishSums { row_ptr: rows.row_ptr(), sums, y, rows: count };
         self.finish.launch(work, of_rows, args)
     }
 
-    fn places(&self) -> usize {
-        self.parts().map_or(self.listed.rows.pattern.nnz(), |parts| parts.source.len())
-    }
-
-    fn source(&self) -> Option<&Buffer<u32>> {
-        self.parts().map_or(self.listed.rows.source.as_ref(), |parts| Some(&parts.source))
+    fn order(&self) -> PackedOrder<'_> {
+        match self.parts() {
+            None => self.listed.rows.order(),
+            Some(parts) => {
+                PackedOrder { places: parts.source.len(), source: Some(&parts.source), layout: Layout::PLAIN }
+            }
+        }
     }
 
     fn bytes(&self) -> u64 {

@@ -5,27 +5,21 @@
 //! parts of rows that are in several tiles. The order of addition is [`Order::Tiles`].
 //!
 //! [`Order::Tiles`]: crate::element::Order::Tiles
-use super::{Rows, Sums, listed::Listed};
+use super::{PackedOrder, Rows, Sums, listed::Listed, terms::InTerms};
 use crate::{
     Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Out, Scalar, Scratch, Sum, Value, Work, kernel},
-    element::{Order, Scaling},
-    vector::line_sums::Stored,
+    device::{Buffer, Grid, In, Kernel, Options, Out, Scratch, Sum, Work, kernel},
+    element::Order,
+    vector::{InOutScaled, ScaledInto, line_sums::Stored},
 };
 
 kernel! {
     struct SumTiles = "sum_tiles" in "apply/spmv/values.cl", "apply/spmv/coo.cl" {
         row: In<u32>,
-        col: In<u32>,
-        source: Maybe<u32>,
-        values: In<Value>,
-        x: In<Elem>,
-        y: InOut<Elem>,
+        terms: InTerms<u32>,
+        y: InOutScaled,
         parts: Out<Sum>,
         nnz: u32,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -33,10 +27,8 @@ kernel! {
     struct JoinTiles = "join_tiles" in "apply/spmv/values.cl", "apply/spmv/coo.cl" {
         row: In<u32>,
         parts: In<Sum>,
-        y: InOut<Elem>,
+        y: InOutScaled,
         tiles: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -65,32 +57,19 @@ impl Coo {
 }
 
 impl Sums for Coo {
-    fn run(
-        &self,
-        work: &Work,
-        Stored { values, stride }: Stored<'_>,
-        x: &Buffer,
-        scaling: Scaling,
-        y: &mut Buffer,
-    ) -> Result<()> {
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, mut y: ScaledInto<'_>) -> Result<()> {
         let Self { listed: Listed { row, rows, .. }, group_size, .. } = self;
-        let Scaling { alpha, beta } = scaling;
-        let (col, source, nnz) = (&rows.pattern.row_idx, rows.source(), row.len() as u32);
         let tiles = row.len().div_ceil(Order::TILE);
-        let mut parts = self.parts.take(work)?;
-        let args = SumTiles { row, col, source, values, x, y, parts: &mut parts, nnz, stride, alpha, beta };
+        let parts = &mut *self.parts.take(work)?;
+        let args = SumTiles { row, terms: rows.terms(a, x), y: y.again(), parts, nnz: row.len() as u32 };
         self.tiles.launch(work, Grid::groups(tiles, self.tile_group), args)?;
-        let args = JoinTiles { row, parts: &parts, y, tiles: tiles as u32, alpha, beta };
+        let args = JoinTiles { row, parts, y: y.again(), tiles: tiles as u32 };
         self.join.launch(work, Grid::items(tiles, *group_size), args)?;
-        self.listed.write_empty(work, y, scaling)
+        self.listed.write_empty(work, y)
     }
 
-    fn places(&self) -> usize {
-        self.listed.nnz()
-    }
-
-    fn source(&self) -> Option<&Buffer<u32>> {
-        self.listed.rows.source.as_ref()
+    fn order(&self) -> PackedOrder<'_> {
+        self.listed.rows.order()
     }
 
     fn bytes(&self) -> u64 {

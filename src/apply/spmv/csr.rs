@@ -4,27 +4,20 @@
 //! On a CPU a row is a serial loop, and nothing is shared. All stretches have about the same number
 //! of entries and rows, so that all end together. On a GPU neighbouring items read entries that lie
 //! a row apart, and [long rows](super::csr_long) are cut in pieces.
-use super::{RowNumbers, Rows, Sums, csr_long, numbers::ROW_SHORTEST};
+use super::{PackedOrder, RowNumbers, Rows, Sums, csr_long, numbers::ROW_SHORTEST, terms::InTerms};
 use crate::{
     Device, DeviceInfo, Result,
     apply::LEAST_SHARES,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Sum, Value, Work, kernel},
-    element::Scaling,
-    vector::{line_sums::Stored, lines},
+    device::{Buffer, Grid, In, Kernel, Options, Work, kernel},
+    vector::{InOutScaled, ScaledInto, line_sums::Stored, lines},
 };
 
 kernel! {
     struct SumRows = "sum_rows" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
         row_ptr: In<u32>,
-        col: In<u32>,
-        source: Maybe<u32>,
-        values: In<Value>,
-        x: In<Elem>,
-        y: InOut<Elem>,
+        terms: InTerms<u32>,
+        y: InOutScaled,
         rows: u32,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -32,14 +25,8 @@ kernel! {
     struct SumStretches = "sum_stretches" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
         row_ptr: In<u32>,
         stretch_row: In<u32>,
-        col: In<u32>,
-        source: Maybe<u32>,
-        values: In<Value>,
-        x: In<Elem>,
-        y: InOut<Elem>,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
+        terms: InTerms<u32>,
+        y: InOutScaled,
     }
 }
 
@@ -107,29 +94,23 @@ impl Csr {
 }
 
 impl Sums for Csr {
-    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, scaling: Scaling, y: &mut Buffer) -> Result<()> {
-        let (Stored { values, stride }, Scaling { alpha, beta }) = (a, scaling);
-        let (row_ptr, col, source) = (&self.rows.pattern.col_ptr, &self.rows.pattern.row_idx, self.rows.source());
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, y: ScaledInto<'_>) -> Result<()> {
+        let (row_ptr, terms) = (self.rows.row_ptr(), self.rows.terms(a, x));
         match &self.shares {
             Shares::Rows { kernel, group_size } => {
-                let rows = self.rows.len() as u32;
-                let args = SumRows { row_ptr, col, source, values, x, y, rows, stride, alpha, beta };
+                let args = SumRows { row_ptr, terms, y, rows: self.rows.len() as u32 };
                 kernel.launch(work, Grid::items(self.rows.sums(), *group_size), args)
             }
-            Shares::RowsAndPieces(sums) => sums.run(work, &self.rows, a, x, scaling, y),
+            Shares::RowsAndPieces(sums) => sums.run(work, row_ptr, terms, y),
             Shares::Stretches { kernel, first_row: stretch_row } => {
-                let args = SumStretches { row_ptr, stretch_row, col, source, values, x, y, stride, alpha, beta };
+                let args = SumStretches { row_ptr, stretch_row, terms, y };
                 kernel.launch(work, Grid::groups(stretch_row.len() - 1, 1), args)
             }
         }
     }
 
-    fn places(&self) -> usize {
-        self.rows.pattern.nnz()
-    }
-
-    fn source(&self) -> Option<&Buffer<u32>> {
-        self.rows.source.as_ref()
+    fn order(&self) -> PackedOrder<'_> {
+        self.rows.order()
     }
 
     fn bytes(&self) -> u64 {
@@ -145,53 +126,30 @@ impl Sums for Csr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::segmented_reduce::RUN_PIECE;
     use crate::{
-        Csc, Csr as Host, Matrix, device::test_device, element::ElementType, generate::Random, reference,
-        resident::DeviceCbc,
+        apply::spmv::tests::{Expected, rows_of},
+        element::Order,
+        primitives::segmented_reduce::RUN_PIECE,
     };
 
-    /// A matrix with rows of 0 to 6 entries, and one row of several pieces.
-    fn rows_of_all_lengths() -> Result<Host<f32>> {
-        let (cols, mut random) = (2500, Random::new(1));
-        let length = |row: usize| if row == 40 { 2 * RUN_PIECE + 1 } else { row * 5 % 7 };
-        let entries = (0..70).flat_map(|row| (0..length(row)).map(move |k| (row, k + row)));
-        let values = entries.map(|(i, j)| (j, i, (2.0 * random.unit() - 1.0) as f32));
-        Ok(Host::from_transpose(Csc::from_triplets(cols, 70, values)?))
-    }
-
+    /// Rows of 0 to 6 entries, and one row of several pieces.
     #[test]
     fn small_rows_have_the_same_bits_in_every_share() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
-        let host = rows_of_all_lengths()?;
-        let a = DeviceCbc::upload(&work, host.as_cbc())?;
-        let x: Vec<f32> = (0..2500).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
-        let dx = work.upload(&x)?;
-        let before: Vec<f32> = (0..70).map(|i| i as f32).collect();
-        let mut want = before.clone();
-        reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?;
+        let length = |row: usize| if row == 40 { 2 * RUN_PIECE + 1 } else { row * 5 % 7 };
+        let host = rows_of::<f32>(2500, &(0..70).map(length).collect::<Vec<_>>(), |row| row)?;
+        let expected = Expected::of(&host, Order::Ascending)?;
+        let work = expected.work();
         let stretches = [Some(1), Some(2), Some(7), Some(1024), Some(1 << 20)].map(|stretch| (stretch, 1));
-        let check = |sums: Csr, what: String| -> Result<()> {
-            // The second execution finds the counts of arrived pieces that the first has left.
-            for time in 0..2 {
-                let mut y = work.upload(&before)?;
-                sums.run(&work, (&a).into(), &dx, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
-                let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
-                assert_eq!(bits(&y.download(&work)?), bits(&want), "{what}, {time}");
-            }
-            Ok(())
-        };
-        let rows = |ahead| Rows { ahead, ..Rows::of_scalars(a.pattern.clone()) };
+        let rows = |ahead| Rows { ahead, ..expected.rows() };
         for (stretch, ahead) in [(None, 1), (None, 3), (None, 5)].into_iter().chain(stretches) {
-            check(Csr::tuned(&work, rows(ahead), stretch)?, format!("{stretch:?}, {ahead} ahead"))?;
+            expected.check(&Csr::tuned(work, rows(ahead), stretch)?, &format!("{stretch:?}, {ahead} ahead"))?;
         }
         // Cuts nearly every row in pieces, some rows, only the longest row, or no row.
         for (longest, ahead) in [(1, 1), (3, 5), (64, 3), (3 * RUN_PIECE, 5)] {
             for packed in [false, true] {
                 let rows = Rows { packed, ..rows(ahead) };
                 let what = format!("pieces beyond {longest}, {ahead} ahead, packed {packed}");
-                check(Csr::in_pieces(&work, rows, longest)?, what)?;
+                expected.check(&Csr::in_pieces(work, rows, longest)?, &what)?;
             }
         }
         Ok(())

@@ -3,13 +3,13 @@
 //!
 //! Neighbouring items multiply neighbouring entries into local memory. Then one item adds each row,
 //! or each piece of 1024 entries. The last group of a row to finish adds the pieces of the row.
-use super::{Layout, Rows, Sums};
+use super::{Layout, PackedOrder, Rows, Sums};
 use crate::{
     Result,
     device::{Buffer, Work},
-    element::Scaling,
     primitives::transpose::Transposed,
     vector::{
+        ScaledInto,
         line_sums::{LineSums, Stored, Summed, Terms},
         lines::{Index, Side},
     },
@@ -46,20 +46,12 @@ impl CsrAdaptive {
 }
 
 impl Sums for CsrAdaptive {
-    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, scaling: Scaling, y: &mut Buffer) -> Result<()> {
-        self.sums.run(work, a, x, scaling, y)
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, y: ScaledInto<'_>) -> Result<()> {
+        self.sums.run(work, a, x, y.scaling, y.values)
     }
 
-    fn places(&self) -> usize {
-        self.places
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::WholeSums
-    }
-
-    fn source(&self) -> Option<&Buffer<u32>> {
-        self.source.as_ref()
+    fn order(&self) -> PackedOrder<'_> {
+        PackedOrder { places: self.places, source: self.source.as_ref(), layout: Layout::WholeSums }
     }
 
     fn bytes(&self) -> u64 {

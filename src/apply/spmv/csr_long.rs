@@ -4,14 +4,17 @@
 //! An item adds a row alone, and each addition waits for the one before. So rows of many entries
 //! are cut in pieces, which work-groups take in the same launch. The device lists the pieces, and
 //! the host does not need their number: a plan reads nothing back.
-use super::Rows;
+use super::{
+    Rows,
+    terms::{InTerms, RowTerms},
+};
 use crate::{
     Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Sum, Value, Work, kernel},
-    element::{Piece, Scaling},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Scratch, Work, kernel},
+    element::Piece,
     primitives::segmented_reduce::RUN_PIECE,
     vector::{
-        line_sums::Stored,
+        InOutScaled, ScaledInto,
         lines::{LineTuning, Uncounted},
     },
 };
@@ -21,19 +24,13 @@ kernel! {
         row_ptr: In<u32>,
         counts: In<u32>,
         piece: In<Piece>,
-        col: In<u32>,
-        source: Maybe<u32>,
-        values: In<Value>,
-        x: In<Elem>,
+        terms: InTerms<u32>,
         arrived: InOut<u32>,
-        y: InOut<Elem>,
+        y: InOutScaled,
         rows: u32,
         longest: u32,
         groups: u32,
         parts: u32,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -103,37 +100,23 @@ impl RowsAndPieces {
         Ok(Self { kernel, group_size, longest, long, groups, arrived })
     }
 
-    /// y = alpha·A·x + beta·y.
-    pub fn run(
-        &self,
-        work: &Work,
-        rows: &Rows,
-        Stored { values, stride }: Stored<'_>,
-        x: &Buffer,
-        Scaling { alpha, beta }: Scaling,
-        y: &mut Buffer,
-    ) -> Result<()> {
+    /// y = alpha·A·x + beta·y, for rows that begin at `row_ptr`.
+    pub fn run(&self, work: &Work, row_ptr: &Buffer<u32>, terms: RowTerms<'_>, y: ScaledInto<'_>) -> Result<()> {
         let Self { long, groups, group_size, .. } = self;
-        let mut arrived = self.arrived.take(work)?;
+        let rows = row_ptr.len() - 1;
         let args = SumRowsAndPieces {
-            row_ptr: &rows.pattern.col_ptr,
+            row_ptr,
             counts: &long.counts,
             piece: &long.pieces,
-            col: &rows.pattern.row_idx,
-            source: rows.source(),
-            values,
-            x,
-            arrived: &mut arrived,
+            terms,
+            arrived: &mut *self.arrived.take(work)?,
             y,
-            rows: rows.len() as u32,
+            rows: rows as u32,
             longest: self.longest as u32,
             groups: *groups as u32,
             parts: long.parts as u32,
-            stride,
-            alpha,
-            beta,
         };
-        self.kernel.launch(work, Grid::groups(groups + rows.len().div_ceil(*group_size), *group_size), args)
+        self.kernel.launch(work, Grid::groups(groups + rows.div_ceil(*group_size), *group_size), args)
     }
 
     /// Bytes of device memory held beside the rows.

@@ -7,13 +7,14 @@
 //! which does not depend on the device.
 //!
 //! [`Order::Shared`]: crate::element::Order::Shared
-use super::{Rows, Sums};
+use super::{PackedOrder, Rows, Sums, terms::InTerms};
 use crate::{
     Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Sum, Teams, Value, Work, kernel},
-    element::{Order, Piece, Scaling},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Scratch, Teams, Work, kernel},
+    element::{Order, Piece},
     primitives::segmented_reduce::RUN_PIECE,
     vector::{
+        InOutScaled, ScaledInto,
         line_sums::Stored,
         lines::{Index, LineTuning, Lines},
     },
@@ -23,17 +24,11 @@ kernel! {
     struct SumShared = "sum_shared" in "ptx.cl", "once.cl", "vector/parts.cl", "vector/terms.cl", "apply/spmv/values.cl", "apply/spmv/pieces.cl", "apply/spmv/csr_shared.cl" {
         row_ptr: In<u32>,
         task: In<Piece>,
-        col: In<u32>,
-        source: Maybe<u32>,
-        values: In<Value>,
-        x: In<Elem>,
+        terms: InTerms<u32>,
         arrived: InOut<u32>,
-        y: InOut<Elem>,
+        y: InOutScaled,
         pieces: u32,
         parts: u32,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -73,29 +68,22 @@ impl CsrShared {
 }
 
 impl Sums for CsrShared {
-    fn run(
-        &self,
-        work: &Work,
-        Stored { values, stride }: Stored<'_>,
-        x: &Buffer,
-        Scaling { alpha, beta }: Scaling,
-        y: &mut Buffer,
-    ) -> Result<()> {
-        let Self { rows, lines, group_size, .. } = self;
-        let (row_ptr, col, source) = (&rows.pattern.col_ptr, &rows.pattern.row_idx, rows.source());
-        let (task, pieces, parts) = (&lines.tasks, lines.pieces as u32, lines.parts as u32);
-        let mut arrived = self.arrived.take(work)?;
-        let arrived = &mut *arrived;
-        let args = SumShared { row_ptr, task, col, source, values, x, arrived, y, pieces, parts, stride, alpha, beta };
-        self.kernel.launch(work, Grid::groups(task.len(), *group_size), args)
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, y: ScaledInto<'_>) -> Result<()> {
+        let Self { rows, lines, kernel, arrived, group_size } = self;
+        let args = SumShared {
+            row_ptr: rows.row_ptr(),
+            task: &lines.tasks,
+            terms: rows.terms(a, x),
+            arrived: &mut *arrived.take(work)?,
+            y,
+            pieces: lines.pieces as u32,
+            parts: lines.parts as u32,
+        };
+        kernel.launch(work, Grid::groups(lines.tasks.len(), *group_size), args)
     }
 
-    fn places(&self) -> usize {
-        self.rows.pattern.nnz()
-    }
-
-    fn source(&self) -> Option<&Buffer<u32>> {
-        self.rows.source.as_ref()
+    fn order(&self) -> PackedOrder<'_> {
+        self.rows.order()
     }
 
     fn bytes(&self) -> u64 {
@@ -107,8 +95,9 @@ impl Sums for CsrShared {
 mod tests {
     use super::*;
     use crate::{
-        Csc, Csr, Matrix, apply::spmv::Elements, device::test_device, element::Field, generate::Random, reference,
-        resident::DeviceCbc,
+        apply::spmv::tests::{Expected, rows_of},
+        device::test_device,
+        element::Field,
     };
 
     /// Lengths of rows of all kinds: no term; as many as an item adds, and one more; a tile; a
@@ -116,30 +105,11 @@ mod tests {
     const LENGTHS: [usize; 16] = [3, 0, 64, 65, 1, 127, 1024, 1025, 0, 200, 200, 5000, 33, 2048 + 64, 2048 + 65, 96];
 
     fn check<T: Field>(lengths: &[usize], tuning: LineTuning, packed: &[bool]) -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
-        let mut random = Random::new(1);
         let cols = lengths.iter().copied().max().unwrap_or(0);
-        let entries: Vec<_> = lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (k, row))).collect();
-        let values = entries.into_iter().map(|(j, i)| (j, i, T::from_f64(2.0 * random.unit() - 1.0)));
-        let host = Csr::from_transpose(Csc::from_triplets(cols, lengths.len(), values)?);
-        let a = DeviceCbc::upload(&work, host.as_cbc())?;
-        let x: Vec<T> = (0..cols).map(|i| T::from_f64((i % 97) as f64 * 0.31 - 15.0)).collect();
-        let dx = work.upload(&x)?;
-        let before = vec![T::from_f64(1.0); lengths.len()];
-        let mut want = before.clone();
-        reference::multiply_vector_in(Order::Shared, &host, &x, (0.7, -1.3), &mut want)?;
+        let expected = Expected::of(&rows_of::<T>(cols, lengths, |_| 0)?, Order::Shared)?;
         for &packed in packed {
-            let rows = Rows { packed, elements: Elements::both(T::TYPE), ..Rows::of_scalars(a.pattern.clone()) };
-            let sums = CsrShared::tuned(&work, rows, tuning)?;
-            // The second execution finds the counts of arrived pieces that the first has left.
-            for time in 0..2 {
-                let mut y = work.upload(&before)?;
-                sums.run(&work, (&a).into(), &dx, Scaling::of(T::TYPE, 0.7, -1.3), &mut y)?;
-                let bits = |y: &[T]| y.iter().map(|y| y.to_f64().to_bits()).collect::<Vec<_>>();
-                let found = bits(&y.download(&work)?);
-                assert_eq!(found, bits(&want), "{} {tuning:?}, packed {packed}, {time}", T::NAME);
-            }
+            let sums = CsrShared::tuned(expected.work(), Rows { packed, ..expected.rows() }, tuning)?;
+            expected.check(&sums, &format!("{tuning:?}, packed {packed}"))?;
         }
         Ok(())
     }

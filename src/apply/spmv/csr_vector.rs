@@ -4,26 +4,20 @@
 //! items of the team are idle. The order of addition is [`Order::Lanes`].
 //!
 //! [`Order::Lanes`]: crate::element::Order::Lanes
-use super::{Rows, Sums};
+use super::{PackedOrder, Rows, Sums, terms::InTerms};
 use crate::{
     Error, Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Scalar, Sum, Teams, Value, Work, kernel},
-    element::{ElementType, Order, Scaling},
-    vector::line_sums::Stored,
+    device::{Buffer, Grid, In, Kernel, Teams, Work, kernel},
+    element::{ElementType, Order},
+    vector::{InOutScaled, ScaledInto, line_sums::Stored},
 };
 
 kernel! {
     struct SumRowsByTeams = "sum_rows_by_teams" in "ptx.cl", "team.cl", "apply/spmv/values.cl", "apply/spmv/csr_vector.cl" {
         row_ptr: In<u32>,
-        col: In<u32>,
-        source: Maybe<u32>,
-        values: In<Value>,
-        x: In<Elem>,
-        y: InOut<Elem>,
+        terms: InTerms<u32>,
+        y: InOutScaled,
         rows: u32,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -53,27 +47,14 @@ impl CsrVector {
 }
 
 impl Sums for CsrVector {
-    fn run(
-        &self,
-        work: &Work,
-        Stored { values, stride }: Stored<'_>,
-        x: &Buffer,
-        Scaling { alpha, beta }: Scaling,
-        y: &mut Buffer,
-    ) -> Result<()> {
-        let (row_ptr, col, source) = (&self.rows.pattern.col_ptr, &self.rows.pattern.row_idx, self.rows.source());
-        let rows = self.rows.len() as u32;
-        let args = SumRowsByTeams { row_ptr, col, source, values, x, y, rows, stride, alpha, beta };
-        let groups = self.rows.len().div_ceil(self.group_size / Teams::SIZE);
-        self.kernel.launch(work, Grid::groups(groups, self.group_size), args)
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, y: ScaledInto<'_>) -> Result<()> {
+        let Self { rows, kernel, group_size } = self;
+        let args = SumRowsByTeams { row_ptr: rows.row_ptr(), terms: rows.terms(a, x), y, rows: rows.len() as u32 };
+        kernel.launch(work, Grid::groups(rows.len().div_ceil(group_size / Teams::SIZE), *group_size), args)
     }
 
-    fn places(&self) -> usize {
-        self.rows.pattern.nnz()
-    }
-
-    fn source(&self) -> Option<&Buffer<u32>> {
-        self.rows.source.as_ref()
+    fn order(&self) -> PackedOrder<'_> {
+        self.rows.order()
     }
 
     fn bytes(&self) -> u64 {

@@ -124,7 +124,7 @@ impl DiagonalKernels {
         let args = PlaceDiagonals {
             row_ptr: &rows.pattern.col_ptr,
             col: &rows.pattern.row_idx,
-            source: rows.source(),
+            source: rows.source.as_ref(),
             slice_ptr,
             origin: &origin,
             steps: &mut steps,

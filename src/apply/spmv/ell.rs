@@ -4,34 +4,27 @@
 //! On a GPU neighbouring items read neighbouring places. ELL is a single slice of all rows. The
 //! kernel of sliced ELL on CPUs is in `slice_vectors`.
 use super::{
-    Format, Layout, Rows, Sums,
-    diagonals::Diagonals,
+    Format, Layout, PackedOrder, Rows, Sums,
     profile::{Profile, check_places},
     slice_vectors::{self, SliceVectors},
-    slices::{Columns, CountedSlices, SliceKernels, Slices},
+    slices::{CountedSlices, SliceKernels, Slices},
+    terms::{InTerms, RowTerms},
 };
 use crate::{
     Result,
-    device::{Buffer, Column, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Sum, Value, Work, kernel},
-    element::Scaling,
+    device::{Buffer, Column, Grid, In, Kernel, Maybe, Options, Work, kernel},
     primitives::segmented_reduce::RUN_PIECE,
-    vector::line_sums::Stored,
+    vector::{InOutScaled, ScaledInto, line_sums::Stored},
 };
 
 kernel! {
     struct SumSlices = "sum_slices" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/ell.cl" {
         slice_ptr: In<u64>,
-        col: In<Column>,
+        terms: InTerms<Column>,
         first_col: Maybe<u32>,
-        source: Maybe<u32>,
-        values: In<Value>,
-        x: In<Elem>,
-        y: InOut<Elem>,
+        y: InOutScaled,
         rows: u32,
         height: u32,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -39,15 +32,10 @@ pub(super) struct Ell {
     rows: usize,
     /// Number of sums.
     sums: usize,
-    /// Rows of a slice.
-    height: usize,
-    ptr: Buffer<u64>,
-    source: Buffer<u32>,
+    slices: Slices,
     /// Whether executions leave the index of the values unread.
     packed: bool,
-    columns: Columns,
     shares: Shares,
-    diagonals: Option<Diagonals>,
     group_size: usize,
 }
 
@@ -78,56 +66,37 @@ impl Ell {
         let in_vectors = format == Format::SlicedEll && longest <= RUN_PIECE as u64 && slice_vectors::suits(rows);
         // Unless they are packed, values of padded places are always read through the index.
         let options = rows.options_through(Options::group_size(if in_vectors { 1 } else { group_size }), true);
-        let Slices { height, ptr, col: columns, diagonals, source } = slices;
-        let options = columns.options(rows.by_item(options, places, height, longest, columns.near.is_some()));
+        let options = rows.by_item(options, places, slices.height, longest, slices.col.near.is_some());
+        let options = slices.col.options(options);
         let shares = match in_vectors {
-            true => Shares::Slices(SliceVectors::new(rows, &options, diagonals.is_some())?),
+            true => Shares::Slices(SliceVectors::new(rows, &options, slices.diagonals.is_some())?),
             false => Shares::Sum(Kernel::new(device, &options)?),
         };
-        let (count, sums, packed) = (rows.len(), rows.sums(), rows.packed);
-        Ok(Self { rows: count, sums, height, ptr, source, packed, columns, shares, diagonals, group_size })
+        Ok(Self { rows: rows.len(), sums: rows.sums(), slices, packed: rows.packed, shares, group_size })
     }
 }
 
 impl Sums for Ell {
-    fn run(
-        &self,
-        work: &Work,
-        Stored { values, stride }: Stored<'_>,
-        x: &Buffer,
-        scaling: Scaling,
-        y: &mut Buffer,
-    ) -> Result<()> {
-        let Self { height, ptr: slice_ptr, columns, .. } = self;
-        let (col, first_col) = (&columns.col, columns.first());
-        let source = (!self.packed).then_some(&self.source);
-        let kernel = match &self.shares {
-            Shares::Sum(kernel) => kernel,
-            Shares::Slices(slices) => {
-                let columns = (columns, self.diagonals.as_ref());
-                return slices.launch(work, slice_ptr, columns, (values, x), scaling, y);
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, y: ScaledInto<'_>) -> Result<()> {
+        let Self { slices: Slices { height, ptr: slice_ptr, col: columns, source, .. }, .. } = self;
+        match &self.shares {
+            Shares::Sum(kernel) => {
+                let terms = RowTerms { col: &columns.col, source: (!self.packed).then_some(source), a, x };
+                let (first_col, rows, height) = (columns.first(), self.rows as u32, *height as u32);
+                let args = SumSlices { slice_ptr, terms, first_col, y, rows, height };
+                kernel.launch(work, Grid::items(self.sums, self.group_size), args)
             }
-        };
-        let Scaling { alpha, beta } = scaling;
-        let (rows, height) = (self.rows as u32, *height as u32);
-        let args = SumSlices { slice_ptr, col, first_col, source, values, x, y, rows, height, stride, alpha, beta };
-        kernel.launch(work, Grid::items(self.sums, self.group_size), args)
+            Shares::Slices(sums) => sums.run(work, &self.slices, a.values, x, y),
+        }
     }
 
-    fn places(&self) -> usize {
-        self.source.len()
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Sliced { heads: self.places(), height: self.height }
-    }
-
-    fn source(&self) -> Option<&Buffer<u32>> {
-        Some(&self.source)
+    fn order(&self) -> PackedOrder<'_> {
+        let Slices { height, source, .. } = &self.slices;
+        let layout = Layout::Sliced { heads: source.len(), height: *height };
+        PackedOrder { places: source.len(), source: Some(source), layout }
     }
 
     fn bytes(&self) -> u64 {
-        let diagonals = self.diagonals.as_ref().map_or(0, Diagonals::bytes);
-        self.ptr.bytes() + self.columns.bytes() + diagonals + self.source.bytes()
+        self.slices.bytes()
     }
 }

@@ -8,17 +8,19 @@
 //! Without heads, and with the groups of a long row adding in the order of arrival, it is
 //! `csr-adaptive` as published.
 use super::{
-    Format, Layout, Rows, Sums, arrival,
+    Format, Layout, PackedOrder, Rows, Sums, arrival,
     profile::check_places,
     split::Split,
     tails::{Parts, TailKernels},
+    terms::{InTerms, RowTerms},
 };
 use crate::{
     Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Scratch, Sum, Value, Work, kernel},
-    element::{Piece, Scaling},
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Scratch, Sum, Work, kernel},
+    element::Piece,
     primitives::segmented_reduce::RUN_PIECE,
     vector::{
+        InOutScaled, ScaledInto,
         line_sums::Stored,
         lines::{ELEMENTS, Limits, Shares},
     },
@@ -26,18 +28,12 @@ use crate::{
 
 kernel! {
     struct SumHeads = "sum_heads" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
-        col: In<u32>,
-        source: Maybe<u32>,
+        terms: InTerms<u32>,
         line_before: In<u32>,
-        values: In<Value>,
-        x: In<Elem>,
         head: InOut<Sum>,
-        y: InOut<Elem>,
+        y: InOutScaled,
         rows: u32,
         width: u32,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -46,17 +42,11 @@ kernel! {
         tail_ptr: In<u32>,
         tile_line: In<u32>,
         tail_row: In<u32>,
-        col: In<u32>,
-        source: Maybe<u32>,
-        values: In<Value>,
-        x: In<Elem>,
+        terms: InTerms<u32>,
         head: In<Sum>,
-        y: InOut<Elem>,
+        y: InOutScaled,
         heads: u64,
         tile: u32,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -65,17 +55,11 @@ kernel! {
         piece: In<Piece>,
         tail_ptr: In<u32>,
         tail_row: In<u32>,
-        col: In<u32>,
-        source: Maybe<u32>,
-        values: In<Value>,
-        x: In<Elem>,
+        terms: InTerms<u32>,
         head: In<Sum>,
         parts: InOut<Sum>,
-        y: InOut<Elem>,
+        y: InOutScaled,
         heads: u64,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -84,9 +68,7 @@ kernel! {
         cut: In<Piece>,
         tail_row: In<u32>,
         parts: In<Sum>,
-        y: InOut<Elem>,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
+        y: InOutScaled,
     }
 }
 
@@ -187,73 +169,28 @@ impl Hyb {
 }
 
 impl Sums for Hyb {
-    fn run(
-        &self,
-        work: &Work,
-        Stored { values, stride }: Stored<'_>,
-        x: &Buffer,
-        Scaling { alpha, beta }: Scaling,
-        y: &mut Buffer,
-    ) -> Result<()> {
-        let Parts { width, col, line_before, tail_ptr, tail_row, .. } = &self.parts;
-        let source = (!self.packed).then_some(&self.parts.source);
-        let Shares { tile_line, pieces, cuts, .. } = &self.shares;
-        let (rows, width, heads) = (self.rows as u32, *width, self.rows as u64 * u64::from(*width));
-        let (mut head, mut parts) = (self.head.take(work)?, self.part.take(work)?);
-        let (head, parts) = (&mut *head, &mut *parts);
-        let args = SumHeads { col, source, line_before, values, x, head, y, rows, width, stride, alpha, beta };
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, mut y: ScaledInto<'_>) -> Result<()> {
+        let Parts { width, col, source, line_before, tail_ptr, tail_row, .. } = &self.parts;
+        let terms = RowTerms { col, source: (!self.packed).then_some(source), a, x };
+        let Shares { tile_line, pieces: piece, cuts: cut, .. } = &self.shares;
+        let heads = self.rows as u64 * u64::from(*width);
+        let (head, parts) = (&mut *self.head.take(work)?, &mut *self.part.take(work)?);
+        let args = SumHeads { terms, line_before, head, y: y.again(), rows: self.rows as u32, width: *width };
         self.heads.launch(work, Grid::items(self.sums, self.group_size), args)?;
         let tile = self.tile as u32;
-        let args = SumTails {
-            tail_ptr,
-            tile_line,
-            tail_row,
-            col,
-            source,
-            values,
-            x,
-            head,
-            y,
-            heads,
-            tile,
-            stride,
-            alpha,
-            beta,
-        };
+        let args = SumTails { tail_ptr, tile_line, tail_row, terms, head, y: y.again(), heads, tile };
         self.tails.launch(work, Grid::groups(self.shares.tiles(), self.tail_group), args)?;
         // In the order of arrival, pieces are added to the sums of heads.
         let (head, parts) = if self.arriving { (parts, head) } else { (head, parts) };
-        let args = SumTailPieces {
-            piece: pieces,
-            tail_ptr,
-            tail_row,
-            col,
-            source,
-            values,
-            x,
-            head,
-            parts,
-            y,
-            heads,
-            stride,
-            alpha,
-            beta,
-        };
-        self.pieces.launch(work, Grid::groups(pieces.len(), self.tail_group), args)?;
-        let args = AddTailParts { cut: cuts, tail_row, parts, y, alpha, beta };
-        self.add_parts.launch(work, Grid::groups(cuts.len(), self.tail_group), args)
+        let args = SumTailPieces { piece, tail_ptr, tail_row, terms, head, parts, y: y.again(), heads };
+        self.pieces.launch(work, Grid::groups(piece.len(), self.tail_group), args)?;
+        let args = AddTailParts { cut, tail_row, parts, y };
+        self.add_parts.launch(work, Grid::groups(cut.len(), self.tail_group), args)
     }
 
-    fn places(&self) -> usize {
-        self.parts.source.len()
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Sliced { heads: self.rows * self.parts.width as usize, height: self.rows.max(1) }
-    }
-
-    fn source(&self) -> Option<&Buffer<u32>> {
-        Some(&self.parts.source)
+    fn order(&self) -> PackedOrder<'_> {
+        let layout = Layout::Sliced { heads: self.rows * self.parts.width as usize, height: self.rows.max(1) };
+        PackedOrder { places: self.parts.source.len(), source: Some(&self.parts.source), layout }
     }
 
     fn bytes(&self) -> u64 {

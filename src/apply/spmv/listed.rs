@@ -3,8 +3,8 @@
 use super::rows::{Elements, Rows};
 use crate::{
     Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Out, Scalar, Sum, Work, kernel},
-    element::Scaling,
+    device::{Buffer, Grid, In, Kernel, Options, Out, Work, kernel},
+    vector::{InOutScaled, ScaledInto},
 };
 
 kernel! {
@@ -19,10 +19,8 @@ kernel! {
 kernel! {
     struct EmptyRows = "empty_rows" in "apply/spmv/listed.cl" {
         row_ptr: In<u32>,
-        y: InOut<Elem>,
+        y: InOutScaled,
         rows: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -51,8 +49,8 @@ impl Listed {
     }
 
     /// Writes the elements of y whose rows have no entries.
-    pub fn write_empty(&self, work: &Work, y: &mut Buffer, Scaling { alpha, beta }: Scaling) -> Result<()> {
-        let args = EmptyRows { row_ptr: &self.rows.pattern.col_ptr, y, rows: self.rows.len() as u32, alpha, beta };
+    pub fn write_empty(&self, work: &Work, y: ScaledInto<'_>) -> Result<()> {
+        let args = EmptyRows { row_ptr: self.rows.row_ptr(), y, rows: self.rows.len() as u32 };
         self.empty.launch(work, Grid::items(self.rows.len(), self.group_size), args)
     }
 

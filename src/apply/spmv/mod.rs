@@ -12,6 +12,7 @@
 //! | [`csc`] | compressed columns, an item for each share of the rows |
 //! | [`coo`] | entries with their rows, a group for each tile of entries |
 //! | [`segmented_scan`] | entries with their rows, added by a segmented scan |
+//! | [`terms`] | the arrays from which kernels compute terms |
 //! | [`listed`] | lists of entries with their rows |
 //! | [`scoo`] | slices of rows with sums in local memory |
 //! | [`slices`] | rows padded to one length |
@@ -53,6 +54,7 @@ mod slices;
 mod split;
 mod symmetric;
 mod tails;
+mod terms;
 #[cfg(test)]
 mod tests;
 
@@ -67,12 +69,13 @@ use crate::{
     element::{ElementType, Scaling},
     resident::PatternArrays,
     vector::{
+        ScaledInto,
         line_sums::{Stored, Summed, Terms},
         lines::LineTuning,
     },
 };
 use choose::{FormatChoice, Situation};
-use pack::Layout;
+use pack::{Layout, PackedOrder};
 use profile::Profile;
 use rows::{Block, Rows};
 use slices::CountedSlices;
@@ -101,16 +104,9 @@ pub(super) struct Request {
 /// The sums of one format, prepared for a pattern.
 trait Sums: Send + Sync {
     /// y = alpha·A·x + beta·y. The caller has checked lengths and patterns.
-    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, scaling: Scaling, y: &mut Buffer) -> Result<()>;
-    /// Number of blocks in the order of the format, padding included.
-    fn places(&self) -> usize;
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, y: ScaledInto<'_>) -> Result<()>;
     /// The order of packed values.
-    fn layout(&self) -> Layout {
-        Layout::PLAIN
-    }
-    /// The index in A's values of the block in each place; `None` if the format keeps the order of
-    /// A's values.
-    fn source(&self) -> Option<&Buffer<u32>>;
+    fn order(&self) -> PackedOrder<'_>;
     /// Bytes of device memory held beside A's pattern.
     fn bytes(&self) -> u64;
 }
@@ -196,7 +192,7 @@ impl Spmv {
         }
         let rows = match request.symmetric {
             // A symmetric matrix of scalars has the same entries in its columns as in its rows.
-            true => symmetric::whole(work, arrays, (shape, of_rows), request)?,
+            true => symmetric::whole(work, arrays, shape, of_rows, request)?,
             false => match Rows::new(work, arrays, block, of_rows != by_columns, request) {
                 Err(Error::Memory { .. })
                     if request.format == Format::Auto
@@ -287,7 +283,7 @@ impl Spmv {
 
     /// y = alpha·A·x + beta·y.
     pub fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, scaling: Scaling, y: &mut Buffer) -> Result<()> {
-        self.sums.run(work, a, x, scaling, y)
+        self.sums.run(work, a, x, ScaledInto { values: y, scaling })
     }
 }
 
@@ -303,14 +299,15 @@ impl PackedValues {
     /// Reserves memory for the values in the order of a format.
     pub fn new(device: &Device, spmv: &Spmv) -> Result<Self> {
         let Spmv { elements: Elements { matrix, .. }, block, sums, .. } = spmv;
-        let values = Work::new(device, None).buffer_of(matrix.word(), sums.places() * block.area())?;
-        let pack = pack::ValuePack::new(device, *matrix, sums.source().is_some(), *block, sums.layout())?;
+        let order = sums.order();
+        let values = Work::new(device, None).buffer_of(matrix.word(), order.places * block.area())?;
+        let pack = pack::ValuePack::new(device, *matrix, order.source.is_some(), *block, order.layout)?;
         Ok(Self { pack, values, area: block.area() as u32 })
     }
 
     /// Copies A's values.
     pub fn update(&mut self, work: &Work, spmv: &Spmv, a: Stored<'_>) -> Result<()> {
-        self.pack.run(work, spmv.sums.source(), a, &mut self.values)
+        self.pack.run(work, spmv.sums.order().source, a, &mut self.values)
     }
 
     pub fn stored(&self) -> Stored<'_> {

@@ -34,6 +34,16 @@ impl Layout {
     pub const PLAIN: Self = Self::Sliced { heads: 0, height: 1 };
 }
 
+/// The order in which a format has the blocks of A's values.
+pub(super) struct PackedOrder<'a> {
+    /// Number of blocks, padding included.
+    pub places: usize,
+    /// The index in A's values of the block in each place; `None` if the format keeps the order of
+    /// A's values.
+    pub source: Option<&'a Buffer<u32>>,
+    pub layout: Layout,
+}
+
 pub(super) struct ValuePack {
     kernel: Kernel<PackValues<'static>>,
     block: Block,

@@ -1,5 +1,5 @@
 //! The rows of op(A), and the blocks in them.
-use super::{Request, RowNumbers};
+use super::{Layout, PackedOrder, Request, RowNumbers, terms::RowTerms};
 use crate::{
     BlockShape, Device, Result, Semiring,
     device::{Buffer, Options, Teams, Work},
@@ -9,7 +9,10 @@ use crate::{
         transpose::{Transpose, Transposed},
     },
     resident::PatternArrays,
-    vector::lines::{Side, entries_ahead},
+    vector::{
+        line_sums::Stored,
+        lines::{Side, entries_ahead},
+    },
 };
 use std::sync::Arc;
 
@@ -145,9 +148,19 @@ impl Rows {
         (self.block.area() * self.elements.matrix.bytes()) as u64
     }
 
-    /// The index of the values, if there is one.
-    pub fn source(&self) -> Option<&Buffer<u32>> {
-        self.source.as_ref()
+    /// The start of each row, and the end of the last.
+    pub fn row_ptr(&self) -> &Buffer<u32> {
+        &self.pattern.col_ptr
+    }
+
+    /// The terms of the entries for the values `a` and the vector `x`.
+    pub fn terms<'a>(&'a self, a: Stored<'a>, x: &'a Buffer) -> RowTerms<'a> {
+        RowTerms { col: &self.pattern.row_idx, source: self.source.as_ref(), a, x }
+    }
+
+    /// The order of the entries as they are.
+    pub fn order(&self) -> PackedOrder<'_> {
+        PackedOrder { places: self.pattern.nnz(), source: self.source.as_ref(), layout: Layout::PLAIN }
     }
 
     /// Options of kernels that read values in the order of the rows, or through `source` if there

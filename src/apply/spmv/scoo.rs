@@ -6,26 +6,20 @@
 //! order, an item adds each of the four lanes of a row; the order is [`Order::FewLanes`].
 //!
 //! [`Order::FewLanes`]: crate::element::Order::FewLanes
-use super::{Rows, Sums, arrival, listed::Listed};
+use super::{PackedOrder, Rows, Sums, arrival, listed::Listed, terms::InTerms};
 use crate::{
     Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Sum, Teams, Value, Work, kernel},
-    element::{Order, Scaling},
-    vector::line_sums::Stored,
+    device::{Buffer, Grid, In, Kernel, Options, Teams, Work, kernel},
+    element::Order,
+    vector::{InOutScaled, ScaledInto, line_sums::Stored},
 };
 
 kernel! {
     struct SumLanes = "sum_lanes" in "apply/spmv/values.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo.cl" {
         row_ptr: In<u32>,
-        col: In<u32>,
-        source: Maybe<u32>,
-        values: In<Value>,
-        x: In<Elem>,
-        y: InOut<Elem>,
+        terms: InTerms<u32>,
+        y: InOutScaled,
         rows: u32,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -33,15 +27,9 @@ kernel! {
     struct ScatterLanes = "scatter_lanes" in "ptx.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/slice_lanes.cl", "apply/spmv/scoo_atomic.cl" {
         row_ptr: In<u32>,
         row: In<u32>,
-        col: In<u32>,
-        source: Maybe<u32>,
-        values: In<Value>,
-        x: In<Elem>,
-        y: InOut<Elem>,
+        terms: InTerms<u32>,
+        y: InOutScaled,
         rows: u32,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -72,26 +60,14 @@ impl Scoo {
 }
 
 impl Sums for Scoo {
-    fn run(
-        &self,
-        work: &Work,
-        Stored { values, stride }: Stored<'_>,
-        x: &Buffer,
-        Scaling { alpha, beta }: Scaling,
-        y: &mut Buffer,
-    ) -> Result<()> {
-        let (row_ptr, col, source) = (&self.rows.pattern.col_ptr, &self.rows.pattern.row_idx, self.rows.source());
-        let rows = self.rows.len() as u32;
-        let args = SumLanes { row_ptr, col, source, values, x, y, rows, stride, alpha, beta };
-        self.kernel.launch(work, Grid::groups(self.rows.len().div_ceil(SLICE), self.group_size), args)
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, y: ScaledInto<'_>) -> Result<()> {
+        let Self { rows, kernel, group_size } = self;
+        let args = SumLanes { row_ptr: rows.row_ptr(), terms: rows.terms(a, x), y, rows: rows.len() as u32 };
+        kernel.launch(work, Grid::groups(rows.len().div_ceil(SLICE), *group_size), args)
     }
 
-    fn places(&self) -> usize {
-        self.rows.pattern.nnz()
-    }
-
-    fn source(&self) -> Option<&Buffer<u32>> {
-        self.rows.source.as_ref()
+    fn order(&self) -> PackedOrder<'_> {
+        self.rows.order()
     }
 
     fn bytes(&self) -> u64 {
@@ -118,27 +94,15 @@ impl ScooAtomic {
 }
 
 impl Sums for ScooAtomic {
-    fn run(
-        &self,
-        work: &Work,
-        Stored { values, stride }: Stored<'_>,
-        x: &Buffer,
-        Scaling { alpha, beta }: Scaling,
-        y: &mut Buffer,
-    ) -> Result<()> {
-        let Listed { row, rows: listed, .. } = &self.listed;
-        let (row_ptr, col, source) = (&listed.pattern.col_ptr, &listed.pattern.row_idx, listed.source());
-        let rows = listed.len() as u32;
-        let args = ScatterLanes { row_ptr, row, col, source, values, x, y, rows, stride, alpha, beta };
-        self.kernel.launch(work, Grid::groups(listed.len().div_ceil(SLICE), self.group_size), args)
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, y: ScaledInto<'_>) -> Result<()> {
+        let Listed { row, rows, .. } = &self.listed;
+        let (terms, count) = (rows.terms(a, x), rows.len() as u32);
+        let args = ScatterLanes { row_ptr: rows.row_ptr(), row, terms, y, rows: count };
+        self.kernel.launch(work, Grid::groups(rows.len().div_ceil(SLICE), self.group_size), args)
     }
 
-    fn places(&self) -> usize {
-        self.listed.nnz()
-    }
-
-    fn source(&self) -> Option<&Buffer<u32>> {
-        self.listed.rows.source.as_ref()
+    fn order(&self) -> PackedOrder<'_> {
+        self.listed.rows.order()
     }
 
     fn bytes(&self) -> u64 {

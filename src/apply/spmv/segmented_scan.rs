@@ -7,28 +7,22 @@
 //! rows. The order of addition is [`Order::Scan`].
 //!
 //! [`Order::Scan`]: crate::element::Order::Scan
-use super::{Rows, Sums, listed::Listed};
+use super::{PackedOrder, Rows, Sums, listed::Listed, terms::InTerms};
 use crate::{
     Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Out, Scalar, Scratch, Sum, Value, Work, kernel},
-    element::{Order, Scaling},
-    vector::line_sums::Stored,
+    device::{Buffer, Grid, In, Kernel, Options, Out, Scratch, Sum, Work, kernel},
+    element::Order,
+    vector::{InOutScaled, ScaledInto, line_sums::Stored},
 };
 
 kernel! {
     struct ScanTiles = "scan_tiles" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
         row: In<u32>,
-        col: In<u32>,
-        source: Maybe<u32>,
-        values: In<Value>,
-        x: In<Elem>,
-        y: InOut<Elem>,
+        terms: InTerms<u32>,
+        y: InOutScaled,
         parts: Out<Sum>,
         part_row: Out<u32>,
         nnz: u32,
-        stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -36,12 +30,10 @@ kernel! {
     struct ScanParts = "scan_parts" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
         parts: In<Sum>,
         part_row: In<u32>,
-        y: InOut<Elem>,
+        y: InOutScaled,
         carries: Out<Sum>,
         carry_row: Out<u32>,
         tiles: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -49,10 +41,8 @@ kernel! {
     struct ScanCarries = "scan_carries" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
         carries: In<Sum>,
         carry_row: In<u32>,
-        y: InOut<Elem>,
+        y: InOutScaled,
         groups: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -102,39 +92,25 @@ fn grids(entries: usize) -> [usize; 2] {
 }
 
 impl Sums for SegmentedScan {
-    fn run(
-        &self,
-        work: &Work,
-        Stored { values, stride }: Stored<'_>,
-        x: &Buffer,
-        scaling: Scaling,
-        y: &mut Buffer,
-    ) -> Result<()> {
+    fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, mut y: ScaledInto<'_>) -> Result<()> {
         let Self { listed: Listed { row, rows, .. }, group_size, .. } = self;
-        let Scaling { alpha, beta } = scaling;
-        let (col, source, nnz) = (&rows.pattern.row_idx, rows.source(), row.len() as u32);
         let [tiles, groups] = grids(row.len());
-        let (mut parts, mut part_row) = (self.part.take(work)?, self.part_row.take(work)?);
-        let (parts, part_row) = (&mut *parts, &mut *part_row);
-        let args = ScanTiles { row, col, source, values, x, y, parts, part_row, nnz, stride, alpha, beta };
+        let (parts, part_row) = (&mut *self.part.take(work)?, &mut *self.part_row.take(work)?);
+        let (terms, nnz) = (rows.terms(a, x), row.len() as u32);
+        let args = ScanTiles { row, terms, y: y.again(), parts, part_row, nnz };
         self.tiles.launch(work, Grid::groups(tiles, *group_size), args)?;
-        let (mut carries, mut carry_row) = (self.carry.take(work)?, self.carry_row.take(work)?);
-        let (carries, carry_row) = (&mut *carries, &mut *carry_row);
-        let args = ScanParts { parts, part_row, y, carries, carry_row, tiles: tiles as u32, alpha, beta };
+        let (carries, carry_row) = (&mut *self.carry.take(work)?, &mut *self.carry_row.take(work)?);
+        let args = ScanParts { parts, part_row, y: y.again(), carries, carry_row, tiles: tiles as u32 };
         self.parts.launch(work, Grid::groups(groups, *group_size), args)?;
         if groups > 1 {
-            let args = ScanCarries { carries, carry_row, y, groups: groups as u32, alpha, beta };
+            let args = ScanCarries { carries, carry_row, y: y.again(), groups: groups as u32 };
             self.carries.launch(work, Grid::groups(1, *group_size), args)?;
         }
-        self.listed.write_empty(work, y, scaling)
+        self.listed.write_empty(work, y)
     }
 
-    fn places(&self) -> usize {
-        self.listed.nnz()
-    }
-
-    fn source(&self) -> Option<&Buffer<u32>> {
-        self.listed.rows.source.as_ref()
+    fn order(&self) -> PackedOrder<'_> {
+        self.listed.rows.order()
     }
 
     fn bytes(&self) -> u64 {
@@ -147,7 +123,8 @@ impl Sums for SegmentedScan {
 mod tests {
     use super::*;
     use crate::{
-        Csc, Csr, Matrix, device::test_device, element::ElementType, generate::Random, reference, resident::DeviceCbc,
+        apply::spmv::tests::{Expected, rows_of},
+        device::test_device,
     };
 
     /// Tests one item for all chunks and one for each: rows of whole tiles, of whole chunks, and
@@ -165,26 +142,12 @@ mod tests {
 
     /// Tests a matrix of `cols` columns with a row that has an entry in all of them.
     fn check(cols: usize) -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
-        let mut random = Random::new(1);
         let lengths = [3, 0, 7, 8, 9, 1, 2 * Order::TILE - 1, 1, 5000, 0, 64, cols, 1, 2, 3];
-        let entries: Vec<_> = lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (k, row))).collect();
-        let values = entries.into_iter().map(|(j, i)| (j, i, (2.0 * random.unit() - 1.0) as f32));
-        let host = Csr::from_transpose(Csc::from_triplets(cols, lengths.len(), values)?);
-        let a = DeviceCbc::upload(&work, host.as_cbc())?;
-        let x: Vec<f32> = (0..cols).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
-        let dx = work.upload(&x)?;
-        let mut want = vec![1.0; lengths.len()];
-        reference::multiply_vector_in(Order::Scan, &host, &x, (0.7, -1.3), &mut want)?;
-        let group_sizes = [1, Order::TILE / Order::CHUNK];
-        for group_size in group_sizes.into_iter().filter(|size| *size <= device.info().max_group_size) {
-            let rows = Rows::of_scalars(a.pattern.clone());
-            let sums = SegmentedScan::tuned(&work, rows, group_size)?;
-            let mut y = work.upload(&vec![1.0; lengths.len()])?;
-            sums.run(&work, (&a).into(), &dx, Scaling::of(ElementType::F32, 0.7, -1.3), &mut y)?;
-            let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<_>>();
-            assert_eq!(bits(&y.download(&work)?), bits(&want), "groups of {group_size}");
+        let expected = Expected::of(&rows_of::<f32>(cols, &lengths, |_| 0)?, Order::Scan)?;
+        let (group_sizes, most) = ([1, Order::TILE / Order::CHUNK], test_device().info().max_group_size);
+        for group_size in group_sizes.into_iter().filter(|size| *size <= most) {
+            let sums = SegmentedScan::tuned(expected.work(), expected.rows(), group_size)?;
+            expected.check(&sums, &format!("groups of {group_size}"))?;
         }
         Ok(())
     }

@@ -6,16 +6,17 @@
 //! diagonals also read factors as vectors, and read no columns.
 use super::{
     Block, Rows,
-    diagonals::{Diagonals, REACH},
+    diagonals::REACH,
     numbers::ROW_SHORTEST,
-    slices::{self, Columns, LANES},
+    slices::{self, LANES, Slices},
 };
 use crate::{
     DeviceInfo, Result, Semiring,
     apply::LEAST_SHARES,
-    device::{Buffer, Column, Elem, Grid, In, InOut, Kernel, Maybe, Options, Scalar, Sum, Value, Work, kernel},
-    element::{ElementType, Scaling},
+    device::{Buffer, Column, Elem, Grid, In, Kernel, Maybe, Options, Value, Work, kernel},
+    element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,
+    vector::{InOutScaled, ScaledInto},
 };
 
 kernel! {
@@ -27,12 +28,10 @@ kernel! {
         steps: Maybe<u32>,
         values: In<Value>,
         x: In<Elem>,
-        y: InOut<Elem>,
+        y: InOutScaled,
         rows: u32,
         slices: u32,
         each: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
     }
 }
 
@@ -76,20 +75,22 @@ impl SliceVectors {
         Ok(Self { kernel, rows: rows.len(), slices, each: share(device.info(), slices) })
     }
 
-    pub fn launch(
-        &self,
-        work: &Work,
-        slice_ptr: &Buffer<u64>,
-        (columns, diagonals): (&Columns, Option<&Diagonals>),
-        (values, x): (&Buffer, &Buffer),
-        Scaling { alpha, beta }: Scaling,
-        y: &mut Buffer,
-    ) -> Result<()> {
-        let (col, first_col) = (&columns.col, columns.first());
-        let (rows, slices, each) = (self.rows as u32, self.slices as u32, self.each as u32);
-        let [origin, steps] = [diagonals.map(|of| &of.origin), diagonals.map(|of| &of.steps)];
-        let args =
-            SumSliceVectors { slice_ptr, col, first_col, origin, steps, values, x, y, rows, slices, each, alpha, beta };
+    /// y = alpha·A·x + beta·y, for packed `values` of A.
+    pub fn run(&self, work: &Work, slices: &Slices, values: &Buffer, x: &Buffer, y: ScaledInto<'_>) -> Result<()> {
+        let diagonals = slices.diagonals.as_ref();
+        let args = SumSliceVectors {
+            slice_ptr: &slices.ptr,
+            col: &slices.col.col,
+            first_col: slices.col.first(),
+            origin: diagonals.map(|of| &of.origin),
+            steps: diagonals.map(|of| &of.steps),
+            values,
+            x,
+            y,
+            rows: self.rows as u32,
+            slices: self.slices as u32,
+            each: self.each as u32,
+        };
         self.kernel.launch(work, Grid::groups(self.slices.div_ceil(self.each), 1), args)
     }
 }

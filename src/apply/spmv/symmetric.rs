@@ -46,7 +46,8 @@ kernel! {
 pub(super) fn whole(
     work: &Work,
     arrays: &Arc<PatternArrays>,
-    (shape, of_rows): (BlockShape, bool),
+    shape: BlockShape,
+    of_rows: bool,
     Request { elements, packed, semiring, .. }: Request,
 ) -> Result<Rows> {
     let (rows, lines, device) = (arrays.nrows, arrays.ncols, work.device());
@@ -174,7 +175,7 @@ mod tests {
                         packed: false,
                         symmetric: true,
                     };
-                    let rows = whole(&work, &arrays, (BlockShape::new(side, side)?, of_rows), request)?;
+                    let rows = whole(&work, &arrays, BlockShape::new(side, side)?, of_rows, request)?;
                     let [ptr, others, numbers] = model(&triangle, side == 1, of_rows);
                     let longest = ptr.windows(2).map(|of| of[1] - of[0]).max().unwrap_or(0);
                     assert_eq!(rows.longest, Some(longest.into()));

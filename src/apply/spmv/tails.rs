@@ -171,7 +171,7 @@ impl TailKernels {
         let args = PlaceHeads {
             row_ptr,
             col: &rows.pattern.row_idx,
-            source: rows.source(),
+            source: rows.source.as_ref(),
             tail_before: &tail_before,
             line_before: &line_before,
             place_col: &mut col,

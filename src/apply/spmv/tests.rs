@@ -1,4 +1,8 @@
 //! Rows that one work-item adds, under every number of entries loaded ahead.
+mod expected;
+
+pub(super) use expected::{Expected, rows_of};
+
 use super::*;
 use crate::{Cbc, Matrix, device::test_device, generate::Random, product::Factor, reference, resident::DeviceCbc};
 use nalgebra::DMatrix;

@@ -7,7 +7,10 @@ use crate::{
     device::test_device,
     element::Length,
     generate::Random,
-    graph::{edges::Graph, start::start},
+    graph::{
+        edges::{Graph, Lengths},
+        start::start,
+    },
     reference,
     tuning::StageNumbers,
 };
@@ -31,8 +34,8 @@ fn visited<D: Length>(n: usize, entries: &Entries<D>, numbers: FrontierNumbers, 
     let mut distance = start(&work, D::TYPE, &sources, n)?;
     let lengths = Lengths::of(&stored.cbc);
     let numbers = numbers.within(device.info().max_group_size);
-    let frontier = Frontier { work: &work, edges: &edges, lengths: &lengths, numbers };
-    let visits = frontier.run((&sources, step.to_f64()), &mut distance, None)?;
+    let frontier = Frontier { work: &work, graph: edges.with(&lengths), numbers };
+    let visits = frontier.run(&sources, step.to_f64(), &mut distance, None)?;
     let (found, want) = (distance.typed::<D>().download(&work)?, reference::shortest_paths(&host, &[0])?);
     let wrong = (0..n).find(|&vertex| found[vertex].to_f64().to_bits() != want[vertex].to_f64().to_bits());
     let wrong = wrong.map(|vertex| (vertex, found[vertex], want[vertex]));

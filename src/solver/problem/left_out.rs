@@ -31,7 +31,9 @@ impl LeftOut {
     pub const NAMED: usize = 10;
 
     pub(super) fn by_reason(
-        (kind, group, all): (&'static str, usize, usize),
+        kind: &'static str,
+        group: usize,
+        all: usize,
         missing: impl Iterator<Item = (Why, u64)>,
     ) -> impl Iterator<Item = Self> {
         let missing: Vec<(Why, u64)> = missing.collect();

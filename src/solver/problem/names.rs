@@ -80,8 +80,8 @@ impl Named for BundleProblem {
     fn left_out(&self) -> Vec<LeftOut> {
         let (cameras, points) = (self.problem().cameras.len(), self.problem().points.len());
         let unseen = |one: u32| (Why::Unseen, one.into());
-        let cameras = LeftOut::by_reason(("camera", 0, cameras), self.missing_cameras().map(unseen));
-        cameras.chain(LeftOut::by_reason(("point", 1, points), self.missing_points().map(unseen))).collect()
+        let cameras = LeftOut::by_reason("camera", 0, cameras, self.missing_cameras().map(unseen));
+        cameras.chain(LeftOut::by_reason("point", 1, points, self.missing_points().map(unseen))).collect()
     }
 }
 
@@ -147,8 +147,8 @@ impl<P: Manifold> Named for GraphProblem<P> {
             let why = if is_in(&graph.fixed_landmarks, one) { Why::Fixed } else { Why::Unseen };
             (why, graph.landmark_name(one))
         });
-        let poses = LeftOut::by_reason(("pose", 0, graph.poses.len()), poses);
-        poses.chain(LeftOut::by_reason(("landmark", 1, graph.landmarks.len()), landmarks)).collect()
+        let poses = LeftOut::by_reason("pose", 0, graph.poses.len(), poses);
+        poses.chain(LeftOut::by_reason("landmark", 1, graph.landmarks.len(), landmarks)).collect()
     }
 }
 

@@ -46,7 +46,8 @@ impl Blocks {
     /// that U lacks.
     fn new(
         work: &Work,
-        (u, element): (&DevicePattern, ElementType),
+        u: &DevicePattern,
+        element: ElementType,
         pattern: &Pattern,
         source: &[u32],
         on_diagonal: bool,
@@ -85,11 +86,11 @@ impl Cameras {
         }
         let pattern = Pattern::trusted(n, n, col_ptr, row_idx);
         let below = (!below.is_empty()).then(|| -> Result<_> {
-            let blocks = Blocks::new(work, (u, element), &pattern, &below, false)?;
+            let blocks = Blocks::new(work, u, element, &pattern, &below, false)?;
             let transposed = Spmv::often(&blocks.pattern, element, false)?;
             Ok((blocks, transposed))
         });
-        let diagonal = Blocks::new(work, (u, element), &identity(n), &diagonal, true)?;
+        let diagonal = Blocks::new(work, u, element, &identity(n), &diagonal, true)?;
         Ok(Self { diagonal, below: below.transpose()? })
     }
 

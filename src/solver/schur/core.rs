@@ -37,7 +37,8 @@ pub(super) struct Core {
 impl Core {
     /// See [`Elimination::ask`](super::Elimination::ask).
     pub fn ask(
-        (is_formed, element): (bool, ElementType),
+        is_formed: bool,
+        element: ElementType,
         device: &Device,
         shape: BlockShape,
         cameras: usize,
@@ -51,12 +52,11 @@ impl Core {
         lines::ask(device, element, shape)
     }
 
-    pub fn new(of: (bool, ElementType), u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
-        let (is_formed, element) = of;
+    pub fn new(is_formed: bool, element: ElementType, [u, w, v]: [&DevicePattern; 3]) -> Result<Self> {
         let (work, shape) = (&Work::new(u.device(), None), w.shape());
         check_patterns(work, element, [u, w, v])?;
         let device = work.device();
-        Self::ask(of, device, shape, w.nrows(), w.nnz())?;
+        Self::ask(is_formed, element, device, shape, w.nrows(), w.nnz())?;
         check_diagonal(work, v)?;
         let form = FormCore::new(is_formed, work, element, u, w)?;
         let transposed = Transpose::new(device)?.run(work, &w.arrays)?;

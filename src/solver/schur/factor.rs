@@ -12,37 +12,28 @@ use crate::{
     resident::DeviceCbc,
 };
 
-kernel! {
-    struct FactorEach = "factor_each" in "solver/schur/damping.cl", "solver/schur/factor.cl" {
-        v: In<Elem>,
-        b: In<Elem>,
-        floors: In<Elem>,
-        factor: Out<Elem>,
-        y: Out<Elem>,
-        status: InOut<u32>,
-        blocks: u32,
-        stride: u32,
-        floored: u32,
-        scale: Scalar<Sum>,
-        shift: Scalar<Sum>,
-    }
+/// Declares one of the two kernels, which have the same arguments.
+macro_rules! factor_kernel {
+    ($name:ident, $kernel:literal) => {
+        kernel! {
+            struct $name = $kernel in "solver/schur/damping.cl", "solver/schur/factor.cl" {
+                v: In<Elem>,
+                b: In<Elem>,
+                floors: In<Elem>,
+                factor: Out<Elem>,
+                y: Out<Elem>,
+                status: InOut<u32>,
+                blocks: u32,
+                stride: u32,
+                floored: u32,
+                scale: Scalar<Sum>,
+                shift: Scalar<Sum>,
+            }
+        }
+    };
 }
-
-kernel! {
-    struct FactorGroup = "factor_group" in "solver/schur/damping.cl", "solver/schur/factor.cl" {
-        v: In<Elem>,
-        b: In<Elem>,
-        floors: In<Elem>,
-        factor: Out<Elem>,
-        y: Out<Elem>,
-        status: InOut<u32>,
-        blocks: u32,
-        stride: u32,
-        floored: u32,
-        scale: Scalar<Sum>,
-        shift: Scalar<Sum>,
-    }
-}
+factor_kernel!(FactorEach, "factor_each");
+factor_kernel!(FactorGroup, "factor_group");
 
 /// Work-items of a group that factors one block, an item for each row: the longest side of a block.
 const ROWS: usize = BlockShape::MAX_SIDE;

@@ -116,11 +116,11 @@ impl<F: Form> Elimination<F> {
     /// shape, so that those of several plans are compiled together.
     #[cfg(feature = "faer")] // the solvers of least-squares problems are the only ones that do
     pub(crate) fn ask(device: &Device, shape: crate::BlockShape, cameras: usize, entries: usize) -> Result<()> {
-        Core::ask((F::FORMED, F::Element::TYPE), device, shape, cameras, entries)
+        Core::ask(F::FORMED, F::Element::TYPE, device, shape, cameras, entries)
     }
 
     fn new(u: &DevicePattern, w: &DevicePattern, v: &DevicePattern) -> Result<Self> {
-        Ok(Self { core: Core::new((F::FORMED, F::Element::TYPE), u, w, v)?, form: PhantomData })
+        Ok(Self { core: Core::new(F::FORMED, F::Element::TYPE, [u, w, v])?, form: PhantomData })
     }
 
     /// x_p = V'⁻¹·(b_p - Wᵀ·x_c), with W, V' and b_p of the last execution that has written

@@ -68,7 +68,7 @@ impl<T: Element> DeviceGcoo<T> {
         let coordinates = Coordinates { group_ptr: &arrays.group_ptr, rows: &arrays.rows, cols: &arrays.cols };
         let line = coordinates.lines((nrows, ncols), arrays.values.len(), shape, grouping)?;
         let work = Work::new(device, None);
-        let groups = coordinates.upload(&work, T::TYPE, (nrows, ncols), (shape, grouping), &line)?;
+        let groups = coordinates.upload(&work, T::TYPE, (nrows, ncols), shape, grouping, &line)?;
         let values = work.upload(&arrays.values)?.into_any();
         Ok(Self::of(Grouped { groups: Arc::new(groups), values, origin: None }))
     }
@@ -108,7 +108,8 @@ impl Coordinates<'_> {
         work: &Work,
         element: ElementType,
         (nrows, ncols): (usize, usize),
-        (shape, grouping): (BlockShape, Grouping),
+        shape: BlockShape,
+        grouping: Grouping,
         line: &[u8],
     ) -> Result<Groups> {
         let other = if grouping.of_columns() { self.rows } else { self.cols };

@@ -181,13 +181,12 @@ impl<T: 'static> Planned for ApplyGcoo<T> {
                 "A's entries are not in the groups and places that the product was planned for".into(),
             ));
         }
-        check(&self.sides, (self.device(), self.element), d, &into)?;
+        check(&self.sides, self.device(), self.element, d, &into)?;
         work.stage("apply");
         let d = DenseBuffer { shape: self.sides.of_left(d.shape()), ..d.buffer() };
         let c = DenseBufferMut { shape: self.sides.of_left(into.c.shape()), ..into.c.buffer_mut() };
         let scaling = Scaling::of(self.element, into.alpha, into.beta);
-        let of = (&*self.a, &a.grouped.values);
-        self.way.run(work, of, d, scaling, c)
+        self.way.run(work, &self.a, &a.grouped.values, d, scaling, c)
     }
 }
 

@@ -83,7 +83,8 @@ impl Way {
     pub fn run(
         &self,
         work: &Work,
-        (of, values): (&Groups, &Buffer),
+        of: &Groups,
+        values: &Buffer,
         d: DenseBuffer<'_>,
         scaling: Scaling,
         c: DenseBufferMut<'_>,
@@ -93,7 +94,7 @@ impl Way {
             Self::Lines(spmm) => spmm.run(work, a, d, scaling, c),
             Self::Groups(groups) => groups.d.with(work, d, |d| {
                 let arrays = of.arrays(&groups.counted);
-                groups.sums.run(work, arrays, &Operands { a, d, scaling }, Dense::new(c.shape, c.values))
+                groups.sums.run(work, arrays, Operands { a, d, scaling }, Dense::new(c.shape, c.values))
             }),
         }
     }
@@ -122,7 +123,7 @@ impl Groups {
                 let why = format!("gcoo, as asked for: {}", method::reuse(percent, lines, rows));
                 Some(MethodChoice { method: DenseMethod::Gcoo, why })
             }
-            DenseMethod::Auto if least <= 100 * lines => Some(method::by_reuse(percent, least, (lines, rows))),
+            DenseMethod::Auto if least <= 100 * lines => Some(method::by_reuse(percent, least, lines, rows)),
             DenseMethod::Rows | DenseMethod::Auto => None,
         }
     }

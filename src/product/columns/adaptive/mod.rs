@@ -64,13 +64,6 @@ struct FoundBand {
     counts: Counts,
 }
 
-/// The columns of a product that are all of one class of sorted columns.
-struct AllSorted {
-    class: Class,
-    /// Upper bound of their products.
-    products: u64,
-}
-
 impl Adaptive {
     pub fn new(device: &Device, teams: Teams, spec: &Spec, tuning: Tuning, adaptive: &AdaptiveTuning) -> Result<Self> {
         let target = TargetKind::New.over(spec.element, spec.semiring);
