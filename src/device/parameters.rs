@@ -1,4 +1,4 @@
-//! Kernel arguments by name. They are declared once as a struct, whose fields have the names and
+//! Kernel arguments by name. They are declared once, as a struct whose fields have the names and
 //! the order of the kernel's parameters.
 //!
 //! ```text
@@ -11,9 +11,9 @@
 //! sum.launch(&work, Grid::items(n, group_size), Sum { a: &a, b: &mut b, n })?;
 //! ```
 //!
-//! The type of a parameter is fixed by the host, or by the options of the kernel: see [`Slot`].
-//! rustc checks the first kind; each launch checks the second. Names and types of the fields are
-//! compared with those of the compiled kernel before its first launch.
+//! The type of a parameter is fixed by the host or by the options of the kernel: see [`Slot`].
+//! rustc checks types that the host fixes; each launch checks the others. Before the first launch
+//! of a kernel, the names and types of the fields are compared with the compiled kernel.
 use super::{
     Source,
     arguments::Argument,
@@ -30,36 +30,36 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-// A buffer of no values is passed as a null pointer: each buffer of a launch takes NVIDIA's driver
-// 0.4 us on the host, whatever its size.
+// A buffer without values is passed as a null pointer, because each buffer of a launch costs
+// NVIDIA's driver 0.4 us on the host, whatever its size.
 
-/// A buffer the kernel reads.
+/// A buffer that the kernel reads.
 pub(crate) struct In<T>(PhantomData<T>);
 /// A buffer that the kernel reads, if there is one.
 pub(crate) struct Maybe<T>(PhantomData<T>);
-/// A buffer the kernel writes.
+/// A buffer that the kernel writes.
 pub(crate) struct Out<T>(PhantomData<T>);
-/// A buffer the kernel reads and writes.
+/// A buffer that the kernel reads and writes.
 pub(crate) struct InOut<T>(PhantomData<T>);
 
-/// Local memory for values that the kernel's work-groups share. The host passes the number of
-/// values of a group; 0 counts as 1.
+/// Local memory for values that the items of a work-group share. The host passes the number of
+/// values for each work-group; 0 counts as 1.
 pub(crate) struct Local<T>(PhantomData<T>);
 
 /// A number.
 pub(crate) struct Scalar<T>(PhantomData<T>);
 
-/// The parameters of a kernel, as the host declares them. Its functions are not generic and not
-/// inlined: hundreds of kernels call them for each field.
+/// The parameters of a kernel, as the host declares them. Its functions are neither generic nor
+/// inlined, because hundreds of kernels call them for each field.
 pub(crate) struct Declared {
     parameters: Vec<Argument>,
     words: Words,
-    /// The names of the fields that are not declared yet.
+    /// The names of the fields that have not been declared yet.
     fields: std::str::Split<'static, char>,
 }
 
 impl Declared {
-    /// The name of the field to declare.
+    /// The name of the next field to declare.
     #[inline(never)]
     pub fn field(&mut self) -> &'static str {
         self.fields.next().unwrap_or_default()
@@ -104,24 +104,24 @@ pub(crate) struct Arguing<'k> {
     name: &'static str,
     words: &'k Words,
     index: u32,
-    /// The device memory used by the arguments set so far.
+    /// The device memory that the arguments set so far use.
     uses: Uses,
     set: Result<()>,
 }
 
 impl<'k> Arguing<'k> {
-    /// Starts to set the arguments of the kernel `name`, compiled for `words`. `uses` is what the
-    /// launch uses besides its arguments.
+    /// Starts setting the arguments of the kernel `name`, compiled for `words`. `uses` contains the
+    /// uses of the launch that are not arguments.
     pub(super) fn new(kernel: &'k KernelHandle, name: &'static str, words: &'k Words, uses: Uses) -> Self {
         Self { kernel, name, words, index: 0, uses, set: Ok(()) }
     }
 
-    /// Everything that the launch uses, or the error of an argument that could not be set.
+    /// Returns everything that the launch uses, or the error of an argument that could not be set.
     pub(super) fn finish(self) -> Result<Uses> {
         self.set.map(|()| self.uses)
     }
 
-    /// Refuses values whose type is not that of the kernel's next argument.
+    /// Refuses values whose type differs from the kernel's next argument.
     fn expect(&mut self, found: WordType, word: fn(&Words) -> WordType) {
         let expected = word(self.words);
         if found != expected && self.set.is_ok() {
@@ -144,11 +144,11 @@ impl<'k> Arguing<'k> {
     unsafe fn memory(&mut self, (memory, held, len): (&Memory, WordType, usize), word: fn(&Words) -> WordType) {
         self.expect(held, word);
         if len == 0 {
-            // SAFETY: as the caller promises.
+            // SAFETY: as the caller guarantees.
             return unsafe { self.no_memory() };
         }
         memory.count_in(&mut self.uses);
-        // SAFETY: as the caller promises; the handle lives as long as the borrow.
+        // SAFETY: as the caller guarantees; the handle lives as long as the borrow.
         self.set(|kernel, index| unsafe { kernel.set_memory(index, memory) });
     }
 
@@ -156,7 +156,7 @@ impl<'k> Arguing<'k> {
     /// The next argument must be a pointer to global memory.
     #[inline(never)]
     unsafe fn no_memory(&mut self) {
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         self.set(|kernel, index| unsafe { kernel.set_no_memory(index) });
     }
 
@@ -167,7 +167,7 @@ impl<'k> Arguing<'k> {
     unsafe fn local(&mut self, len: usize, word: fn(&Words) -> WordType) {
         // OpenCL refuses local memory of 0 bytes.
         let bytes = bytes_of(word(self.words), len.max(1));
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         self.set(|kernel, index| unsafe { kernel.set_local(index, bytes?) });
     }
 
@@ -176,7 +176,7 @@ impl<'k> Arguing<'k> {
     #[inline(never)]
     unsafe fn number(&mut self, number: Number, word: fn(&Words) -> WordType) {
         self.expect(number.word(), word);
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         self.set(|kernel, index| unsafe { kernel.set_number(index, number.bytes()) });
     }
 }
@@ -185,12 +185,12 @@ impl<'k> Arguing<'k> {
 pub(crate) trait Param {
     /// The value that the host passes.
     type Value<'a>;
-    /// Adds the parameters for which the next field stands.
+    /// Adds the parameters that belong to the next field.
     fn declare(to: &mut Declared);
     /// Passes the value.
     ///
     /// # Safety
-    /// The kernel must have the parameters of [`Param::declare`] next.
+    /// The next parameters of the kernel must be those of [`Param::declare`].
     unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>);
 }
 
@@ -202,7 +202,7 @@ macro_rules! buffer_param {
                 to.pointer_field(S::word);
             }
             unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) {
-                // SAFETY: passed on from the caller.
+                // SAFETY: the caller has the same obligation.
                 unsafe { to.memory((&value.memory, value.word(), value.len()), S::word) }
             }
         }
@@ -218,7 +218,7 @@ impl<S: Slot> Param for Maybe<S> {
         In::<S>::declare(to);
     }
     unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) {
-        // SAFETY: passed on from the caller.
+        // SAFETY: the caller has the same obligation.
         unsafe {
             match value {
                 Some(buffer) => In::<S>::pass(buffer, to),
@@ -234,7 +234,7 @@ impl<S: Slot> Param for Local<S> {
         to.pointer_field(S::word);
     }
     unsafe fn pass(&len: &usize, to: &mut Arguing<'_>) {
-        // SAFETY: passed on from the caller.
+        // SAFETY: the caller has the same obligation.
         unsafe { to.local(len, S::word) }
     }
 }
@@ -245,12 +245,12 @@ impl<S: Slot> Param for Scalar<S> {
         to.number_field(S::word);
     }
     unsafe fn pass(value: &S::Number, to: &mut Arguing<'_>) {
-        // SAFETY: passed on from the caller.
+        // SAFETY: the caller has the same obligation.
         unsafe { to.number(S::number(value), S::word) }
     }
 }
 
-/// Implements parameters for the most frequent number types under their own names.
+/// Implements parameters with the most frequent number types, under the names of these types.
 macro_rules! scalar_param {
     ($($scalar:ty),+) => { $(
         impl Param for $scalar {
@@ -259,7 +259,7 @@ macro_rules! scalar_param {
                 Scalar::<$scalar>::declare(to);
             }
             unsafe fn pass(value: &$scalar, to: &mut Arguing<'_>) {
-                // SAFETY: passed on from the caller.
+                // SAFETY: the caller has the same obligation.
                 unsafe { Scalar::<$scalar>::pass(value, to) }
             }
         }
@@ -267,7 +267,7 @@ macro_rules! scalar_param {
 }
 scalar_param!(u32, u64);
 
-/// The arguments of one kernel: a struct that `kernel!` declares.
+/// The arguments of one kernel, as a struct that `kernel!` declares.
 pub(crate) trait Arguments: 'static {
     /// The source that contains the kernel.
     const SOURCE: Source;
@@ -279,7 +279,7 @@ pub(crate) trait Arguments: 'static {
     const FIELDS: &'static str;
     fn declare(to: &mut Declared);
     /// # Safety
-    /// The kernel must take exactly the parameters of [`Arguments::declare`].
+    /// The kernel must have exactly the parameters of [`Arguments::declare`].
     unsafe fn pass(passed: &Self::Passed<'_>, to: &mut Arguing<'_>);
 }
 
@@ -290,8 +290,8 @@ pub(super) fn parameters(fields: &'static str, words: &Words, declare: fn(&mut D
     declared.parameters
 }
 
-/// Declares the arguments of a kernel, see the head of this file. If several files are given, the
-/// last one contains the kernel, and the others are put before it.
+/// Declares the arguments of a kernel: see the beginning of this file. If several files are given,
+/// the last one contains the kernel, and the others precede it in the source.
 macro_rules! kernel {
     (
         $(#[$meta:meta])* $visibility:vis struct $name:ident $(<$($word:ident: $bound:path),+>)? = $kernel:literal in $($path:literal),+ {
@@ -309,7 +309,7 @@ macro_rules! kernel {
             $($field:ident: $param:ty),+ $(,)?
         }
     ) => {
-        // Evaluated here, so that `cargo check` reports a file that is not in the list.
+        // This is evaluated here, so that `cargo check` reports a file that is not in the list.
         const _: $crate::device::Source = $source;
         $(#[$meta])*
         $visibility struct $name<'a $(, $($word: $bound),+)?> {
@@ -324,7 +324,7 @@ macro_rules! kernel {
                 $(<$param as $crate::device::Param>::declare(to);)+
             }
             unsafe fn pass(passed: &Self::Passed<'_>, to: &mut $crate::device::Arguing<'_>) {
-                // SAFETY: passed on from the caller, argument by argument.
+                // SAFETY: the caller has the same obligation, for each argument.
                 $(unsafe { <$param as $crate::device::Param>::pass(&passed.$field, to) };)+
             }
         }
