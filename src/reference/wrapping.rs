@@ -1,4 +1,5 @@
-//! Integers whose sums wrap around: a bound of the sums, and their number by sums in 128 bits.
+//! Integer sums that wrap around: a bound of the sums, and the number of wrapped sums, computed in
+//! 128 bits.
 use crate::{
     Error, Result, Semiring,
     element::ElementType,
@@ -6,10 +7,10 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// Sums of integers that wrap around if they pass the ends of their type.
+/// Sums of integers that wrap around at the ends of their type.
 ///
-/// The bound of a product costs little: if it is within the type, no sum wraps. Else
-/// [`IntegerSums::wrapped`] counts those that do.
+/// The bound of a product is cheap to compute. If it is within the type, no sum wraps. Otherwise
+/// [`IntegerSums::wrapped`] counts the sums that wrap.
 ///
 /// ```
 /// use blockmul::reference::{self, IntegerSums};
@@ -23,13 +24,13 @@ use rayon::prelude::*;
 #[derive(Debug, Clone, Copy)]
 pub struct IntegerSums {
     element: ElementType,
-    /// Whether the values of a factor are in the sums; in place of another one stands 1.
+    /// Whether the sums contain the values of a factor. If not, 1 replaces its values.
     of_first: bool,
     of_second: bool,
 }
 
 impl IntegerSums {
-    /// Those of an algebra; `None` if elements of the type do not wrap around in the algebra.
+    /// The sums in an algebra; `None` if elements of this type do not wrap around in the algebra.
     pub fn of(element: ElementType, semiring: Semiring) -> Option<Self> {
         let (of_first, of_second) = match semiring {
             Semiring::PlusTimes => (true, true),
@@ -42,7 +43,7 @@ impl IntegerSums {
         wraps.then_some(Self { element, of_first, of_second })
     }
 
-    /// The sums of the product with its factors swapped.
+    /// The sums for the product with swapped factors.
     pub fn swapped(self) -> Self {
         Self { of_first: self.of_second, of_second: self.of_first, ..self }
     }
@@ -55,20 +56,19 @@ impl IntegerSums {
         self.swapped().first(value)
     }
 
-    /// A number that no sum of A·B exceeds in magnitude.
+    /// An upper bound of the magnitudes of all sums of A·B.
     pub fn bound(self, a: &AnyMatrix, b: &AnyMatrix) -> f64 {
         let (first, second) = (|value| self.first(value), |value| self.second(value));
         let by_rows = largest_sum(a, false, first) * magnitude(values(b).map(second));
         by_rows.min(magnitude(values(a).map(first)) * largest_sum(b, true, second))
     }
 
-    /// A number that no sum of A·x exceeds in magnitude, or if it is transposed of Aᵀ·x.
+    /// An upper bound of the magnitudes of all sums of A·x, or of Aᵀ·x if `transposed`.
     pub fn bound_of_vectors(self, a: &AnyMatrix, transposed: bool, largest: f64) -> f64 {
         largest_sum(a, transposed, |value| self.first(value)) * self.second(largest)
     }
 
-    /// The elements of C = A·B, where C has entries, whose sums are outside the range of their
-    /// type.
+    /// Number of entries of C = A·B whose sums are outside of the range of their type.
     ///
     /// # Errors
     /// [`Error::Argument`] if C has other sides than A·B, or if one matrix is stored by rows and
@@ -81,7 +81,7 @@ impl IntegerSums {
                 "C must have the sides of A·B, and all be stored by rows or by columns".into(),
             ));
         }
-        // The arrays of matrices by rows are those of the transposes: Cᵀ = Bᵀ·Aᵀ.
+        // The arrays of row-major matrices are those of the transposes: Cᵀ = Bᵀ·Aᵀ.
         if of_a.1 {
             let [a, b, c] = [a, b, c].map(|matrix| matrix.clone().into_transpose());
             return self.swapped().wrapped(&b, &a, &c);
@@ -104,21 +104,21 @@ impl IntegerSums {
         Ok(wrapped)
     }
 
-    /// A·x, or Aᵀ·x, of `len` elements.
+    /// Computes A·x, or Aᵀ·x, with `len` elements, exactly.
     pub fn exact(self, a: &AnyMatrix, transposed: bool, len: usize, x: impl Fn(usize) -> i128) -> Vec<i128> {
         let mut sums = vec![0; len];
         self.add_exact(a, transposed, &mut sums, x);
         sums
     }
 
-    /// A number that no sum of A·D exceeds in magnitude, or of D·A if A is on the right; A may be
-    /// transposed.
+    /// An upper bound of the magnitudes of all sums of A·D, or of D·A if A is on the right. A may
+    /// be transposed.
     pub fn bound_of_dense(self, side: Side, transposed: bool, a: &AnyMatrix, d: &AnyDense) -> f64 {
         let (sums, transposed) = self.on_the_left(side, transposed);
         sums.bound_of_vectors(a, transposed, d.values().magnitude())
     }
 
-    /// The elements of such a product whose sums are outside the range of their type.
+    /// Number of elements of such a product whose sums are outside of the range of their type.
     ///
     /// # Errors
     /// [`Error::Argument`] if A and D do not have the same inner side.
@@ -140,7 +140,7 @@ impl IntegerSums {
         Ok((0..vectors).into_par_iter().map_init(|| vec![0; len], of_vector).sum())
     }
 
-    /// The sums of Aᵀ·x for D·A, which is made of rows of D, as the transpose of Aᵀ·Dᵀ is.
+    /// Describes D·A by the product Aᵀ·x, where x is a row of D, because (D·A)ᵀ = Aᵀ·Dᵀ.
     fn on_the_left(self, side: Side, transposed: bool) -> (Self, bool) {
         if side == Side::Left { (self, transposed) } else { (self.swapped(), !transposed) }
     }
@@ -154,7 +154,7 @@ impl IntegerSums {
         }
     }
 
-    /// The sums that are outside the range of their type.
+    /// Number of sums that are outside of the range of their type.
     pub fn outside(self, sums: impl IntoIterator<Item = i128>) -> u64 {
         let [lowest, highest] = [f64::NEG_INFINITY, f64::INFINITY].map(|end| whole(self.element.nearest(end)));
         sums.into_iter().filter(|sum| !(lowest..=highest).contains(sum)).count() as u64
@@ -175,7 +175,7 @@ fn values(a: &AnyMatrix) -> impl Iterator<Item = f64> {
     entries(a).map(|(.., value)| value)
 }
 
-/// The largest sum of magnitudes of a row, or of a column.
+/// The largest sum of magnitudes in a row, or in a column.
 fn largest_sum(a: &AnyMatrix, of_column: bool, value: impl Fn(f64) -> f64) -> f64 {
     let (rows, cols) = a.view().scalar_sides();
     let mut sums = vec![0.0; if of_column { cols } else { rows }];
@@ -221,7 +221,8 @@ mod tests {
         Csc::from_triplets(rows, cols, entries).unwrap()
     }
 
-    /// In f64 sums below 2^53 are exact; those that are not the sums of the type have wrapped.
+    /// In f64 sums below 2^53 are exact. If they differ from the sums of the type, those have
+    /// wrapped.
     #[test]
     fn what_wraps_is_counted_and_never_above_the_bound() -> Result<()> {
         let mut random = Random::new(1);
@@ -263,7 +264,8 @@ mod tests {
         let sums = IntegerSums::of(ElementType::I32, Semiring::PlusTimes).unwrap();
         assert_eq!(sums.exact(&a, false, 2, |_| 4), [1 << 33, -20]);
         assert_eq!(sums.exact(&a, true, 3, |row| [1, 2][row]), [1 << 30, -10, 1 << 30]);
-        // Sums of 2^31·x and -5·x for x of 0 to 99: the first passes the end from x = 1 on.
+        // The sums are 2^31·x and -5·x for x from 0 to 99. The first one exceeds the range from x =
+        // 1 on.
         let d = |rows, cols, at: fn(i32) -> i32, layout| {
             let values = (0..rows * cols).map(|i| at(i as i32)).collect::<Vec<i32>>();
             AnyDense::new(DenseShape::new(rows, cols, layout), values.into()).unwrap()

@@ -1,5 +1,5 @@
-//! Verification of products with vectors: bit for bit where the order of a sum is known, else
-//! within rounding.
+//! Verifies products with vectors: bit for bit if the order of a sum is known, otherwise within
+//! rounding.
 use crate::{
     Error, Result, Semiring, Weights,
     element::{AnyValues, Order},
@@ -7,8 +7,8 @@ use crate::{
     reference::{multiply_any_vector, multiply_any_vector_gram},
 };
 
-/// Number of elements of y that are not those of A·x, or of Aᵀ·x, by the reference: bit for bit,
-/// or within rounding if the order of a sum is that of [`Order::Arrival`].
+/// Number of elements of y that differ from A·x, or from Aᵀ·x, as computed by the reference. They
+/// are compared bit for bit, or within rounding if a sum has the order [`Order::Arrival`].
 ///
 /// ```
 /// use blockmul::element::{AnyValues, Order};
@@ -20,9 +20,8 @@ use crate::{
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 ///
-/// # Errors
-/// As [`multiply_any_vector`]; [`Error::Length`] and [`Error::Argument`] if y has another length or
-/// other elements than the product.
+/// # Errors The errors of [`multiply_any_vector`]; [`Error::Length`] and [`Error::Argument`] if y
+/// has another length or other elements than the product.
 pub fn verify_vector(
     semiring: Semiring,
     order: Order,
@@ -40,11 +39,11 @@ pub fn verify_vector(
     Ok(beyond_rounding(y, &want, &sizes, (most_terms(a, transposed), 1)))
 }
 
-/// As [`verify_vector`] for y = Jᵀ·(W·(J·x)), where J is A or its transpose. The orders are those
-/// of the product with J and of that with Jᵀ.
+/// Like [`verify_vector`], for y = Jᵀ·(W·(J·x)), where J is A or its transpose. The orders are
+/// those of the product with J and of the product with Jᵀ.
 ///
 /// # Errors
-/// As [`multiply_any_vector_gram`], and those of [`verify_vector`].
+/// The errors of [`multiply_any_vector_gram`] and of [`verify_vector`].
 pub fn verify_vector_gram(
     semiring: Semiring,
     orders: [Order; 2],
@@ -65,7 +64,7 @@ pub fn verify_vector_gram(
     Ok(beyond_rounding(y, &want, &sizes, roundings((transposed, a), weights)))
 }
 
-/// The terms of the sums of Jᵀ·(W·(J·x)) one after another, and the number of these sums.
+/// The number of terms of the consecutive sums of Jᵀ·(W·(J·x)), and the number of these sums.
 fn roundings((transposed, a): (bool, &AnyMatrix), weights: Option<Weights<&AnyMatrix, &AnyValues>>) -> (usize, usize) {
     let terms = most_terms(a, transposed) + most_terms(a, !transposed);
     let Some((information, numbers)) = weights.map(|weights| weights.parts()) else { return (terms, 2) };
@@ -73,7 +72,7 @@ fn roundings((transposed, a): (bool, &AnyMatrix), weights: Option<Weights<&AnyMa
     (terms + of_information + usize::from(numbers.is_some()), 3)
 }
 
-/// Refuses a y that cannot be the product.
+/// Refuses a y whose length or type differs from the product's.
 fn check(y: &AnyValues, want: &AnyValues) -> Result<()> {
     let (found, expected) = (y.len(), want.len());
     if found != expected {
@@ -86,13 +85,13 @@ fn check(y: &AnyValues, want: &AnyValues) -> Result<()> {
     Ok(())
 }
 
-/// Number of elements with other bits; one NaN is as good as another.
+/// Number of elements whose bits differ. All NaN count as equal.
 ///
 /// # Panics
-/// If there are fewer elements on one side than on the other.
+/// If the numbers of elements differ.
 pub fn different(found: &AnyValues, want: &AnyValues) -> usize {
     assert_eq!(found.len(), want.len(), "elements to compare");
-    // As `f64` other numbers, and zeros of two signs, have other bits.
+    // Different numbers, and zeros of different signs, have different bits as `f64`.
     let same = |at: usize| {
         let (found, want) = (found.number(at), want.number(at));
         found.to_bits() == want.to_bits() || (found.is_nan() && want.is_nan())
@@ -100,12 +99,13 @@ pub fn different(found: &AnyValues, want: &AnyValues) -> usize {
     (0..found.len()).filter(|&at| !same(at)).count()
 }
 
-/// Number of elements that differ by more than rounding: of sums of at most `terms` terms each,
-/// whose sizes add up to `sizes`, `stored` of them one after another. One NaN is as good as
-/// another. What is infinite in one is beyond rounding, unless both are.
+/// Number of elements that differ by more than rounding. Each element is the result of sums with at
+/// most `terms` terms in total, whose magnitudes add up to `sizes`; `stored` of the sums are stored
+/// one after another. All NaN count as equal. An infinite element counts as different unless both
+/// are infinite.
 ///
 /// # Panics
-/// If there are fewer elements in one of the three than in another.
+/// If the numbers of elements in the three differ.
 pub fn beyond_rounding(
     found: &AnyValues,
     want: &AnyValues,
@@ -122,7 +122,7 @@ pub fn beyond_rounding(
     (0..found.len()).filter(|&at| !close(found.number(at), want.number(at), sizes.number(at))).count()
 }
 
-/// Most terms of a sum of A·x, or of Aᵀ·x.
+/// Maximum number of terms in a sum of A·x, or of Aᵀ·x.
 pub fn most_terms(a: &AnyMatrix, transposed: bool) -> usize {
     let (pattern, shape) = (a.pattern(), a.shape());
     let side = if transposed { shape.rows() } else { shape.cols() };
@@ -179,8 +179,8 @@ mod tests {
         Ok(())
     }
 
-    /// A row of a large number and 33 ones, which 32 lanes add otherwise: of A·x if the number is
-    /// 2^53, of A·(Aᵀ·x) if its square is 2^54.
+    /// A row of a large number and 33 ones, which 32 lanes add in another order. This shows for A·x
+    /// if the number is 2^53, and for A·(Aᵀ·x) if its square is 2^54.
     #[test]
     fn results_are_compared_in_the_orders_of_both_products() -> Result<()> {
         let [long, lanes] = [Order::Ascending, Order::Lanes];
