@@ -13,8 +13,8 @@
 //! use blockmul::{BlockShape, Cbc, Device, generate, multiply, reference};
 //!
 //! # fn main() -> blockmul::Result<()> {
-//! the device that BLOCKMUL_DEVICE names, otherwise a GPU, otherwise a CPU
-//! W: 20 cameras see 500 points, 4 views of each point, one 6x3 block for each view.
+//! let device = Device::auto()?; // the one BLOCKMUL_DEVICE names, else a GPU, else a CPU
+//! // W: 20 cameras see 500 points, 4 views of each point, one 6x3 block for each view.
 //! let seen = generate::Visibility { cameras: 20, points: 500, views: 4, ..Default::default() };
 //! let w = seen.matrix()?;
 //! let wt = w.transpose();

@@ -58,8 +58,9 @@ const ROUNDING: f64 = 1e-12;
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 ///
-/// # Errors [`Error::Argument`] if the matrix is not square, or if an entry and its counterpart
-/// differ by more than rounding; the message has their places, counted from 1; [`Error::Memory`].
+/// # Errors
+/// [`Error::Argument`] if the matrix is not square, or if an entry and its counterpart differ by
+/// more than rounding; the message has their places, counted from 1; [`Error::Memory`].
 pub fn asymmetry(a: &Csc<f64>) -> Result<f64> {
     let (rows, cols) = (a.nrows(), a.ncols());
     if rows != cols {

@@ -27,7 +27,8 @@ impl Device {
     /// [`Error::Argument`] if the context does not contain the device, or the queue belongs to
     /// another context or device; [`Error::OpenCl`].
     ///
-    /// # Safety `context`, `device` and `queue` must be valid handles of one OpenCL platform.
+    /// # Safety
+    /// `context`, `device` and `queue` must be valid handles of one OpenCL platform.
     pub unsafe fn adopt(context: RawContext, device: RawDevice, queue: RawQueue) -> Result<Self> {
         let devices: Vec<isize> =
             check("clGetContextInfo", clc::get_context_info(context, clc::CL_CONTEXT_DEVICES))?.into();

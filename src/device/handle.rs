@@ -209,7 +209,8 @@ impl Program {
 
     /// A program from a binary, for the device of `context`.
     ///
-    /// # Safety `binary` must come from the driver of this device, in this version.
+    /// # Safety
+    /// `binary` must come from the driver of this device, in this version.
     pub(super) unsafe fn from_binary(context: &Context, device: DeviceId, binary: &[u8]) -> Result<Self> {
         // SAFETY: as the caller guarantees.
         unsafe {

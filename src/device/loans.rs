@@ -67,8 +67,9 @@ impl Device {
     /// successfully, the caller returns it by [`Device::keep`]. The object must not hold the
     /// device, because the device would then never be dropped.
     ///
-    /// # Errors [`Error::Contradiction`] if the object has another type than `V`: the key must
-    /// contain everything on which the type depends.
+    /// # Errors
+    /// [`Error::Contradiction`] if the object has another type than `V`: the key must contain
+    /// everything on which the type depends.
     pub(crate) fn lend<K, V>(&self, key: K, make: impl FnOnce() -> Result<V>) -> Result<Loan<K, V>>
     where
         K: PartialEq + 'static,

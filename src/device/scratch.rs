@@ -47,7 +47,8 @@ pub(crate) struct Taken<'a, T = Any> {
 impl<T: Word> Scratch<T> {
     /// Reserves memory for `len` values on `device`. Nothing is allocated yet.
     ///
-    /// # Errors [`Error::TooLarge`](crate::Error::TooLarge) if the number of bytes of `len` values
+    /// # Errors
+    /// [`Error::TooLarge`](crate::Error::TooLarge) if the number of bytes of `len` values
     /// overflows.
     pub fn new(device: &Device, len: usize) -> Result<Self> {
         Ok(Scratch::of(device, WordType::of::<T>(), len)?.typed())

@@ -69,8 +69,9 @@ pub fn read_from(reader: impl Read, name: impl AsRef<Path>, nrows: u64, ncols: u
 /// Writes the layout of `matrix` in the format that [`read`] accepts. An earlier file is replaced
 /// when the new file is complete.
 ///
-/// # Errors [`Error::Io`] with the path; [`Error::Argument`] if the layout and the matrix have
-/// different sizes.
+/// # Errors
+/// [`Error::Io`] with the path; [`Error::Argument`] if the layout and the matrix have different
+/// sizes.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, layout: &BlockLayout) -> Result<()> {
     let text = text(matrix.into(), layout)?;
     write_whole(path.as_ref(), |writer| writer.write_all(text.as_bytes()))
@@ -78,8 +79,9 @@ pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, layout:
 
 /// Writes to any writer as [`write()`] does.
 ///
-/// # Errors The errors of `writer`; [`io::ErrorKind::InvalidInput`] if the layout and the matrix
-/// have different sizes.
+/// # Errors
+/// The errors of `writer`; [`io::ErrorKind::InvalidInput`] if the layout and the matrix have
+/// different sizes.
 pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>, layout: &BlockLayout) -> io::Result<()> {
     let text = text(matrix.into(), layout).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     writer.write_all(text.as_bytes())

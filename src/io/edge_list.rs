@@ -253,8 +253,9 @@ fn weight(word: &[u8]) -> std::result::Result<f64, String> {
 /// If all weights are 1, they are left out. Otherwise they are written with the fewest digits that
 /// give the same bits when read.
 ///
-/// # Errors [`Error::Argument`] if the matrix is not square; [`Error::Io`] with the path. An
-/// earlier file stays unchanged.
+/// # Errors
+/// [`Error::Argument`] if the matrix is not square; [`Error::Io`] with the path. An earlier file
+/// stays unchanged.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
     write_view(path.as_ref(), matrix.into(), options)
 }

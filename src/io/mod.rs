@@ -202,8 +202,9 @@ fn read_path(path: &Path, options: &ReadOptions) -> Result<MatrixFile> {
 /// # }
 /// ```
 ///
-/// # Errors The errors of [`read`]; [`Error::BlockDoesNotDivide`] if the size of the matrix is not
-/// a multiple of the blocks.
+/// # Errors
+/// The errors of [`read`]; [`Error::BlockDoesNotDivide`] if the size of the matrix is not a
+/// multiple of the blocks.
 pub fn read_any(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyMatrix> {
     read_path(path.as_ref(), options)?.into_any()
 }
@@ -211,8 +212,9 @@ pub fn read_any(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyMatr
 /// Writes `matrix` to the file at `path`, in the format of the name. An earlier file is replaced
 /// when the new file is complete. The matrix may be of any type, including [`AnyMatrix`].
 ///
-/// # Errors [`Error::Io`] with the path; [`Error::Argument`] if the format cannot hold the matrix;
-/// the errors of [`FileFormat::of_output`]. An earlier file stays unchanged.
+/// # Errors
+/// [`Error::Io`] with the path; [`Error::Argument`] if the format cannot hold the matrix; the
+/// errors of [`FileFormat::of_output`]. An earlier file stays unchanged.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
     write_view(path.as_ref(), matrix.into(), options)
 }
@@ -240,8 +242,8 @@ impl MatrixFile {
     /// Returns the matrix with the element type and the blocks that the file declares, as
     /// [`read_any`] does.
     ///
-    /// # Errors [`Error::BlockDoesNotDivide`] if the size of the matrix is not a multiple of the
-    /// blocks.
+    /// # Errors
+    /// [`Error::BlockDoesNotDivide`] if the size of the matrix is not a multiple of the blocks.
     pub fn into_any(self) -> Result<AnyMatrix> {
         let wide = AnyMatrix::from(self.matrix);
         let scalars = if self.element == ElementType::F64 { wide } else { wide.cast(self.element) };

@@ -14,15 +14,17 @@ use crate::{Error, Result};
 /// Anything that is not a regular file (a pipe, `/dev/null`) is written directly. The bytes are on
 /// the disk before the file gets its name, so the file is complete even after a power failure.
 ///
-/// # Errors [`Error::Io`] with the path; [`Error::Argument`] for the name of an archive, or of a
-/// packing that can only be read (`.xz`, `.zst`). An earlier file stays unchanged.
+/// # Errors
+/// [`Error::Io`] with the path; [`Error::Argument`] for the name of an archive, or of a packing
+/// that can only be read (`.xz`, `.zst`). An earlier file stays unchanged.
 pub fn write_whole(path: &Path, mut fill: impl FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     write_packed(path, &mut fill)
 }
 
 /// Refuses the names that [`write_whole`] refuses, before there is data to write.
 ///
-/// # Errors [`Error::Argument`] for the name of an archive, or of a packing that can only be read.
+/// # Errors
+/// [`Error::Argument`] for the name of an archive, or of a packing that can only be read.
 pub fn check_name(path: &Path) -> Result<()> {
     Packing::check_written(path)
 }

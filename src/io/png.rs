@@ -9,7 +9,8 @@ use std::io;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
-/// # Errors [`io::Error`] of the encoder if the number of bytes does not match.
+/// # Errors
+/// [`io::Error`] of the encoder if the number of bytes does not match.
 pub fn encode_png([width, height]: [u32; 2], pixels: &[u8], description: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);

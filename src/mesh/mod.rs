@@ -5,7 +5,7 @@
 //! let text = "v 0 0 0\nv 3 0 0\nv 3 4 0\nf 1 2 3\n";
 //! let mesh = mesh::read_from(text.as_bytes(), "one.obj")?;
 //! assert_eq!((mesh.points().len(), mesh.triangles()), (3, &[[0, 1, 2]][..]));
-//! The edges in both directions, with their lengths.
+//! // The edges in both directions, with their lengths.
 //! assert_eq!(mesh.graph()?.values(), [3.0, 5.0, 3.0, 4.0, 5.0, 4.0]);
 //! # Ok::<(), blockmul::Error>(())
 //! ```
@@ -40,8 +40,9 @@ impl Mesh {
     /// Makes a mesh of these points. Each triangle names its corners, counted from 0,
     /// counterclockwise as seen from outside.
     ///
-    /// # Errors [`Error::Argument`] for a corner that does not exist, and for a coordinate that is
-    /// not finite; [`Error::TooLarge`].
+    /// # Errors
+    /// [`Error::Argument`] for a corner that does not exist, and for a coordinate that is not
+    /// finite; [`Error::TooLarge`].
     pub fn new(points: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>) -> Result<Self> {
         if points.len() as u64 > Pattern::MAX_LINES {
             return Err(Error::TooLarge { what: "points", value: points.len() as u64, limit: Pattern::MAX_LINES });
@@ -72,8 +73,9 @@ impl Mesh {
     /// The graph of the vertices. Each edge of a triangle is an entry in both directions, whose
     /// value is the length of the edge. An edge from a vertex to itself is left out.
     ///
-    /// # Errors [`Error::LongEdge`] if the square of the length of an edge exceeds the largest
-    /// number; [`Error::Memory`], [`Error::TooLarge`].
+    /// # Errors
+    /// [`Error::LongEdge`] if the square of the length of an edge exceeds the largest number;
+    /// [`Error::Memory`], [`Error::TooLarge`].
     pub fn graph(&self) -> Result<Csc<f64>> {
         let vertices = self.points.len();
         let bytes = 2 * 6 * 8 * self.triangles.len() as u64 + 8 * (vertices as u64 + 1);

@@ -72,7 +72,8 @@ impl Mesh {
     /// # Ok::<(), blockmul::Error>(())
     /// ```
     ///
-    /// # Errors [`Error::Length`] if the number of colours is not the number of vertices;
+    /// # Errors
+    /// [`Error::Length`] if the number of colours is not the number of vertices;
     /// [`Error::Argument`] for a picture without pixels; [`Error::Memory`].
     pub fn draw(&self, view: View, colours: &[Colour]) -> Result<MeshPicture> {
         check_colours(self, colours)?;

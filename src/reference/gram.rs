@@ -72,7 +72,7 @@ pub fn multiply_vector_gram<M: Matrix>(
 ///
 /// ```
 /// use blockmul::{Csc, Semiring, element::Order, reference::multiply_vector_gram_over};
-/// Edges of lengths 2 and 3 from 0 to 1 and 2: y is the length of the shortest way there and back.
+/// // Edges of lengths 2 and 3 from 0 to 1 and 2. y has the shortest ways there and back.
 /// let j = Csc::from_triplets(3, 3, [(1, 0, 2.0), (2, 0, 3.0)])?;
 /// let (far, ascending) = (f64::INFINITY, [Order::Ascending; 2]);
 /// let x = [0.0, 1.0, far];

@@ -26,8 +26,9 @@ impl LostDistances {
     /// # Ok::<(), blockmul::Error>(())
     /// ```
     ///
-    /// # Errors [`Error::Argument`] if the graph is not a square matrix of scalars, or if the
-    /// length of a list is not the number of vertices; [`Error::Memory`].
+    /// # Errors
+    /// [`Error::Argument`] if the graph is not a square matrix of scalars, or if the length of a
+    /// list is not the number of vertices; [`Error::Memory`].
     pub fn of(g: &AnyMatrix, distances: &AnyValues) -> Result<Self> {
         let by_columns;
         let g = match g.kind().is_row_major() {

@@ -49,9 +49,10 @@ pub(super) use with_length;
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 ///
-/// # Errors [`Error::NegativeCycle`]; [`Error::NoLength`] for a length that is NaN;
-/// [`Error::Argument`] if there is no source or a source is outside the graph, and for a matrix
-/// that is not square or not of scalars.
+/// # Errors
+/// [`Error::NegativeCycle`]; [`Error::NoLength`] for a length that is NaN; [`Error::Argument`] if
+/// there is no source or a source is outside the graph, and for a matrix that is not square or not
+/// of scalars.
 pub fn shortest_paths<M: Matrix<Element: Length>>(g: &M, sources: &[usize]) -> Result<Vec<M::Element>> {
     Ok(paths_of(g.into(), sources)?.of_same())
 }
@@ -105,7 +106,8 @@ pub(super) struct Leaving<'a, D: Element> {
 }
 
 impl<'a, D: Length> Leaving<'a, D> {
-    /// # Errors [`Error::NoLength`]; [`Error::Argument`] for a matrix that is not a graph.
+    /// # Errors
+    /// [`Error::NoLength`]; [`Error::Argument`] for a matrix that is not a graph.
     pub fn of(g: AnyView<'a>) -> Result<Self> {
         let stored = check_graph(g)?;
         let (stride, by_rows) = (g.stride, g.kind.is_row_major());

@@ -22,8 +22,9 @@ const NONE: u32 = u32::MAX;
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 ///
-/// # Errors [`Error::NoLength`] for a length that is NaN; [`Error::Argument`] for a matrix that is
-/// not square or not of scalars; [`Error::Length`] if the number of distances is not the number of
+/// # Errors
+/// [`Error::NoLength`] for a length that is NaN; [`Error::Argument`] for a matrix that is not
+/// square or not of scalars; [`Error::Length`] if the number of distances is not the number of
 /// vertices; [`Error::Contradiction`] if no edge leads to a vertex that has a distance.
 pub fn predecessors<M: Matrix<Element: Length>>(
     g: &M,

@@ -55,10 +55,11 @@ impl<T> From<Damping> for FlooredDamping<'_, T> {
 /// * Back-substitution: Zᵀ·x_c is added in the same way along the columns of Z, and subtracted from
 ///   y, which gives t. Then xⱼ = (tⱼ - Σ lₖⱼ·xₖ)·ρⱼ with sums over k > j, from the last j up.
 ///
-/// # Errors [`Error::NotPositiveDefinite`] with the first block of V' that is not positive
-/// definite; [`Error::Argument`] or [`Error::Length`] if sizes do not fit, if V does not consist of
-/// exactly its diagonal blocks, if U has a block above the diagonal without its mirror image below,
-/// or if λ is negative or not finite; [`Error::Memory`].
+/// # Errors
+/// [`Error::NotPositiveDefinite`] with the first block of V' that is not positive definite;
+/// [`Error::Argument`] or [`Error::Length`] if sizes do not fit, if V does not consist of exactly
+/// its diagonal blocks, if U has a block above the diagonal without its mirror image below, or if λ
+/// is negative or not finite; [`Error::Memory`].
 ///
 /// ```
 /// use blockmul::solver::Damping;

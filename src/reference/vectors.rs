@@ -56,7 +56,7 @@ pub fn multiply_vector_transposed<M: Matrix, V: VectorElement<M::Element>>(
 ///
 /// ```
 /// use blockmul::{Csr, element::Order, reference::multiply_vector_in};
-/// The row has 2^53 and 33 ones. Lane 0 adds the first and the last one to 2^53, one at a time.
+/// // The row has 2^53 and 33 ones. Lane 0 adds the first and the last one to 2^53 in turn.
 /// let values = [vec![9007199254740992.0], vec![1.0; 33]].concat();
 /// let a = Csr::new(1, 34, vec![0, 34], (0..34).collect(), values)?;
 /// let (mut ascending, mut lanes) = ([0.0], [0.0]);
@@ -88,8 +88,7 @@ pub fn multiply_vector_in<M: Matrix, V: VectorElement<M::Element>>(
 ///
 /// ```
 /// use blockmul::{Csr, Semiring, element::Order, reference::multiply_vector_over};
-/// The edges from 0 to 1 and from 1 to 0 have lengths 7 and 2. Node 0 has distance 1, and node 1
-/// has 10.
+/// // Edges from 0 to 1 and from 1 to 0 have lengths 7 and 2. The nodes have distances 1 and 10.
 /// let g = Csr::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![2.0, 7.0])?;
 /// let (far, mut near) = ([1.0, 10.0], [1.0, 10.0]);
 /// let (min_plus, ascending) = (Semiring::MinPlus, Order::Ascending);

@@ -56,7 +56,8 @@ impl Device {
     /// Copies a dense matrix to the device: a [`DMatrix`], or a [`DenseView`] of a slice. The
     /// layout, including gaps between lines, does not change.
     ///
-    /// # Errors [`Error::Memory`], [`Error::TooLarge`] for a side of 2^32 - 1 or more,
+    /// # Errors
+    /// [`Error::Memory`], [`Error::TooLarge`] for a side of 2^32 - 1 or more,
     /// [`Error::Unsupported`] for `f64` without `cl_khr_fp64`.
     pub fn upload_dense<'a, T: Element>(&self, matrix: impl Into<DenseView<'a, T>>) -> Result<DeviceDense<T>> {
         DeviceDense::upload_within(&Work::new(self, None), matrix.into().into())

@@ -36,15 +36,17 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// A matrix over an application's own buffers, which are retained and not copied. The device
     /// checks their contents with one kernel and one small read.
     ///
-    /// # Errors [`Error::Pattern`] with the column and the entry, [`Error::Length`] if a buffer is
-    /// too small, [`Error::TooLarge`] if a side, the number of blocks or the stride exceeds 32
-    /// bits, [`Error::Argument`] if a buffer belongs to another context or the matrix type does not
-    /// allow the block shape.
+    /// # Errors
+    /// [`Error::Pattern`] with the column and the entry, [`Error::Length`] if a buffer is too
+    /// small, [`Error::TooLarge`] if a side, the number of blocks or the stride exceeds 32 bits,
+    /// [`Error::Argument`] if a buffer belongs to another context or the matrix type does not allow
+    /// the block shape.
     ///
-    /// # Safety The buffers must be valid `cl_mem` handles. `col_ptr` and `row_idx` must not change
-    /// while the matrix lives: kernels index memory with them. Values may change between products.
-    /// While this matrix is written in place ([`DeviceMatrix::write_values_with`]), the memory of
-    /// its values must not be used by anything else, and must not belong to another matrix that is
+    /// # Safety
+    /// The buffers must be valid `cl_mem` handles. `col_ptr` and `row_idx` must not change while
+    /// the matrix lives: kernels index memory with them. Values may change between products. While
+    /// this matrix is written in place ([`DeviceMatrix::write_values_with`]), the memory of its
+    /// values must not be used by anything else, and must not belong to another matrix that is
     /// being written.
     pub unsafe fn adopt(device: &Device, parts: &RawMatrix) -> Result<Self> {
         // SAFETY: as the caller guarantees.

@@ -62,9 +62,10 @@ where
     /// arguments. Nothing is copied, and the matrix keeps the arrays; see
     /// [`DeviceMatrix::raw_parts`].
     ///
-    /// # Safety The offsets and the rows must not be written: kernels index memory with them, and
-    /// `ocl` can copy to any memory object without `unsafe`. Commands on the values must have ended
-    /// before the matrix is dropped, and before it is written in place.
+    /// # Safety
+    /// The offsets and the rows must not be written: kernels index memory with them, and `ocl` can
+    /// copy to any memory object without `unsafe`. Commands on the values must have ended before
+    /// the matrix is dropped, and before it is written in place.
     pub unsafe fn to_ocl(&self) -> [core::Mem; 3] {
         let raw = self.raw_parts();
         // SAFETY: the handles are valid while the matrix lives, and `copied` retains them.
@@ -118,8 +119,9 @@ impl<T: OclPrm + Element> DeviceDense<T> {
 
     /// The matrix's elements as an `ocl` memory object, for kernel arguments. Nothing is copied.
     ///
-    /// # Safety Commands on it must have ended before the matrix is dropped, and before it is
-    /// written in place.
+    /// # Safety
+    /// Commands on it must have ended before the matrix is dropped, and before it is written in
+    /// place.
     pub unsafe fn to_ocl(&self) -> core::Mem {
         // SAFETY: the handle is valid while the matrix lives, and `copied` retains it.
         unsafe { core::Mem::from_raw_copied_ptr(self.raw()) }

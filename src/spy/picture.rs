@@ -46,7 +46,8 @@ impl Picture {
     /// Encodes an indexed PNG file with one byte for each pixel, compressed. Its description
     /// contains the scale and the colours in words.
     ///
-    /// # Errors The errors of the encoder, for a picture that is too large for the format.
+    /// # Errors
+    /// The errors of the encoder, for a picture that is too large for the format.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.width() as u32, self.height() as u32);

@@ -13,9 +13,9 @@ use crate::{BlockShape, Error, Result, matrix::AnyView};
 /// If the name ends in `.bcsr`, scalars are written as `BCSR0001`; everything else is written as
 /// `BSR1`. Values are written as `f64`.
 ///
-/// # Errors [`Error::Io`] with the path; [`Error::Argument`] for blocks if the name ends in
-/// `.bcsr`, and for 2^31 entries or more, which neither format can hold. An earlier file stays
-/// unchanged.
+/// # Errors
+/// [`Error::Io`] with the path; [`Error::Argument`] for blocks if the name ends in `.bcsr`, and for
+/// 2^31 entries or more, which neither format can hold. An earlier file stays unchanged.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>) -> Result<()> {
     write_view(path.as_ref(), matrix.into())
 }

@@ -31,7 +31,8 @@ const CHUNK: u64 = 1 << 15;
 /// at a time. The bytes do not depend on the number of threads. A packed file has many members,
 /// which the format and its readers allow.
 ///
-/// # Errors [`Error::Io`](crate::Error::Io) with the path. An earlier file stays unchanged.
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) with the path. An earlier file stays unchanged.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
     write_view(path.as_ref(), matrix.into(), options)
 }

@@ -18,8 +18,9 @@ use crate::{Error, Result, element::ElementType, matrix::AnyView};
 /// narrowest type with which SciPy computes. Padding between blocks is left out. As in SciPy,
 /// indices are `int32` if that suffices.
 ///
-/// # Errors [`Error::Io`] with the path, and an earlier file stays unchanged; [`Error::Argument`]
-/// if the name ends in `.gz` or `.bz2`.
+/// # Errors
+/// [`Error::Io`] with the path, and an earlier file stays unchanged; [`Error::Argument`] if the
+/// name ends in `.gz` or `.bz2`.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
     write_view(path.as_ref(), matrix.into(), options)
 }

@@ -53,7 +53,8 @@ impl MeshFormat {
 /// Reads the mesh in the file at `path`. The ending of its name gives the format. If the name has
 /// no ending, the first word of the file does. For an archive this is the name of its member.
 ///
-/// # Errors [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line, or
+/// # Errors
+/// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line, or
 /// [`Error::Malformed`] with the vertex or face of binary data, for anything the format does not
 /// allow; [`Error::Argument`] for an ending that belongs to no [`MeshFormat`]; [`Error::Memory`].
 pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {

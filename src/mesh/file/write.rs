@@ -9,8 +9,9 @@ use std::{
 /// Writes `mesh` to the file at `path` as binary PLY, packed if the name ends like a packed file.
 /// `colours` is empty or has a colour for each vertex.
 ///
-/// # Errors [`Error::Length`] if there are fewer or more colours; [`Error::Io`] with the path. An
-/// earlier file stays unchanged.
+/// # Errors
+/// [`Error::Length`] if there are fewer or more colours; [`Error::Io`] with the path. An earlier
+/// file stays unchanged.
 pub fn write_ply(path: impl AsRef<Path>, mesh: &Mesh, colours: &[Colour]) -> Result<()> {
     check(mesh, colours)?;
     write_whole(path.as_ref(), |writer| fill(writer, mesh, colours))
@@ -18,7 +19,8 @@ pub fn write_ply(path: impl AsRef<Path>, mesh: &Mesh, colours: &[Colour]) -> Res
 
 /// Writes to any writer as [`write_ply`] does.
 ///
-/// # Errors [`Error::Length`] if there are fewer or more colours; [`Error::Io`] without a path.
+/// # Errors
+/// [`Error::Length`] if there are fewer or more colours; [`Error::Io`] without a path.
 pub fn write_ply_to(mut writer: impl Write, mesh: &Mesh, colours: &[Colour]) -> Result<()> {
     check(mesh, colours)?;
     fill(&mut writer, mesh, colours).map_err(|source| Error::Io { path: Path::new("").to_owned(), source })

@@ -20,8 +20,9 @@ use crate::{
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 ///
-/// # Errors The errors of [`multiply_any_vector`]; [`Error::Length`] and [`Error::Argument`] if y
-/// has another length or other elements than the product.
+/// # Errors
+/// The errors of [`multiply_any_vector`]; [`Error::Length`] and [`Error::Argument`] if y has
+/// another length or other elements than the product.
 pub fn verify_vector(
     semiring: Semiring,
     order: Order,

@@ -7,8 +7,9 @@ impl Linearization {
     /// derivative is not finite. If all are finite, returns the row whose product JᵢᵀWᵢJᵢ or
     /// JᵢᵀWᵢeᵢ is largest, which overflows first. Returns `None` if there are no rows.
     ///
-    /// # Errors [`Error::OpenCl`](crate::Error::OpenCl), [`Error::Memory`](crate::Error::Memory):
-    /// copying J to the host may fail.
+    /// # Errors
+    /// [`Error::OpenCl`](crate::Error::OpenCl), [`Error::Memory`](crate::Error::Memory): copying J
+    /// to the host may fail.
     pub fn least_finite_row(&self) -> Result<Option<usize>> {
         let mut sizes: Vec<f64> = Vec::new();
         for (row_group, weighted) in self.weighted.iter().enumerate() {

@@ -81,6 +81,7 @@ impl<P: Manifold> PoseGraph<P> {
     }
 
     /// Finds the poses that hold the parts of the graph, and the parts that can turn.
+    ///
     /// A fixed pose holds the parts to which it has steps. Landmarks also hold a part if they are
     /// at two places (in space: at three places that are not on one line) and are fixed or seen
     /// from a fixed pose. The measurements between the poses of a part are not examined: two poses

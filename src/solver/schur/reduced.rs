@@ -38,8 +38,9 @@ impl<F: Form> Reduced<F> {
     /// The first call after an execution waits for the execution and reads one word. All functions
     /// that read the reduced system make this check too.
     ///
-    /// # Errors [`Error::NotPositiveDefinite`] with the number of the first block of V' that is not
-    /// positive definite, [`Error::Argument`] if nothing was executed, [`Error::OpenCl`].
+    /// # Errors
+    /// [`Error::NotPositiveDefinite`] with the number of the first block of V' that is not positive
+    /// definite, [`Error::Argument`] if nothing was executed, [`Error::OpenCl`].
     pub fn check(&self) -> Result<()> {
         self.core.check()
     }

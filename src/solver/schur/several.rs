@@ -29,8 +29,9 @@ impl<F: Form> Elimination<F> {
     /// execution that wrote `reduced`. Each column has the same bits as r of an execution with this
     /// column of B_c and B_p. Returns when the work is enqueued.
     ///
-    /// # Errors [`Error::Argument`] for dense matrices of other sides, or if `several` belongs to
-    /// another elimination; the errors of [`Elimination::back_substitute`].
+    /// # Errors
+    /// [`Error::Argument`] for dense matrices of other sides, or if `several` belongs to another
+    /// elimination; the errors of [`Elimination::back_substitute`].
     pub fn reduce_several(
         &self,
         Several { core: several, .. }: &Several<F::Element>,

@@ -100,7 +100,8 @@ pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// # Errors The errors of [`bal::read`], [`isam::read`], [`toro::read`] and [`g2o::read`];
+/// # Errors
+/// The errors of [`bal::read`], [`isam::read`], [`toro::read`] and [`g2o::read`];
 /// [`Error::Parse`](crate::Error::Parse) if the first word belongs to none of these formats, if
 /// `edges` does not fit a keyword, or if `edges` must choose and is `None`.
 pub fn read_with(path: impl AsRef<Path>, edges: Option<Edges>) -> Result<ProblemFile> {

@@ -21,15 +21,17 @@ use std::{
 /// files, all landmarks get new names, above the names of all poses. An empty graph becomes an
 /// empty file, which [`read`](super::read) refuses.
 ///
-/// # Errors [`Error::Io`](crate::Error::Io) if the system refuses the file, or if the graph is
-/// inconsistent: a vertex has no name, or an edge names a vertex that does not exist.
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) if the system refuses the file, or if the graph is inconsistent:
+/// a vertex has no name, or an edge names a vertex that does not exist.
 pub fn write(path: impl AsRef<Path>, graph: &Graph) -> Result<()> {
     write_whole(path.as_ref(), |file| write_to(file, graph))
 }
 
 /// Writes `graph` to any writer, line by line.
 ///
-/// # Errors Errors of the writer; [`ErrorKind::InvalidInput`] for an inconsistent graph.
+/// # Errors
+/// Errors of the writer; [`ErrorKind::InvalidInput`] for an inconsistent graph.
 pub fn write_to(mut writer: impl Write, graph: &Graph) -> io::Result<()> {
     write_graph(&mut writer, graph)
 }
