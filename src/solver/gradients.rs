@@ -45,8 +45,7 @@ pub struct SolvedColumn {
     /// Steps taken.
     pub steps: u32,
     /// Norm of the residual divided by the norm of the right-hand side; 0 if the right-hand side is
-    /// 0.
-    /// The residual is the one that the steps update, not one computed from X.
+    /// 0. The residual is the one that the steps update, not one computed from X.
     pub residual: f64,
     /// Whether the residual is within the tolerance.
     pub converged: bool,

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! cameras points observations
-//! camera point x y                     so many times
-//! nine numbers of each camera, three of each point, one a line or as many as may be
+//! camera point x y                     a line for each observation
+//! nine numbers of each camera, three of each point, any number on a line
 //! ```
 //!
 //! ```
