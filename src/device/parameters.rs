@@ -202,7 +202,7 @@ macro_rules! buffer_param {
                 to.pointer_field(S::word);
             }
             unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) {
-                // SAFETY: the caller has the same obligation.
+                // SAFETY: the caller guarantees this.
                 unsafe { to.memory((&value.memory, value.word(), value.len()), S::word) }
             }
         }
@@ -218,7 +218,7 @@ impl<S: Slot> Param for Maybe<S> {
         In::<S>::declare(to);
     }
     unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) {
-        // SAFETY: the caller has the same obligation.
+        // SAFETY: the caller guarantees this.
         unsafe {
             match value {
                 Some(buffer) => In::<S>::pass(buffer, to),
@@ -234,7 +234,7 @@ impl<S: Slot> Param for Local<S> {
         to.pointer_field(S::word);
     }
     unsafe fn pass(&len: &usize, to: &mut Arguing<'_>) {
-        // SAFETY: the caller has the same obligation.
+        // SAFETY: the caller guarantees this.
         unsafe { to.local(len, S::word) }
     }
 }
@@ -245,7 +245,7 @@ impl<S: Slot> Param for Scalar<S> {
         to.number_field(S::word);
     }
     unsafe fn pass(value: &S::Number, to: &mut Arguing<'_>) {
-        // SAFETY: the caller has the same obligation.
+        // SAFETY: the caller guarantees this.
         unsafe { to.number(S::number(value), S::word) }
     }
 }
@@ -259,7 +259,7 @@ macro_rules! scalar_param {
                 Scalar::<$scalar>::declare(to);
             }
             unsafe fn pass(value: &$scalar, to: &mut Arguing<'_>) {
-                // SAFETY: the caller has the same obligation.
+                // SAFETY: the caller guarantees this.
                 unsafe { Scalar::<$scalar>::pass(value, to) }
             }
         }
@@ -324,7 +324,7 @@ macro_rules! kernel {
                 $(<$param as $crate::device::Param>::declare(to);)+
             }
             unsafe fn pass(passed: &Self::Passed<'_>, to: &mut $crate::device::Arguing<'_>) {
-                // SAFETY: the caller has the same obligation, for each argument.
+                // SAFETY: the caller guarantees this for each argument.
                 $(unsafe { <$param as $crate::device::Param>::pass(&passed.$field, to) };)+
             }
         }
