@@ -1,5 +1,5 @@
-//! The error type of the library. Errors are faults of the caller's data, of the device or of this
-//! crate, and each has its numbers.
+//! The error type of the library. An error is a fault of the caller's data, of the device or of
+//! this crate. Every error has the numbers that describe it.
 mod mismatch;
 
 pub use mismatch::{PatternDifference, PatternMismatch, PatternSize};
@@ -8,12 +8,12 @@ use std::{fmt, path::PathBuf};
 /// `Result` with blockmul's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error. Every variant has the numbers that a reader needs to act on it.
+/// An error. Every variant has the numbers that a reader needs to correct the cause.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // the fields are named by the messages
 #[non_exhaustive]
 pub enum Error {
-    /// `col_ptr` and `row_idx` do not make a compressed-column pattern.
+    /// `col_ptr` and `row_idx` do not form a compressed-column pattern.
     #[error("not a valid pattern: {0}")]
     Pattern(#[from] PatternError),
     /// An array does not have the length that the pattern requires.
@@ -37,18 +37,19 @@ pub enum Error {
     /// A matrix does not have the pattern for which the plan was made.
     #[error("{0}")]
     PlanPattern(Box<PatternMismatch>),
-    /// A Cholesky factorization failed. The block is the first at which it fails, counted from 0.
+    /// A Cholesky factorization failed. `block` is the first block at which it fails, counted from
+    /// 0.
     #[error("diagonal block {block} of {matrix} is not positive definite")]
     NotPositiveDefinite { matrix: &'static str, block: usize },
     /// The length of an edge is NaN; vertices are counted from 0.
     #[error("the length of the edge from vertex {from} to {to}, counted from 0, is NaN")]
     NoLength { from: usize, to: usize },
-    /// Distances fall without end along a cycle. The vertex is one of the cycle, counted from 0. If
-    /// the cycle's length is not negative, distances fall by rounding alone.
+    /// Distances fall without end along a cycle. `vertex` is one of the cycle's vertices, counted
+    /// from 0. If the length of the cycle is not negative, distances fall only because of rounding.
     #[error("a cycle of {} passes through vertex {vertex}, counted from 0", endless_fall(*length))]
     NegativeCycle { vertex: usize, length: f64 },
-    /// The square of the length of a mesh's edge exceeds the largest number. Vertices are counted
-    /// from 0.
+    /// The length of a mesh's edge is so large that its square exceeds the largest number. Vertices
+    /// are counted from 0.
     #[error(
         "the edge between vertices {from} and {to}, counted from 0, is too long: the square of its length is above \
          the largest number"
@@ -74,7 +75,7 @@ pub enum Error {
          pocl-opencl-icd; Fedora: dnf install pocl; macOS: brew install pocl), or run tools/setup"
     )]
     NoOpenCl { reason: String },
-    /// No device has that index or name, which may come from an environment variable.
+    /// No device has the index or name in `wanted`, which may come from an environment variable.
     #[error("no OpenCL device matches \"{wanted}\"{}; there are: {available}", from_variable(*variable))]
     NoSuchDevice { wanted: String, variable: Option<&'static str>, available: String },
     /// The device lacks a capability that the element type or a feature needs.
@@ -88,13 +89,13 @@ pub enum Error {
     /// An OpenCL call failed for a reason that is not the caller's.
     #[error("{call} failed: OpenCL error {code} ({name})")]
     OpenCl { call: &'static str, code: i32, name: &'static str },
-    /// A command failed after the device had accepted it, so results computed since cannot be
-    /// trusted. Every call returns this until [`Device::finish`](crate::Device::finish) has
+    /// A command failed after the device had accepted it, so results computed since then may be
+    /// wrong. Every call returns this error until [`Device::finish`](crate::Device::finish) has
     /// reported it.
     #[error("{call} was taken by the device and failed later: OpenCL error {code} ({name})")]
     CommandFailed { call: &'static str, code: i32, name: &'static str },
-    /// The device's results are impossible for its operands: a command failed unnoticed, or memory
-    /// was overwritten.
+    /// The device's results are impossible for its operands: a command failed without an error, or
+    /// memory was overwritten.
     #[error("the device's results contradict its operands: {0}")]
     Contradiction(String),
     /// A kernel program did not compile.
@@ -105,8 +106,8 @@ pub enum Error {
     Signature { kernel: &'static str, detail: String },
 }
 
-/// The place where a problem can be fixed: with the caller, the machine or us. The command derives
-/// its exit status from it.
+/// Who can fix a problem: the caller, the owner of the machine, or the authors. The exit status of
+/// the command depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -114,14 +115,14 @@ pub enum ErrorKind {
     Input,
     /// There is no matching device, or the device lacks a capability (3).
     Device,
-    /// Memory is missing, on the device or the host (4).
+    /// Memory is short, on the device or the host (4).
     Memory,
     /// Any other error (5).
     Internal,
 }
 
 impl Error {
-    /// The place where the problem can be fixed.
+    /// Who can fix the problem.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NoOpenCl { .. } | Self::NoSuchDevice { .. } | Self::Unsupported { .. } => ErrorKind::Device,
@@ -136,12 +137,13 @@ impl Error {
     }
 }
 
-/// The reason why `col_ptr` and `row_idx` are not a pattern; columns and entries count from 0.
+/// The reason why `col_ptr` and `row_idx` do not form a pattern. Columns and entries are counted
+/// from 0.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 #[non_exhaustive]
 pub enum PatternError {
-    /// There are more rows or columns than `u32` indices can number.
+    /// The matrix has more rows or columns than `u32` indices can number.
     #[error("{dimension} {what}, at most {limit} are supported")]
     TooManyLines { what: &'static str, dimension: usize, limit: u64 },
     /// `col_ptr` must have one more element than there are columns.
@@ -159,7 +161,7 @@ pub enum PatternError {
     /// A row index is outside the matrix.
     #[error("column {column}, entry {entry}: row {row} is outside 0..{nrows}")]
     RowOutOfRange { column: usize, entry: u64, row: u32, nrows: usize },
-    /// A device found the arrays invalid, and they were valid when checked again.
+    /// A device found the arrays invalid, but a second check found them valid.
     #[error("the arrays changed while they were checked: another thread or command still writes them")]
     Changed,
     /// Rows must ascend strictly within a column.
@@ -199,7 +201,7 @@ impl Dimensions {
     }
 }
 
-/// Describes two devices; two handles of one device have the same name.
+/// Describes two devices. Two handles of one device have the same name.
 fn different_devices(a: &str, b: &str) -> String {
     match a == b {
         true => format!(
@@ -209,7 +211,7 @@ fn different_devices(a: &str, b: &str) -> String {
     }
 }
 
-/// Describes the length of a cycle around which distances fall.
+/// Describes the length of a cycle along which distances fall without end.
 fn endless_fall(length: f64) -> String {
     match length < 0.0 {
         true => format!("negative length, {length},"),

@@ -1,9 +1,9 @@
-//! Events for `tracing` that describe the library's work. Without a subscriber in the application
-//! an event costs a comparison.
+//! Events for `tracing` that describe the library's work. If the application has no subscriber, an
+//! event costs one comparison.
 //!
-//! Targets: `blockmul::device` (opened), `blockmul::pool` (each buffer, at trace), `blockmul::io`
-//! (files), `blockmul::product` (products, and their bands at debug), `blockmul::plan` (structures
-//! prepared, at debug).
+//! Targets: `blockmul::device` (opened devices), `blockmul::pool` (each buffer, at level trace),
+//! `blockmul::io` (files), `blockmul::product` (products, and their bands at level debug),
+//! `blockmul::plan` (prepared structures, at level debug).
 use std::time::Instant;
 
 /// Milliseconds since `start`, rounded to microseconds.

@@ -1,7 +1,7 @@
 //! Modules that few applications need: properties and pictures of matrices, meshes, scans of
 //! vectors, progress reports, and the numbers of kernels.
 //!
-//! The files of these modules stand beside those of the other rooms.
+//! The files of these modules are directly under `src/`, like those of the other modules.
 #[path = "analysis/mod.rs"]
 pub mod analysis;
 #[path = "host/mod.rs"]

@@ -1,15 +1,15 @@
-//! Kernels as models, whose work-items take turns in any order.
+//! Models of kernels whose work-items run interleaved, in any order.
 //!
-//! PoCL runs the items of a group one after another and few groups at a time. So it hides races
-//! that a GPU shows. A model is an `async` function of one item that reads as its kernel does. One
-//! load, store or atomic operation is a step; between two steps of an item the others take any
-//! number of theirs.
+//! PoCL runs the items of a group one after another, and few groups at a time, so it hides races
+//! that a GPU shows. A model is an `async` function of one item that resembles the kernel. Each
+//! load, store or atomic operation is a step. Between two steps of an item, the other items may
+//! make any number of steps.
 //!
-//! The seed draws the order: an item for each step, or the same for some steps, or items that stand
-//! still until all others have (Burckhardt, Kothari, Musuvathi, Nagarakatte: *A Randomized
-//! Scheduler with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010). With every other seed a
-//! load finds any value that the word has had since its item last looked at it: OpenCL C 1.2
-//! promises no more within a launch.
+//! The seed determines the order: a random item for each step, or the same item for several steps,
+//! or items that wait until all others have ended (Burckhardt, Kothari, Musuvathi, Nagarakatte: *A
+//! Randomized Scheduler with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010). With every
+//! other seed a load returns any value that the word has had since its item last accessed it,
+//! because OpenCL C 1.2 guarantees no more within a launch.
 use crate::generate::Random;
 use std::{
     cell::{Cell, RefCell},
@@ -19,17 +19,17 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-/// More steps than any launch of the models takes.
+/// More steps than any launch of the models needs.
 const MOST_STEPS: usize = 1 << 20;
 
-/// The launch that this thread computes.
+/// The launch that this thread runs.
 struct Launch {
     number: u64,
-    /// The item whose turn it is.
+    /// The item that makes the next step.
     item: usize,
-    /// Whether it waits at a barrier.
+    /// Whether the item waits at a barrier.
     waits: bool,
-    /// Whether loads may find older values.
+    /// Whether loads may return older values.
     ages: bool,
     random: Random,
 }
@@ -39,11 +39,11 @@ thread_local! {
         RefCell::new(Launch { number: 0, item: 0, waits: false, ages: false, random: Random::new(0) });
 }
 
-/// Runs a launch: the items until each has ended, in an order drawn from `seed`.
+/// Runs a launch until all items have ended, in an order that `seed` determines.
 pub(crate) fn interleave<I: Future<Output = ()>>(items: impl IntoIterator<Item = I>, seed: u64) {
     let mut items: Vec<_> = items.into_iter().map(Box::pin).collect();
     let mut random = Random::new(seed);
-    // The first has the turn.
+    // The first item of the queue makes the next step.
     let mut queue: VecDeque<usize> = (0..items.len()).collect();
     (1..items.len()).for_each(|at| queue.swap(at, random.below(at as u64 + 1) as usize));
     LAUNCH.with_borrow_mut(|launch| {
@@ -72,7 +72,7 @@ pub(crate) fn interleave<I: Future<Output = ()>>(items: impl IntoIterator<Item =
     }
 }
 
-/// Ends the turn of an item. The access after this begins its next one.
+/// Ends a step of an item. The access after this call belongs to its next step.
 async fn turn() {
     let mut ended = false;
     poll_fn(|_| if replace(&mut ended, true) { Poll::Ready(()) } else { Poll::Pending }).await;
@@ -82,9 +82,9 @@ async fn turn() {
 #[derive(Clone)]
 struct Word {
     launch: u64,
-    /// Its values in this launch, the newest last.
+    /// The values of the word in this launch, the newest last.
     values: Vec<usize>,
-    /// The value that each item has found last or written.
+    /// For each item, the index of the value that it last loaded or stored.
     seen: BTreeMap<usize, usize>,
 }
 
@@ -95,18 +95,20 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Global memory.
+    /// Makes words in global memory.
     pub fn new(values: impl IntoIterator<Item = usize>) -> Self {
         let word = |value| Word { launch: 0, values: vec![value], seen: BTreeMap::new() };
         Self { words: RefCell::new(values.into_iter().map(word).collect()), is_local: false }
     }
 
-    /// Local memory: barriers of the group stand where values have to be the newest.
+    /// Makes words in local memory. Loads return the newest values, because the kernel has barriers
+    /// where this matters.
     pub fn local(values: impl IntoIterator<Item = usize>) -> Self {
         Self { is_local: true, ..Self::new(values) }
     }
 
-    /// The newest values. This is no step: it is for the host, and for what no item writes.
+    /// The newest values. Reading them is not a step: this is for the host, and for words that no
+    /// item writes.
     pub fn values(&self) -> Vec<usize> {
         self.words.borrow().iter().map(|word| word.values[word.values.len() - 1]).collect()
     }
@@ -131,7 +133,7 @@ impl Words {
         })
     }
 
-    /// Replaces the newest value by what a function makes of it. Returns what it was.
+    /// Replaces the newest value by the result of a function of it. Returns the value before.
     fn change(&self, at: usize, to: impl FnOnce(usize) -> usize) -> usize {
         let word = &mut self.words.borrow_mut()[at];
         LAUNCH.with_borrow(|launch| {
@@ -151,7 +153,8 @@ impl Words {
         self.look(at)
     }
 
-    /// Loads the lower half of a word, then the upper one, as a device without whole words does.
+    /// Loads the lower half of a word and then the upper half, as a device without 64-bit loads
+    /// does.
     pub async fn load_halves(&self, at: usize) -> usize {
         let low = self.load(at).await;
         let high = self.load(at).await;
@@ -185,7 +188,7 @@ impl Words {
 }
 
 impl Word {
-    /// Between launches memory is the same for all.
+    /// At the start of a launch all items find the same values.
     fn enter(&mut self, launch: u64) {
         if self.launch != launch {
             self.values.drain(..self.values.len() - 1);
@@ -225,8 +228,8 @@ impl Barrier {
 mod tests {
     use super::*;
 
-    /// Items that load and store lose each other's additions; atomic ones do not. A seed gives the
-    /// same order again.
+    /// Items that load and then store lose each other's additions; atomic additions are not lost.
+    /// The same seed gives the same order again.
     #[test]
     fn plain_additions_are_lost_with_most_seeds() {
         let sum_of = |seed, atomic| {
@@ -245,7 +248,7 @@ mod tests {
         assert!((0..80).all(|seed| sum_of(seed, false) == sum_of(seed, false)));
     }
 
-    /// One item stores two words, another loads them the other way round.
+    /// One item stores two words. Another item loads them in the opposite order.
     #[test]
     fn a_load_finds_older_values_and_never_goes_back() {
         let mut met = [[false; 2]; 2];

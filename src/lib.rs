@@ -3,18 +3,18 @@
 //!
 //! C = A·B is computed by *blockwise expand, sort, compress* (L. Polok, V. Ila, P. Smrz, *Fast
 //! Sparse Matrix Multiplication on GPU*, 2015). Elements are `f64`, `f32` or `half::f16`. Matrices
-//! are scalar ([`Csc`], [`Csr`]), or made of dense blocks of one shape, square or not, from 1x1 to
-//! 32x32 ([`Cbc`], and [`Bsr`], which others call BSR or BCSR).
+//! consist of scalars ([`Csc`], [`Csr`]) or of dense blocks of one shape, square or not, from 1x1
+//! to 32x32 ([`Cbc`], and [`Bsr`], which is also called BCSR).
 //!
-//! In other libraries' words: [`multiply`] is SpGEMM, [`Product::gram`] syrk of a sparse matrix,
-//! [`plan::Apply`] SpMV, and [`dense::multiply`] SpMM.
+//! In the terms of other libraries [`multiply`] is SpGEMM, [`Product::gram`] is syrk of a sparse
+//! matrix, [`plan::Apply`] is SpMV, and [`dense::multiply`] is SpMM.
 //!
 //! ```
 //! use blockmul::{BlockShape, Cbc, Device, generate, multiply, reference};
 //!
 //! # fn main() -> blockmul::Result<()> {
 //! let device = Device::auto()?; // the one BLOCKMUL_DEVICE names, else a GPU, else a CPU
-//! // W: 20 cameras see 500 points, 4 views of each, one 6x3 block a view.
+//! // W: 20 cameras see 500 points, 4 views of each point, one 6x3 block for each view.
 //! let seen = generate::Visibility { cameras: 20, points: 500, views: 4, ..Default::default() };
 //! let w = seen.matrix()?;
 //! let wt = w.transpose();
@@ -54,34 +54,34 @@
 //!   C      a b   c d  e+g  f         compression      sum of each run; blocks are multiplied here
 //! ```
 //!
-//! A product of one band and one method reads back nothing else, and the host does not wait between
+//! A product of one band and one method reads nothing else back, and the host does not wait between
 //! the two reads. Work is divided by products, so a few huge columns do not delay the rest.
 //!
 //! # The same bits everywhere
 //!
-//! A run's terms are added in ascending k, inside a block product over the inner index. Every
-//! multiplication is rounded before its result is added. Only runs longer than 1024 products are
-//! cut, every 1024 from their own start, and the pieces are added left to right. The device, the
-//! sizes of work-groups and the number of bands do not change a sum. So a result is the same to the
-//! bit in every run and on every device, and equal to [`reference::multiply`]. A run of up to 1024
-//! products has the plain serial sum. An entry whose value comes out 0 is kept.
+//! The terms of a run are added in ascending k, and within a product of blocks in ascending inner
+//! index. Every multiplication is rounded before its result is added. Runs longer than 1024
+//! products are cut into pieces of 1024, and the sums of the pieces are added from left to right.
+//! The device, the sizes of work-groups and the number of bands do not change a sum. So a result is
+//! the same to the bit in every run and on every device, and equal to [`reference::multiply`]. The
+//! sum of a run of up to 1024 products is the plain serial sum. An entry whose value is 0 is kept.
 //!
 //! # Products that repeat
 //!
-//! A [`Product`] has two or more factors, each as it is or transposed: A·B, AᵀB, JᵀJ, JᵀWJ, RᵀAR.
-//! Factors are matrices, or [groups] of blocks of several shapes. The result is computed whole, as
-//! a triangle, or only at the entries of a mask.
+//! A [`Product`] has two or more factors, each transposed or not: A·B, AᵀB, JᵀJ, JᵀWJ, RᵀAR.
+//! Factors are matrices, or [groups] of blocks of several shapes. The whole result is computed, or
+//! only a triangle, or only the entries of a mask.
 //!
-//! A solver multiplies the same patterns in every iteration. A [`Plan`] keeps what depends on the
-//! patterns, and an execution computes the sums alone. It allocates nothing, reads nothing back,
-//! and its result has the bits of the product in one shot.
+//! A solver multiplies the same patterns in every iteration. A [`Plan`] keeps everything that
+//! depends on the patterns, so an execution only computes the sums. It allocates nothing and reads
+//! nothing back, and its result has the same bits as a single product.
 //!
 //! Everything that is prepared in this way implements [`Planned`]:
 //!
-//! * [`solver::Elimination`] reduces a bundle adjustment to its cameras. The reduced matrix is
-//!   formed, or only applied.
+//! * * [`solver::Elimination`] reduces a bundle adjustment to its cameras. The reduced matrix is
+//!   formed, or only multiplied with vectors.
 //! * [`plan::Apply`] computes A·x.
-//! * [`plan::Norms`] and [`plan::Diagonal`] compute what scaling and preconditioning need.
+//! * * [`plan::Norms`] and [`plan::Diagonal`] compute the numbers for scaling and preconditioning.
 //! * [`plan::Transpose`], [`plan::Permute`] and [`plan::Add`] make matrices of another structure.
 //! * [`plan::Scalars`] makes the compressed columns that a sparse factorization on the host reads.
 //!
@@ -90,9 +90,9 @@
 //!
 //! # Semirings and graphs
 //!
-//! Products and A·x take any [`Semiring`] in place of + and ·, over floats and the integers `u32`,
-//! `i32` and `u8`: [`Product::semiring`], [`plan::ApplyOptions::semiring`]. Every method and format
-//! follows it, with the bits of the reference.
+//! Products and A·x can use any [`Semiring`] instead of + and ·, with floats and with the integers
+//! `u32`, `i32` and `u8`: [`Product::semiring`], [`plan::ApplyOptions::semiring`]. Every method and
+//! format supports this, with the same bits as the reference.
 //!
 //! ```
 //! use blockmul::{Csc, Device, Product, Semiring, graph};
@@ -109,7 +109,7 @@
 //! ```
 //!
 //! [`graph`] has shortest paths, breadth-first levels, connected components and triangles.
-//! [`extra::primitives`] scans and reduces vectors, whole or in segments, by any associative
+//! [`extra::primitives`] scans and reduces vectors or segments of vectors with any associative
 //! operator.
 //!
 //! # Threads and memory
@@ -117,30 +117,31 @@
 //! [`Device`] and [`DeviceMatrix`] are `Send` and `Sync`; several threads may multiply on one
 //! device. A product is cut into bands of columns if it does not fit the device's memory, the free
 //! memory of a CPU device's host, or the limit given to [`Product::memory_limit`]. If a band does
-//! not fit either, the result is an [`Error`] with the numbers. The library prints nothing. It does
-//! not panic on input, with one exception: the operators `*` and `+` of matrices on the host panic
-//! if their sizes do not fit, as those of nalgebra do. `try_mul` and `try_add` return an error.
+//! not fit either, the result is an [`Error`] with the numbers of bytes. The library prints
+//! nothing. It does not panic on any input, with one exception: the operators `*` and `+` of
+//! matrices on the host panic if their sizes do not fit, as those of nalgebra do. `try_mul` and
+//! `try_add` return an error.
 //!
 //! # Events
 //!
 //! The library emits `tracing` events for the application's subscriber, if there is one. At level
-//! info these are devices opened, and files read and written; at level debug plans, products and
-//! their bands; at level trace buffers. The targets are `blockmul::device`, `blockmul::io`,
-//! `blockmul::plan`, `blockmul::product` and `blockmul::pool`. The command prints the events that
-//! `BLOCKMUL_LOG` or `RUST_LOG` selects.
+//! info they report opened devices, and files that are read and written; at level debug plans,
+//! products and their bands; at level trace buffers. The targets are `blockmul::device`,
+//! `blockmul::io`, `blockmul::plan`, `blockmul::product` and `blockmul::pool`. The command prints
+//! the events that `BLOCKMUL_LOG` or `RUST_LOG` selects.
 //!
 //! # Features
 //!
 //! * `ocl`: contexts, queues and buffers of the `ocl` crate (links libOpenCL).
-//! * `gl`: contexts that share with OpenGL (links libGL too).
-//! * `faer`, `nalgebra-sparse`, `sprs`: [`Csc`] and [`Csr`] convert `From` and `TryFrom` the sparse
-//!   matrices of these crates. Values are moved. The first two also have the pattern of a
-//!   [`plan::ScalarMap`] for their sparse factorizations, and `faer` enables the solvers of
-//!   least-squares problems.
+//! * * `gl`: contexts that share objects with OpenGL (links libGL too).
+//! * * `faer`, `nalgebra-sparse`, `sprs`: the sparse matrices of these crates can be converted from
+//!   and to [`Csc`] and [`Csr`] by `From` and `TryFrom`. Values are moved. With the first two
+//!   features the pattern of a [`plan::ScalarMap`] can be used for their sparse factorizations.
+//!   `faer` also enables the solvers of least-squares problems.
 //! * `pictures`: PNG files of matrices and of solved problems, `extra::spy::Picture` and
 //!   `solver::problem::AnyProblem::picture`.
 //!
-//! Without `ocl` and `gl` OpenCL is loaded at run time, and a program starts on machines that have
+//! Without `ocl` and `gl`, OpenCL is loaded at run time, so a program starts on machines that have
 //! no OpenCL.
 #![warn(missing_docs)]
 
@@ -213,7 +214,8 @@ pub(crate) use host::Progress;
 pub(crate) use matrix::{Pattern, Threshold};
 pub(crate) use product::{GramParts, Weights};
 
-/// The stages that have numbers. The crate's root lists them, since it alone names all rooms.
+/// The stages that have numbers. They are listed here, because only the crate's root names all
+/// modules.
 pub(crate) const STAGES: &[tuning::Stage] = &[
     tuning::Stage::of::<tuning::SharedNumbers>(),
     tuning::Stage::of::<device::TeamNumbers>(),
@@ -233,7 +235,7 @@ pub(crate) const STAGES: &[tuning::Stage] = &[
     tuning::Stage::of::<extra::spy::BinNumbers>(),
 ];
 
-/// The examples of these pages are compiled and run with those of the documentation.
+/// The examples on these pages are compiled and run together with those of the documentation.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 #[doc = include_str!("../docs/solving.md")]

@@ -1,15 +1,15 @@
-//! The block shapes that suit a matrix.
+//! Finds the block shapes that suit a matrix.
 //!
-//! The *fill* of a block shape is the fraction of the stored blocks' elements that are entries.
-//! Cutting blocks into smaller ones can only leave out elements that are not entries. So the fill
-//! of a shape is at most that of every shape whose sides divide its own. A shape is counted only if
-//! all shapes below it are full enough.
+//! The *fill* of a block shape is the fraction of entries among the elements of the stored blocks.
+//! If blocks are cut into smaller ones, only elements that are not entries can be left out. So the
+//! fill of a shape is at most the fill of every shape whose sides divide its sides. A shape is
+//! counted only if all these smaller shapes are full enough.
 use crate::{BlockShape, Pattern};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::ops::Range;
 
-/// The number and the fill of the blocks of one shape into which a matrix is cut.
+/// The number and the fill of the blocks of one shape that cover the entries of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BlockFit {
@@ -17,11 +17,12 @@ pub struct BlockFit {
     pub rows: usize,
     /// Columns of a block.
     pub cols: usize,
-    /// Blocks with an entry.
+    /// Number of blocks with an entry.
     pub blocks: u64,
-    /// Entries over elements of these blocks, from 0 to 1; 1 for an empty matrix.
+    /// Number of entries divided by the number of elements of these blocks, from 0 to 1; 1 for an
+    /// empty matrix.
     pub fill: f64,
-    /// Bytes of the row indices and of the elements, in `f64`.
+    /// Number of bytes of the row indices and of the elements, in `f64`.
     pub bytes: u64,
 }
 
@@ -31,17 +32,18 @@ impl BlockFit {
         BlockShape::new(self.rows, self.cols).unwrap_or(BlockShape::SCALAR)
     }
 
-    /// Elements of a block.
+    /// Number of elements of a block.
     pub fn area(&self) -> usize {
         self.rows * self.cols
     }
 }
 
-/// Least fill at which a block can pay. It saves an index of 4 bytes per entry and costs 8 bytes
-/// per element that is not an entry: it never pays if 8 / fill >= 12.
+/// Least fill at which blocks can save memory. Blocks save an index of 4 bytes for each entry and
+/// cost 8 bytes for each element that is not an entry. They never save memory if 8 / fill >= 12.
 const WORTHWHILE: f64 = 8.0 / 12.0;
 
-/// Counts the matrix in blocks of `shape`; `None` if a side does not divide the matrix's.
+/// Counts the blocks of `shape`; `None` if a side of the shape does not divide the side of the
+/// matrix.
 ///
 /// ```
 /// use blockmul::extra::analysis::block_fit;
@@ -62,12 +64,14 @@ pub fn block_fit(pattern: &Pattern, shape: BlockShape) -> Option<BlockFit> {
     Some(BlockFit { rows, cols, blocks, fill, bytes: 4 * blocks + 8 * elements })
 }
 
-/// The shapes to consider, by area: 1x1, the square shapes that divide the matrix, and others whose
-/// parts are all more than two thirds full. No other shape can take less memory than scalars.
+/// The shapes to consider, by area: 1x1, the square shapes that divide the matrix, and other shapes
+/// for which all smaller shapes that divide them are more than two thirds full. No other shape can
+/// take less memory than scalars.
 pub fn block_fits(pattern: &Pattern) -> Vec<BlockFit> {
     let sides = |lines: usize| (1..=BlockShape::MAX_SIDE).filter(move |&side| lines.is_multiple_of(side));
     let shapes = sides(pattern.nrows()).flat_map(|rows| sides(pattern.ncols()).map(move |cols| (rows, cols)));
-    // Fewer prime factors first: the parts of a shape are in earlier waves.
+    // Shapes with fewer prime factors come first, so all shapes that divide a shape are in earlier
+    // waves.
     let mut waves: Vec<Vec<(usize, usize)>> = Vec::new();
     for (rows, cols) in shapes {
         let wave = prime_factors(rows).len() + prime_factors(cols).len();
@@ -89,12 +93,12 @@ pub fn block_fits(pattern: &Pattern) -> Vec<BlockFit> {
     fits
 }
 
-/// The shape that takes the fewest bytes; the smaller of two that take the same.
+/// The shape that takes the fewest bytes, or the smaller of two shapes that take the same.
 pub fn tightest(fits: &[BlockFit]) -> Option<&BlockFit> {
     fits.iter().min_by_key(|fit| (fit.bytes, fit.area()))
 }
 
-/// Prime factors with repetition, ascending.
+/// Prime factors with multiplicity, ascending.
 fn prime_factors(mut number: usize) -> Vec<usize> {
     let (mut factors, mut p) = (Vec::new(), 2);
     while number > 1 {
@@ -109,28 +113,28 @@ fn prime_factors(mut number: usize) -> Vec<usize> {
     factors
 }
 
-/// Counts the blocks with an entry; block columns run in parallel.
+/// Counts the blocks with an entry. Block columns are counted in parallel.
 fn count_blocks(pattern: &Pattern, shape: BlockShape) -> u64 {
     let block_cols = pattern.ncols() / shape.cols();
-    // Each part has marks to set up, so there are few parts.
+    // Each part initialises its own marks, so there are few parts.
     let part = block_cols.div_ceil(4 * rayon::current_num_threads()).max(1);
     let parts = (0..block_cols.div_ceil(part)).into_par_iter();
     let columns = |number: usize| number * part..block_cols.min((number + 1) * part);
-    // If there are more rows than entries, setting up marks would be most of the work.
+    // If there are more rows than entries, initialising marks would take most of the time.
     match pattern.nnz() < pattern.nrows() / shape.rows() {
         true => parts.map(|number| count_sorted(pattern, shape, columns(number))).sum(),
         false => parts.map(|number| count_marked(pattern, shape, columns(number))).sum(),
     }
 }
 
-/// Block rows of the entries in a block column.
+/// The block row of each entry in a block column.
 fn block_rows(pattern: &Pattern, shape: BlockShape, block_col: usize) -> impl Iterator<Item = u32> {
     let ends = [block_col, block_col + 1].map(|end| pattern.col_ptr()[end * shape.cols()] as usize);
     let rows = shape.rows() as u32;
     pattern.row_idx()[ends[0]..ends[1]].iter().map(move |row| row / rows)
 }
 
-/// Counts a block at its first entry, which marks the block row with the block column.
+/// Counts a block at its first entry and marks the block row with the number of the block column.
 fn count_marked(pattern: &Pattern, shape: BlockShape, block_cols: Range<usize>) -> u64 {
     let mut seen = vec![u32::MAX; pattern.nrows() / shape.rows()];
     let mut count = 0;
@@ -166,7 +170,7 @@ mod tests {
         BlockShape::new(rows, cols).unwrap()
     }
 
-    /// A matrix of `grid` x `grid` blocks, with dense blocks of `shape` at `places`.
+    /// A matrix of `grid` x `grid` blocks, of which those at `places` are dense blocks of `shape`.
     fn of_blocks(grid: usize, shape: BlockShape, places: &[(usize, usize)]) -> Result<Csc<f64>> {
         let block = nalgebra::DMatrix::from_element(shape.rows(), shape.cols(), 1.0);
         let blocks = places.iter().map(|&(row, col)| (row, col, block.clone()));
@@ -176,8 +180,7 @@ mod tests {
     #[test]
     fn the_blocks_a_matrix_is_made_of_are_the_tightest() -> Result<()> {
         for sides in [shape(1, 1), shape(3, 3), shape(6, 3), shape(2, 9), shape(1, 8), shape(32, 32)] {
-            // No two blocks are side by side or on top of each other, which would make a larger
-            // one.
+            // No two blocks are neighbours, because they would form a larger block.
             let a = of_blocks(7, sides, &[(0, 0), (2, 1), (4, 4), (6, 5), (0, 6)])?;
             let fits = block_fits(a.pattern());
             let best = tightest(&fits).unwrap();
@@ -190,7 +193,8 @@ mod tests {
     fn squares_are_always_listed_and_poor_rectangles_never() -> Result<()> {
         let a = Csc::from_triplets(12, 12, (0..12).map(|i| (i, i, 1.0)))?;
         let found: Vec<_> = block_fits(a.pattern()).iter().map(|fit| (fit.rows, fit.cols, fit.blocks)).collect();
-        // 1x2, 1x3 and the like are counted because their parts are full; nothing above them is.
+        // Shapes such as 1x2 and 1x3 are counted because all shapes that divide them are full.
+        // Larger ones are not.
         let squares = [(1, 1, 12), (2, 2, 6), (3, 3, 4), (4, 4, 3), (6, 6, 2), (12, 12, 1)];
         assert!(squares.iter().all(|square| found.contains(square)), "{found:?}");
         assert!(!found.contains(&(2, 4, 6)) && !found.contains(&(1, 4, 12)), "{found:?}");
@@ -203,7 +207,7 @@ mod tests {
     proptest! {
         #[test]
         fn counts_are_those_of_the_block_matrix_and_nothing_tighter_is_missed(
-            // Fewer entries than rows, and more.
+            // Fewer entries than rows, and more entries than rows.
             places in prop_oneof![
                 prop::collection::btree_set((0usize..12, 0usize..24), 0..9),
                 prop::collection::btree_set((0usize..12, 0usize..24), 9..200),

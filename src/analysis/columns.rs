@@ -1,4 +1,4 @@
-//! Lengths of the columns.
+//! Counts the entries of columns.
 use crate::Pattern;
 use serde::Serialize;
 
@@ -6,14 +6,14 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ColumnLengths {
-    /// Columns without an entry.
+    /// Number of columns without an entry.
     pub empty: usize,
-    /// Entries of the shortest column; 0 without columns.
+    /// Number of entries in the shortest column; 0 if there are no columns.
     pub shortest: usize,
-    /// Entries of the longest column.
+    /// Number of entries in the longest column.
     pub longest: usize,
-    /// Columns of 1, 2 to 3, 4 to 7, ... entries: number `k` counts those of `2^k` to `2^(k + 1) -
-    /// 1`. It ends with the class of the longest column.
+    /// Number of columns with 1, 2 to 3, 4 to 7, ... entries: element `k` counts the columns with
+    /// `2^k` to `2^(k + 1) - 1` entries. The last element counts the longest column.
     pub histogram: Vec<usize>,
 }
 
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn classes_begin_at_powers_of_two() -> crate::Result<()> {
-        // Lengths on either side of 2, 4 and 8.
+        // Column lengths on both sides of 2, 4 and 8.
         let lengths = [0u32, 1, 2, 3, 4, 7, 8, 9];
         let (mut col_ptr, mut row_idx) = (vec![0], Vec::new());
         for length in lengths {

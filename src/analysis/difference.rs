@@ -7,18 +7,19 @@ use crate::{
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Rule of equality: the same bits, unless a field allows more. Two NaN are equal.
+/// The rule of equality. Values must have the same bits, unless a field allows more. Two NaN are
+/// equal.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tolerance {
-    /// |a - b| up to this times the larger of |a| and |b|.
+    /// Allows |a - b| up to this number times the larger of |a| and |b|.
     pub relative: Option<f64>,
-    /// Number of steps allowed between neighbouring numbers of the element type.
+    /// Number of steps that are allowed between neighbouring numbers of the element type.
     pub ulps: Option<u64>,
-    /// Treats an entry that one matrix does not store as 0 there, instead of as a difference.
+    /// Treats an entry that only one matrix stores as 0 in the other, instead of as a difference.
     pub missing_is_zero: bool,
 }
 
-/// A place where two matrices differ, counted from 0.
+/// A place where two matrices differ. Rows and columns are counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Disagreement {
@@ -26,37 +27,37 @@ pub struct Disagreement {
     pub row: usize,
     /// Column.
     pub col: usize,
-    /// The entry of A, if stored.
+    /// The entry of A, if it is stored.
     pub a: Option<f64>,
-    /// The entry of B, if stored.
+    /// The entry of B, if it is stored.
     pub b: Option<f64>,
-    /// |a - b|, with 0 for entries not stored; infinite if exactly one is NaN.
+    /// |a - b|, where entries that are not stored are 0; infinite if exactly one is NaN.
     pub abs: f64,
-    /// |a - b| over the larger of |a| and |b|.
+    /// |a - b| divided by the larger of |a| and |b|.
     pub rel: f64,
 }
 
-/// Differences between two matrices. "First" is by columns, then rows.
+/// Differences between two matrices. The "first" place is the first by columns, then by rows.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Difference {
-    /// Places that both store.
+    /// Number of places that both matrices store.
     pub common: u64,
-    /// Places that only A stores.
+    /// Number of places that only A stores.
     pub only_a: u64,
-    /// Places that only B stores.
+    /// Number of places that only B stores.
     pub only_b: u64,
-    /// Places that count as different.
+    /// Number of places that count as different.
     pub different: u64,
     /// Largest |a - b|.
     pub max_abs: f64,
-    /// Largest |a - b| over the larger of |a| and |b|.
+    /// Largest |a - b| divided by the larger of |a| and |b|.
     pub max_rel: f64,
     /// The first place that counts as different.
     pub first: Option<Disagreement>,
-    /// The first place of the largest |a - b| that is not 0.
+    /// The first place with the largest |a - b|, if this is not 0.
     pub largest_abs: Option<Disagreement>,
-    /// The first place of the largest relative difference that is not 0.
+    /// The first place with the largest relative difference, if this is not 0.
     pub largest_rel: Option<Disagreement>,
 }
 
@@ -134,7 +135,7 @@ pub fn difference<T: Element>(a: &Csc<T>, b: &Csc<T>, tolerance: Tolerance) -> R
     Ok(parts.reduce(Difference::default, Difference::and))
 }
 
-/// Compares matrices of scalars whose element is a value, as [`difference`] does.
+/// Compares matrices of scalars whose element type is known at run time, as [`difference`] does.
 ///
 /// # Errors
 /// The errors of [`difference`]; [`Error::Argument`] if the elements or the formats differ.
@@ -179,7 +180,7 @@ impl Tolerance {
     }
 }
 
-/// The place of a number among all numbers of its type; both zeros have the same place.
+/// The position of a number among all numbers of its type. Both zeros have the same position.
 #[derive(PartialEq)]
 struct Ordered {
     place: i64,
@@ -191,7 +192,7 @@ impl Ordered {
         let bytes = bytemuck::bytes_of(&value);
         let mut wide = [0; 8];
         let bits = match bytes.len() {
-            // The types have 2, 4 and 8 bytes.
+            // The numbers have 2, 4 or 8 bytes.
             len if cfg!(target_endian = "big") => {
                 wide[8 - len..].copy_from_slice(bytes);
                 u64::from_be_bytes(wide)
@@ -225,7 +226,8 @@ mod tests {
         assert!(same(BITS, f64::NAN, -f64::NAN) && !same(BITS, f64::NAN, 1.0));
         let ulps = |n| Tolerance { ulps: Some(n), ..BITS };
         assert!(same(ulps(1), 1.0, near) && !same(ulps(1), 1.0, near + f64::EPSILON) && same(ulps(0), 0.0, -0.0));
-        // From the least negative to the least positive number there are two steps, via zero.
+        // From the smallest negative to the smallest positive number there are two steps, through
+        // zero.
         let least = f64::from_bits(1);
         assert!(same(ulps(2), least, -least) && !same(ulps(1), least, -least));
         assert!(same(ulps(1), 1.0f32, 1.0 + f32::EPSILON) && same(ulps(1), f16::ONE, f16::from_bits(0x3c01)));

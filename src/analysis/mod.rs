@@ -1,9 +1,9 @@
 //! Properties of matrices, computed on the host from their entries: symmetry, lengths of columns,
-//! blocks that fit, the size of a product, the difference of two matrices.
+//! block shapes that suit a matrix, the size of a product, the difference of two matrices.
 //!
-//! Nothing here computes a product or needs a device. Results that take one pass over the entries
-//! are exact. [`product_size`] takes a pass over all products: it has a budget, and returns bounds
-//! beyond it.
+//! This module computes no product and needs no device. Results that take one pass over the entries
+//! are exact. [`product_size`] takes a pass over all products, so it has a budget; if the budget is
+//! used up, it returns bounds.
 mod blocks;
 mod columns;
 mod difference;

@@ -1,16 +1,17 @@
-//! Size of a product, from the patterns of its operands.
+//! The size of a product, computed from the patterns of its operands.
 //!
-//! A column of C has at least as many entries as its longest column of A, and at most as many as it
-//! has products, or rows. A run has at most as many products as its column of B has entries. So
-//! only columns that these bounds leave open are counted, those with the longest columns of B
-//! first. Once a run is longer than all columns of B left, their runs do not matter. Counting goes
-//! product by product, with a mark and a count for each row, until the budget is used up.
+//! A column of C has at least as many entries as the longest column of A that it uses. It has at
+//! most as many entries as products, and as rows. A run has at most as many products as its column
+//! of B has entries. So only columns for which these bounds differ are counted, those with the
+//! longest columns of B first. When a run is found that is longer than all remaining columns of B,
+//! the runs of these columns need not be counted. Counting visits each product, with a mark and a
+//! count for each row, until the budget is used up.
 use crate::{Error, Pattern, Result, error::Dimensions};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::Mutex;
 
-/// A number between two bounds; it is known if they are equal.
+/// A number between two bounds. It is known if the bounds are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Bounds {
@@ -21,41 +22,41 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The number, if it is known.
+    /// The number, if the bounds are equal.
     pub fn exact(self) -> Option<u64> {
         (self.least == self.most).then_some(self.least)
     }
 }
 
-/// Counts of a product C = A·B, in entries (blocks).
+/// The size of a product C = A·B, in entries (blocks).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ProductSize {
-    /// Products of entries: the expansion size.
+    /// Number of products of entries, which is the expansion size.
     pub products: u64,
-    /// Products of the longest column of C.
+    /// Number of products in the longest column of C.
     pub longest_segment: u64,
-    /// Entries of C.
+    /// Number of entries of C.
     pub nnz: Bounds,
     /// The largest number of products that sum to one entry of C.
     pub longest_run: Bounds,
 }
 
-/// Products counted in one round, before choosing the next columns: enough to keep the threads
-/// busy.
+/// Number of products that are counted in one round, before the next columns are chosen. This is
+/// enough to keep the threads busy.
 const ROUND: u64 = 1 << 22;
 
 /// A column of C whose size is not known yet.
 struct OpenColumn {
     col: usize,
     products: u64,
-    /// Entries of the column of B; no run of this column of C is longer.
+    /// Number of entries in the column of B. No run in this column of C is longer.
     b_len: u64,
     nnz: Bounds,
 }
 
-/// Counts C = A·B. At most `budget` products are visited one by one; numbers left open are given as
-/// bounds. The expansion size and the longest segment are always exact.
+/// Counts the products and entries of C = A·B. At most `budget` products are visited; numbers that
+/// remain unknown are given as bounds. The expansion size and the longest segment are always exact.
 ///
 /// # Errors
 /// [`Error::Dimensions`] if the inner sizes differ.
@@ -76,7 +77,7 @@ pub fn product_size(a: &Pattern, b: &Pattern, budget: u64) -> Result<ProductSize
     let mut columns: Vec<_> = (0..b.ncols()).into_par_iter().map(|col| open_column(a, b, col)).collect();
     let products = columns.iter().map(|column| column.products).sum();
     let longest_segment = columns.iter().map(|column| column.products).max().unwrap_or(0);
-    // At least one entry of a column has the mean number of products.
+    // At least one entry of a column has as many products as the mean, rounded up.
     let mean = |column: &OpenColumn| column.products.div_ceil(column.nnz.most.max(1));
     let mut size = ProductSize {
         products,
@@ -116,9 +117,10 @@ pub fn product_size(a: &Pattern, b: &Pattern, budget: u64) -> Result<ProductSize
     Ok(size)
 }
 
-/// The entries of some columns of C = A·B, each counted by its products.
+/// The number of entries in some columns of C = A·B. The products of each column are visited.
 pub(crate) fn entries_of_columns(a: &Pattern, b: &Pattern, columns: impl IntoIterator<Item = usize>) -> Vec<u32> {
-    // Arrays of threads that have finished with them: the last column that met each row, plus 1.
+    // Arrays of threads that no longer need them. For each row they hold 1 plus the last column
+    // with an entry in that row.
     let scratch = Mutex::new(Vec::<Vec<u32>>::new());
     let free = || scratch.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let count = |col: usize| {
@@ -151,14 +153,15 @@ fn open_column(a: &Pattern, b: &Pattern, col: usize) -> OpenColumn {
 struct Counter<'a> {
     a: &'a Pattern,
     b: &'a Pattern,
-    /// Arrays of threads that have finished with them. Each row has, in the upper half, the column
-    /// that last met it plus 1; in the lower half its products there. No column is counted twice,
-    /// so old contents do not affect later columns.
+    /// Arrays of threads that no longer need them. For each row the upper half holds 1 plus the
+    /// last column that reached the row, and the lower half holds the number of products there. No
+    /// column is counted twice, so old contents do not affect later columns.
     scratch: Mutex<Vec<Vec<u64>>>,
 }
 
 impl Counter<'_> {
-    /// Entries and the longest run of some columns of C with `products` products in total.
+    /// The number of entries and the longest run in some columns of C with `products` products in
+    /// total.
     fn count(&self, columns: &[(usize, u64)], products: u64) -> (u64, u64) {
         let share = products.div_ceil(4 * rayon::current_num_threads() as u64).max(1);
         let (mut parts, mut start, mut sum) = (Vec::new(), 0, 0);
@@ -201,7 +204,8 @@ mod tests {
     use crate::{Csc, reference};
     use proptest::prelude::*;
 
-    /// Counts everything by multiplying matrices of ones: an entry of C is the length of its run.
+    /// Counts everything by multiplying matrices of ones, so that an entry of C is the length of
+    /// its run.
     fn model(a: &Csc<f64>, b: &Csc<f64>) -> (u64, u64, u64) {
         let c = reference::multiply(a, b).unwrap();
         let longest = c.values().iter().fold(0.0, |x: f64, &y| x.max(y));
@@ -237,8 +241,8 @@ mod tests {
 
     #[test]
     fn an_arrow_is_known_without_counting_its_products() -> Result<()> {
-        // First row, first column and diagonal: C is dense, because each column includes the first
-        // column of A.
+        // A has entries in the first row, the first column and the diagonal. C is dense, because
+        // each column includes the first column of A.
         let n = 1000;
         let arrow = ones(n, n, (0..n).flat_map(|i| [(i, 0), (0, i), (i, i)]));
         let size = product_size(arrow.pattern(), arrow.pattern(), 4 * n as u64)?;

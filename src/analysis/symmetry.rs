@@ -1,17 +1,17 @@
-//! Symmetry of a matrix.
+//! Finds the symmetry of a matrix.
 use crate::{Csc, Error, Result};
 use serde::Serialize;
 
-/// The symmetry found in a matrix, regardless of the file's declaration. An empty square matrix has
-/// all three.
+/// The symmetry found in the entries of a matrix; the file's declaration does not matter. An empty
+/// square matrix has all three kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FoundSymmetry {
-    /// There is an entry at (i, j) if and only if there is one at (j, i).
+    /// There is an entry at (i, j) exactly if there is one at (j, i).
     pub pattern: bool,
-    /// A = Aᵀ, entry by entry; NaN mirrors NaN.
+    /// A = Aᵀ, entry by entry. NaN counts as equal to NaN.
     pub symmetric: bool,
-    /// A = -Aᵀ; a stored diagonal is zero.
+    /// A = -Aᵀ. Entries on the diagonal are zero.
     pub skew_symmetric: bool,
 }
 
@@ -42,12 +42,12 @@ pub fn symmetry(matrix: &Csc<f64>) -> FoundSymmetry {
     }
 }
 
-/// The largest difference between the triangles of a symmetric matrix, as a part of the largest
-/// element of their rows. Sums of a million products in two orders differ by less.
+/// The largest difference between the triangles of a symmetric matrix, as a share of the largest
+/// element in the two rows. Sums of a million products in two different orders differ by less.
 const ROUNDING: f64 = 1e-12;
 
 /// The largest difference between the triangles of a square matrix that is symmetric within
-/// rounding. The counterpart of an entry that has none is 0.
+/// rounding. If an entry has no counterpart, it is compared with 0.
 ///
 /// ```
 /// use blockmul::{Csc, extra::analysis::asymmetry};
@@ -60,7 +60,7 @@ const ROUNDING: f64 = 1e-12;
 ///
 /// # Errors
 /// [`Error::Argument`] if the matrix is not square, or if an entry and its counterpart differ by
-/// more than rounding, with their places counted from 1; [`Error::Memory`].
+/// more than rounding; the message has their places, counted from 1; [`Error::Memory`].
 pub fn asymmetry(a: &Csc<f64>) -> Result<f64> {
     let (rows, cols) = (a.nrows(), a.ncols());
     if rows != cols {
@@ -75,7 +75,7 @@ pub fn asymmetry(a: &Csc<f64>) -> Result<f64> {
         let counterpart = transposed.pattern().column(col).binary_search(&(row as u32));
         let other = counterpart.map_or(0.0, |at| transposed.values()[transposed.pattern().entries(col).start + at]);
         let apart = if value == other { 0.0 } else { (value - other).abs() };
-        // NaN is no difference of rounding.
+        // NaN cannot be a difference from rounding.
         if apart.is_nan() || apart > ROUNDING * largest[row].max(largest[col]) {
             let (row, col) = (row + 1, col + 1);
             return Err(Error::Argument(format!(

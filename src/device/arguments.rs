@@ -1,5 +1,5 @@
 //! Names and types of kernel arguments, as the compiler reports them. They are read from a program
-//! that was built from source, and compared with what the host passes.
+//! built from source, and compared with the arguments that the host passes.
 use super::{handle::Program, kernel_handle::KernelHandle};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub(super) struct KernelArguments {
 }
 
 /// Name and OpenCL type of an argument, as the compiler reports it or the host declares it. The
-/// compiler's are empty if the driver withholds them.
+/// compiler's name and type are empty if the driver does not provide them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Argument {
     pub(super) name: String,
@@ -20,8 +20,8 @@ pub(super) struct Argument {
 }
 
 impl KernelArguments {
-    /// Whether `program` contains this kernel. Only name and number of arguments are compared,
-    /// because a program from a binary has no more.
+    /// Whether `program` contains this kernel. Only the name and the number of arguments are
+    /// compared, because a program from a binary has no further information.
     pub(super) fn is_of(&self, program: &Program) -> bool {
         let count = KernelHandle::of(program, &self.name).and_then(|kernel| kernel.arguments());
         count.is_ok_and(|count| count as usize == self.arguments.len())
@@ -33,7 +33,7 @@ pub(super) fn no_such_kernel(kernel: &'static str) -> Error {
 }
 
 /// The arguments of the kernel `name` of a program; `written` is its name in the source. OpenCL
-/// promises names and types only for programs built from source.
+/// guarantees names and types only for programs built from source.
 pub(super) fn of_kernel(program: &Program, name: &str, written: &'static str) -> Result<KernelArguments> {
     if !program.kernel_names()?.iter().any(|one| one == name) {
         return Err(no_such_kernel(written));

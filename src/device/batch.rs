@@ -1,10 +1,11 @@
 //! Several kernels compiled as one program.
 //!
-//! For every program a compiler reads the declarations of OpenCL C anew, and PoCL its library too.
-//! In a small program that is most of the time. So the sources of all kernels missing at one time
-//! are joined into one program. Each source becomes a part, which defines its macros first and
-//! undefines them at its end. Macros also rename its functions, kernels and structures by appending
-//! the part's number. Other types and constants would not be renamed, so no source declares any.
+//! For every program a compiler reads the declarations of OpenCL C, and PoCL also reads its
+//! library. In a small program this takes most of the time. So the sources of all kernels that are
+//! missing at one time are joined into one program. Each source becomes a part of the program,
+//! which defines its macros at its start and undefines them at its end. Macros also rename its
+//! functions, kernels and structures by appending the part's number. Other types and constants
+//! would not be renamed, so no source declares such names.
 use super::source::{COMMON, Options, Source};
 use memchr::{memchr, memmem};
 use std::{collections::BTreeSet, fmt::Write};
@@ -18,7 +19,7 @@ pub(super) struct Unit {
 }
 
 /// Kernels joined into one program. Kernels with the same source and options share one copy of the
-/// source, which contains no other kernels.
+/// source, from which all other kernels are removed.
 pub(super) struct Batch {
     pub(super) text: String,
     pub(super) options: String,
@@ -52,13 +53,13 @@ impl Batch {
     }
 }
 
-/// The name that a function or structure of part `part` has in the program.
+/// The name of a function or structure of part `part` in the program.
 fn renamed(name: &str, part: usize) -> String {
     format!("{name}_{part}")
 }
 
-/// Adds a source with these of its kernels. Returns a kernel that the source does not contain, if
-/// any.
+/// Adds a source with the given kernels. Returns the first of these that the source does not
+/// contain, if any.
 fn add_part(
     text: &mut String,
     number: usize,
@@ -84,8 +85,8 @@ fn add_part(
     kernels.iter().copied().find(|&kernel| !names.functions.contains(kernel))
 }
 
-/// `text` with blank lines in place of the kernels that are not among `kernels`. A kernel begins
-/// with a line `KERNEL name(` and ends with a line `}`.
+/// Returns `text` in which kernels that are not among `kernels` are replaced by blank lines. A
+/// kernel begins with a line `KERNEL name(` and ends with a line `}`.
 fn with_kernels(text: &str, kernels: &[&str]) -> String {
     let mut left_out = false;
     let mut keep = |line: &str| {
@@ -103,10 +104,10 @@ fn with_kernels(text: &str, kernels: &[&str]) -> String {
 #[derive(Default)]
 struct DefinedNames {
     macros: BTreeSet<String>,
-    /// Functions and kernels: names before a parenthesis outside of braces. If a macro writes the
-    /// function, its name is the macro's first argument.
+    /// Functions and kernels, whose names come before a parenthesis outside of braces. If a macro
+    /// defines the function, its name is the macro's first argument.
     functions: BTreeSet<String>,
-    /// Names between `struct` and a brace, outside of braces.
+    /// Structures, whose names come between `struct` and a brace, outside of braces.
     structures: BTreeSet<String>,
 }
 
@@ -150,7 +151,7 @@ impl DefinedNames {
     }
 }
 
-/// The name that `text` begins with; empty if there is none.
+/// The name with which `text` begins; empty if there is none.
 fn leading_name(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     if text.starts_with(|c: char| c.is_ascii_digit()) { "" } else { &text[..end] }
@@ -174,7 +175,7 @@ fn without_comments(text: &str) -> String {
     bare + rest
 }
 
-/// `text` without lines that begin with `#` and the lines that continue these.
+/// Returns `text` without lines that begin with `#` and their continuation lines.
 fn without_directives(text: &str) -> String {
     let mut continued = false;
     let mut keep = |line: &&str| {

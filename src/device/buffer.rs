@@ -31,7 +31,8 @@ impl Buffer {
 
     /// The same memory as a buffer of type `T`.
     ///
-    /// # Panics If the values are of another type. Types that come from a user are checked before.
+    /// # Panics
+    /// If the values are of another type. Types that come from a user are checked before.
     pub fn typed<T: Word>(&self) -> &Buffer<T> {
         self.check::<T>();
         // SAFETY: buffers have the same layout for all types, since `T` is in none of their fields.
@@ -87,12 +88,12 @@ impl<T> Buffer<T> {
         Self { len: len.min(self.len), ..self }
     }
 
-    /// Bytes of the values.
+    /// Number of bytes of the values.
     pub(super) fn value_bytes(&self) -> usize {
         self.len * self.word.bytes()
     }
 
-    /// Bytes of device memory held, rounded up to the size class.
+    /// Number of bytes of device memory held, rounded up to the size class.
     pub fn bytes(&self) -> u64 {
         self.memory.bytes()
     }
@@ -107,7 +108,7 @@ impl<T> Buffer<T> {
         self.memory.raw_on(queue.number())
     }
 
-    /// Gives the memory away with one reference.
+    /// Returns the handle together with one reference, which the caller owns.
     pub(crate) fn into_raw(self) -> cl_mem {
         self.memory.into_raw()
     }
@@ -118,8 +119,8 @@ impl<T> Buffer<T> {
         unsafe { &*std::ptr::from_ref(self).cast() }
     }
 
-    /// Does as [`Buffer::any`]. Code that replaces the referenced buffer must keep the type of its
-    /// values: typed reads and mappings check it.
+    /// See [`Buffer::any`]. If code replaces the referenced buffer, the type of its values must
+    /// stay the same: typed reads and mappings check it.
     pub fn any_mut(&mut self) -> &mut Buffer {
         // SAFETY: as in `typed`.
         unsafe { &mut *std::ptr::from_mut(self).cast() }
@@ -130,7 +131,7 @@ impl<T> Buffer<T> {
         self.renamed()
     }
 
-    /// The same memory as a buffer of `U`, which must be the type of the values or [`Any`].
+    /// The same memory as a buffer of `U`, which is the type of the values or [`Any`].
     pub(crate) fn renamed<U>(self) -> Buffer<U> {
         Buffer { memory: self.memory, len: self.len, word: self.word, element: PhantomData }
     }

@@ -1,4 +1,4 @@
-//! OpenCL's error codes as [`Error`]s.
+//! Turns OpenCL's error codes into [`Error`]s.
 use crate::{Error, Result};
 use opencl3::error_codes::error_text;
 

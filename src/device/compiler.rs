@@ -1,10 +1,10 @@
-//! Makes programs on threads of its own. Kernels in the cache are loaded, others are compiled from
+//! Makes programs on its own threads. Kernels in the cache are loaded; others are compiled from
 //! source.
 //!
-//! Kernels are requested while the stages of a product are set up, and waited for when the first is
-//! launched. All that are missing by then are compiled as one program (see `batch`). PoCL and
-//! NVIDIA's driver compile only one program of a process at a time. Binaries of the cache are
-//! loaded side by side.
+//! Kernels are requested while the stages of a product are set up, and waited for when the first
+//! one is launched. All kernels that are missing by then are compiled as one program (see `batch`),
+//! because PoCL and NVIDIA's driver compile only one program of a process at a time. Binaries from
+//! the cache are loaded in parallel.
 mod jobs;
 
 use super::{
@@ -26,7 +26,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Most threads. More would gain nothing: the plans of a solver have about ten binaries.
+/// Maximum number of threads. More threads would gain nothing: the plans of a solver have about ten
+/// binaries.
 const MOST_THREADS: usize = 8;
 /// Time for which an idle thread waits for the next job before it ends.
 const LINGER: Duration = Duration::from_secs(2);
@@ -36,7 +37,7 @@ pub(super) struct Compiler {
     shared: Arc<Shared>,
 }
 
-/// State shared by the threads.
+/// The state that the threads share.
 struct Shared {
     context: Arc<Context>,
     device: DeviceId,
@@ -56,14 +57,14 @@ struct Shared {
 
 #[derive(Default)]
 struct Queue {
-    /// Programs that were requested and not begun.
+    /// Programs that are requested and not begun.
     asked: Vec<Arc<Program>>,
     jobs: VecDeque<Job>,
     threads: usize,
     idle: usize,
-    /// Threads that work on a job.
+    /// Number of threads that work on a job.
     busy: usize,
-    /// Kernels of jobs that compile, begun or not.
+    /// Number of kernels in the jobs that compile, begun or not.
     to_compile: u64,
     closed: bool,
     handles: Vec<JoinHandle<()>>,
@@ -88,10 +89,10 @@ impl Compiler {
         }
     }
 
-    /// Requests `program`, unless it is made or requested already. Work on it begins at the first
+    /// Requests `program`, unless it is already made or requested. Work on it begins at the first
     /// wait for any requested program.
     pub(super) fn ask(&self, program: &Arc<Program>) {
-        // Under the lock: a program that is no longer new is already in the list.
+        // The lock is held: a program that is no longer new is already in the list.
         let mut queue = self.shared.queue();
         if program.is_new() {
             queue.asked.push(program.clone());
@@ -124,7 +125,7 @@ impl Compiler {
             self.shared.wake.notify_one();
         }
         if queue.threads == 0 {
-            // The system does not start another thread, so this one compiles.
+            // The system cannot start another thread, so this thread compiles.
             while let Some(job) = queue.jobs.pop_front() {
                 queue = self.shared.work_off(queue, job);
             }
@@ -146,7 +147,7 @@ impl Compiler {
         (made.as_ref().map_err(repeated), waited)
     }
 
-    /// Waits until every requested program is made; returns the time this took.
+    /// Waits until every requested program is made. Returns the time this took.
     pub(super) fn finish(&self) -> Duration {
         let start = Instant::now();
         let begun = self.start();
@@ -160,23 +161,23 @@ impl Compiler {
         start.elapsed()
     }
 
-    /// Kernels compiled from source so far, and kernels loaded from the cache.
+    /// Number of kernels compiled from source so far, and of kernels loaded from the cache.
     pub(super) fn counts(&self) -> (u64, u64) {
         (self.shared.compiled.load(Relaxed), self.shared.loaded.load(Relaxed))
     }
 
-    /// Programs that could not be made so far.
+    /// Number of programs that could not be made so far.
     pub(super) fn failed(&self) -> u64 {
         self.shared.failed.load(Relaxed)
     }
 
-    /// Reports to `progress` how many kernels have been compiled, out of those requested.
+    /// Reports to `progress` how many of the requested kernels have been compiled.
     pub(super) fn report_to(&self, progress: Progress) {
         *self.shared.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
     }
 }
 
-/// A copy of a program's error, to be returned again.
+/// A copy of a program's error, so that it can be returned again.
 fn repeated(error: &Error) -> Error {
     match error {
         Error::Build { program, options, log } => {
@@ -196,7 +197,7 @@ impl Drop for Compiler {
         drop(queue);
         self.shared.wake.notify_all();
         for handle in handles {
-            // The driver must not be torn down while a thread compiles.
+            // The driver must not be unloaded while a thread compiles.
             let _it_panicked = handle.join();
         }
     }
@@ -227,7 +228,7 @@ impl Shared {
         compile.chain(load).collect()
     }
 
-    /// The loop of a thread: jobs, until there are none for a while.
+    /// The loop of a thread: it works on jobs until there are none for a while.
     fn work(&self) {
         let mut queue = self.queue();
         loop {
@@ -256,7 +257,7 @@ impl Shared {
         queue = self.queue();
         queue.busy -= 1;
         if queue.is_done() {
-            // A job that panicked leaves a count above zero.
+            // A job that panicked has left a count above zero.
             queue.to_compile = 0;
             self.done.notify_all();
         }

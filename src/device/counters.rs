@@ -2,14 +2,14 @@
 use super::{Device, Inner};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts of operations since the device was opened, over all its clones. The difference of two
-/// readings is the cost of the calls between them.
+/// Numbers of operations since the device was opened, including those of all its clones. The
+/// difference between two readings is the cost of the calls between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Buffers created by the driver. A second product of the same size creates none.
+    /// Buffers created by the driver. A second product of the same size creates no buffers.
     pub buffers_created: u64,
-    /// Buffers taken from the pool, new or not. An execution of a plan takes none.
+    /// Buffers taken from the pool, new or reused. An execution of a plan takes no buffers.
     pub buffers_taken: u64,
     /// Commands enqueued: kernels, copies, fills.
     pub commands: u64,
@@ -21,13 +21,13 @@ pub struct Counters {
     pub kernels_compiled: u64,
     /// Kernels loaded from the cache of kernels.
     pub kernels_loaded: u64,
-    /// Nanoseconds that callers waited for kernels to be compiled or loaded. If several threads
-    /// wait at the same time, the times of all are added.
+    /// Nanoseconds for which callers waited for kernels to be compiled or loaded. If several
+    /// threads wait at the same time, the times of all are added.
     pub kernel_wait_ns: u64,
 }
 
 impl Device {
-    /// Counts of operations on the device so far.
+    /// Returns the numbers of operations on the device so far.
     pub fn counters(&self) -> Counters {
         let (buffers_created, buffers_taken) = self.inner.pool.counts();
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

@@ -6,7 +6,7 @@ use opencl3::{
 use std::cell::RefCell;
 
 thread_local! {
-    /// The events that the thread has made since the last [`EndFaked`].
+    /// The events that this thread has made since the last [`EndFaked`].
     static MADE: RefCell<Vec<cl_event>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -20,14 +20,14 @@ pub(super) fn fake(context: cl_context) -> Result<cl_event, i32> {
 }
 
 /// When dropped, ends the commands faked by this thread that are still pending. A test that may
-/// leave some declares this after its device: NVIDIA's driver waits for them before it releases the
-/// context, even if the events were released.
+/// leave such commands declares this value after its device: NVIDIA's driver waits for them before
+/// it releases the context, even if the events were released.
 pub(super) struct EndFaked;
 
 impl Drop for EndFaked {
     fn drop(&mut self) {
         for event in MADE.take() {
-            // Has no effect if the event has ended.
+            // This has no effect if the event has ended.
             let _ = set_user_event_status(event, 0);
             // SAFETY: `fake` retained it.
             let _ = unsafe { release_event(event) };

@@ -1,5 +1,5 @@
-//! The kernel files. Each is embedded once, although it may be part of many kernels; embedded in
-//! each kernel, they would need several times the space.
+//! The kernel files. Each file is embedded once, although it may be part of many kernels. Embedded
+//! in each kernel, the files would need several times the space.
 use std::hash::{Hash, Hasher};
 
 /// An embedded kernel file: its path for messages, and its text.
@@ -17,8 +17,8 @@ impl PartialEq for File {
 
 impl Eq for File {}
 
-/// Hashes the path alone. A plan looks up every kernel that it may launch. Hashing the text took
-/// most of the time of a plan that launches nothing.
+/// Hashes only the path. A plan looks up every kernel that it may launch; if texts were hashed,
+/// this took most of the time of a plan that launches nothing.
 impl Hash for File {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.path.hash(state);
@@ -27,8 +27,8 @@ impl Hash for File {
 
 macro_rules! files {
     ($($path:literal)+) => {
-        // An array, not a slice: every constant that names a file would contain a copy of the
-        // slice.
+        // This is an array and not a slice, because every constant that names a file would contain
+        // a copy of the slice.
         static FILES: [File; [$($path),+].len()] = [$(
             File {
                 path: concat!("cl/", $path),
@@ -194,8 +194,8 @@ files! {
     "vector/terms.cl"
 }
 
-/// The file at `path`, which begins with `cl/`. In a constant, a path that is not in the list does
-/// not compile.
+/// The file at `path`, which begins with `cl/`. If the path of a constant is not in the list, the
+/// constant does not compile.
 pub(crate) const fn file(path: &str) -> &'static File {
     let mut number = 0;
     while number < FILES.len() {
@@ -237,8 +237,7 @@ mod tests {
         assert_eq!(FILES.iter().map(|file| file.path).collect::<Vec<_>>(), paths, "in the order of their paths");
     }
 
-    /// Variants of a kernel share a program, and only functions, macros and structures are renamed
-    /// in it.
+    /// Several kernels share a program, in which only functions, macros and structures are renamed.
     #[test]
     fn no_file_declares_other_types_or_constants() {
         for File { path, text } in &FILES {

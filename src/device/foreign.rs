@@ -1,5 +1,5 @@
-//! Interoperation with an application's own OpenCL handles: adopts its context and queue, borrows
-//! its buffers, exchanges events.
+//! Interoperation with an application's own OpenCL handles: it adopts the application's context and
+//! queue, borrows its buffers, and exchanges events.
 use super::{
     Buffer, Device, Marker, Work,
     cl::check,
@@ -15,20 +15,20 @@ use opencl3::{
 };
 
 impl Device {
-    /// Adopts an application's context, device and queue. They are retained, and released when the
-    /// last clone of the device and the last matrix on it are dropped.
+    /// Adopts an application's context, device and queue. They are retained until the last clone of
+    /// the device and the last matrix on it are dropped.
     ///
-    /// If the queue has no profiling, stage times are `None`. On a queue that runs out of order,
-    /// the device orders its own commands by events. The application's commands on that queue join
-    /// this order by [`Device::wait_for`] and [`Device::marker`]. A device that [`Device::list`]
-    /// does not contain, such as a sub-device, gets the index `usize::MAX`.
+    /// If the queue has no profiling, the times of stages are `None`. If the queue runs out of
+    /// order, the device orders its own commands by events. The application's commands on that
+    /// queue join this order by [`Device::wait_for`] and [`Device::marker`]. A device that
+    /// [`Device::list`] does not contain, such as a sub-device, gets the index `usize::MAX`.
     ///
     /// # Errors
     /// [`Error::Argument`] if the context does not contain the device, or the queue belongs to
     /// another context or device; [`Error::OpenCl`].
     ///
     /// # Safety
-    /// The three must be valid handles of one OpenCL platform.
+    /// `context`, `device` and `queue` must be valid handles of one OpenCL platform.
     pub unsafe fn adopt(context: RawContext, device: RawDevice, queue: RawQueue) -> Result<Self> {
         let devices: Vec<isize> =
             check("clGetContextInfo", clc::get_context_info(context, clc::CL_CONTEXT_DEVICES))?.into();
@@ -45,12 +45,12 @@ impl Device {
         let id = ClDevice::new(device);
         let platform = Platform::new(check("clGetDeviceInfo", id.platform().map_err(|error| error.0))?);
         let mut info = info::describe(0, &platform, device)?;
-        // The index in the list, if the device is listed (a sub-device is not).
+        // The index in the list, if the device is listed. A sub-device is not.
         info.index =
             Self::list().ok().and_then(|all| all.iter().position(|one| one.id == info.id)).unwrap_or(usize::MAX);
 
-        // SAFETY: both are valid, as the caller promises. Each retain is undone when the wrapper
-        // made of it is dropped.
+        // SAFETY: both are valid, as the caller guarantees. Each wrapper releases its handle when
+        // it is dropped.
         unsafe {
             check("clRetainContext", clc::retain_context(context))?;
             let context = Context::from_raw(context);
@@ -64,8 +64,8 @@ impl Device {
         }
     }
 
-    /// Makes everything enqueued from now on wait for `events`, for example for those of commands
-    /// that write an adopted matrix.
+    /// Makes all commands enqueued from now on wait for `events`, for example the events of
+    /// commands that write an adopted matrix.
     ///
     /// # Errors
     /// [`Error::OpenCl`], for example for events of another context; [`Error::CommandFailed`] if
@@ -77,7 +77,7 @@ impl Device {
         if events.is_empty() {
             return Ok(()); // a barrier on no event would wait for all commands
         }
-        // A barrier that waits for a failed event may never end (PoCL).
+        // In PoCL a barrier that waits for a failed event may never end.
         for &event in events {
             let status = cle::get_event_info(event, cle::CL_EVENT_COMMAND_EXECUTION_STATUS);
             match i32::from(check("clGetEventInfo", status)?) {
@@ -92,14 +92,14 @@ impl Device {
         self.inner.queue.mark_silent()?;
         self.inner.queue.enqueue("clEnqueueBarrierWithWaitList", &mut |queue, before| {
             let events = before.and(events);
-            // SAFETY: valid, as the caller promises.
+            // SAFETY: valid, as the caller guarantees.
             unsafe { clq::enqueue_barrier_with_wait_list(queue, events.len() as u32, events.as_ptr()) }
         })?;
         Ok(())
     }
 
-    /// Makes everything enqueued from now on wait for `markers`. Markers of the device's first
-    /// queue are skipped: this queue runs in order.
+    /// Makes all commands enqueued from now on wait for `markers`. Markers of the device's first
+    /// queue are skipped, because this queue runs in order.
     pub(crate) fn wait_for_markers(&self, markers: &[Marker]) -> Result<()> {
         let of_others = markers.iter().filter(|marker| !marker.is_of(self, &self.inner.queue));
         let events = of_others.map(Marker::raw).collect::<Result<Vec<_>>>()?;
@@ -107,8 +107,8 @@ impl Device {
         unsafe { self.wait_for(&events.into_iter().flatten().collect::<Vec<_>>()) }
     }
 
-    /// A marker after everything that has been enqueued through the device so far. Other queues can
-    /// wait for it.
+    /// A marker after all commands that have been enqueued through the device so far. Other queues
+    /// can wait for it.
     ///
     /// # Errors
     /// [`Error::OpenCl`].
@@ -117,13 +117,13 @@ impl Device {
             // SAFETY: `before` holds events of this queue; with none, the marker waits for all.
             unsafe { clq::enqueue_marker_with_wait_list(queue, before.len(), before.pointer()) }
         })?;
-        // Others may wait for the marker without flushing this queue.
+        // Other queues may wait for the marker without flushing this queue.
         self.inner.queue.flush()?;
         Ok(Marker::of(self, &self.inner.queue, Some(event)))
     }
 
-    /// Makes an application's memory a buffer of `len` values, and retains it; `what` is its name
-    /// in errors.
+    /// Makes a buffer of `len` values from an application's memory, and retains the memory. `what`
+    /// is its name in errors.
     pub(crate) fn borrow(&self, what: &'static str, raw: RawMemory, word: WordType, len: usize) -> Result<Buffer> {
         if raw.is_null() && len == 0 {
             return Work::new(self, None).buffer_of(word, 0);
@@ -134,7 +134,7 @@ impl Device {
             return Err(Error::Argument(format!("{what} is a buffer of another OpenCL context")));
         }
         // SAFETY: the calls above have taken `raw` for a memory object, as the caller of `adopt`
-        // promises.
+        // guarantees.
         let memory = unsafe { Memory::foreign(raw)? };
         let (found, expected) = (memory.bytes() as usize / word.bytes(), len);
         if found < expected {

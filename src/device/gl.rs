@@ -1,10 +1,11 @@
-//! Devices whose context shares objects with OpenGL (feature `gl`), by `ocl-interop`. The buffers
-//! that a renderer draws from can be multiplied or written in place.
+//! Devices whose context shares objects with OpenGL, by `ocl-interop` (feature `gl`). Buffers from
+//! which a renderer draws can be multiplied or written in place.
 use super::Device;
 use crate::{DeviceKind, Error, Result};
 
 impl Device {
-    /// Opens a device whose context shares objects with the OpenGL context current in this thread.
+    /// Opens a device whose context shares objects with the OpenGL context that is current in this
+    /// thread.
     ///
     /// # Errors
     /// [`Error::NoOpenCl`]; [`Error::Unsupported`] if no OpenGL context is current or if no driver
@@ -23,8 +24,8 @@ impl Device {
         let none_current =
             || unsupported("make an OpenGL context of the GPU's driver current first, or use Device::auto()");
         if !is_current() {
-            // A driver may make a context although no OpenGL context is current, but it then shares
-            // nothing.
+            // A driver may create a context even if no OpenGL context is current, but that context
+            // shares nothing.
             return Err(none_current());
         }
         let context = ocl_interop::get_context().ok_or_else(none_current)?;
@@ -36,10 +37,10 @@ impl Device {
     }
 }
 
-/// Whether this thread has an OpenGL context: at least one of these properties is then not null.
+/// Whether this thread has an OpenGL context. If so, at least one of these properties is not null.
 fn is_current() -> bool {
     const GL_CONTEXT: isize = 0x2008; // CL_GL_CONTEXT_KHR
-    // The properties CL_CGL_SHAREGROUP_KHR, and Apple's own.
+    // The properties CL_CGL_SHAREGROUP_KHR and the older one of Apple.
     const SHARE_GROUPS: [isize; 2] = [0x200C, 0x1000_0000];
     ocl_interop::get_properties_list()
         .to_raw()

@@ -1,6 +1,6 @@
-//! Handles of OpenCL's objects. Each handle holds one reference, and releases it when dropped.
-//! Errors of the release are ignored: the wrappers of opencl3 panic instead, so that a lost device
-//! would end its host program.
+//! Handles of OpenCL objects. Each handle holds one reference and releases it when dropped. Errors
+//! of the release are ignored. The wrappers of opencl3 panic instead, so a lost device would end
+//! its host program.
 use super::{cl::check, info::DeviceId};
 use crate::Result;
 use opencl3::{
@@ -18,7 +18,7 @@ use std::{
     },
 };
 
-/// `cl_context` as a plain pointer, the form in which any binding of OpenCL can pass it.
+/// A `cl_context` as a plain pointer, which every OpenCL binding can provide.
 pub type RawContext = *mut c_void;
 /// `cl_device_id`.
 pub type RawDevice = *mut c_void;
@@ -53,8 +53,8 @@ macro_rules! handle {
 
         impl Drop for $name {
             fn drop(&mut self) {
-                // SAFETY: the handle owns the reference and releases it once. If that fails, the
-                // object leaks; nothing else can be done.
+                // SAFETY: the handle owns the reference and releases it once. If the release fails,
+                // the object leaks.
                 let _ = unsafe { $release(self.get()) };
             }
         }
@@ -83,21 +83,21 @@ handle!(
 );
 
 /// The event of a command. Commands enqueued without an event share the event of a marker, which is
-/// enqueued when it is first needed. The marker comes after these commands, and after all that
-/// their queue has taken in the meantime.
+/// enqueued when it is first needed. The marker comes after these commands and after all later
+/// commands that their queue has accepted by then.
 #[derive(Debug)]
 pub(super) struct Event {
     handle: OnceLock<EventHandle>,
-    /// The marker that makes the event later; `None` if the command has an event of its own.
+    /// The marker that provides the event later; `None` if the command has its own event.
     marker: Option<LaterMarker>,
 }
 
-/// The marker shared by commands without events.
+/// The marker that commands without events share.
 #[derive(Debug)]
 struct LaterMarker {
-    /// The queue of the commands, which runs in order.
+    /// The queue of the commands. It runs in order.
     queue: Arc<CommandQueue>,
-    /// Whether the marker has been asked for. Commands taken later may come after it.
+    /// Whether the marker has been requested. Commands accepted later may come after it.
     is_needed: AtomicBool,
 }
 
@@ -105,7 +105,7 @@ impl Context {
     /// Creates a context of one device.
     pub(super) fn of(device: DeviceId) -> Result<Self> {
         let made = clc::create_context(&[device.raw()], ptr::null(), None, ptr::null_mut());
-        // SAFETY: it was made for this handle.
+        // SAFETY: the context was made for this handle.
         Ok(unsafe { Self::from_raw(check("clCreateContext", made)?) })
     }
 }
@@ -115,10 +115,10 @@ impl CommandQueue {
     /// profiling.
     pub(super) fn new(context: &Context, device: DeviceId, keeps_times: bool) -> Result<Self> {
         let properties = if keeps_times { clq::CL_QUEUE_PROFILING_ENABLE } else { 0 };
-        // SAFETY: both are valid. This call of OpenCL 1.x is the one that every platform has.
+        // SAFETY: both are valid. This function of OpenCL 1.x exists on every platform.
         #[allow(deprecated)]
         let made = unsafe { clq::create_command_queue(context.get(), device.raw(), properties) };
-        // SAFETY: it was made for this handle.
+        // SAFETY: the queue was made for this handle.
         Ok(unsafe { Self::from_raw(check("clCreateCommandQueue", made)?) })
     }
 }
@@ -129,13 +129,13 @@ impl Event {
     /// # Safety
     /// `raw` must be valid, and the caller must own the reference that is given away.
     pub(super) unsafe fn from_raw(raw: cl_event) -> Self {
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         let handle = unsafe { EventHandle::from_raw(raw) };
         Self { handle: handle.into(), marker: None }
     }
 
-    /// The common event of all commands that `queue`, which runs in order, takes until the event is
-    /// needed.
+    /// The common event of all commands that `queue`, which runs in order, accepts until the event
+    /// is needed.
     pub(super) fn behind(queue: Arc<CommandQueue>) -> Self {
         Self { handle: OnceLock::new(), marker: Some(LaterMarker { queue, is_needed: AtomicBool::new(false) }) }
     }
@@ -145,14 +145,15 @@ impl Event {
         self.marker.is_none()
     }
 
-    /// Whether this is the common event of several commands and its marker is not enqueued yet.
+    /// Whether this is the common event of several commands, and its marker is not enqueued yet.
     pub(super) fn is_open(&self) -> bool {
-        // A command that was taken before this flag is read was taken before the marker. The flag
-        // is set before the driver is asked for a marker, and the driver takes commands one by one.
+        // A command that was accepted before this flag is read is before the marker, because the
+        // flag is set before the driver gets the marker, and the driver accepts commands one by
+        // one.
         self.marker.as_ref().is_some_and(|marker| !marker.is_needed.load(Ordering::SeqCst))
     }
 
-    /// Whether the event exists: it has been needed, or it is a single command's own.
+    /// Whether the event exists: it has been needed, or it belongs to a single command.
     pub(super) fn is_known(&self) -> bool {
         self.handle.get().is_some()
     }
@@ -163,7 +164,7 @@ impl Event {
     /// See [`Event::from_raw`].
     #[cfg(test)]
     pub(super) unsafe fn be_marked_by(&self, raw: cl_event) {
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         self.handle.set(unsafe { EventHandle::from_raw(raw) }).expect("it was not needed before");
     }
 
@@ -172,21 +173,21 @@ impl Event {
             is_needed.store(true, Ordering::SeqCst);
             // SAFETY: the queue is valid, and there are no events to wait for.
             let made = unsafe { clq::enqueue_marker_with_wait_list(queue.get(), 0, ptr::null()) };
-            // SAFETY: it was made for this handle. If another thread was first, this one is
-            // released.
+            // SAFETY: the event was made for this handle. If another thread was first, this event
+            // is released.
             let _ = self.handle.set(unsafe { EventHandle::from_raw(check("clEnqueueMarkerWithWaitList", made)?) });
         }
         Ok(self.handle.get().map_or(ptr::null_mut(), EventHandle::get))
     }
 
-    /// State of the command: 0 if it is done, positive if it is pending, negative if it failed (the
-    /// error code).
+    /// State of the command: 0 if it has ended, positive if it is pending, negative (the error
+    /// code) if it has failed.
     pub(super) fn status(&self) -> Result<i32> {
         let status = cle::get_event_info(self.get()?, cle::CL_EVENT_COMMAND_EXECUTION_STATUS);
         Ok(check("clGetEventInfo", status)?.into())
     }
 
-    /// Nanoseconds that the finished command took; `None` if its queue keeps no times.
+    /// The time of the ended command in nanoseconds; `None` if its queue keeps no times.
     pub(super) fn nanoseconds(&self) -> Option<u64> {
         let event = self.handle.get()?.get();
         let at = |what| cle::get_event_profiling_info(event, what).ok().map(u64::from);
@@ -202,16 +203,16 @@ impl Event {
 impl Program {
     pub(super) fn from_source(context: &Context, text: &str) -> Result<Self> {
         let made = clp::create_program_with_source(context.get(), &[text]);
-        // SAFETY: it was made for this handle.
+        // SAFETY: the program was made for this handle.
         Ok(unsafe { Self::from_raw(check("clCreateProgramWithSource", made)?) })
     }
 
-    /// A program of the device of `context` from a binary.
+    /// A program from a binary, for the device of `context`.
     ///
     /// # Safety
-    /// `binary` must be one that the driver gave out for this very device and version.
+    /// `binary` must come from the driver of this device, in this version.
     pub(super) unsafe fn from_binary(context: &Context, device: DeviceId, binary: &[u8]) -> Result<Self> {
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         unsafe {
             let made = clp::create_program_with_binary(context.get(), &[device.raw()], &[binary]);
             Ok(Self::from_raw(check("clCreateProgramWithBinary", made)?))

@@ -1,4 +1,4 @@
-//! Lists platforms and devices, reads their limits, and chooses a device.
+//! Lists platforms and devices, reads the limits of devices, and chooses a device.
 use super::{cl::check, room::HostRoom};
 pub use crate::tuning::DeviceKind;
 use crate::{
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// Place in [`Device::list`](super::Device::list).
+    /// Index in [`Device::list`](super::Device::list).
     pub index: usize,
     /// The device's name.
     pub name: String,
@@ -41,11 +41,11 @@ pub struct DeviceInfo {
     pub max_alloc_bytes: u64,
     /// Local memory of a work-group, in bytes.
     pub local_bytes: u64,
-    /// Most work-items in a work-group.
+    /// Maximum number of work-items in a work-group.
     pub max_group_size: usize,
     /// Whether the device computes in double precision.
     pub fp64: bool,
-    /// Whether words of 64 bits are exchanged atomically.
+    /// Whether the device supports 64-bit atomic exchanges.
     #[serde(skip)]
     pub(crate) long_atomics: bool,
     /// Whether 64-bit atomic minima are supported, and 64-bit words are read whole. A device with
@@ -55,10 +55,11 @@ pub struct DeviceInfo {
     /// Whether quotients and square roots of `f32` can be correctly rounded.
     #[serde(skip)]
     pub(super) exact_division: bool,
-    /// Whether NVIDIA's compiler accepts hints how long loaded values stay in the nearest cache.
+    /// Whether NVIDIA's compiler accepts hints that say how long loaded values stay in the nearest
+    /// cache.
     #[serde(skip)]
     pub(super) cache_hints: bool,
-    /// The platform's version. It names the compiler with which the platform was built.
+    /// The platform's version, which includes the version of its compiler.
     #[serde(skip)]
     pub(super) platform_version: String,
     /// The numbers and costs that replace those of the tables.
@@ -72,8 +73,8 @@ pub struct DeviceInfo {
 const NVIDIA: &str = "NVIDIA CUDA";
 
 impl DeviceInfo {
-    /// Bytes that may be allocated if the device holds nothing yet. On a CPU this is at most the
-    /// host's free memory.
+    /// Number of bytes that may be allocated if the device holds no memory yet. On a CPU this is at
+    /// most the host's free memory.
     pub(crate) fn free_bytes(&self) -> u64 {
         match self.kind {
             DeviceKind::Cpu => self.global_bytes.min(HostRoom::new().left(0, 0)),
@@ -81,13 +82,13 @@ impl DeviceInfo {
         }
     }
 
-    /// Whether the device runs work-items in warps of 32, and its compiler takes NVIDIA's inline
+    /// Whether the device runs work-items in warps of 32, and its compiler accepts NVIDIA's inline
     /// PTX.
     pub(super) fn has_warp_instructions(&self) -> bool {
         self.kind == DeviceKind::Gpu && self.platform == NVIDIA
     }
 
-    /// Whether a queue ends when one of its commands fails, so that each later command fails too.
+    /// Whether a queue stops when one of its commands fails, so that each later command fails too.
     pub(super) fn ends_queues_that_fail(&self) -> bool {
         self.has_warp_instructions()
     }
@@ -116,7 +117,7 @@ impl DeviceId {
 }
 
 pub(super) fn list() -> Result<Vec<DeviceInfo>> {
-    // PoCL searches for its devices at the first query, and not for two threads at once.
+    // PoCL searches for its devices at the first query, which must not run in two threads at once.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let platforms = match get_platforms() {
@@ -130,7 +131,7 @@ pub(super) fn list() -> Result<Vec<DeviceInfo>> {
     }
     let mut found = Vec::new();
     for platform in &platforms {
-        // A platform without devices answers with an error. The other platforms still count.
+        // A platform without devices returns an error. The other platforms are still listed.
         for id in platform.get_devices(cl::CL_DEVICE_TYPE_ALL).unwrap_or_default() {
             if let Ok(info) = describe(found.len(), platform, id) {
                 found.push(info);
@@ -158,7 +159,7 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
     };
     let (platform_name, driver) =
         (trimmed(platform.name().unwrap_or_default()), trimmed(get(device.driver_version())?));
-    // Only NVIDIA's platform knows this query; on others it is an error.
+    // Only NVIDIA's platform supports this query; on others it is an error.
     let capability = if platform_name == NVIDIA { device.compute_capability_major_nv().unwrap_or(0) } else { 0 };
     let name = trimmed(get(device.name())?);
     Ok(DeviceInfo {
@@ -187,8 +188,8 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
 }
 
 /// Whether an NVIDIA GPU of this major compute capability supports loads with `L1::evict_first` and
-/// `L1::evict_last` under this driver. GPUs from 7.0 on do, in PTX 7.4, which drivers from 470 on
-/// accept.
+/// `L1::evict_last` under this driver. GPUs from 7.0 on support them, in PTX 7.4, which drivers
+/// from version 470 on accept.
 fn takes_cache_hints(capability: u32, driver: &str) -> bool {
     let of_driver = driver.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
     capability >= 7 && of_driver >= 470

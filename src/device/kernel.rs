@@ -1,4 +1,4 @@
-//! Typed launches: a kernel takes the arguments that the macro `kernel!` has declared for it.
+//! Typed launches: a kernel accepts the arguments that the macro `kernel!` declares for it.
 #[cfg(test)]
 mod tests;
 
@@ -28,7 +28,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// Work-groups of one size in one dimension.
+/// Work-groups of one size, in one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grid {
     groups: usize,
@@ -53,10 +53,10 @@ pub(crate) struct Kernel<S> {
     arguments: PhantomData<fn(S)>,
 }
 
-/// The part of a kernel that does not depend on its arguments, so that it is compiled once.
+/// The part of a kernel that does not depend on its argument types, so that it is compiled once.
 struct Untyped {
     home: Arc<Program>,
-    /// Set once the compiled kernel's parameters have been compared with those declared.
+    /// Set after the parameters of the compiled kernel have been compared with the declared ones.
     checked: OnceLock<()>,
     first_use: Arc<FirstUse>,
 }
@@ -74,18 +74,18 @@ impl<S: Arguments> Kernel<S> {
         Declaration { id: TypeId::of::<S>(), fields: S::FIELDS, declare: S::declare }
     }
 
-    /// Requests the kernel compiled with `options`. The first launch waits for it.
+    /// Requests the kernel with these options. The first launch waits for it.
     pub fn new(device: &Device, options: &Options) -> Result<Self> {
         Self::new_from(S::SOURCE, device, options)
     }
 
-    /// Does as [`Kernel::new`] for a kernel that most products do not launch. It is requested at
-    /// its first launch, or by [`Kernel::ask`].
+    /// Like [`Kernel::new`], for a kernel that most products do not launch. It is requested at its
+    /// first launch, or by [`Kernel::ask`].
     pub fn rare(device: &Device, options: &Options) -> Result<Self> {
         Self::rare_from(S::SOURCE, device, options)
     }
 
-    /// Does as [`Kernel::new`] with another file that has a kernel of this name and these
+    /// Like [`Kernel::new`], with another file that contains a kernel with this name and these
     /// arguments.
     pub fn new_from(source: Source, device: &Device, options: &Options) -> Result<Self> {
         let kernel = Self::rare_from(source, device, options)?;
@@ -93,28 +93,28 @@ impl<S: Arguments> Kernel<S> {
         Ok(kernel)
     }
 
-    /// Does as [`Kernel::rare`] with another file that has a kernel of this name and these
+    /// Like [`Kernel::rare`], with another file that contains a kernel with this name and these
     /// arguments.
     pub fn rare_from(source: Source, device: &Device, options: &Options) -> Result<Self> {
         Ok(Self { untyped: Untyped::new(device, source, S::KERNEL, options), arguments: PhantomData })
     }
 
-    /// Requests a kernel made by [`Kernel::rare`].
+    /// Requests a kernel that was made by [`Kernel::rare`].
     pub fn ask(&self, device: &Device) {
         self.untyped.ask(device);
     }
 
-    /// Waits until the kernel is compiled, and returns the compiler's errors before any launch.
+    /// Waits until the kernel is compiled. Returns the compiler's errors before any launch.
     pub fn ready(&self, work: &Work) -> Result<()> {
         self.untyped.compiled(work, Self::declaration()).map(|_| ())
     }
 
-    /// Enqueues the kernel over `grid` as a part of the current stage of `work`. An empty grid
+    /// Enqueues the kernel over `grid` as part of the current stage of `work`. An empty grid
     /// enqueues nothing.
     pub fn launch(&self, work: &Work, grid: Grid, args: S::Passed<'_>) -> Result<()> {
         // SAFETY: the kernel's parameters have been compared with those of `S` before. Buffers
-        // named in `args` may be dropped before the kernel has run: their memory is then reused
-        // only after it (see pool.rs).
+        // named in `args` may be dropped before the kernel has run: their memory is reused only
+        // after the kernel (see pool.rs).
         self.untyped.launch(work, grid, Self::declaration(), &|arguing| unsafe { S::pass(&args, arguing) })
     }
 }
@@ -131,7 +131,7 @@ impl Untyped {
         device.inner.compiler.ask(&self.home);
     }
 
-    /// The compiled kernel. Checks that its arguments are those declared.
+    /// Returns the compiled kernel, after checking that it has the declared arguments.
     fn compiled(&self, work: &Work, declared: Declaration) -> Result<&Compiled> {
         let (compiled, waited) = work.device().inner.compiler.compiled(&self.home);
         work.count_kernel_wait(waited);
@@ -161,7 +161,7 @@ impl Untyped {
         let mut arguing = Arguing::new(&raw, self.home.unit.kernel, &self.home.unit.options.words, uses);
         pass(&mut arguing);
         let uses = arguing.finish()?;
-        // SAFETY: all arguments that the kernel takes have been set.
+        // SAFETY: all arguments of the kernel have been set.
         unsafe { enqueue(work, &raw, grid, &uses)? };
         compiled.put_back(raw);
         Ok(())
@@ -169,7 +169,7 @@ impl Untyped {
 }
 
 /// Enqueues a kernel. If it is the first command to use the kernel or some memory, it may fail for
-/// lack of memory. It then has an event that reports this.
+/// lack of memory, so it then has an event that reports this.
 ///
 /// # Safety
 /// Every argument must be set.
@@ -177,7 +177,7 @@ unsafe fn enqueue(work: &Work, raw: &KernelHandle, grid: Grid, uses: &Uses) -> R
     let (global, local) = ([grid.groups * grid.group_size], [grid.group_size]);
     work.launch(uses, &mut |queue, wait| {
         let (global, local, waits, events) = (global.as_ptr(), local.as_ptr(), wait.len(), wait.pointer());
-        // SAFETY: as the caller promises; the sizes are arrays of the one dimension named.
+        // SAFETY: as the caller guarantees; both arrays of sizes have one dimension.
         unsafe {
             match wait.is_silent() && !uses.is_first() {
                 true => enqueue_silently(queue, raw.get(), global, local, wait),
@@ -187,8 +187,8 @@ unsafe fn enqueue(work: &Work, raw: &KernelHandle, grid: Grid, uses: &Uses) -> R
     })
 }
 
-/// Enqueues a one-dimensional kernel without an event, and returns null in its place. On an H200 an
-/// event takes two microseconds.
+/// Enqueues a one-dimensional kernel without an event, and returns null in place of the event. On
+/// an H200 an event takes two microseconds.
 ///
 /// # Safety
 /// See [`clq::enqueue_nd_range_kernel`].

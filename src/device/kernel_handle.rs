@@ -1,4 +1,4 @@
-//! Handles of kernels. A handle stores the arguments of its kernel.
+//! Kernel handles. A handle stores the arguments of its kernel.
 use super::{
     cl::check,
     handle::{Program, SharedKernel, text},
@@ -16,7 +16,8 @@ use std::{
     ptr,
 };
 
-/// A kernel. It stores its arguments, so it is not `Sync`: two threads cannot share one.
+/// A kernel. It stores its arguments, so it is not `Sync`: two threads cannot use it at the same
+/// time.
 pub(super) struct KernelHandle {
     handle: SharedKernel,
     /// The number of the queue on which it is launched next.
@@ -28,7 +29,7 @@ impl KernelHandle {
     pub(super) fn of(program: &Program, name: &str) -> Result<Self> {
         let name = CString::new(name).expect("names of our own have no zero byte");
         let made = check("clCreateKernel", clk::create_kernel(program.get(), &name))?;
-        // SAFETY: it was made for this handle.
+        // SAFETY: the kernel was made for this handle.
         Ok(Self { handle: unsafe { SharedKernel::from_raw(made) }, queue: Cell::new(0) })
     }
 
@@ -46,7 +47,7 @@ impl KernelHandle {
     /// Argument `index` of the kernel must be a pointer to global memory.
     pub(super) unsafe fn set_memory(&self, index: u32, memory: &Memory) -> Result<()> {
         let raw: cl_mem = memory.raw_on(self.queue.get());
-        // SAFETY: as the caller promises. OpenCL takes such memory by its handle.
+        // SAFETY: as the caller guarantees. OpenCL expects the handle of such memory.
         unsafe { self.set(index, size_of::<cl_mem>(), (&raw const raw).cast()) }
     }
 
@@ -54,30 +55,31 @@ impl KernelHandle {
     /// Argument `index` of the kernel must be a pointer to global memory.
     pub(super) unsafe fn set_no_memory(&self, index: u32) -> Result<()> {
         let none: cl_mem = ptr::null_mut();
-        // SAFETY: as the caller promises. The kernel gets a null pointer.
+        // SAFETY: as the caller guarantees. The kernel gets a null pointer.
         unsafe { self.set(index, size_of::<cl_mem>(), (&raw const none).cast()) }
     }
 
     /// # Safety
-    /// Argument `index` of the kernel must be a number of these bytes, as OpenCL passes it.
+    /// Argument `index` of the kernel must be a number with these bytes, in the form OpenCL
+    /// expects.
     pub(super) unsafe fn set_number(&self, index: u32, bytes: &[u8]) -> Result<()> {
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         unsafe { self.set(index, bytes.len(), bytes.as_ptr().cast()) }
     }
 
     /// # Safety
-    /// The contract of `clSetKernelArg`, which copies the value.
+    /// The caller must keep the contract of `clSetKernelArg`, which copies the value.
     unsafe fn set(&self, index: u32, size: usize, value: *const c_void) -> Result<()> {
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         check("clSetKernelArg", unsafe { clk::set_kernel_arg(self.get(), index, size, value) })
     }
 
-    /// Sets the size of local memory for each work-group in bytes, at least 1.
+    /// Sets the number of bytes of local memory for each work-group, at least 1.
     ///
     /// # Safety
     /// Argument `index` of the kernel must be a pointer to local memory.
     pub(super) unsafe fn set_local(&self, index: u32, bytes: u64) -> Result<()> {
-        // SAFETY: as the caller promises. Local memory has a size and no contents.
+        // SAFETY: as the caller guarantees. Local memory has a size and no contents.
         unsafe { self.set(index, bytes as usize, ptr::null()) }
     }
 
@@ -86,7 +88,7 @@ impl KernelHandle {
         Ok(check("clGetKernelInfo", clk::get_kernel_info(self.get(), clk::CL_KERNEL_NUM_ARGS))?.into())
     }
 
-    /// Name and type of an argument, each empty if the driver withholds it.
+    /// Name and type of an argument. Each is empty if the driver does not provide it.
     pub(super) fn argument(&self, index: u32) -> (String, String) {
         let of = |what| clk::get_kernel_arg_info(self.get(), index, what).map(|name| text(name.into()));
         let name = of(clk::CL_KERNEL_ARG_NAME).unwrap_or_default();

@@ -1,5 +1,6 @@
-//! Host memory for short reads from a GPU. NVIDIA's driver copies a few bytes into it in 13
-//! microseconds, including the launch of a small kernel, and into any other memory in 16 (H200).
+//! Host memory for short reads from a GPU. On an H200, NVIDIA's driver takes 13 microseconds to
+//! launch a small kernel and copy a few bytes into this memory, and 16 microseconds with any other
+//! memory.
 use super::{
     cl::check,
     handle::{Context, Event},
@@ -14,23 +15,23 @@ use std::{
     sync::{Mutex, OnceLock, TryLockError},
 };
 
-/// Size of the memory in bytes. Longer reads use other memory; they take longer anyway.
+/// Size of the memory in bytes. Longer reads use other memory, because they take longer anyway.
 const BYTES: usize = 4096;
 
 /// Mapped host memory, allocated at the first read that uses it.
 #[derive(Default)]
 pub(super) struct Landing(OnceLock<Option<Mutex<Memory>>>);
 
-/// The handle and the address, as numbers, so that the memory is `Send`.
+/// The handle and the address, stored as numbers, so that the type is `Send`.
 struct Memory {
     raw: isize,
     address: usize,
 }
 
 impl Landing {
-    /// Fills `to` through the mapped memory and returns true. `enqueue` enqueues a read into the
-    /// address it is given, and waits for it. Returns false and does nothing if `to` is too long,
-    /// if another thread is reading, or if the driver has no such memory.
+    /// Fills `to` through the mapped memory and returns true. `enqueue` enqueues a read to the
+    /// address it gets, and waits for it. Returns false and does nothing if `to` is too long, if
+    /// another thread is reading, or if the driver does not provide such memory.
     pub(super) fn read(
         &self,
         context: &Context,
@@ -49,8 +50,8 @@ impl Landing {
         };
         let address = memory.address as *mut u8;
         enqueue(address)?;
-        // SAFETY: the memory has so many bytes. The read has ended, and no other thread has the
-        // lock.
+        // SAFETY: the memory has at least `to.len()` bytes. The read has ended, and no other thread
+        // has the lock.
         unsafe { ptr::copy_nonoverlapping(address, to.as_mut_ptr(), to.len()) };
         Ok(true)
     }
@@ -63,8 +64,8 @@ impl Memory {
         let raw = check("clCreateBuffer", unsafe { cl::create_buffer(context.get(), flags, BYTES, ptr::null_mut()) })?;
         let mut memory = Self { raw: raw as isize, address: 0 };
         let (mut address, both) = (ptr::null_mut(), cl::CL_MAP_READ | cl::CL_MAP_WRITE);
-        // SAFETY: the range is the buffer's. The call blocks, so the address is valid when it
-        // returns, until the buffer is released.
+        // SAFETY: the range is the whole buffer. The call blocks, so the address is valid from its
+        // return until the buffer is released.
         let mapped = unsafe { clq::enqueue_map_buffer(queue, raw, 1, both, 0, BYTES, &mut address, 0, ptr::null()) };
         // SAFETY: the event was made for this handle.
         drop(unsafe { Event::from_raw(check("clEnqueueMapBuffer", mapped)?) });
@@ -75,8 +76,8 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: `raw` was made by `new` and is released once, which ends its mapping. If that
-        // fails it leaks.
+        // SAFETY: `raw` was made by `new` and is released once, which ends its mapping. If the
+        // release fails, the memory leaks.
         let _ = unsafe { cl::release_mem_object(self.raw as cl_mem) };
     }
 }

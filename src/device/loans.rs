@@ -1,6 +1,6 @@
-//! Kernels and other compiled objects that are kept between two uses. A product by the methods for
-//! scalars has about ninety kernels. Looking all of them up again takes the host longer than a
-//! small product takes a GPU.
+//! Keeps kernels and other compiled objects between two uses. A product with the methods for
+//! scalars has about ninety kernels. On the host, looking them all up again takes longer than a
+//! small product takes on a GPU.
 use super::Device;
 use crate::{Error, Result};
 use std::{
@@ -8,18 +8,18 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// The objects kept for later use, the most recently used last.
+/// The objects that are kept, the most recently used last.
 #[derive(Default)]
 pub(super) struct Loans {
     kept: Mutex<Vec<Box<dyn AnyLoan>>>,
 }
 
-/// An object that is kept under a key. One user at a time borrows it.
+/// An object that is kept under a key. Only one user at a time can borrow it.
 pub(crate) struct Loan<K, V> {
     key: K,
     pub value: V,
-    /// The number of failed programs when the object was made. If it has grown, one of the object's
-    /// own programs may have failed without being launched.
+    /// The number of failed programs when the object was made. If this number has grown, one of the
+    /// object's own programs may have failed without being launched.
     failed: u64,
 }
 
@@ -39,14 +39,15 @@ impl<K: Send + 'static, V: Send + 'static> AnyLoan for Loan<K, V> {
 }
 
 impl Loans {
-    /// Most objects kept. Each holds the programs of one combination of shapes, types and options.
+    /// Maximum number of objects kept. Each object holds the programs for one combination of
+    /// shapes, types and options.
     const BOUND: usize = 16;
 
     fn kept(&self) -> MutexGuard<'_, Vec<Box<dyn AnyLoan>>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds an object by its key. The key must imply the type of the value, which is checked
+    /// Finds an object by its key. The key must determine the type of the value, which is checked
     /// afterwards.
     fn take<K: PartialEq + 'static, V: 'static>(&self, key: &K, failed: u64) -> Result<Option<Loan<K, V>>> {
         let mut kept = self.kept();
@@ -62,13 +63,13 @@ impl Loans {
 }
 
 impl Device {
-    /// Returns the object kept under an equal key, or the one that `make` makes. After successful
-    /// use it goes back by [`Device::keep`]. It must not hold the device: the device would then
-    /// keep itself alive.
+    /// Returns the object kept under an equal key, or a new one from `make`. After it has been used
+    /// successfully, the caller returns it by [`Device::keep`]. The object must not hold the
+    /// device, because the device would then never be dropped.
     ///
     /// # Errors
-    /// [`Error::Contradiction`] if the object kept has another type than `V`: the key must contain
-    /// everything that the type depends on.
+    /// [`Error::Contradiction`] if the object has another type than `V`: the key must contain
+    /// everything on which the type depends.
     pub(crate) fn lend<K, V>(&self, key: K, make: impl FnOnce() -> Result<V>) -> Result<Loan<K, V>>
     where
         K: PartialEq + 'static,
@@ -81,8 +82,8 @@ impl Device {
         }
     }
 
-    /// Keeps an object for the next use. If there are too many, the least recently used one is
-    /// dropped.
+    /// Keeps an object for its next use. If there are too many objects, the least recently used one
+    /// is dropped.
     pub(crate) fn keep<K: Send + 'static, V: Send + 'static>(&self, loan: Loan<K, V>) {
         let mut kept = self.inner.loans.kept();
         let oldest = (kept.len() >= Loans::BOUND).then(|| kept.remove(0));

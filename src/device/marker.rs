@@ -9,17 +9,17 @@ use crate::Result;
 use opencl3::event as cle;
 use std::sync::Arc;
 
-/// A point in a queue. It is reached when all commands before it are done. [`Device::marker`] makes
-/// one, and every execution of a plan returns one.
+/// A point in a queue, which is reached when all commands before it have ended. [`Device::marker`]
+/// makes one, and every execution of a plan returns one.
 #[derive(Debug, Clone)]
 pub struct Marker {
     /// `None` if nothing was enqueued.
     event: Option<SharedEvent>,
-    /// `None` for an application's event.
+    /// The device and the queue of the marker; `None` for an application's event.
     home: Option<Home>,
 }
 
-/// The device and the queue to which a marker belongs.
+/// The device and the queue of a marker.
 #[derive(Clone)]
 struct Home {
     device: Device,
@@ -33,13 +33,13 @@ impl std::fmt::Debug for Home {
 }
 
 impl Marker {
-    /// The marker of a command that `queue`, one of the queues of `device`, has taken; without an
+    /// The marker of a command that `queue`, one of the queues of `device`, has accepted. It has no
     /// event if nothing was enqueued.
     pub(super) fn of(device: &Device, queue: &Arc<Queue>, event: Option<SharedEvent>) -> Self {
         Self { event, home: Some(Home { device: device.clone(), queue: queue.clone() }) }
     }
 
-    /// A marker made from an application's event, which is retained.
+    /// A marker for an application's event, which is retained.
     ///
     /// # Errors
     /// [`Error::OpenCl`](crate::Error::OpenCl).
@@ -47,7 +47,8 @@ impl Marker {
     /// # Safety
     /// The event must be a valid handle.
     pub unsafe fn from_raw(event: RawEvent) -> Result<Self> {
-        // SAFETY: valid, as the caller promises. The retain is undone when the wrapper is dropped.
+        // SAFETY: valid, as the caller guarantees. The wrapper releases the event when it is
+        // dropped.
         let event = unsafe {
             check("clRetainEvent", cle::retain_event(event))?;
             Event::from_raw(event)
@@ -55,7 +56,7 @@ impl Marker {
         Ok(Self { event: Some(Arc::new(event)), home: None })
     }
 
-    /// The event, for other queues to wait for. It is valid while the marker lives; retain it to
+    /// The event, for which other queues can wait. It is valid while the marker lives; retain it to
     /// keep it longer. `None` if nothing was enqueued.
     ///
     /// # Errors
@@ -63,17 +64,17 @@ impl Marker {
     pub fn raw(&self) -> Result<Option<RawEvent>> {
         let event = self.event.as_ref().map(|event| event.get()).transpose()?;
         if let (Some(home), Some(_)) = (&self.home, event) {
-            home.queue.flush()?; // others may wait for it without ever flushing this queue
+            home.queue.flush()?; // others may wait without ever flushing this queue
         }
         Ok(event)
     }
 
-    /// Whether the marker is a point of queue `queue` of `device`.
+    /// Whether the marker is a point in queue `queue` of `device`.
     pub(super) fn is_of(&self, device: &Device, queue: &Queue) -> bool {
         self.home.as_ref().is_some_and(|home| home.device.same_as(device) && home.queue.number() == queue.number())
     }
 
-    /// Waits until everything enqueued before the marker is done.
+    /// Waits until everything enqueued before the marker has ended.
     ///
     /// # Errors
     /// [`Error::OpenCl`](crate::Error::OpenCl) if a command before it failed.
@@ -108,7 +109,7 @@ mod tests {
         assert_eq!([&plain, &timed].map(|work| number(&work.marker())), [&plain, &timed].map(|w| w.queue().number()));
         assert_eq!(number(&device.marker()?), plain.queue().number());
         assert_ne!(plain.queue().number(), timed.queue().number());
-        // The first queue does not order commands that another queue has taken.
+        // The first queue does not order commands that another queue has accepted.
         timed.enqueue("clEnqueueNDRangeKernel", &timed.uses(&[]), &mut |_, _| fake(device.inner.context.get()))?;
         let marker = timed.marker();
         device.wait_for_markers(std::slice::from_ref(&marker))?;

@@ -1,8 +1,10 @@
-//! Devices: finding them, their limits, and the state shared by everything on a device.
+//! Devices: listing and opening them, their limits, and the state shared by all objects on a
+//! device.
 //!
-//! This is the only room that names opencl3. It knows no matrices: those are in `resident/`. These
-//! two rooms call OpenCL by `unsafe` code; SECURITY.md lists the few other places that contain
-//! some. This room has typed buffers (`buffer`), typed launches (`kernel`) and `Work`. Each product
+//! Only this module uses opencl3. It knows no matrices: these are in `resident/`. Both modules call
+//! OpenCL through `unsafe` code; SECURITY.md lists the few other places with unsafe code. This
+//! module has typed buffers (`buffer`), typed launches (`kernel`) and `Work`. Each product has one
+//! `Work`, which allocates, launches, reads back and records times.
 //! has one `Work`, which allocates, launches, reads back and records times.
 mod arguing;
 mod arguments;
@@ -77,8 +79,9 @@ use std::{
 
 /// An OpenCL device with its context, queue, compiled programs and memory pool.
 ///
-/// A handle: clones are cheap and share all of these. It is `Send` and `Sync`. Several threads may
-/// multiply on one device at once; their commands then interleave on its queue.
+/// A `Device` is a handle: clones are cheap and share the context, the queue, the programs and the
+/// pool. It is `Send` and `Sync`. Several threads may multiply on one device at once; their
+/// commands then interleave on its queue.
 #[derive(Clone)]
 pub struct Device {
     inner: Arc<Inner>,
@@ -94,16 +97,16 @@ struct Inner {
     room: Option<HostRoom>,
     /// Host memory for short reads, unless the device is a CPU.
     landing: Option<Landing>,
-    /// The first queue, which takes all commands that do not request another.
+    /// The first queue. It takes all commands for which no other queue is requested.
     queue: Arc<Queue>,
-    /// Further queues, and the queues with profiling that replace the first and these.
+    /// Further queues, and the queues with profiling that are used when times are recorded.
     further: Mutex<Further>,
     /// Whether the queues with profiling are separate from the others.
     times_apart: bool,
     /// Whether the first queue belongs to the application.
     adopted: bool,
     context: Arc<Context>,
-    /// Nanoseconds that threads waited for kernels.
+    /// Nanoseconds for which threads waited for kernels.
     kernel_wait: AtomicU64,
     commands: AtomicU64,
     launches: AtomicU64,
@@ -111,11 +114,11 @@ struct Inner {
 }
 
 impl Drop for Inner {
-    /// Waits for the commands of our own queues. With PoCL 3.1 a process crashes if it ends while
-    /// commands run.
+    /// Waits for the commands of the queues that belong to this device. With PoCL 3.1 a process
+    /// crashes if it ends while commands run.
     fn drop(&mut self) {
         if !self.adopted {
-            // Failures no longer matter at this point.
+            // Failures no longer matter here.
             let _ = self.queue.finish();
         }
     }
@@ -132,19 +135,20 @@ impl Device {
     /// Lists every OpenCL device of every platform, in the platforms' order.
     ///
     /// # Errors
-    /// [`Error::NoOpenCl`] if there is no OpenCL library or no device; it names what to install.
+    /// [`Error::NoOpenCl`] if there is no OpenCL library or no device. The message names what to
+    /// install.
     pub fn list() -> Result<Vec<DeviceInfo>> {
         info::list()
     }
 
     /// The environment variable that names the device for [`Device::auto`] and for every command
-    /// without `--device`. Its value is one that [`Device::select`] accepts. An empty value counts
-    /// as unset.
+    /// without `--device`. It has a value that [`Device::select`] accepts. If it is empty, it
+    /// counts as unset.
     pub const ENVIRONMENT_VARIABLE: &'static str = "BLOCKMUL_DEVICE";
 
-    /// Opens the device that `wanted` names: `auto` (a GPU, else a CPU, else any device), `gpu`,
-    /// `cpu`, an index of [`Device::list`], or a part of the name of a device or platform in any
-    /// case. The choice is final: even `auto` does not read [`Device::ENVIRONMENT_VARIABLE`].
+    /// Opens the device that `wanted` names: `auto` (a GPU, otherwise a CPU, otherwise any device),
+    /// `gpu`, `cpu`, an index of [`Device::list`], or a part of the name of a device or platform in
+    /// any case. This function does not read [`Device::ENVIRONMENT_VARIABLE`], not even for `auto`.
     ///
     /// # Errors
     /// [`Error::NoOpenCl`], [`Error::NoSuchDevice`] with a list of the devices, [`Error::OpenCl`].
@@ -153,12 +157,13 @@ impl Device {
     }
 
     /// Opens the device that the environment variable
-    /// [`BLOCKMUL_DEVICE`](Device::ENVIRONMENT_VARIABLE) names. If it is unset, opens a GPU, else a
-    /// CPU, else any other device. With this the users of a program choose the device.
+    /// [`BLOCKMUL_DEVICE`](Device::ENVIRONMENT_VARIABLE) names. If it is unset, opens a GPU,
+    /// otherwise a CPU, otherwise any other device. So the users of a program can choose the
+    /// device.
     ///
     /// # Errors
-    /// See [`Device::select`]; [`Error::NoSuchDevice`] mentions the variable if the name came from
-    /// it.
+    /// See [`Device::select`]. [`Error::NoSuchDevice`] mentions the variable if it contains the
+    /// name.
     pub fn auto() -> Result<Self> {
         let Some(wanted) = std::env::var_os(Self::ENVIRONMENT_VARIABLE).filter(|name| !name.is_empty()) else {
             return Self::select("auto");
@@ -171,22 +176,22 @@ impl Device {
         })
     }
 
-    /// Opens a device found by [`Device::list`], with a context and queues of its own.
+    /// Opens a device found by [`Device::list`], with its own context and queues.
     ///
     /// # Errors
     /// [`Error::OpenCl`] if the driver refuses.
     pub fn open(info: &DeviceInfo) -> Result<Self> {
-        // On an H200 a small kernel takes 13 microseconds if its queue keeps times, 8 if not. CPUs
-        // have one queue for both: see docs/decisions/0013-times-apart.md.
+        // On an H200 a small kernel takes 13 microseconds on a queue that keeps times, and 8 on one
+        // that does not. CPUs use one queue for both: see docs/decisions/0013-times-apart.md.
         Self::open_with(info, info.kind != DeviceKind::Cpu)
     }
 
-    /// Does as [`Device::open`]. `times_apart` says whether queues with profiling are separate.
+    /// Like [`Device::open`]. `times_apart` says whether queues with profiling are separate queues.
     pub(crate) fn open_with(info: &DeviceInfo, times_apart: bool) -> Result<Self> {
         Self::open_silently(info, times_apart, times_apart && info.ends_queues_that_fail())
     }
 
-    /// Does as [`Device::open_with`]. With `silent` the first queue keeps no times and launches
+    /// Like [`Device::open_with`]. With `silent` the first queue keeps no times and launches
     /// kernels without events.
     pub(crate) fn open_silently(info: &DeviceInfo, times_apart: bool, silent: bool) -> Result<Self> {
         crate::tuning::check_file()?;
@@ -232,7 +237,7 @@ impl Device {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Does as [`Device::open`] on a host whose memory is `room`.
+    /// Like [`Device::open`], on a host whose memory is `room`.
     #[cfg(test)]
     fn open_in(info: &DeviceInfo, room: HostRoom) -> Result<Self> {
         let mut device = Self::open(info)?;
@@ -241,7 +246,7 @@ impl Device {
         Ok(device)
     }
 
-    /// Bytes of the host's memory that a CPU device may still take.
+    /// Number of bytes of the host's memory that a CPU device may still use.
     fn host_room(&self) -> Option<u64> {
         let Inner { room, pool, .. } = &*self.inner;
         room.as_ref().map(|room| {
@@ -250,9 +255,9 @@ impl Device {
         })
     }
 
-    /// Queue `number` of the device, below 16. It is created when it is first requested. Queue 0
-    /// takes all work that does not request another. With `keeps_times` the queue may be a separate
-    /// one.
+    /// Queue `number` of the device, below 16. It is created at the first request. Queue 0 takes
+    /// all work for which no other queue is requested. With `keeps_times` the queue may be a
+    /// separate one.
     fn queue(&self, number: usize, keeps_times: bool) -> Result<Arc<Queue>> {
         let Inner { info, queue, further, times_apart, context, .. } = &*self.inner;
         let mut further = further.lock().unwrap_or_else(PoisonError::into_inner);
@@ -280,8 +285,8 @@ impl Device {
         &self.inner.info
     }
 
-    /// Reports to `progress` how many kernels are compiled, out of all requested. It reports only
-    /// if the cache of kernels ([`kernel_cache`]) lacks some, as in the first run on a machine.
+    /// Reports to `progress` how many of the requested kernels are compiled. It reports only if
+    /// some kernels are not in the cache ([`kernel_cache`]), as in the first run on a machine.
     /// `progress` lives as long as the device, so it must not hold the device itself.
     pub fn on_compile(&self, progress: Progress) {
         self.inner.compiler.report_to(progress);
@@ -298,12 +303,12 @@ impl Device {
         self.inner.kernel_wait.fetch_add(waited.as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// Waits until everything enqueued so far is done.
+    /// Waits until everything enqueued so far has ended.
     ///
     /// # Errors
-    /// [`Error::CommandFailed`] if a command failed after the device took it. The failure is then
-    /// forgotten, and the device can be used again. All results computed since must be computed
-    /// again.
+    /// [`Error::CommandFailed`] if a command failed after the device accepted it. The failure is
+    /// then forgotten, and the device can be used again. All results computed since the failure
+    /// must be computed again.
     pub fn finish(&self) -> Result<()> {
         self.inner.queue.finish()
     }
@@ -315,7 +320,7 @@ impl Device {
 
     /// Returns the memory that the pool keeps for reuse to the device. Waits for the commands that
     /// still use it. Without this call, kept and used memory together are at most three times the
-    /// recent maximum in use at once, or 64 MiB if that is more.
+    /// recent maximum of memory in use, or 64 MiB if that is more.
     pub fn trim(&self) {
         self.inner.pool.trim();
     }
@@ -341,9 +346,9 @@ const _: () = {
     shared::<Device>();
 };
 
-/// The device on which tests run: the one that `BLOCKMUL_TEST_DEVICE` names, else any. If
-/// `BLOCKMUL_TEST_KIND` is `gpu`, it uses the kernels and numbers of a GPU. Without a device the
-/// tests fail; they are not skipped.
+/// The device on which tests run: the device that `BLOCKMUL_TEST_DEVICE` names, or any device if it
+/// is unset. If `BLOCKMUL_TEST_KIND` is `gpu`, it uses the kernels and numbers of a GPU. Without a
+/// device the tests fail and are not skipped.
 #[cfg(test)]
 pub(crate) fn test_device() -> Device {
     use std::sync::OnceLock;

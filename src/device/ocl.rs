@@ -1,4 +1,5 @@
-//! Interoperation with the `ocl` crate (feature `ocl`): adopts its queues, exchanges events.
+//! Interoperation with the `ocl` crate (feature `ocl`): it adopts queues of `ocl` and exchanges
+//! events.
 use super::{Device, Marker, RawEvent};
 use crate::{Error, Result};
 use ocl::core;
@@ -10,13 +11,14 @@ impl Device {
     /// See [`Device::adopt`].
     pub fn from_ocl(queue: &ocl::Queue) -> Result<Self> {
         let (context, device) = (queue.context_ptr().map_err(refused)?, queue.device());
-        // SAFETY: handles that live `ocl` objects hold are valid, and a queue's context and device
-        // are of one platform.
+        // SAFETY: the handles of live `ocl` objects are valid, and the context and the device of a
+        // queue belong to one platform.
         unsafe { Self::adopt(context, core::ClDeviceIdPtr::as_ptr(device.as_core()), queue.as_core().as_ptr()) }
     }
 
-    /// The context and the queue of this device as handles of `ocl`, retained. Other queues of that
-    /// context share all its objects. Commands on this queue run in order with the device's own.
+    /// The context and the queue of this device as handles of `ocl`, retained. All objects of the
+    /// context can be used on other queues of it. Commands on this queue run in order with the
+    /// commands of the device.
     pub fn to_ocl(&self) -> (ocl::Context, core::CommandQueue) {
         self.inner.queue.keep_events();
         // SAFETY: both handles are valid, and `copied` retains them.
@@ -28,7 +30,7 @@ impl Device {
         }
     }
 
-    /// Makes everything enqueued from now on wait for `events` of `ocl` commands; see
+    /// Makes all commands enqueued from now on wait for `events` of `ocl` commands; see
     /// [`Device::wait_for`].
     ///
     /// # Errors

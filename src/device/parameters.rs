@@ -1,4 +1,4 @@
-//! Kernel arguments by name. They are declared once as a struct, whose fields have the names and
+//! Kernel arguments by name. They are declared once, as a struct whose fields have the names and
 //! the order of the kernel's parameters.
 //!
 //! ```text
@@ -11,9 +11,9 @@
 //! sum.launch(&work, Grid::items(n, group_size), Sum { a: &a, b: &mut b, n })?;
 //! ```
 //!
-//! The type of a parameter is fixed by the host, or by the options of the kernel: see [`Slot`].
-//! rustc checks the first kind; each launch checks the second. Names and types of the fields are
-//! compared with those of the compiled kernel before its first launch.
+//! The type of a parameter is fixed by the host or by the options of the kernel: see [`Slot`].
+//! rustc checks types that the host fixes; each launch checks the others. Before the first launch
+//! of a kernel, the names and types of the fields are compared with the compiled kernel.
 use super::{
     Source,
     arguing::Arguing,
@@ -24,36 +24,36 @@ use super::{
 use crate::element::WordType;
 use std::marker::PhantomData;
 
-// A buffer of no values is passed as a null pointer: each buffer of a launch takes NVIDIA's driver
-// 0.4 us on the host, whatever its size.
+// A buffer without values is passed as a null pointer, because each buffer of a launch costs
+// NVIDIA's driver 0.4 us on the host, whatever its size.
 
-/// A buffer the kernel reads.
+/// A buffer that the kernel reads.
 pub(crate) struct In<T>(PhantomData<T>);
 /// A buffer that the kernel reads, if there is one.
 pub(crate) struct Maybe<T>(PhantomData<T>);
-/// A buffer the kernel writes.
+/// A buffer that the kernel writes.
 pub(crate) struct Out<T>(PhantomData<T>);
-/// A buffer the kernel reads and writes.
+/// A buffer that the kernel reads and writes.
 pub(crate) struct InOut<T>(PhantomData<T>);
 
-/// Local memory for values that the kernel's work-groups share. The host passes the number of
-/// values of a group; 0 counts as 1.
+/// Local memory for values that the items of a work-group share. The host passes the number of
+/// values for each work-group; 0 counts as 1.
 pub(crate) struct Local<T>(PhantomData<T>);
 
 /// A number.
 pub(crate) struct Scalar<T>(PhantomData<T>);
 
-/// The parameters of a kernel, as the host declares them. Its functions are not generic and not
-/// inlined: hundreds of kernels call them for each field.
+/// The parameters of a kernel, as the host declares them. Its functions are neither generic nor
+/// inlined, because hundreds of kernels call them for each field.
 pub(crate) struct Declared {
     parameters: Vec<Argument>,
     words: Words,
-    /// The names of the fields that are not declared yet.
+    /// The names of the fields that have not been declared yet.
     fields: std::str::Split<'static, char>,
 }
 
 impl Declared {
-    /// The name of the field to declare.
+    /// The name of the next field to declare.
     #[inline(never)]
     pub fn field(&mut self) -> &'static str {
         self.fields.next().unwrap_or_default()
@@ -104,12 +104,12 @@ impl Declared {
 pub(crate) trait Param {
     /// The value that the host passes.
     type Value<'a>;
-    /// Adds the parameters for which the next field stands.
+    /// Adds the parameters that belong to the next field.
     fn declare(to: &mut Declared);
     /// Passes the value.
     ///
     /// # Safety
-    /// The kernel must have the parameters of [`Param::declare`] next.
+    /// The next parameters of the kernel must be those of [`Param::declare`].
     unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>);
 }
 
@@ -137,7 +137,7 @@ impl<S: Slot> Param for Maybe<S> {
         In::<S>::declare(to);
     }
     unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) {
-        // SAFETY: passed on from the caller.
+        // SAFETY: the caller guarantees this.
         unsafe {
             match value {
                 Some(buffer) => In::<S>::pass(buffer, to),
@@ -153,7 +153,7 @@ impl<S: Slot> Param for Local<S> {
         to.pointer_field(S::word);
     }
     unsafe fn pass(&len: &usize, to: &mut Arguing<'_>) {
-        // SAFETY: passed on from the caller.
+        // SAFETY: the caller guarantees this.
         unsafe { to.local(len, S::word) }
     }
 }
@@ -164,12 +164,12 @@ impl<S: Slot> Param for Scalar<S> {
         to.number_field(S::word);
     }
     unsafe fn pass(value: &S::Number, to: &mut Arguing<'_>) {
-        // SAFETY: passed on from the caller.
+        // SAFETY: the caller guarantees this.
         unsafe { to.number(S::number(value), S::word) }
     }
 }
 
-/// Implements parameters for the most frequent number types under their own names.
+/// Implements parameters with the most frequent number types, under the names of these types.
 macro_rules! scalar_param {
     ($($scalar:ty),+) => { $(
         impl Param for $scalar {
@@ -178,7 +178,7 @@ macro_rules! scalar_param {
                 Scalar::<$scalar>::declare(to);
             }
             unsafe fn pass(value: &$scalar, to: &mut Arguing<'_>) {
-                // SAFETY: passed on from the caller.
+                // SAFETY: the caller guarantees this.
                 unsafe { Scalar::<$scalar>::pass(value, to) }
             }
         }
@@ -186,7 +186,7 @@ macro_rules! scalar_param {
 }
 scalar_param!(u32, u64);
 
-/// The arguments of one kernel: a struct that `kernel!` declares.
+/// The arguments of one kernel, as a struct that `kernel!` declares.
 pub(crate) trait Arguments: 'static {
     /// The source that contains the kernel.
     const SOURCE: Source;
@@ -198,7 +198,7 @@ pub(crate) trait Arguments: 'static {
     const FIELDS: &'static str;
     fn declare(to: &mut Declared);
     /// # Safety
-    /// The kernel must take exactly the parameters of [`Arguments::declare`].
+    /// The kernel must have exactly the parameters of [`Arguments::declare`].
     unsafe fn pass(passed: &Self::Passed<'_>, to: &mut Arguing<'_>);
 }
 
@@ -301,7 +301,7 @@ macro_rules! kernel {
             $($field:ident: $param:ty),+ $(,)?
         }
     ) => {
-        // Evaluated here, so that `cargo check` reports a file that is not in the list.
+        // This is evaluated here, so that `cargo check` reports a file that is not in the list.
         const _: $crate::device::Source = $source;
         $(#[$meta])*
         $visibility struct $name<'a $(, $($word: $bound),+)?> {
@@ -316,7 +316,7 @@ macro_rules! kernel {
                 $(<$param as $crate::device::Param>::declare(to);)+
             }
             unsafe fn pass(passed: &Self::Passed<'_>, to: &mut $crate::device::Arguing<'_>) {
-                // SAFETY: passed on from the caller, argument by argument.
+                // SAFETY: the caller guarantees this for each argument.
                 $(unsafe { <$param as $crate::device::Param>::pass(&passed.$field, to) };)+
             }
         }

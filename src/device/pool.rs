@@ -1,15 +1,15 @@
-//! A pool of device memory for reuse. Creating a buffer and touching it for the first time costs 25
-//! to 500 us; taking one from the pool does not.
+//! A pool of device memory for reuse. Creating a buffer and touching it for the first time takes 25
+//! to 500 us, which the pool saves.
 //!
-//! Memory returns to the pool when its buffer is dropped, while commands that use it may still be
-//! queued. It is stored with the last commands of the queues that have used it, and is free after
-//! these. A queue runs in order, so the next use on the same queue comes after its command anyway.
-//! If another queue takes the memory, it waits for the command's event on the device.
+//! Memory returns to the pool when its buffer is dropped, although queued commands may still use
+//! it. It is stored with the last commands of the queues that have used it, and is free after these
+//! commands. A queue runs in order, so the next use on the same queue comes after its command
+//! anyway. If another queue takes the memory, it waits for the command's event on the device.
 //!
-//! The driver counts kept memory as taken, like memory in use. So it counts towards the limit of
-//! the work that asks for memory, and towards its peak. The pool keeps as much as was needed
-//! lately. The rest is returned to the driver, the oldest first. Memory that a plan reserves for
-//! its executions counts as in use as long as the plan lives.
+//! The driver counts kept memory as allocated, like memory in use. So kept memory counts towards
+//! the limit of the work that requests memory, and towards its peak. The pool keeps as much as was
+//! needed recently. The rest is returned to the driver, the oldest first. Memory that a plan
+//! reserves for its executions counts as in use as long as the plan lives.
 mod memory;
 mod meter;
 mod pages;
@@ -36,7 +36,7 @@ pub(super) struct Pool {
     context: isize,
     max_alloc: u64,
     capacity: u64,
-    /// Whether large buffers lie in pages of 2 MiB.
+    /// Whether large buffers are in pages of 2 MiB.
     large_pages: bool,
     commands: Arc<Commands>,
     state: Mutex<State>,
@@ -48,33 +48,34 @@ struct State {
     free: BTreeMap<u64, VecDeque<Free>>,
     free_bytes: u64,
     used_bytes: u64,
-    /// The most bytes in use at once, in the current span and in the one before.
+    /// The maximum number of bytes in use at once, in the current span and in the one before.
     most: [u64; 2],
-    /// Buffers created so far. A second product of the same size creates none.
+    /// Number of buffers created so far. A second product of the same size creates none.
     created: u64,
-    /// Buffers handed out so far, new or not.
+    /// Number of buffers handed out so far, new or reused.
     taken: u64,
 }
 
 /// Memory that is kept for reuse.
 struct Free {
     raw: isize,
-    /// The count of buffers handed out when this memory came back.
+    /// The number of buffers handed out when this memory came back.
     age: u64,
     first_use: Arc<FirstUse>,
     /// The memory is free after these commands.
     behind: Vec<Point>,
 }
 
-/// The number of buffers handed out in a span. Memory that was not needed for one or two spans
-/// counts as not needed lately. A product takes twenty to fifty buffers.
+/// The number of buffers handed out in a span. Memory that was not used for one or two spans counts
+/// as not needed recently. A product takes twenty to fifty buffers.
 const SPAN: u64 = 512;
 
-/// The bytes held may be this many times the most bytes in use at once. The stages of a product use
-/// memory of different sizes one after another, and the next product uses all of it again.
+/// The bytes held may be at most this many times the maximum number of bytes in use at once. The
+/// stages of a product use memory of different sizes one after another, and the next product uses
+/// all of it again.
 const HELD: u64 = 3;
 
-/// Bytes that may always be held, so that small products create no new buffers.
+/// Number of bytes that may always be held, so that small products create no new buffers.
 const ALWAYS_KEPT: u64 = 64 << 20;
 
 impl Pool {
@@ -83,7 +84,8 @@ impl Pool {
         Self { context: context as isize, max_alloc, capacity, large_pages: false, commands, state: Mutex::default() }
     }
 
-    /// Sets whether memory is taken in large pages. Only contexts of CPU devices alone allow it.
+    /// Sets whether memory is allocated in large pages. Only contexts that have no device but a CPU
+    /// allow this.
     pub(super) fn in_large_pages(mut self, large_pages: bool) -> Self {
         self.large_pages = large_pages;
         self
@@ -93,14 +95,14 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The size class of `bytes`: the bytes that are really taken for them.
+    /// The size class of `bytes`: the number of bytes that are allocated for them.
     pub(super) fn size_of(&self, bytes: u64) -> u64 {
         rounded(bytes).min(self.max_alloc.max(bytes))
     }
 
-    /// Takes memory of at least `bytes` bytes for commands of `queue`, from the pool if it has some
-    /// of that size class. If other queues may still use it, the next command of `queue` waits for
-    /// them.
+    /// Takes memory of at least `bytes` bytes for commands of `queue`, from the pool if it has
+    /// memory of that size class. If other queues may still use the memory, the next command of
+    /// `queue` waits for them.
     pub(super) fn take(self: &Arc<Self>, bytes: u64, budget: Budget, queue: &Queue) -> Result<Memory> {
         let size = self.size_of(bytes);
         let mut state = self.state();
@@ -128,7 +130,7 @@ impl Pool {
                 let mut made = self.create(size);
                 if made.is_err() && state.free_bytes > 0 {
                     let free = state.give_up(0);
-                    // Other threads may go on while this one waits.
+                    // Other threads may continue while this thread waits.
                     drop(state);
                     self.release_when_done(free);
                     state = self.state();
@@ -154,7 +156,7 @@ impl Pool {
         Ok(Memory { raw, bytes: size, home, queues, first_use, lost: false.into() })
     }
 
-    /// Counts `bytes` in use that were not taken from the pool: operands.
+    /// Counts as in use `bytes` that were not taken from the pool: operands.
     pub(super) fn count(&self, bytes: u64, budget: Budget) {
         let mut state = self.state();
         state.keep(budget.room_for(bytes));
@@ -167,8 +169,8 @@ impl Pool {
         raw.map(|raw| raw as isize)
     }
 
-    /// The error for a buffer of `size` bytes that is not available: it is too large by our own
-    /// count, or OpenCL refused it with `code`. The code may be unrelated to memory.
+    /// The error for a buffer of `size` bytes that cannot be allocated, because it is too large by
+    /// our own count or OpenCL refused it with `code`. The code may be unrelated to memory.
     fn refusal(&self, size: u64, used: u64, code: Option<i32>) -> Error {
         let driver = code.map(|code| failed("clCreateBuffer", code));
         let of_memory = match code {
@@ -192,36 +194,36 @@ impl Pool {
         }
     }
 
-    /// Whether the device has little memory left by our own count.
+    /// Whether little memory is left on the device, by our own count.
     pub(super) fn is_short(&self) -> bool {
         let state = self.state();
         self.is_short_at(state.used_bytes + state.free_bytes)
     }
 
-    /// Whether memory would be short with `bytes` held. An eighth of the memory may belong to other
-    /// programs.
+    /// Whether little memory would be left if `bytes` were held. Other programs may use an eighth
+    /// of the memory.
     fn is_short_at(&self, bytes: u64) -> bool {
         bytes > self.capacity - self.capacity / 8
     }
 
-    /// Bytes of the device that are not in use by our own count.
+    /// Number of bytes of the device that are not in use, by our own count.
     pub(super) fn left(&self) -> u64 {
         self.capacity.saturating_sub(self.state().used_bytes)
     }
 
-    /// Bytes in use, and bytes kept for later.
+    /// Number of bytes in use, and of bytes kept for reuse.
     pub(super) fn held(&self) -> (u64, u64) {
         let state = self.state();
         (state.used_bytes, state.free_bytes)
     }
 
-    /// Bytes kept for later.
+    /// Number of bytes kept for reuse.
     pub(super) fn kept(&self) -> u64 {
         self.state().free_bytes
     }
 
-    /// Returns all free memory to the device. Waits for the commands that use it, since the driver
-    /// keeps it until then.
+    /// Returns all free memory to the device. Waits for the commands that use it, because the
+    /// driver keeps it until they end.
     pub(super) fn trim(&self) {
         let free = self.state().give_up(0);
         self.release_when_done(free);
@@ -234,7 +236,7 @@ impl Pool {
         }
     }
 
-    /// Buffers created, and buffers handed out.
+    /// Number of buffers created, and number of buffers handed out.
     pub(super) fn counts(&self) -> (u64, u64) {
         let state = self.state();
         (state.created, state.taken)
@@ -243,13 +245,13 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Pending commands may still use the memory: the driver keeps it until they end.
+        // Pending commands may still use the memory. The driver keeps it until they end.
         self.state().keep(0);
     }
 }
 
 impl State {
-    /// Takes free memory of `size` bytes. Memory that `queue` can use without waiting is preferred,
+    /// Takes free memory of `size` bytes. It prefers memory that `queue` can use without waiting,
     /// then the memory that came back last.
     fn take_free(&mut self, size: u64, queue: u32) -> Option<Free> {
         let of_size = self.free.get_mut(&size)?;
@@ -260,7 +262,7 @@ impl State {
     }
 
     /// Keeps at most `bytes`. The oldest memory is returned to the device as soon as the commands
-    /// that use it are done.
+    /// that use it have ended.
     fn keep(&mut self, bytes: u64) {
         for free in self.give_up(bytes) {
             release(free.raw);
@@ -282,7 +284,7 @@ impl State {
 }
 
 /// The size class of `bytes`, at least a page. There are eight classes between two powers of two,
-/// so at most 1/8 is wasted.
+/// so at most 1/8 of the memory is wasted.
 pub(crate) fn rounded(bytes: u64) -> u64 {
     let bytes = bytes.max(4096);
     let step = (bytes.next_power_of_two() / 16).max(1);

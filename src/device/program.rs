@@ -1,5 +1,5 @@
-//! Programs of kernels. A stage requests its programs when it is set up. The compiler makes all
-//! requested programs when one of them is waited for.
+//! Programs of kernels. A stage requests its programs when it is set up. When a stage waits for one
+//! of them, the compiler makes all requested programs.
 use super::{arguments::KernelArguments, batch::Unit, handle::Program as ClProgram, kernel_handle::KernelHandle};
 use crate::Result;
 use std::{
@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-/// The program of a kernel: compiled, loaded, or still to be made.
+/// The program of a kernel: compiled, loaded, or not made yet.
 pub(super) struct Program {
     pub(super) unit: Unit,
     asked: AtomicBool,
@@ -22,9 +22,9 @@ pub(super) struct Program {
 pub(super) struct Compiled {
     program: Arc<ClProgram>,
     pub(super) arguments: KernelArguments,
-    /// Idle handles. A `cl_kernel` stores its arguments, so each thread takes a handle of its own.
+    /// Idle handles. A `cl_kernel` stores its arguments, so each thread takes its own handle.
     idle: Mutex<Vec<KernelHandle>>,
-    /// The declaration that was compared with the kernel's arguments.
+    /// The declaration whose comparison with the kernel's arguments has succeeded.
     pub(super) agreed: OnceLock<TypeId>,
 }
 
@@ -53,12 +53,12 @@ impl Program {
         Self { unit, asked: AtomicBool::new(false), made: OnceLock::new() }
     }
 
-    /// Whether this is the first request for it. Only one call returns true.
+    /// Whether this is the first request for the program. Only one call returns true.
     pub(super) fn is_new(&self) -> bool {
         !self.asked.swap(true, Relaxed)
     }
 
-    /// The compiled kernel or the error, once it is made.
+    /// The compiled kernel or the error; `None` before the kernel is made.
     pub(super) fn made(&self) -> Option<&Result<Compiled>> {
         self.made.get()
     }
@@ -72,14 +72,14 @@ impl Program {
         self.made.get().is_some_and(Result::is_err)
     }
 
-    /// Stores the compiled kernel or the error. Only the first call counts.
+    /// Stores the compiled kernel or the error. Later calls have no effect.
     pub(super) fn finish(&self, made: Result<Compiled>) {
         let _the_later = self.made.set(made);
     }
 }
 
-/// Kernels' programs, at most [`ProgramCache::BOUND`]. The least recently used one is removed
-/// first.
+/// The programs of kernels, at most [`ProgramCache::BOUND`]. The least recently used program is
+/// removed first.
 #[derive(Default)]
 pub(super) struct ProgramCache {
     state: Mutex<State>,
@@ -94,11 +94,11 @@ struct State {
 }
 
 impl ProgramCache {
-    /// A product of scalars uses about ninety kernels, so this keeps about twenty combinations of
-    /// shape and type.
+    /// A product of scalars uses about ninety kernels, so the cache holds about twenty combinations
+    /// of shape and type.
     const BOUND: usize = 2048;
 
-    /// The program of `unit`. It is new if it was not requested before.
+    /// The program of `unit`. It is new if it has not been requested before.
     pub(super) fn get(&self, unit: Unit) -> Arc<Program> {
         let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { clock, programs } = &mut *guard;
@@ -106,7 +106,8 @@ impl ProgramCache {
         if let Some((used, program)) = programs.get_mut(&unit) {
             *used = *clock;
             if program.has_failed() {
-                // The cause of an earlier failure may be gone, so the program is made again.
+                // The cause of an earlier failure may no longer exist, so the program is made
+                // again.
                 *program = Arc::new(Program::new(unit));
             }
             return program.clone();

@@ -1,13 +1,13 @@
 //! The command queues of a device. Every command goes through [`Queue::enqueue`], which keeps the
-//! order and remembers each command until its status is checked.
+//! order of commands and stores each command until its status is checked.
 //!
-//! A driver may accept a command that fails later. A read after it then succeeds, but returns wrong
+//! A driver may accept a command that fails later. A read after it then succeeds but returns wrong
 //! data. So before the result of a read is used, [`Queue::check_statuses`] checks every command
 //! since the last check. After a failure no queue of the device can be used: every call reports the
-//! failure until [`Queue::finish`] has done so.
+//! failure until [`Queue::finish`] has reported it.
 //!
-//! A queue may launch kernels without events ([`Queue::silently`]) if it ends when a command fails,
-//! so that later calls, reads among them, fail too.
+//! A queue may launch kernels without events ([`Queue::silently`]) if the driver stops the queue
+//! when a command fails, so that later calls, including reads, fail too.
 //!
 //! Commands of one queue run in order. Commands of two queues run in any order, unless the later
 //! one waits for the event of the earlier one: [`Queue::follow`].
@@ -36,7 +36,7 @@ use std::{
 /// Time for which a thread polls for the end of a command before it sleeps.
 const BRIEFLY: Duration = Duration::from_micros(100);
 
-/// An event shared by all that wait for it or read its times.
+/// An event that is shared by everything that waits for it or reads its times.
 pub(super) type SharedEvent = Arc<Event>;
 
 /// Enqueues one command. It gets the queue and the events to wait for, and returns the event of the
@@ -47,20 +47,21 @@ pub(super) type Command<'c> = dyn FnMut(cl_command_queue, Waits<'_>) -> std::res
 /// One queue of a device.
 pub(super) struct Queue {
     raw: Arc<CommandQueue>,
-    /// Its index among the queues of the device.
+    /// The index of the queue among the queues of the device.
     number: u32,
-    /// Whether the queue may reorder commands. If so, each command waits for the event of the one
-    /// before.
+    /// Whether the queue may reorder commands. If so, each command waits for the event of the
+    /// command before.
     by_events: bool,
     /// Whether kernels are launched without events.
     silent: AtomicBool,
-    /// A lock that is held while a command is enqueued, if each command waits for the one before.
+    /// A lock that is held while a command is enqueued, if each command waits for the command
+    /// before.
     turn: Mutex<()>,
     /// The commands of all queues of the device.
     commands: Arc<Commands>,
 }
 
-/// The events a command waits for, as OpenCL takes them.
+/// The events for which a command waits, in the form that OpenCL expects.
 pub(super) struct Waits<'a> {
     events: &'a [cl_event],
     silent: bool,
@@ -71,7 +72,7 @@ impl Waits<'_> {
         self.events.len() as u32
     }
 
-    /// A pointer to the events; null if there are none.
+    /// A pointer to the events, or null if there are none.
     pub(super) fn pointer(&self) -> *const cl_event {
         if self.events.is_empty() { std::ptr::null() } else { self.events.as_ptr() }
     }
@@ -81,7 +82,7 @@ impl Waits<'_> {
         self.silent
     }
 
-    /// These events and `others`.
+    /// Returns these events followed by `others`.
     pub(super) fn and(&self, others: &[cl_event]) -> Vec<cl_event> {
         [others, self.events].concat()
     }
@@ -93,8 +94,8 @@ impl Queue {
         Self::new(raw, Arc::default(), false)
     }
 
-    /// Makes the first queue of a device from a queue that keeps no order of its own. Each command
-    /// waits for the event of the one before.
+    /// Makes the first queue of a device from a queue that may reorder commands. Each command waits
+    /// for the event of the command before.
     pub(super) fn ordered_by_events(raw: CommandQueue) -> Self {
         Self::new(raw, Arc::default(), true)
     }
@@ -111,18 +112,18 @@ impl Queue {
         Self { raw, number, by_events, silent: AtomicBool::new(false), turn: Mutex::default(), commands }
     }
 
-    /// Sets whether the queue launches kernels without events. It must run in order, and its driver
-    /// must fail all commands after one that has failed.
+    /// Sets whether the queue launches kernels without events. The queue must run in order, and
+    /// after a failed command its driver must fail all later commands.
     pub(super) fn silently(self, silent: bool) -> Self {
         Self { silent: (silent && !self.by_events).into(), ..self }
     }
 
-    /// From now on gives each kernel an event. Others may enqueue commands that wait for events of
-    /// theirs, and our earlier commands must not wait for these.
+    /// Gives each kernel an event from now on. The application may enqueue commands that wait for
+    /// its own events, and our earlier commands must not wait for those.
     #[cfg(feature = "ocl")]
     pub(super) fn keep_events(&self) {
         self.silent.store(false, Ordering::SeqCst);
-        // If the driver refuses the marker now, it is requested again when it is needed.
+        // If the driver refuses the marker now, the marker is requested again when it is needed.
         let _ = self.mark_silent();
     }
 
@@ -133,19 +134,19 @@ impl Queue {
     /// [`Error::CommandFailed`](crate::Error::CommandFailed) if an earlier command has failed.
     pub(super) fn enqueue(&self, call: &'static str, command: &mut Command<'_>) -> Result<SharedEvent> {
         let _turn = self.by_events.then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner));
-        // Other threads may enqueue while a blocking command waits.
+        // Other threads may enqueue commands while a blocking command waits.
         let (begun, before) = self.commands.begin(self.number)?;
         let wait = before.iter().map(|event| event.get()).collect::<Result<Vec<_>>>()?;
         let silent = self.silent.load(Ordering::SeqCst);
         let taken = match check(call, command(self.raw.get(), Waits { events: &wait, silent })) {
             Ok(event) if event.is_null() => self.commands.end_of_silent(self.number, call),
-            // SAFETY: the command was taken, and its event made for this handle.
+            // SAFETY: the command was accepted, and its event was made for this handle.
             Ok(event) => unsafe { Arc::new(Event::from_raw(event)) },
-            // An earlier command may have caused the error.
+            // An earlier command may be the cause of the error.
             Err(error) => return Err(self.check_statuses().err().unwrap_or(error)),
         };
         let status = if taken.is_own() { taken.status() } else { Ok(1) };
-        // A command that has already failed is reported as if it had been refused. If its status
+        // A command that has already failed is reported like a refused command. If its status
         // cannot be read now, a later check will read it: the command was accepted, and must not be
         // enqueued twice.
         if let Ok(code) = status
@@ -165,25 +166,26 @@ impl Queue {
     }
 
     /// Checks the status of every pending command. Commands that have not ended are checked again
-    /// the next time.
+    /// at the next call.
     ///
     /// # Errors
-    /// [`Error::CommandFailed`](crate::Error::CommandFailed) if one has failed, now or earlier.
+    /// [`Error::CommandFailed`](crate::Error::CommandFailed) if a command has failed, now or
+    /// earlier.
     pub(super) fn check_statuses(&self) -> Result<()> {
         self.commands.check_statuses()
     }
 
-    /// Waits for one command, and checks the status of those before it.
+    /// Waits for one command, and checks the statuses of the commands before it.
     pub(super) fn wait(&self, event: &Event) -> Result<()> {
-        // A command without an event gets its marker now, which must be flushed too.
+        // A command without an event gets its marker now. The marker must be flushed too.
         let waited = event.get().and_then(|_| self.flush()).and_then(|()| event.wait());
         self.commands.forget_ended(self.number);
         self.check_statuses()?;
         waited
     }
 
-    /// Does as [`Queue::wait`] for a command that is expected to end in a moment. It polls, since
-    /// waking up a thread takes longer.
+    /// Like [`Queue::wait`], for a command that is expected to end soon. It polls, because waking
+    /// up a thread takes longer.
     pub(super) fn wait_briefly(&self, event: &Event) -> Result<()> {
         self.flush()?;
         let began = Instant::now();
@@ -193,12 +195,12 @@ impl Queue {
         self.wait(event)
     }
 
-    /// The handle.
+    /// The handle of the queue.
     pub(super) fn raw(&self) -> cl_command_queue {
         self.raw.get()
     }
 
-    /// Its index among the queues of the device.
+    /// The index of the queue among the queues of the device.
     pub(super) fn number(&self) -> u32 {
         self.number
     }
@@ -208,8 +210,8 @@ impl Queue {
         &self.commands
     }
 
-    /// Enqueues a marker for the commands so far that have no event. Commands that the queue takes
-    /// from now on come after the marker.
+    /// Enqueues a marker for the commands so far that have no event. Commands that the queue
+    /// accepts from now on come after the marker.
     pub(super) fn mark_silent(&self) -> Result<()> {
         self.commands.silent(self.number).map_or(Ok(()), |end| end.get().map(drop))
     }
@@ -219,15 +221,15 @@ impl Queue {
         self.commands.follow(self.number, points);
     }
 
-    /// Waits for every command of the device, and checks their statuses.
+    /// Waits for every command of the device and checks their statuses.
     pub(super) fn drain(&self) -> Result<()> {
         let finished = self.commands.finish();
         self.check_statuses()?;
         finished
     }
 
-    /// Waits for every command of the device. If it reports a failure, that failure is forgotten,
-    /// and the next commands run.
+    /// Waits for every command of the device. If there is a failure, it is reported and then
+    /// forgotten, so that the next commands run.
     pub(super) fn finish(&self) -> Result<()> {
         let _turn = self.by_events.then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner));
         let began = self.commands.now();

@@ -1,18 +1,18 @@
-//! Free memory for a CPU device: it uses the host's memory, which other programs use, too.
+//! Free memory for a CPU device. It uses the host's memory, which other programs use, too.
 use crate::host::memory;
 use std::{
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-/// The host's free memory, as one device sees it.
+/// The host's free memory, from the view of one device.
 pub(super) struct HostRoom {
     available: fn() -> Option<u64>,
-    /// The time of the last query, and the bytes that the device could hold then.
+    /// The time of the last query, and the bytes that the device could hold at that time.
     asked: Mutex<Option<(Instant, u64)>>,
 }
 
-/// Time for which an answer is valid. A query takes 25 microseconds.
+/// Time for which a result is used. A query takes 25 microseconds.
 const HOLDS: Duration = Duration::from_millis(100);
 
 impl HostRoom {
@@ -24,8 +24,8 @@ impl HostRoom {
         Self { available, asked: Mutex::default() }
     }
 
-    /// Bytes that may still be taken if the device uses `used` and keeps `kept` more for reuse. An
-    /// eighth of the host's free memory is left to other programs.
+    /// Number of bytes that may still be allocated if the device uses `used` bytes and keeps `kept`
+    /// more for reuse. An eighth of the host's free memory is left to other programs.
     pub fn left(&self, used: u64, kept: u64) -> u64 {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let in_all = match *asked {
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_buffer_that_the_host_has_no_memory_for_is_refused() -> Result<()> {
-        // At a second query, a system has less left by the bytes held.
+        // At the second query, the system's free memory is smaller by the bytes held.
         static HELD: AtomicU64 = AtomicU64::new(0);
         let device = cpu(|| Some((192 << 20) - HELD.load(Ordering::Relaxed)))?;
         let work = Work::new(&device, None);

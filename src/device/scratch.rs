@@ -11,8 +11,8 @@ use std::{
 };
 
 /// Memory for `len` values that the executions of a plan use one after another. The first execution
-/// allocates it, and it is held until the plan is dropped, so later executions allocate nothing. If
-/// several threads execute at the same time, each gets memory of its own.
+/// allocates the memory, and the plan holds it until it is dropped, so later executions allocate
+/// nothing. If several threads execute at the same time, each gets its own memory.
 ///
 /// `Scratch` without a parameter is memory whose value type is known at run time only.
 pub(crate) struct Scratch<T = Any> {
@@ -21,7 +21,7 @@ pub(crate) struct Scratch<T = Any> {
     bytes: u64,
     /// Whether new memory is filled with zeros.
     zeroed: bool,
-    /// `None` before the first execution, and during one.
+    /// The memory; `None` before the first execution, and during an execution.
     idle: Mutex<Option<Idle>>,
     element: PhantomData<fn() -> T>,
 }
@@ -30,15 +30,16 @@ struct Idle {
     buffer: Buffer,
     /// The last commands that use the buffer.
     behind: Vec<Point>,
-    /// The number of forgotten failures when the buffer was last known to be in order.
+    /// The number of forgotten failures when the contents of the buffer were last known to be
+    /// correct.
     failures: u64,
 }
 
-/// A buffer for one execution. Its contents are undefined unless the scratch is zeroed. When
-/// dropped it returns to the plan, possibly before the commands that use it have run.
+/// A buffer for one execution. Its contents are undefined unless the scratch is zeroed. When it is
+/// dropped, the buffer returns to the plan, possibly before the commands that use it have run.
 pub(crate) struct Taken<'a, T = Any> {
     scratch: &'a Scratch<T>,
-    /// The buffer; `None` after it was returned.
+    /// The buffer; `None` after it has been returned.
     buffer: Option<Buffer<T>>,
     failures: u64,
 }
@@ -47,12 +48,13 @@ impl<T: Word> Scratch<T> {
     /// Reserves memory for `len` values on `device`. Nothing is allocated yet.
     ///
     /// # Errors
-    /// [`Error::TooLarge`](crate::Error::TooLarge) if the bytes of `len` values cannot be counted.
+    /// [`Error::TooLarge`](crate::Error::TooLarge) if the number of bytes of `len` values
+    /// overflows.
     pub fn new(device: &Device, len: usize) -> Result<Self> {
         Ok(Scratch::of(device, WordType::of::<T>(), len)?.typed())
     }
 
-    /// Does as [`Scratch::new`] and allocates the memory, so that the first execution does not.
+    /// Like [`Scratch::new`], but allocates the memory, so that the first execution does not.
     ///
     /// # Errors
     /// See [`Work::buffer`].
@@ -60,10 +62,10 @@ impl<T: Word> Scratch<T> {
         Ok(Scratch::reserve_of(work, WordType::of::<T>(), len)?.typed())
     }
 
-    /// Does as [`Scratch::reserve`] for memory that is zero before the first execution. Each
-    /// execution must restore the zeros that the next one expects. A failed command may have been
-    /// part of an execution, so the memory is filled with zeros again after any failure of the
-    /// device.
+    /// Like [`Scratch::reserve`], for memory that is zero before the first execution. Each
+    /// execution must restore the zeros that the next one expects. After any failure of the device
+    /// the memory is filled with zeros again, because the failed command may have been part of an
+    /// execution.
     ///
     /// # Errors
     /// See [`Work::buffer`].
@@ -75,13 +77,13 @@ impl<T: Word> Scratch<T> {
 }
 
 impl Scratch {
-    /// Does as [`Scratch::new`] for values of type `word`.
+    /// Like [`Scratch::new`], for values of type `word`.
     pub fn of(device: &Device, word: WordType, len: usize) -> Result<Self> {
         let bytes = device.inner.pool.size_of(bytes_of(word, len)?);
         Ok(Self { len, word, bytes, zeroed: false, idle: Mutex::default(), element: PhantomData })
     }
 
-    /// Does as [`Scratch::reserve`] for values of type `word`.
+    /// Like [`Scratch::reserve`], for values of type `word`.
     pub fn reserve_of(work: &Work, word: WordType, len: usize) -> Result<Self> {
         let scratch = Self::of(work.device(), word, len)?;
         scratch.take(work)?;
@@ -95,18 +97,18 @@ impl Scratch {
 }
 
 impl<T> Scratch<T> {
-    /// A buffer of the reserved length for commands of `work`, on the same device. It is the plan's
-    /// own if that is idle, otherwise one from the pool.
+    /// A buffer of the reserved length, for commands of `work` on the same device. It is the plan's
+    /// own buffer if that is idle, otherwise a buffer from the pool.
     ///
     /// # Errors
-    /// See [`Work::buffer`]; only if the buffer must be taken from the pool.
+    /// The errors of [`Work::buffer`], if the buffer must be taken from the pool.
     pub fn take(&self, work: &Work) -> Result<Taken<'_, T>> {
         let (buffer, failures) = self.lent(work)?;
         Ok(Taken { scratch: self, buffer: Some(buffer.renamed()), failures })
     }
 
-    /// Does as [`Scratch::take`], but the caller returns the buffer by [`Scratch::give_back`]. If
-    /// it is dropped instead, it goes to the pool.
+    /// Like [`Scratch::take`], but the caller returns the buffer by [`Scratch::give_back`]. If it
+    /// is dropped instead, it goes to the pool.
     ///
     /// # Errors
     /// See [`Scratch::take`].
@@ -138,7 +140,7 @@ impl<T> Scratch<T> {
 
     fn put_back(&self, buffer: Buffer, failures: u64) {
         let behind = buffer.memory.behind();
-        // The first buffer to come back becomes the plan's own. The others go to the pool.
+        // The first buffer that comes back becomes the plan's own. Other buffers go to the pool.
         self.idle().get_or_insert(Idle { buffer, behind, failures });
     }
 
@@ -240,7 +242,7 @@ mod tests {
         let scratch = Scratch::<u32>::new(&device, LEN)?;
         let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
         let context = device.inner.context.get();
-        // A command that does not end.
+        // This command does not end.
         let execute = |work: &Work| {
             let mut waits = Vec::new();
             let taken = scratch.take(work)?;

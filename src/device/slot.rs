@@ -1,11 +1,11 @@
-//! Types of kernel parameters. They are fixed by the host, or by the options of the kernel.
+//! Types of kernel parameters, which are fixed by the host or by the options of the kernel.
 use crate::{
     Word,
     element::{Any, Number, WordType},
 };
 
-/// The types for which the macros ELEMENT, ARITHMETIC, VALUE, PAYLOAD, OPERAND and COLUMN of a
-/// kernel stand.
+/// The types that the macros ELEMENT, ARITHMETIC, VALUE, PAYLOAD, OPERAND and COLUMN of a kernel
+/// stand for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Words {
     pub(super) element: WordType,
@@ -14,7 +14,7 @@ pub(crate) struct Words {
     pub(super) payload: WordType,
     pub(super) operand: WordType,
     pub(super) column: WordType,
-    /// Whether the kernel uses `uint` in place of `int`.
+    /// Whether the kernel uses `uint` instead of `int`.
     pub(super) wraps: bool,
 }
 
@@ -27,13 +27,13 @@ impl Default for Words {
 }
 
 impl Words {
-    /// The kernel's name for values of this type.
+    /// The name that the kernel uses for this type.
     pub(super) fn declared(&self, word: WordType) -> &'static str {
         if self.wraps { unsigned(word) } else { word.name() }
     }
 }
 
-/// The OpenCL name of a type, or `uint` for `int`.
+/// The OpenCL name of a type, with `uint` instead of `int`.
 pub(super) fn unsigned(word: WordType) -> &'static str {
     match word == WordType::of::<i32>() {
         true => u32::CL_NAME,
@@ -41,8 +41,8 @@ pub(super) fn unsigned(word: WordType) -> &'static str {
     }
 }
 
-/// The type of a parameter's values. It is a type fixed by the host, such as `u32`, or a name for a
-/// type in the kernel's options, such as [`Elem`].
+/// The type of a parameter's values: a type fixed by the host, such as `u32`, or a name for a type
+/// in the kernel's options, such as [`Elem`].
 pub(crate) trait Slot: 'static {
     /// The type of the buffers' values.
     type Held;
@@ -96,7 +96,7 @@ slot!(
     Payload is payload
 );
 slot!(
-    /// OPERAND: the values that an expansion reads of an operand.
+    /// OPERAND: the values of an operand that an expansion reads.
     Operand is operand
 );
 slot!(

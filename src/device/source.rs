@@ -1,4 +1,4 @@
-//! Kernel sources, embedded in the library, and the options they are compiled with.
+//! Kernel sources, embedded in the library, and the options with which they are compiled.
 use super::{
     DeviceInfo, File,
     slot::{Words, unsigned},
@@ -8,7 +8,8 @@ use crate::{
     element::{ElementType, Text, WordType},
 };
 
-/// The source of a kernel: the file that contains it, after the files whose functions it calls.
+/// The source of a kernel: the file that contains it, preceded by the files whose functions it
+/// calls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Source {
     pub files: &'static [&'static File],
@@ -28,7 +29,7 @@ impl Source {
 }
 
 /// Names a file under `cl/`: `source!("product/esc/gather.cl")`. If several files are given, the
-/// last contains the kernel, and the others are put before it.
+/// last one contains the kernel, and the others precede it in the source.
 macro_rules! source {
     ($($path:literal),+) => {
         $crate::device::Source { files: const { &[$($crate::device::file(concat!("cl/", $path))),+] } }
@@ -51,7 +52,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Options with this work-group size: every kernel is compiled for one.
+    /// Options with this work-group size. Every kernel is compiled for one size.
     pub fn group_size(group_size: usize) -> Self {
         Self::default().define("GROUP_SIZE", group_size)
     }
@@ -62,7 +63,7 @@ impl Options {
         self
     }
 
-    /// This function is not generic, so that it is compiled once.
+    /// The implementation of `define`. It is not generic, so that it is compiled once.
     fn add(&mut self, name: &str, value: &dyn std::fmt::Display) {
         self.defines.push((name.to_owned(), value.to_string()));
     }
@@ -78,26 +79,26 @@ impl Options {
         self.define("PAYLOAD", word.name())
     }
 
-    /// Sets the type of OPERAND, which the kernel's source defines.
+    /// Sets the type of OPERAND. The kernel's source defines the macro.
     pub fn operand(mut self, word: WordType) -> Self {
         self.words.operand = word;
         self
     }
 
-    /// Sets the type of COLUMN, which the kernel's source defines.
+    /// Sets the type of COLUMN. The kernel's source defines the macro.
     pub fn column(mut self, word: WordType) -> Self {
         self.words.column = word;
         self
     }
 
-    /// Sets the type of PAYLOAD, which another macro of the options defines.
+    /// Sets the type of PAYLOAD. Another macro of the options defines it.
     pub fn payload_is(mut self, word: WordType) -> Self {
         self.words.payload = word;
         self
     }
 
     /// Requests correctly rounded quotients and square roots of `float`, if the device supports
-    /// them and `element` is computed in `float`. Those of `double` are always correctly rounded.
+    /// them and `element` is computed in `float`. For `double` they are always correctly rounded.
     pub fn exact_division(mut self, info: &DeviceInfo, element: ElementType) -> Self {
         if info.exact_division && element.arithmetic() == ElementType::F32 {
             self.flags += " -cl-fp32-correctly-rounded-divide-sqrt";
@@ -105,22 +106,22 @@ impl Options {
         self
     }
 
-    /// Adds the types and conversions of an element: ELEMENT, ARITHMETIC, LOAD and STORE of
-    /// `cl/common.cl`, with sums in plus-times arithmetic.
+    /// Adds the types and conversions of an element type for plus-times arithmetic: ELEMENT,
+    /// ARITHMETIC, LOAD and STORE of `cl/common.cl`.
     pub fn element(self, element: ElementType) -> Self {
         self.algebra(element, Semiring::PlusTimes, false)
     }
 
-    /// Does as [`Options::element`] with the operations of a semiring: ADD, MULTIPLY, IDENTITY and
+    /// Like [`Options::element`], with the operations of a semiring: ADD, MULTIPLY, IDENTITY and
     /// EMPTY of `cl/common.cl`.
     ///
-    /// OpenCL C does not define signed sums that overflow. So if elements are added, `i32` is
+    /// In OpenCL C a signed sum that overflows is undefined. So if elements are added, `i32` is
     /// computed as `uint`: modulo 2^32 the sums and products have the same bits.
     pub fn element_in(self, element: ElementType, semiring: Semiring) -> Self {
         self.algebra(element, semiring, element == ElementType::I32 && semiring.adds())
     }
 
-    /// Adds the macro ARITHMETIC alone. With `wraps`, `i32` is computed as `uint`.
+    /// Adds only the macro ARITHMETIC. With `wraps`, `i32` is computed as `uint`.
     pub fn arithmetic(mut self, element: ElementType, wraps: bool) -> Self {
         (self.words.arithmetic, self.words.wraps) = (element.arithmetic().word(), wraps);
         let name = self.words.declared(self.words.arithmetic);
@@ -128,12 +129,12 @@ impl Options {
     }
 
     /// Adds the type and the conversion of a matrix's values: VALUE and LOAD_VALUE of
-    /// `cl/common.cl`. They are used if vectors may have another element type.
+    /// `cl/common.cl`. They are for kernels in which vectors may have another element type.
     pub fn value(self, element: ElementType) -> Self {
         self.valued(element, false)
     }
 
-    /// Does as [`Options::value`] for sums in a semiring.
+    /// Like [`Options::value`], for sums in a semiring.
     pub fn value_in(self, element: ElementType, semiring: Semiring) -> Self {
         self.valued(element, element == ElementType::I32 && semiring.adds())
     }

@@ -6,28 +6,28 @@ pub(crate) use numbers::TeamNumbers;
 
 use super::{DeviceInfo, DeviceKind, Options};
 
-/// The way in which a device runs teams.
+/// How a device runs teams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Teams {
     warps: bool,
     /// Whether loops with constant bounds are unrolled.
     unrolls: bool,
-    /// Whether loads may carry hints how long the loaded values stay in the nearest cache.
+    /// Whether loads may carry hints that say how long the loaded values stay in the nearest cache.
     hints: bool,
-    /// Work-items of a team.
+    /// Number of work-items in a team.
     size: usize,
-    /// Most work-items of a team made by [`Teams::large`].
+    /// Maximum number of work-items in a team made by [`Teams::large`].
     largest: usize,
-    /// Most teams of a work-group.
+    /// Maximum number of teams in a work-group.
     most: usize,
 }
 
 impl Teams {
-    /// Number of work-items in a team, except for those of [`Teams::large`].
+    /// Number of work-items in a team, except in large teams ([`Teams::large`]).
     pub const SIZE: usize = 32;
-    /// Most work-items of a large team, if the device allows work-groups of this size.
+    /// Maximum number of work-items in a large team, if the device allows work-groups of this size.
     const LARGEST: usize = 256;
-    /// Teams that are whole work-groups, for any device.
+    /// Teams that are whole work-groups. They run on any device.
     #[cfg(test)]
     pub const PORTABLE: Self =
         Self { warps: false, unrolls: false, hints: false, size: Self::SIZE, largest: Self::LARGEST, most: 1 };
@@ -42,13 +42,13 @@ impl Teams {
         (info.max_group_size >= Self::SIZE).then_some(teams)
     }
 
-    /// Most work-items that a team may have.
+    /// Maximum number of work-items in a team.
     pub fn largest(self) -> usize {
         self.largest
     }
 
-    /// Teams of `size` work-items, which is a power of two up to [`Teams::largest`]. Teams larger
-    /// than [`Teams::SIZE`] are whole work-groups.
+    /// Teams of `size` work-items, a power of two up to [`Teams::largest`]. Teams larger than
+    /// [`Teams::SIZE`] are whole work-groups.
     pub fn large(self, size: usize) -> Self {
         debug_assert!(size.is_power_of_two() && size >= Self::SIZE);
         Self { size, most: if size > Self::SIZE { 1 } else { self.most }, ..self }
@@ -64,19 +64,19 @@ impl Teams {
         wanted.clamp(1, self.most)
     }
 
-    /// Number of work-items in a group of at most `wanted` teams.
+    /// Number of work-items in a work-group that has at most `wanted` teams.
     pub fn group_size(self, wanted: usize) -> usize {
         self.size * self.in_group(wanted)
     }
 
-    /// Options of kernels whose groups have at most `wanted` teams.
+    /// Options of kernels whose work-groups have at most `wanted` teams.
     pub fn options(self, wanted: usize) -> Options {
         let options = self.define(Options::group_size(self.group_size(wanted)));
         if self.size > Self::SIZE { options.define("TEAM_SIZE", self.size) } else { options }
     }
 
-    /// Adds to `options` for kernels that use warp instructions if the device has them, but no
-    /// teams.
+    /// Completes `options` for kernels that have no teams, but use warp instructions if the device
+    /// has them.
     pub fn options_of(info: &DeviceInfo, options: Options) -> Options {
         let (size, largest) = (Self::SIZE, Self::SIZE);
         let none = Self { warps: false, unrolls: unrolls(info), hints: false, size, largest, most: 0 };
@@ -92,7 +92,8 @@ impl Teams {
 }
 
 /// Whether a device keeps arrays in registers if the loops over them are unrolled. GPUs do. PoCL
-/// does not: it splits kernels at barriers, even if it presents the CPU as another kind of device.
+/// does not, because it splits kernels at barriers, even if it presents the CPU as another kind of
+/// device.
 fn unrolls(info: &DeviceInfo) -> bool {
     info.kind == DeviceKind::Gpu && info.platform != "Portable Computing Language"
 }
@@ -105,7 +106,7 @@ mod tests {
         device::{File, Grid, In, InOut, Kernel, Source, Work, file, kernel, test_device},
     };
 
-    /// Number of words that the kernel writes for each item of a team of `size`.
+    /// Number of words that the test kernel writes for each item of a team of `size`.
     const fn words_of(size: usize) -> usize {
         15 + size.ilog2() as usize
     }
@@ -160,7 +161,7 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
         value: In<u32>, chosen: In<u32>, passed: InOut<u32>, words: InOut<u32>
     } }
 
-    /// The words of item `lane` of a team, as the kernel writes them.
+    /// The words of item `lane` of a team that the test kernel should write.
     fn expected(value: &[u32], chosen: &[u32], lane: usize) -> Vec<u32> {
         let size = value.len();
         let sum = |items: &[u32]| items.iter().fold(0, |sum: u32, v| sum.wrapping_add(*v));
@@ -187,8 +188,8 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
         words
     }
 
-    /// Tests portable teams, several teams in a group if the device's teams are warps, and large
-    /// teams of both kinds.
+    /// Tests portable teams, several teams in a work-group if the device's teams are warps, and
+    /// large teams of both kinds.
     #[test]
     fn small_teams_exchange_what_plain_loops_do() -> Result<()> {
         const ITEMS: usize = 768;
@@ -199,7 +200,7 @@ KERNEL exchanges(global const uint* value, global const uint* chosen, global uin
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as u32
         };
-        // Values of all magnitudes up to u32::MAX; the last values are all equal.
+        // Values of all magnitudes up to u32::MAX. The last values are all equal.
         let value: Vec<u32> =
             (0..ITEMS).map(|i| if i >= ITEMS - 32 { 5 } else { (random() << 1 | 1) >> (random() % 32) }).collect();
         let of_device = Teams::of(device.info()).filter(|teams| teams.are_warps());

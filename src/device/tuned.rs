@@ -1,5 +1,5 @@
-//! The numbers of a device: those of stages, and sizes of work-groups that are equal on every kind
-//! of device.
+//! The numbers of a device: the numbers of stages, and sizes of work-groups that are the same on
+//! every kind of device.
 use super::{DeviceInfo, DeviceKind};
 use crate::{
     Result,
@@ -7,15 +7,16 @@ use crate::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Work-items of a work-group if each item processes one entry, line or row of a block: two warps
-/// or one wavefront. In checks of patterns larger groups were equally fast or slower.
+/// Work-items of a work-group in which each item processes one entry, line or row of a block. The
+/// number corresponds to two warps or one wavefront. In checks of patterns larger groups were
+/// equally fast or slower.
 const ELEMENTWISE: usize = 64;
 
-/// Work-items of a work-group if each item processes one element of all blocks of a matrix.
+/// Work-items of a work-group in which each item processes one element of all blocks of a matrix.
 const VALUES: usize = 256;
 
-/// Work-items of a work-group that processes elements of vectors. This fills a device that has
-/// groups of that size.
+/// Work-items of a work-group that processes elements of vectors. Groups of this size fill any
+/// device that allows them.
 const VECTOR: usize = 128;
 
 impl DeviceInfo {
@@ -24,20 +25,20 @@ impl DeviceInfo {
         N::with(self.kind, &self.tuning.numbers).within(self.max_group_size)
     }
 
-    /// The costs of the methods of products on this device.
+    /// The costs of the product methods on this device.
     pub fn costs(&self) -> MethodCosts {
         self.tuning.costs(self.kind)
     }
 
-    /// The numbers of all stages, by name: for studies of the choices that they make.
+    /// The numbers of all stages, by name, for studies of the choices made with them.
     #[doc(hidden)]
     pub fn numbers_by_name(&self) -> BTreeMap<&'static str, usize> {
         let all = bounds(self.kind, &self.tuning.numbers, self.max_group_size);
         all.into_iter().map(|bound| (bound.name, bound.value)).collect()
     }
 
-    /// The device with the numbers and costs of the text of a tuning file. Those that it does not
-    /// contain stay. A device opened with it computes with them.
+    /// Returns this device with the numbers and costs of the text of a tuning file; numbers that
+    /// the file does not contain stay. A device that is opened with the result uses these numbers.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `text` is not a tuning file, or if no kernel
@@ -49,7 +50,8 @@ impl DeviceInfo {
     }
 
     /// The work-group size for items that each process one entry, line or row of a block, if no
-    /// size is better than others. Kernels that make and check patterns, and small kernels, use it.
+    /// size is better than others. Kernels that make or check patterns use it, and so do small
+    /// kernels.
     pub(crate) fn elementwise_group(&self) -> usize {
         self.limited(ELEMENTWISE)
     }
@@ -64,13 +66,14 @@ impl DeviceInfo {
         self.limited(VECTOR)
     }
 
-    /// The preferred work-group size, or the largest power of two that the device allows.
+    /// The preferred work-group size, or the largest power of two that the device allows if this is
+    /// smaller.
     pub(crate) fn limited(&self, preferred: usize) -> usize {
         preferred.min(1 << self.max_group_size.max(1).ilog2())
     }
 
     /// The work-group size for work-items that wait for one another: `preferred`, or 1 on a CPU,
-    /// where a group of one item needs no barriers.
+    /// where a work-group of one item needs no barriers.
     pub(crate) fn serial_or(&self, preferred: usize) -> usize {
         if self.kind == DeviceKind::Cpu { 1 } else { preferred.min(self.max_group_size) }
     }
@@ -103,7 +106,7 @@ mod tests {
             others.map(|(name, value)| (*name, *value)).collect::<Vec<_>>()
         };
         assert_eq!(other(&before), other(&after));
-        // Each is allowed beside the number of the table.
+        // The file's number is allowed together with the number of the table.
         let scan = tuned.with_file(r#"{"gpu": {"scan_items": 1000}}"#)?;
         let refused = scan.with_file(r#"{"gpu": {"scan_group_size": 512}}"#).unwrap_err().to_string();
         assert!(refused.contains("scan_group_size is 512, not a power of two from 1 to 262 if"), "{refused}");

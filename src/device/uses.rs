@@ -1,17 +1,17 @@
-//! First uses of memory and kernels. A driver may allocate memory at the first command that uses
-//! it, and load a kernel at its first launch. That command may fail for lack of memory, so it has
-//! an event.
+//! Finds the first uses of memory and kernels. A driver may allocate memory at the first command
+//! that uses it, and load a kernel at its first launch. Such a command may fail for lack of memory,
+//! so it gets an event.
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Whether the device has accepted a command that uses some memory or a kernel. A use before a
-/// failure of the device does not count, because the command may have been the one that failed.
+/// Whether the device has accepted a command that uses some memory or a kernel. If the device
+/// failed after that use, the use does not count, because that command may have failed.
 #[derive(Debug, Default)]
 pub(super) struct FirstUse {
-    /// 0 before the first use, then 1 plus the number of failures that the device had forgotten by
-    /// then.
+    /// 0 before the first use, then 1 plus the number of failures that the device had forgotten at
+    /// that time.
     since: AtomicU64,
 }
 
@@ -32,13 +32,13 @@ impl Uses {
         Self { failures, ..Self::default() }
     }
 
-    /// Adds memory of the device.
+    /// Adds device memory.
     pub(super) fn memory(&mut self, bytes: u64, first_use: &Arc<FirstUse>) {
         self.bytes += bytes;
         self.note(first_use);
     }
 
-    /// Adds something that uses no memory of the pool.
+    /// Adds a kernel, which uses no memory of the pool.
     pub(super) fn note(&mut self, first_use: &Arc<FirstUse>) {
         if first_use.since.load(Relaxed) != 1 + self.failures {
             self.first.push(first_use.clone());
@@ -49,7 +49,7 @@ impl Uses {
         self.bytes
     }
 
-    /// Whether the command is the first to use something.
+    /// Whether the command is the first to use one of its parts.
     pub(super) fn is_first(&self) -> bool {
         !self.first.is_empty()
     }
@@ -81,8 +81,8 @@ mod tests {
 
     const GROUP: usize = 16;
 
-    /// Whether launches of a kernel on some memory have events. Launches are refused if their
-    /// groups are too large.
+    /// Whether launches of a kernel on some memory have events. Launches with too large work-groups
+    /// are refused.
     fn have_events(
         work: &Work,
         kernel: &Kernel<Increase<'static>>,
@@ -109,10 +109,10 @@ mod tests {
         assert_eq!(have_events(&work, &one, &mut a, &[GROUP, GROUP])?, [true, false]);
         assert_eq!(have_events(&work, &other, &mut a, &[GROUP, GROUP])?, [true, false], "another kernel");
         assert_eq!(have_events(&work, &one, &mut b, &[GROUP, GROUP])?, [true, false], "other memory");
-        // A refused command has used nothing.
+        // A refused command does not count as a use.
         assert_eq!(have_events(&work, &third, &mut a, &[wrong, GROUP, GROUP])?, [false, true, false]);
         assert_eq!(have_events(&work, &third, &mut c, &[wrong, GROUP, GROUP])?, [false, true, false]);
-        // Memory in the pool remembers that it was used.
+        // Memory in the pool keeps the information that it was used.
         drop(b);
         b = work.buffer(10_000)?;
         assert_eq!(have_events(&work, &one, &mut b, &[GROUP])?, [false]);

@@ -28,8 +28,9 @@ use std::{
 pub use times::StageTime;
 use times::{StageRecord, TimedEvent};
 
-/// Allocates, launches, copies and reads back for one product. Records its peak memory and the
-/// events of its stages. It belongs to one thread: threads that share a device have a `Work` each.
+/// Allocates, launches, copies and reads back for one product, and records its peak memory and the
+/// events of its stages. It belongs to one thread. Threads that share a device have one `Work`
+/// each.
 pub(crate) struct Work {
     device: Device,
     queue: Arc<Queue>,
@@ -42,7 +43,7 @@ pub(crate) struct Work {
     in_turn: Cell<bool>,
     /// Whether the queues record times.
     timed: bool,
-    /// The work of which this one is a lane.
+    /// The work to which this lane belongs.
     home: Option<LaneOrigin>,
 }
 
@@ -61,14 +62,15 @@ impl Clock<'_> {
 }
 
 impl Work {
-    /// A work that allocates at most `limit` bytes, or the device's memory if `limit` is `None`.
+    /// A work that allocates at most `limit` bytes, or at most the device's memory if `limit` is
+    /// `None`.
     pub fn new(device: &Device, limit: Option<u64>) -> Self {
         Self::on(device, device.inner.queue.clone(), limit)
     }
 
-    /// Does as [`Work::new`] and records the times of commands. On some devices each command then
-    /// takes a little longer. The commands run after all that the device's first queue has taken so
-    /// far. Commands that the first queue takes after this work run after this work's.
+    /// Like [`Work::new`], but records the times of commands. On some devices each command then
+    /// takes slightly longer. The commands run after all commands that the device's first queue has
+    /// accepted so far, and before those that it accepts after this work.
     ///
     /// # Errors
     /// [`Error::OpenCl`] if the driver refuses a queue that keeps times.
@@ -81,7 +83,7 @@ impl Work {
         Ok(work)
     }
 
-    /// Does as [`Work::new`] on one of the device's queues.
+    /// Like [`Work::new`], on one of the device's queues.
     pub(super) fn on(device: &Device, queue: Arc<Queue>, limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(u64::MAX).min(device.info().global_bytes);
         Self {
@@ -122,23 +124,23 @@ impl Work {
         &self.queue
     }
 
-    /// Makes the following commands run after those that the queue of `other` has taken so far.
+    /// Makes the following commands run after those that the queue of `other` has accepted so far.
     pub fn follow(&self, other: &Work) {
         self.queue.follow(self.queue.commands().last_of(1 << other.queue.number()));
     }
 
-    /// Bytes that may still be allocated.
+    /// Number of bytes that may still be allocated.
     pub fn free_bytes(&self) -> u64 {
         self.free_bytes_without(0)
     }
 
-    /// Bytes that may be allocated after `held` bytes are freed.
+    /// Number of bytes that may be allocated after `held` bytes are freed.
     pub fn free_bytes_without(&self, held: u64) -> u64 {
         let free = self.limit.saturating_add(held).saturating_sub(self.meter.used());
         self.device.host_room().map_or(free, |left| free.min(left.saturating_add(held)))
     }
 
-    /// Most bytes that may be allocated at once, operands included.
+    /// Maximum number of bytes that may be allocated at once, including operands.
     pub fn limit_bytes(&self) -> u64 {
         self.limit
     }
@@ -152,23 +154,24 @@ impl Work {
         self.device.inner.pool.count(bytes, self.budget());
     }
 
-    /// Bytes allocated now.
+    /// Number of bytes allocated now.
     #[cfg(test)]
     pub fn used_bytes(&self) -> u64 {
         self.meter.used()
     }
 
-    /// The most bytes allocated at one time, in size classes.
+    /// The maximum number of bytes allocated at one time, rounded up to size classes.
     pub fn most_used_bytes(&self) -> u64 {
         self.meter.most_used()
     }
 
-    /// The most bytes that were allocated and kept by the pool together, in size classes.
+    /// The maximum number of bytes that were allocated or kept by the pool at one time, rounded up
+    /// to size classes.
     pub fn peak_bytes(&self) -> u64 {
         self.meter.peak()
     }
 
-    /// Starts a stage: the next launches count towards it.
+    /// Starts a stage. The next launches count towards it.
     pub fn stage(&self, stage: &'static str) {
         self.record.borrow_mut().stage = stage;
     }
@@ -179,18 +182,18 @@ impl Work {
         self.record.borrow_mut().bins = bins;
     }
 
-    /// Runs the commands of all lanes one after another, so that no time of a lane includes waiting
-    /// for another lane.
+    /// Runs the commands of all lanes one after another, so that the times of a lane include no
+    /// waiting for another lane.
     pub fn in_turn(&self) {
         self.in_turn.set(true);
     }
 
-    /// A buffer of `len` values, its contents undefined.
+    /// A buffer of `len` values with undefined contents.
     pub fn buffer<T: Word>(&self, len: usize) -> Result<Buffer<T>> {
         self.buffer_of(WordType::of::<T>(), len).map(Buffer::into_typed)
     }
 
-    /// Does as [`Work::buffer`] for values of type `word`.
+    /// Like [`Work::buffer`], for values of type `word`.
     pub fn buffer_of(&self, word: WordType, len: usize) -> Result<Buffer> {
         let bytes = bytes_of(word, len)?;
         if self.meter.used() + rounded(bytes) > self.limit {
@@ -206,7 +209,7 @@ impl Work {
     }
 
     /// Refuses a large buffer on a CPU device if the host lacks memory for it. The system would
-    /// grant it, and end the process when it is written.
+    /// grant the memory, and end the process when it is written.
     fn check_host(&self, bytes: u64) -> Result<()> {
         const LARGE: u64 = 1 << 26;
         let Some(available) = (bytes > LARGE).then(|| self.device.host_room()).flatten() else { return Ok(()) };
@@ -221,7 +224,7 @@ impl Work {
         Ok(())
     }
 
-    /// The uses of a command on `memory`.
+    /// The uses of a command that accesses `memory`.
     pub(super) fn uses(&self, memory: &[&Memory]) -> Uses {
         let mut uses = Uses::new(self.queue.commands().forgotten());
         memory.iter().for_each(|memory| memory.count_in(&mut uses));
@@ -239,14 +242,15 @@ impl Work {
     }
 
     /// Enqueues a command. A driver that allocates on first use may have no memory left for the
-    /// command's buffers. Then the pool returns all it keeps, and the command is tried once more.
+    /// command's buffers. In this case the pool returns all memory that it keeps, and the command
+    /// is tried once more.
     pub(super) fn enqueue(&self, call: &'static str, uses: &Uses, command: &mut Command<'_>) -> Result<()> {
         let Device { inner } = &self.device;
         let mut taken = self.queue.enqueue(call, command);
         if let Err(Error::OpenCl { code: OUT_OF_MEMORY, .. }) = taken
             && inner.pool.kept() > 0
         {
-            // Memory is free only after the commands that use it are done.
+            // Memory is free only after the commands that use it have ended.
             self.queue.drain()?;
             inner.pool.trim();
             taken = self.queue.enqueue(call, command);
@@ -261,9 +265,9 @@ impl Work {
         Ok(())
     }
 
-    /// Turns an error of a command into a memory error if memory is short. A driver that allocates
-    /// on first use reports the lack at a command. OpenCL's lack of resources may also mean
-    /// registers, or a crash.
+    /// Turns the error of a command into a memory error if memory is short. A driver that allocates
+    /// on first use reports the lack of memory at a command. The code for a lack of resources may
+    /// also mean registers or a crash.
     fn out_of_memory(&self, error: Error, needed: u64) -> Error {
         let pool = &self.device.inner.pool;
         match error {
@@ -291,14 +295,14 @@ impl Work {
         })
     }
 
-    /// Does as [`Work::wait`] if all commands are expected to end in a moment, as copies of small
-    /// arrays do.
+    /// Like [`Work::wait`], for commands that are expected to end soon, such as copies of small
+    /// arrays.
     pub fn wait_briefly(&self) -> Result<()> {
         let last = self.record.borrow().last.clone();
         last.map_or(Ok(()), |event| self.queue.wait_briefly(&event))
     }
 
-    /// A marker at the last command so far.
+    /// A marker after the last command so far.
     pub fn marker(&self) -> Marker {
         Marker::of(&self.device, &self.queue, self.record.borrow().last.clone())
     }
@@ -309,18 +313,18 @@ impl Work {
         self.record.borrow().last.as_ref().is_some_and(|event| event.is_own())
     }
 
-    /// Kernels launched so far.
+    /// Number of kernels launched so far.
     pub fn launches(&self) -> u32 {
         self.record.borrow().launches.len() as u32
     }
 
-    /// Blocking reads so far.
+    /// Number of blocking reads so far.
     pub fn read_backs(&self) -> u32 {
         self.record.borrow().read_backs
     }
 }
 
-/// The bytes of `len` values. Refuses sizes that would overflow when rounded up.
+/// The number of bytes of `len` values. Refuses sizes that would overflow when rounded up.
 pub(super) fn bytes_of(word: WordType, len: usize) -> Result<u64> {
     let limit = i64::MAX as u64 / (2 * word.bytes() as u64);
     match len as u64 {
@@ -329,7 +333,7 @@ pub(super) fn bytes_of(word: WordType, len: usize) -> Result<u64> {
     }
 }
 
-/// Refuses a number from the device that exceeds the bound known from the operands.
+/// Refuses a number from the device that exceeds the bound that follows from the operands.
 pub(crate) fn at_most(what: &'static str, value: u64, most: u64) -> Result<u64> {
     match value > most {
         true => Err(Error::Contradiction(format!("{what}: {value}, at most {most} are possible"))),
@@ -347,7 +351,7 @@ mod tests {
     fn more_values_than_can_be_counted_are_refused() {
         let device = test_device();
         let work = Work::new(&device, None);
-        // With wrapping multiplication, the first four would give 16 bytes or fewer.
+        // Multiplication modulo 2^64 would give 16 bytes or fewer for the first four.
         for len in [(1 << 61) + 2, 1 << 61, (1 << 62) + 1, 1 << 63, usize::MAX, (1 << 59) + 1] {
             let refused = work.buffer::<f64>(len).map(drop);
             assert!(matches!(refused, Err(Error::TooLarge { .. })), "{len}: {refused:?}");

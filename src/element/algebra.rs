@@ -1,10 +1,10 @@
-//! The operations of a [`Semiring`]: functions for the host, text for kernels.
+//! The operations of a [`Semiring`], as functions for the host and as text for kernels.
 use super::{Arithmetic, ElementType, Semiring};
 
-/// The sum or the product of two numbers.
+/// A sum or a product of two numbers.
 type Operation<V> = fn(V, V) -> V;
 
-/// A semiring in a type: addition, multiplication, and the start of sums.
+/// The operations of a semiring for one type: addition, multiplication, and the start of sums.
 #[derive(Clone, Copy)]
 pub(crate) struct Algebra<V> {
     /// The start of a sum. Adding it to a product, or to a sum of products, changes no bit.
@@ -34,13 +34,13 @@ impl<V: Arithmetic> Algebra<V> {
             Semiring::MinPlus => (V::HIGHEST, V::HIGHEST),
             Semiring::MaxPlus | Semiring::MaxMin => (V::LOWEST, V::LOWEST),
             Semiring::OrAnd => (V::ZERO, V::ZERO),
-            // If sums started at +0.0, the sum of a single -0.0 would be +0.0.
+            // If sums started at +0.0, a sum with the single term -0.0 would be +0.0.
             _ => (V::NEUTRAL, V::ZERO),
         };
         Self { identity, empty, add, multiply }
     }
 
-    /// The sum of the terms in their order.
+    /// The sum of the terms, added in their order.
     pub fn sum(&self, terms: &mut dyn Iterator<Item = V>) -> V {
         terms.reduce(self.add).unwrap_or(self.empty)
     }
@@ -141,7 +141,7 @@ mod tests {
                 assert_eq!([(algebra.multiply)(i32::MIN, x), (algebra.multiply)(x, i32::MIN)], [i32::MIN; 2]);
             }
         }
-        // If +infinity and -infinity meet, there is no path.
+        // If +infinity and -infinity are added, there is no path.
         assert_eq!([(min.multiply)(i32::MAX, i32::MIN), (min.multiply)(i32::MIN, i32::MAX)], [i32::MAX; 2]);
         assert_eq!([(max.multiply)(i32::MAX, i32::MIN), (max.multiply)(i32::MIN, i32::MAX)], [i32::MIN; 2]);
         assert_eq!((min.multiply)(i32::MAX - 2, 5), i32::MAX);

@@ -6,13 +6,13 @@ use num_traits::NumAssign;
 /// operations of a ring, and an order. Code that needs roots, magnitudes or inverses requires a
 /// [`Field`](super::Field).
 pub trait Arithmetic: Word + Listed + nalgebra::Scalar + PartialOrd + NumAssign {
-    /// Zero; +0.0 for floats.
+    /// Zero, which is +0.0 for floats.
     const ZERO: Self;
-    /// The zero that changes no bit of a number when it is added; -0.0 for floats.
+    /// The zero that changes no bit of a number to which it is added. It is -0.0 for floats.
     const NEUTRAL: Self;
-    /// The number below all others: -infinity for floats.
+    /// The lowest number: -infinity for floats.
     const LOWEST: Self;
-    /// The number above all others: +infinity for floats.
+    /// The highest number: +infinity for floats.
     const HIGHEST: Self;
     /// [`Arithmetic::LOWEST`] in OpenCL C.
     const CL_LOWEST: &'static str;
@@ -24,15 +24,15 @@ pub trait Arithmetic: Word + Listed + nalgebra::Scalar + PartialOrd + NumAssign 
     fn plus(self, other: Self) -> Self;
     /// The product, rounded; modulo 2^32 for integers.
     fn times(self, other: Self) -> Self;
-    /// The sum of two lengths. Infinite integers stay infinite. If both infinities meet, the sum is
-    /// `none`.
+    /// The sum of two lengths. Infinite integers stay infinite. The sum of +infinity and -infinity
+    /// is `none`.
     fn length(self, other: Self, none: Self) -> Self;
     /// [`Arithmetic::length`] of `x` and `y` in OpenCL C.
     fn cl_length(none: &str) -> String;
 }
 
 /// An element type for the lengths of a graph's edges: `f64`, `f32`, `u32`, `i32`. Infinity is the
-/// length of a missing path. For integers it is their largest number, see
+/// length of a missing path. For integers it is the largest number of the type: see
 /// [`Semiring`](super::Semiring).
 pub trait Length: Element<Arithmetic = Self> + Arithmetic {}
 

@@ -26,7 +26,7 @@ impl ElementType {
     /// All element types.
     pub const ALL: &[Self] = &[Self::F64, Self::F32, Self::F16, Self::U32, Self::I32, Self::U8];
 
-    /// The name that the command and reports use.
+    /// The name of the type in the command and in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::F64 => "f64",
@@ -38,7 +38,7 @@ impl ElementType {
         }
     }
 
-    /// Bytes of an element.
+    /// Number of bytes of an element.
     pub const fn bytes(self) -> usize {
         match self {
             Self::F64 => 8,
@@ -48,8 +48,8 @@ impl ElementType {
         }
     }
 
-    /// Whether a matrix of such elements may be multiplied with vectors of `vector`; see
-    /// [`VectorElement`](super::VectorElement).
+    /// Whether a matrix with elements of this type may be multiplied with vectors of type `vector`:
+    /// see [`VectorElement`](super::VectorElement).
     pub const fn takes_vectors_of(self, vector: Self) -> bool {
         match (self, vector) {
             (Self::F32 | Self::F16, Self::F64) | (Self::F16, Self::F32) => true,
@@ -70,7 +70,7 @@ impl ElementType {
         matches!(self, Self::F64 | Self::F32 | Self::F16)
     }
 
-    /// Refuses integers. `what` is a plural for the message: "norms are of real numbers".
+    /// Refuses integer types. `what` is a plural for the message: "norms are of real numbers".
     pub(crate) fn check_real(self, what: &str) -> Result<()> {
         match self.is_real() {
             true => Ok(()),
@@ -106,13 +106,13 @@ impl ElementType {
         }
     }
 
-    /// Whether the type can represent a number. Integer types have the whole numbers of their
-    /// range, and use its ends for infinities.
+    /// Whether the type can represent `number`. Integer types represent the whole numbers of their
+    /// range, except that the ends of the range stand for infinities.
     pub fn has(self, number: f64) -> bool {
         !self.is_integer() || self.nearest(number) == number || number.is_infinite()
     }
 
-    /// The nearest number of the type: [`Element::from_f64`] and then [`Element::to_f64`].
+    /// The nearest number of the type: [`Element::from_f64`], followed by [`Element::to_f64`].
     pub fn nearest(self, number: f64) -> f64 {
         match self {
             Self::F64 => number,

@@ -1,4 +1,4 @@
-//! Integers as elements for semirings: `u32`, `i32`, and `u8` for truth values.
+//! Implements integers as elements for semirings: `u32`, `i32`, and `u8` for truth values.
 use super::{Arithmetic, Element, ElementType};
 
 /// Sums and products that wrap around, in an implementation of [`Arithmetic`].
@@ -73,7 +73,7 @@ macro_rules! element {
             }
             #[inline]
             fn narrow(value: $arithmetic) -> Self {
-                value as Self // OpenCL's conversion too keeps the lower bits
+                value as Self // OpenCL's conversion also keeps the lower bits
             }
             #[inline]
             fn to_f64(self) -> f64 {

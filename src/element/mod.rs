@@ -1,7 +1,7 @@
 //! Element types: pairs of Rust and OpenCL types.
 //!
-//! [`Word`] is a type that can be sent to a device, [`Element`] one that a matrix may hold, and
-//! [`Arithmetic`] one in which sums are computed. [`Field`] and [`Real`] are the elements that are
+//! [`Word`] is a type that can be sent to a device, [`Element`] a type that a matrix may hold, and
+//! [`Arithmetic`] a type in which sums are computed. [`Field`] and [`Real`] are element types of
 //! real numbers. [`ElementType`] is an element type known at run time, and [`AnyValues`] are
 //! numbers of such a type. [`Semiring`] is the algebra of sums and products.
 mod algebra;
@@ -42,7 +42,7 @@ pub unsafe trait Word: bytemuck::Pod + Send + Sync {
     const CL_NAME: &'static str;
 }
 
-// SAFETY: OpenCL C 1.2, section 6.1.1, fixes the width of every one of these types.
+// SAFETY: OpenCL C 1.2, section 6.1.1, fixes the width of these types.
 unsafe impl Word for u32 {
     const CL_NAME: &'static str = "uint";
 }
@@ -70,37 +70,38 @@ unsafe impl Word for f32 {
 unsafe impl Word for f64 {
     const CL_NAME: &'static str = "double";
 }
-// SAFETY: `half` is IEEE 754 binary16, as `half::f16`; pointers to it are core OpenCL C 1.0.
+// SAFETY: `half` is IEEE 754 binary16, like `half::f16`. Pointers to it are part of OpenCL C 1.0
+// without extensions.
 unsafe impl Word for f16 {
     const CL_NAME: &'static str = "half";
 }
 
-/// The operands of one block product, as indices of entries of A and B. The expansion of a block
-/// product consists of these (Polok 2015, "Compression Stage": "store only the pointers to the
-/// operands").
+/// The operands of one product of blocks, as indices of entries of A and B. The expansion of a
+/// product of blocks consists of these pairs (Polok 2015, "Compression Stage": "store only the
+/// pointers to the operands").
 #[repr(C, align(8))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct OperandPair {
-    /// Entry of A.
+    /// Index of the entry of A.
     pub a: u32,
-    /// Entry of B.
+    /// Index of the entry of B.
     pub b: u32,
 }
-// SAFETY: two u32 aligned to 8 bytes are `uint2`.
+// SAFETY: two `u32` that are aligned to 8 bytes are a `uint2`.
 unsafe impl Word for OperandPair {
     const CL_NAME: &'static str = "uint2";
 }
 
-/// The start of a chunk of a long column of C, in the order of rows.
+/// The start of a chunk of a long column of C, whose products are in the order of rows.
 #[repr(C, align(8))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Cut {
     /// The row of the chunk's first product.
     pub row: u32,
-    /// Number of products of that row in the chunks before.
+    /// Number of products of that row in earlier chunks.
     pub before: u32,
 }
-// SAFETY: two u32 aligned to 8 bytes are `uint2`.
+// SAFETY: two `u32` that are aligned to 8 bytes are a `uint2`.
 unsafe impl Word for Cut {
     const CL_NAME: &'static str = "uint2";
 }
@@ -112,27 +113,27 @@ pub(crate) struct Piece {
     pub run: u32,
     pub begin: u32,
     pub end: u32,
-    /// The place of the piece's sum until the pieces of its run are added; `u32::MAX` if the piece
-    /// is the whole run.
+    /// The index at which the piece's sum is stored until the pieces of its run are added;
+    /// `u32::MAX` if the piece is the whole run.
     pub part: u32,
 }
-// SAFETY: four u32 aligned to 16 bytes are `uint4`.
+// SAFETY: four `u32` that are aligned to 16 bytes are a `uint4`.
 unsafe impl Word for Piece {
     const CL_NAME: &'static str = "uint4";
 }
 
-/// Consecutive runs that a work-group sums.
+/// Consecutive runs whose sums one work-group computes.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Stretch {
     pub first_run: u32,
-    /// The first product of the runs.
+    /// The index of the first product of the runs.
     pub begin: u32,
-    /// The end of the products of the runs.
+    /// The index after the last product of the runs.
     pub end: u32,
     pub runs: u32,
 }
-// SAFETY: four u32 aligned to 16 bytes are `uint4`.
+// SAFETY: four `u32` that are aligned to 16 bytes are a `uint4`.
 unsafe impl Word for Stretch {
     const CL_NAME: &'static str = "uint4";
 }
@@ -140,19 +141,19 @@ unsafe impl Word for Stretch {
 /// A type that a matrix may hold: `f64`, `f32`, `half::f16`, and for [semirings](Semiring) `u32`,
 /// `i32` and `u8`.
 ///
-/// A new element type needs an impl of this trait, one of [`Word`], and a variant of
-/// [`ElementType`]. If it is computed in a new type, that type implements [`Arithmetic`].
+/// A new element type needs an implementation of this trait and of [`Word`], and a variant of
+/// [`ElementType`]. If its sums are computed in a new type, that type implements [`Arithmetic`].
 pub trait Element: Word + values::Listed + PartialEq + PartialOrd + std::fmt::Debug + std::fmt::Display {
-    /// The type in which sums and products are computed: `f32` for `f16`, `u32` for `u8`, else the
-    /// type itself.
+    /// The type in which sums and products are computed: `f32` for `f16`, `u32` for `u8`, otherwise
+    /// the type itself.
     type Arithmetic: Arithmetic;
     /// The type as a run-time value, different for each type.
     const TYPE: ElementType;
-    /// The name that the command and reports use.
+    /// The name of the type in the command and in reports.
     const NAME: &'static str = Self::TYPE.name();
     /// Unit round-off of [`Element::Arithmetic`]; 0 for integers.
     const ARITHMETIC_ROUNDOFF: f64;
-    /// Unit round-off of storing a result; 0 if storage and arithmetic have the same type.
+    /// Unit round-off of storing a result; 0 if results are stored in the arithmetic type.
     const STORAGE_ROUNDOFF: f64;
     /// Whether elements are truth values. Their only algebra is [`Semiring::OrAnd`].
     const TRUTH: bool = false;
@@ -162,19 +163,19 @@ pub trait Element: Word + values::Listed + PartialEq + PartialOrd + std::fmt::De
     fn narrow(value: Self::Arithmetic) -> Self;
     /// Converts to `f64`, exactly.
     fn to_f64(self) -> f64;
-    /// Converts from `f64`, rounded to nearest even. Integers saturate at their extremes; NaN
-    /// becomes 0.
+    /// Converts from `f64`, rounded to nearest even. Integers saturate at the ends of their range,
+    /// and NaN becomes 0.
     fn from_f64(value: f64) -> Self;
 }
 
 /// An [`Element`] that is a real number: `f64`, `f32`, `half::f16`. Norms, dot products, scalings
-/// and thresholds are computed for these.
+/// and thresholds are computed for these types only.
 pub trait Field: Element<Arithmetic: RealField> {}
 
 impl<T: Element<Arithmetic: RealField>> Field for T {}
 
-/// The elements of vectors that can be added and multiplied: a [`Field`], or [`Any`] for a type
-/// known at run time only.
+/// The element type of vectors that can be added and scaled: a [`Field`], or [`Any`] for a type
+/// that is known at run time only.
 pub trait FieldOrAny: 'static {}
 
 impl<T: Field> FieldOrAny for T {}
@@ -251,9 +252,9 @@ impl Element for f16 {
     }
     #[inline]
     fn from_f64(value: f64) -> Self {
-        // The conversion goes through f32 rounded to odd, which keeps the information that the
-        // second rounding needs (Boldo and Melquiond 2008). On some processors the conversion of
-        // `half` rounds to nearest twice.
+        // The conversion goes through an f32 that is rounded to odd, which keeps the information
+        // that the second rounding needs (Boldo and Melquiond 2008). On some processors the
+        // conversion in the crate `half` rounds to nearest twice.
         let nearest = value as f32;
         let inexact = f64::from(nearest) != value && !value.is_nan();
         let toward_zero = nearest.to_bits() - u32::from(f64::from(nearest).abs() > value.abs());
@@ -268,7 +269,7 @@ mod tests {
 
     #[test]
     fn elements_need_not_be_real_numbers() -> Result<()> {
-        // 65535² needs all 32 bits; an `f32` has 24.
+        // 65535² needs all 32 bits of a `u32`; an `f32` has 24.
         let a = Csc::from_triplets(2, 2, [(0, 0, 65535u32), (1, 0, 3), (1, 1, 5)])?;
         let device = test_device();
         let on_device = device.upload(&a)?;
@@ -290,7 +291,7 @@ mod tests {
         assert_eq!([half(tie), half(tie + 2f64.powi(-40)), half(tie - 2f64.powi(-40))], [one, one + 1, one]);
         assert_eq!(half(-(tie + 2f64.powi(-40))), (one + 1) | 0x8000);
         assert_eq!([half(65519.9), half(65520.0), half(1e300), half(f64::INFINITY)], [0x7bff, 0x7c00, 0x7c00, 0x7c00]);
-        // Half of the least subnormal is a tie with 0. A number just above it is not.
+        // Half of the smallest subnormal number is a tie with 0. A slightly larger number is not.
         assert_eq!([half(2f64.powi(-25)), half(2f64.powi(-25) + 2f64.powi(-60)), half(-0.0)], [0, 1, 0x8000]);
         assert!(f16::from_bits(half(f64::NAN)).is_nan());
         for bits in (0..0x7c00).step_by(7) {

@@ -1,8 +1,8 @@
-//! Scaling: the numbers alpha and beta of C = alpha·(...) + beta·C.
+//! The factors alpha and beta of C = alpha·(...) + beta·C.
 use super::{ElementType, Number};
 
-/// The factors alpha and beta of C = alpha·A·B + beta·C. If beta is 0, C is not read. Both belong
-/// to plus-times; for other algebras see [`Semiring`](crate::Semiring).
+/// The factors alpha and beta of C = alpha·A·B + beta·C. If beta is 0, C is not read. The factors
+/// belong to plus-times; for other algebras see [`Semiring`](crate::Semiring).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scaling {
     pub alpha: Number,
@@ -15,7 +15,7 @@ impl Scaling {
         Self { alpha: Number::nearest(element, alpha), beta: Number::nearest(element, beta) }
     }
 
-    /// The factors 1 and 0: C = A·B.
+    /// The factors 1 and 0, which give C = A·B.
     pub fn plain(element: ElementType) -> Self {
         Self::of(element, 1.0, 0.0)
     }

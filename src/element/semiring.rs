@@ -2,39 +2,39 @@
 use super::{Element, ElementType};
 use crate::{Error, Result};
 
-/// An algebra of sums and products. C = A·B and y = A·x use its operations in place of + and ·.
+/// An algebra of sums and products. C = A·B and y = A·x use its operations instead of + and ·.
 ///
-/// | name | sum of x, y | product of x, y | an entry without products | serves |
+/// | name | sum of x and y | product of x and y | entry without products | use |
 /// |---|---|---|---|---|
 /// | `plus-times` | x + y | x·y | 0 | linear algebra |
 /// | `min-plus` | the smaller | x + y | +infinity | lengths of shortest paths |
 /// | `max-plus` | the larger | x + y | -infinity | lengths of longest paths, schedules |
 /// | `max-min` | the larger | the smaller | -infinity | widest paths |
-/// | `or-and` | 1 if one is not 0 | 1 if both are not 0 | 0 | reachability |
+/// | `or-and` | 1 if x or y is not 0 | 1 if both are not 0 | 0 | reachability |
 /// | `plus-first` | x + y | x | 0 | sums of A's values |
 /// | `plus-second` | x + y | y | 0 | sums of B's values, or of x's |
 /// | `plus-pair` | x + y | 1 | 0 | numbers of paths, triangles |
 ///
-/// x is a value of A, y one of B or of the vector. Element types are `f64`, `f32`, `f16`, `u32` and
-/// `i32`; `u8` supports `or-and` only.
+/// Here x is a value of A, and y is a value of B or of the vector. Element types are `f64`, `f32`,
+/// `f16`, `u32` and `i32`; `u8` supports `or-and` only.
 ///
-/// **Integers.** Sums wrap around at 2^32, and so do products of plus-times. In min-plus and
+/// **Integers.** Sums wrap around at 2^32, and products of plus-times wrap too. In min-plus and
 /// max-plus `u32::MAX` is +infinity; `i32::MAX` and `i32::MIN` are +infinity and -infinity.
-/// Infinite values stay infinite, whatever is added, and finite sums stop at them. If both
-/// infinities are added, the sum is the value of an entry without products. `u32` has no -infinity:
-/// an entry of max-plus or max-min without products is 0.
+/// Infinite values stay infinite, whatever is added, and finite sums saturate at them. The sum of
+/// +infinity and -infinity is the value of an entry without products. `u32` has no -infinity: an
+/// entry of max-plus or max-min without products is 0.
 ///
-/// **NaN and zeros.** NaN counts as both the smaller and the larger of two numbers, so it stays in
-/// a sum to the end. -0.0 and 0.0 are equal; of equal numbers a sum keeps the later one. In or-and
-/// NaN is not 0. The device and the [reference](crate::reference) follow the same rules in the same
-/// order, so their bits are equal, except for the bits of a NaN.
+/// **NaN and zeros.** NaN counts as both the smaller and the larger of two numbers, so it remains
+/// in a sum to the end. -0.0 and 0.0 are equal; if two numbers are equal, the sum is the later one.
+/// In or-and NaN is not 0. The device and the [reference](crate::reference) follow the same rules
+/// in the same order, so their bits are equal, except for the bits of a NaN.
 ///
 /// **Blocks.** Every element of a block is an entry, even if its value is 0. So if a matrix of
-/// scalars was [cut](crate::Csc::to_blocks) into blocks that are not full, its products stay the
-/// same in plus-times and or-and only.
+/// scalars is [cut](crate::Csc::to_blocks) into blocks that are not full, its products remain the
+/// same only in plus-times and or-and.
 ///
 /// The factors alpha and beta of an [`Accum`](crate::plan::Accum) belong to plus-times. In other
-/// algebras alpha must be 1. beta is 0 to replace the old contents, or 1 to add to them.
+/// algebras alpha must be 1, and beta must be 0 to replace the old contents or 1 to add to them.
 ///
 /// ```
 /// use blockmul::{Csc, Semiring, reference};
@@ -49,7 +49,7 @@ use crate::{Error, Result};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Semiring {
-    /// The sum of products.
+    /// The sum of the products.
     #[default]
     PlusTimes,
     /// The minimum of sums.
@@ -58,7 +58,7 @@ pub enum Semiring {
     MaxPlus,
     /// The maximum of minima.
     MaxMin,
-    /// Whether there is a product of two nonzero numbers.
+    /// Whether there is a product whose factors are both nonzero.
     OrAnd,
     /// The sum of the first factors.
     PlusFirst,
@@ -81,7 +81,7 @@ impl Semiring {
         Self::PlusPair,
     ];
 
-    /// The name that the command and the report use.
+    /// The name of the algebra in the command and in the report.
     pub fn name(self) -> &'static str {
         match self {
             Self::PlusTimes => "plus-times",
@@ -95,7 +95,7 @@ impl Semiring {
         }
     }
 
-    /// Whether sums are ordinary sums of numbers.
+    /// Whether a sum is the ordinary sum of numbers.
     pub(crate) fn adds(self) -> bool {
         matches!(self, Self::PlusTimes | Self::PlusFirst | Self::PlusSecond | Self::PlusPair)
     }
@@ -109,7 +109,7 @@ impl Semiring {
         }
     }
 
-    /// Checks that the algebra supports the element type.
+    /// Checks that the algebra supports the element type `T`.
     ///
     /// # Errors
     /// [`Error::Argument`] for `u8`, except with or-and.
@@ -117,7 +117,7 @@ impl Semiring {
         self.check_type(T::TYPE)
     }
 
-    /// Does as [`Semiring::check`] for a type known at run time only.
+    /// Like [`Semiring::check`], for a type that is known at run time only.
     ///
     /// # Errors
     /// See [`Semiring::check`].
@@ -128,7 +128,7 @@ impl Semiring {
         }
     }
 
-    /// Refuses weights between two products in another algebra than plus-times.
+    /// Refuses weights between two products in an algebra other than plus-times.
     pub(crate) fn check_weights(self) -> Result<()> {
         match self {
             Self::PlusTimes => Ok(()),

@@ -2,7 +2,7 @@
 use super::{Element, ElementType};
 use half::f16;
 
-/// Numbers of one element type that is known at run time.
+/// Numbers of one element type, which is known at run time.
 ///
 /// ```
 /// use blockmul::element::{AnyValues, ElementType};
@@ -39,12 +39,12 @@ pub enum AnySlice<'a> {
     U8(&'a [u8]),
 }
 
-/// An element type with a variant in [`AnyValues`].
+/// An element type that has a variant in [`AnyValues`].
 pub trait Listed: Sized {
     fn any(values: Vec<Self>) -> AnyValues;
     fn any_slice(values: &[Self]) -> AnySlice<'_>;
     fn any_slice_mut(values: &mut [Self]) -> AnySliceMut<'_>;
-    /// The values if they are of type `Self`; otherwise returns them.
+    /// Returns the values if their type is `Self`; otherwise returns the input as the error.
     fn of_any(values: AnyValues) -> Result<Vec<Self>, AnyValues>;
     fn of_any_slice(values: AnySlice<'_>) -> Option<&[Self]>;
     fn of_any_slice_mut(values: AnySliceMut<'_>) -> Option<&mut [Self]>;
@@ -61,7 +61,8 @@ pub enum AnySliceMut<'a> {
     U8(&'a mut [u8]),
 }
 
-/// Evaluates an expression with the values under a name. It is compiled once for each type.
+/// Evaluates an expression in which a name stands for the values. It is compiled once for each
+/// type.
 macro_rules! with_values {
     ($kind:ident, $any:expr, $values:ident => $result:expr) => {
         match $any {
@@ -75,8 +76,8 @@ macro_rules! with_values {
     };
 }
 
-/// Applies a function that only moves numbers, and returns values of the same type. It is compiled
-/// once for each number size: 1, 2, 4 and 8 bytes.
+/// Applies a function that only moves numbers and returns values of the same type. It is compiled
+/// once for each size of a number: 1, 2, 4 and 8 bytes.
 macro_rules! move_values {
     ($any:expr, $bits:ident => $moved:expr) => {
         match $any {
@@ -183,12 +184,12 @@ impl AnyValues {
         self.len() == 0
     }
 
-    /// The numbers if their type is `T`.
+    /// The numbers if their type is `T`, otherwise `None`.
     pub fn get<T: Element>(&self) -> Option<&[T]> {
         T::of_any_slice(self.borrow())
     }
 
-    /// The number at index `at`, exactly.
+    /// The number at index `at`, converted exactly.
     ///
     /// # Panics
     /// If `at` is out of range.
@@ -196,12 +197,12 @@ impl AnyValues {
         self.borrow().number(at)
     }
 
-    /// All numbers as `f64`, exactly.
+    /// All numbers, converted exactly to `f64`.
     pub fn numbers(&self) -> Vec<f64> {
         self.borrow().numbers()
     }
 
-    /// The largest magnitude of the numbers; 0 if there are no numbers.
+    /// The largest magnitude of all numbers; 0 if there are none.
     pub fn magnitude(&self) -> f64 {
         self.numbers().into_iter().fold(0.0, |largest, value| value.abs().max(largest))
     }
@@ -211,17 +212,18 @@ impl AnyValues {
         self.borrow().bytes()
     }
 
-    /// Converts the numbers to another type. Each is rounded to nearest, see [`Element::from_f64`].
+    /// Converts the numbers to another type. Each is rounded to nearest: see [`Element::from_f64`].
     pub fn cast(&self, element: ElementType) -> Self {
         self.borrow().cast(element)
     }
 
-    /// Applies a function to each number as `f64`, and rounds the results to their type.
+    /// Applies a function to each number as `f64`, and rounds the results to the type of the
+    /// numbers.
     pub fn map(&self, number: impl Fn(f64) -> f64) -> Self {
         Self::F64(self.numbers().into_iter().map(number).collect()).cast(self.element())
     }
 
-    /// `len` numbers that are all 0.
+    /// Makes `len` numbers that are all 0.
     pub fn zeros(element: ElementType, len: usize) -> Self {
         match element {
             ElementType::F64 => Self::F64(vec![0.0; len]),
@@ -287,7 +289,7 @@ impl<'a> AnySlice<'a> {
         with_values!(Self, self, values => element_of(values))
     }
 
-    /// The number at index `at`, exactly.
+    /// The number at index `at`, converted exactly.
     #[inline]
     pub(crate) fn number(&self, at: usize) -> f64 {
         match self {
@@ -317,13 +319,13 @@ impl<'a> AnySlice<'a> {
         with_values!(Self, self, values => bytemuck::cast_slice(values))
     }
 
-    /// Converts the numbers to another type. Each is rounded to nearest, see [`Element::from_f64`].
+    /// Converts the numbers to another type. Each is rounded to nearest: see [`Element::from_f64`].
     pub(crate) fn cast(self, to: ElementType) -> AnyValues {
         let numbers = (0..self.len()).map(|at| self.number(at));
         with_type!(to, T => T::any(numbers.map(<T as Element>::from_f64).collect()))
     }
 
-    /// All numbers as `f64`, exactly.
+    /// All numbers, converted exactly to `f64`.
     pub(crate) fn numbers(&self) -> Vec<f64> {
         with_values!(Self, self, values => values.iter().map(|&value| value.to_f64()).collect())
     }

@@ -1,15 +1,15 @@
-//! Element types of vectors that a matrix of another type can be multiplied with.
+//! The element types of vectors with which a matrix of another type can be multiplied.
 use super::Element;
 use half::f16;
 
 /// An element type of vectors with which a matrix of `T` may be multiplied. It is `T` itself, or a
-/// type whose arithmetic represents every `T` exactly: `f64` vectors fit matrices of `f32` and
-/// `f16`, and `f32` vectors those of `f16`. Sums and products are computed in the vectors'
-/// arithmetic type.
+/// type whose arithmetic represents every `T` exactly: `f64` vectors for matrices of `f32` and
+/// `f16`, and `f32` vectors for matrices of `f16`. Sums and products are computed in the arithmetic
+/// type of the vectors.
 ///
 /// The trait is implemented for these pairs only.
 pub trait VectorElement<T: Element>: Element {
-    /// Converts a matrix's value, exactly, to the type in which it is multiplied.
+    /// Converts a matrix's value exactly to the type in which it is multiplied.
     fn take(value: T) -> Self::Arithmetic;
 }
 

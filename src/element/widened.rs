@@ -1,12 +1,14 @@
-//! The types in which the host computes sums, and the elements that convert to them.
+//! The types in which the host computes sums, and conversions between them and the element types.
 use super::{AnySlice, AnyValues, Arithmetic, ElementType};
 use half::f16;
 use std::borrow::Cow;
 
-/// A type in which sums are computed for several element types. `f32` also serves `f16`, `u32` also
-/// serves `u8`, and `f64` also serves matrices of `f32` or `f16` with vectors of `f64`.
+/// A type in which the host computes sums for several element types. `f32` also serves `f16`, `u32`
+/// serves `u8`, and `f64` serves matrices of `f32` or `f16` that are multiplied with vectors of
+/// `f64`.
 pub(crate) trait Widened: Arithmetic {
-    /// Converts values to this type; `None` if it cannot represent all of them.
+    /// Converts values to this type. Returns `None` if the type cannot represent all values of
+    /// theirs.
     fn widened(values: AnySlice<'_>) -> Option<Cow<'_, [Self]>>;
     /// Converts sums to an element type. Each is rounded to nearest.
     fn narrowed(sums: Vec<Self>, element: ElementType) -> AnyValues;

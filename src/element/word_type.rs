@@ -1,5 +1,5 @@
-//! Types and numbers of kernels, known at run time, for code that is compiled once for all
-//! elements.
+//! Types and numbers of kernels, known at run time, for code that is compiled once for all element
+//! types.
 use super::{Arithmetic, ElementType, Word};
 use half::f16;
 
@@ -17,25 +17,25 @@ pub(crate) struct WordType {
 }
 
 impl WordType {
-    /// No type. No memory holds values of it.
+    /// The absence of a type. No memory holds values of it.
     pub const NONE: Self = Self { name: "", bytes: 0 };
 
     pub const fn of<T: Word>() -> Self {
         Self { name: T::CL_NAME, bytes: size_of::<T>() }
     }
 
-    /// Its name in OpenCL C.
+    /// The name of the type in OpenCL C.
     pub const fn name(self) -> &'static str {
         self.name
     }
 
-    /// The number of bytes of a value. It is also its alignment.
+    /// The number of bytes of a value, which is also its alignment.
     pub const fn bytes(self) -> usize {
         self.bytes
     }
 }
 
-/// A number of at most eight bytes with its type.
+/// A number of at most eight bytes, and its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Number {
     bits: [u8; 8],
@@ -105,7 +105,7 @@ impl ElementType {
         matches!(self, Self::U32 | Self::I32 | Self::U8)
     }
 
-    /// The lowest number that sums may have; -infinity for floats.
+    /// The lowest number that a sum can be: -infinity for floats.
     pub(crate) fn lowest(self) -> f64 {
         match self.arithmetic() {
             Self::I32 => i32::MIN.into(),
@@ -114,7 +114,7 @@ impl ElementType {
         }
     }
 
-    /// The sum of two lengths in min-plus, rounded; the highest integer is infinite.
+    /// The sum of two lengths in min-plus, rounded. The highest integer counts as infinity.
     pub(crate) fn length(self, x: f64, y: f64) -> f64 {
         match self.arithmetic() {
             Self::F64 => x + y,

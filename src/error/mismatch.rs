@@ -1,17 +1,17 @@
-//! Differences between a matrix and the pattern for which a plan was made.
+//! The differences between a matrix and the pattern for which a plan was made.
 use std::fmt;
 
-/// The error that a matrix differs from the pattern for which a plan was made.
+/// The error for a matrix that differs from the pattern for which a plan was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PatternMismatch {
-    /// The matrix, as the documentation of the plan names it.
+    /// The name of the matrix in the documentation of the plan.
     pub matrix: String,
     /// The first difference.
     pub difference: PatternDifference,
 }
 
-/// The first difference that was found. The variants are in the order of the checks.
+/// The first difference that was found. The checks are made in the order of the variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatternDifference {
@@ -29,14 +29,14 @@ pub enum PatternDifference {
         /// Size of the plan's pattern.
         expected: PatternSize,
     },
-    /// Only one of the patterns has an entry (block) at a place. It is the first such place, column
-    /// by column (row by row for row-major matrices).
+    /// Only one of the patterns has an entry (block) at this place. It is the first such place,
+    /// column by column (row by row for row-major matrices).
     Entry {
         /// Size of both patterns.
         size: PatternSize,
-        /// Row of the entry, from 0.
+        /// Row of the entry, counted from 0.
         row: usize,
-        /// Column of the entry, from 0.
+        /// Column of the entry, counted from 0.
         col: usize,
         /// Whether the matrix has the entry.
         found: bool,
@@ -55,7 +55,7 @@ pub struct PatternSize {
     pub block_rows: usize,
     /// Columns of each block.
     pub block_cols: usize,
-    /// Entries (blocks).
+    /// Number of entries (blocks).
     pub nnz: usize,
 }
 

@@ -2,7 +2,7 @@
 use super::{Random, Values, fill, lines, room, together};
 use crate::{BlockShape, Cbc, Error, Pattern, Result};
 
-/// The family of matrices with equally many blocks in every column, in rows drawn uniformly.
+/// Matrices with the same number of blocks in every column. The rows are drawn uniformly.
 ///
 /// ```
 /// use blockmul::generate::Uniform;
@@ -16,7 +16,7 @@ pub struct Uniform {
     pub rows: usize,
     /// Columns, counted in blocks.
     pub cols: usize,
-    /// Blocks in every column.
+    /// Number of blocks in every column.
     pub per_column: usize,
     /// Shape of the blocks.
     pub shape: BlockShape,
@@ -27,7 +27,7 @@ pub struct Uniform {
 }
 
 impl Default for Uniform {
-    /// 1000 rows and columns, 8 real scalars in a column, seed 1.
+    /// 1000 rows and columns, 8 real scalars in each column, seed 1.
     fn default() -> Self {
         let (shape, values) = (BlockShape::SCALAR, Values::Real);
         Self { rows: 1000, cols: 1000, per_column: 8, shape, values, seed: 1 }
@@ -60,19 +60,19 @@ impl Uniform {
     }
 }
 
-/// The family of adjacency matrices of directed graphs whose degrees follow a power law. Each edge
-/// becomes a dense block.
+/// Adjacency matrices of directed graphs whose degrees follow a power law. Each edge becomes a
+/// dense block.
 ///
 /// The method is R-MAT (Chakrabarti, Zhan, Faloutsos: *R-MAT: A Recursive Model for Graph Mining*,
-/// SIAM SDM 2004) with the quadrant probabilities of Graph500, 0.57, 0.19, 0.19, 0.05. It works on
-/// the smallest power of two that holds the nodes; an edge that falls outside is drawn again. An
-/// edge drawn twice, as often happens at hubs, becomes one block. Nodes are not shuffled: hubs have
-/// low numbers.
+/// SIAM SDM 2004) with the quadrant probabilities of Graph500, 0.57, 0.19, 0.19, 0.05. The edges
+/// are drawn in a square whose side is the smallest power of two that is at least `nodes`; an edge
+/// outside of the matrix is drawn again. An edge that is drawn twice, as often at hubs, becomes one
+/// block. Nodes are not shuffled, so hubs have low numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PowerLaw {
     /// Rows and columns, counted in blocks.
     pub nodes: usize,
-    /// Edges drawn, of which those drawn twice are stored once.
+    /// Number of edges drawn. Edges that are drawn twice are stored once.
     pub edges: usize,
     /// Shape of the blocks.
     pub shape: BlockShape,
@@ -83,7 +83,7 @@ pub struct PowerLaw {
 }
 
 impl Default for PowerLaw {
-    /// 1000 nodes, 8000 edges of one real scalar, seed 1.
+    /// 1000 nodes, 8000 edges with one real scalar each, seed 1.
     fn default() -> Self {
         Self { nodes: 1000, edges: 8000, shape: BlockShape::SCALAR, values: Values::Real, seed: 1 }
     }
@@ -102,7 +102,7 @@ impl PowerLaw {
             return Err(Error::Argument(format!("{edges} edges in a graph without nodes")));
         }
         let random = &mut Random::new(seed);
-        // Column and row in one number, so that sorting puts the entries in order.
+        // Column and row are stored in one number, so that sorting puts the entries in order.
         together(&[(u64::from(nodes) + 1, 8), (edges as u64, 8 + 4)])?;
         let mut places: Vec<u64> = room(edges as u64, 8)?;
         places.extend((0..edges).map(|_| edge(nodes, random)));
@@ -119,10 +119,10 @@ impl PowerLaw {
     }
 }
 
-/// Draws one edge, `column << 32 | row`: one quadrant for each bit of the node numbers, with 32
-/// random bits.
+/// Draws one edge, `column << 32 | row`. Each bit of the node numbers is a choice of a quadrant
+/// with 32 random bits.
 fn edge(nodes: u32, random: &mut Random) -> u64 {
-    // 0.57, 0.57 + 0.19, 0.57 + 0.19 + 0.19 of 2^32, rounded down.
+    // The fractions 0.57, 0.57 + 0.19 and 0.57 + 0.19 + 0.19 of 2^32, rounded down.
     const UPPER_LEFT: u32 = 2448131358;
     const UPPER_RIGHT: u32 = 3264175144;
     const LOWER_LEFT: u32 = 4080218931;
@@ -156,7 +156,7 @@ mod tests {
         let pattern = matrix.pattern();
         assert_eq!((pattern.nrows(), pattern.ncols(), pattern.nnz(), matrix.shape()), (50, 2000, 10000, shape(2, 3)));
         assert!((0..2000).all(|col| pattern.column(col).len() == 5));
-        // 200 in each row, with a standard deviation of 13.
+        // Each row has 200 entries on average, with a standard deviation of 13.
         let rows = pattern.transpose().0;
         assert!((0..50).all(|row| (130..270).contains(&rows.column(row).len())));
         assert!(matrix.values().iter().all(|value| value.fract() == 0.0 && value.abs() <= 4.0));
@@ -171,8 +171,8 @@ mod tests {
         assert_eq!((pattern.nrows(), pattern.ncols()), (1000, 1000));
         assert!((5000..=8000).contains(&pattern.nnz()), "{}", pattern.nnz());
         let lengths: Vec<_> = (0..1000).map(|col| pattern.column(col).len()).collect();
-        // The mean is about 7; a uniform graph of this size has no column above 25 and hardly an
-        // empty one.
+        // The mean length is about 7. A uniform graph of this size has no column above 25 and
+        // hardly any empty column.
         assert!(*lengths.iter().max().unwrap() > 100 && lengths.iter().filter(|&&length| length == 0).count() > 50);
         assert!(matrix.values().iter().all(|value| (-1.0..1.0).contains(value)));
     }
@@ -183,8 +183,8 @@ mod tests {
             |seed| PowerLaw { nodes: 77, edges: 300, shape: shape(1, 2), seed, ..Default::default() }.matrix().unwrap();
         assert_eq!(one(3), one(3));
         assert_ne!(one(3), one(4));
-        // These values never change: pages, tests and reports elsewhere name matrices by their
-        // seeds.
+        // These values must never change, because pages, tests and reports elsewhere identify
+        // matrices by their seeds.
         let matrix =
             Uniform { rows: 10, cols: 3, per_column: 2, values: Values::Integer, seed: 42, ..Default::default() }
                 .matrix()

@@ -1,8 +1,8 @@
-//! Block-sparse matrices of any size, generated from a seed: families that occur in solvers and
-//! graphs, and triangle meshes. [`problem`] has whole problems, with consistent numbers.
+//! Generates block-sparse matrices of any size from a seed: families that occur in solvers and
+//! graphs, and triangle meshes. [`problem`] generates whole problems with consistent numbers.
 //!
-//! A family is a struct of its parameters, with defaults. The same parameters give the same matrix,
-//! bit for bit, on every platform. The random numbers are those of [`Random`], and are combined
+//! A family is a struct of its parameters, which have defaults. The same parameters give the same
+//! matrix, bit for bit, on every platform. The random numbers come from [`Random`] and are combined
 //! only by additions, multiplications and comparisons, which IEEE 754 defines exactly.
 //!
 //! ```
@@ -32,10 +32,10 @@ use crate::{BlockShape, Cbc, Error, Pattern, Result};
 /// Distribution of the elements of generated blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Values {
-    /// Uniform in -1 to 1.
+    /// Uniform between -1 and 1.
     #[default]
     Real,
-    /// Integers from -4 to 4, so that sums of products are exact in floats while they are small
+    /// Integers from -4 to 4. Sums of their products are exact in floats as long as they are small
     /// enough.
     Integer,
 }
@@ -65,9 +65,9 @@ fn lines(what: &'static str, count: usize) -> Result<u32> {
     }
 }
 
-/// Refuses arrays that are filled together, unless the host has room for all. Each array is a count
-/// of groups and the bytes of a group. [`room`] alone does not count arrays that are allocated but
-/// not written yet.
+/// Refuses arrays that are filled together, unless the host has memory for all. Each array is given
+/// as a number of groups and the bytes of a group. [`room`] alone does not count arrays that are
+/// allocated but not written yet.
 fn together(arrays: &[(u64, u64)]) -> Result<()> {
     let bytes = arrays.iter().map(|&(count, bytes)| count.saturating_mul(bytes));
     let entries = arrays.iter().map(|&(count, _)| count).max().unwrap_or(0);
@@ -95,7 +95,8 @@ mod tests {
     use super::*;
     use crate::host::memory::tests::with_available;
 
-    /// Each array would have room, and the large ones are below what is asked for.
+    /// Each array would fit alone, and the large arrays are smaller than the memory requested
+    /// together.
     #[test]
     fn arrays_that_fit_alone_but_not_together_are_refused() {
         let refused = |needed: u64, made: fn() -> Result<Cbc<f64>>| {
@@ -103,10 +104,10 @@ mod tests {
             assert!(matches!(refused, Err(Error::Memory { needed: found, .. }) if found == needed), "{refused:?}");
             with_available(needed, made).map(|a| a.nnz()).unwrap()
         };
-        // A vertex has 16 bytes for its point, 8 for its column, 6 edges of 12.
+        // Each vertex needs 16 bytes for its point, 8 for its column, and 12 for each of 6 edges.
         let edges = refused(96 * 800_000, || planar(1000, 800, 1));
         assert!(edges < 4_800_000);
-        // A column has 8 bytes and 8 entries of 12.
+        // Each column needs 8 bytes, and 12 bytes for each of 8 entries.
         let entries = refused(700_001 * 8 + 700_000 * 8 * 12, || {
             Uniform { rows: 700_000, cols: 700_000, per_column: 8, values: Values::Integer, ..Default::default() }
                 .matrix()

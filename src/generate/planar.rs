@@ -1,13 +1,14 @@
-//! Graphs in the plane, like road networks: few edges at each vertex, and long shortest paths.
+//! Graphs in the plane that resemble road networks: few edges at each vertex, and long shortest
+//! paths.
 use super::{Random, lines, room, together};
 use crate::{BlockShape, Cbc, Error, Pattern, Result};
 
-/// The graph of `cols` x `rows` points of the plane, each near its place in a grid of side 1,
-/// connected by a triangulation: neighbours in the grid, and the ends of each cell's shorter
-/// diagonal. Edges lead in both directions, and their values are their lengths.
+/// The graph of `cols` x `rows` points of the plane, each near its place in a grid of side 1. A
+/// triangulation connects the points: neighbours in the grid, and the ends of the shorter diagonal
+/// of each cell. Edges lead in both directions, and their values are their lengths.
 ///
-/// The points are within a quarter of their places, so cells are convex and the triangles do not
-/// overlap. Point c of row r has the number r * `cols` + c.
+/// The points are at most a quarter away from their places, so cells are convex and the triangles
+/// do not overlap. Point c of row r has the number r * `cols` + c.
 ///
 /// # Errors
 /// [`Error::TooLarge`] and [`Error::Memory`] for sizes out of range.
@@ -24,7 +25,7 @@ pub fn planar(cols: usize, rows: usize, seed: u64) -> Result<Cbc<f64>> {
         let [x, y] = [points[from][0] - points[to][0], points[from][1] - points[to][1]];
         (x * x + y * y).sqrt()
     };
-    // Whether the cell right of and above a point has its diagonal at that point.
+    // Whether the diagonal of the cell to the right of and above a point begins at that point.
     let begins = |at: usize| length(at, at + cols + 1) <= length(at + 1, at + cols);
     let (mut row_idx, mut lengths): (Vec<u32>, Vec<f64>) = (room(most, 4)?, room(most, 8)?);
     let mut col_ptr = room(vertices as u64 + 1, 8)?;
@@ -66,8 +67,8 @@ mod tests {
             assert_eq!((graph.pattern().ncols(), graph.nnz()), (cols * rows, edges), "{cols}x{rows}");
             let back = graph.transpose();
             assert_eq!((back.pattern(), back.values()), (graph.pattern(), graph.values()));
-            // Neighbours are at most 1.5 and 0.5 apart along the axes, those of a diagonal 1.5 and
-            // 1.5, and the shorter of two is shorter than both sides.
+            // Along the two axes, neighbours are at most 1.5 and 0.5 apart, and the ends of a
+            // diagonal at most 1.5 and 1.5. Each cell has its shorter diagonal.
             assert!(graph.values().iter().all(|length| (0.5..1.9).contains(length)));
         }
         for (cols, rows) in [(0, 5), (0, usize::MAX), (usize::MAX, 0)] {

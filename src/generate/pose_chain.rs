@@ -1,16 +1,16 @@
-//! Pose graphs: chains of poses that are closed at random places.
+//! Pose graphs: chains of poses with closures at random places.
 use super::{Random, Values, fill, lines, room};
 use crate::{BlockShape, Cbc, Error, Pattern, Result};
 
-/// The family of pose graphs: a chain of poses that is closed at random places. Hessians and
-/// Jacobians are made of it.
+/// Pose graphs: a chain of poses with closures, which are steps between random poses. The struct
+/// generates Hessians and Jacobians.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PoseChain {
     /// Number of poses.
     pub poses: usize,
-    /// Pairs of poses connected in addition to the steps from pose to pose.
+    /// Number of pairs of poses that are connected in addition to the steps from pose to pose.
     pub closures: usize,
-    /// Rows and columns of a block: 6 in space, 3 in the plane.
+    /// Number of rows and columns of a block: 6 in space, 3 in the plane.
     pub freedom: usize,
     /// Distribution of the elements.
     pub values: Values,
@@ -28,8 +28,8 @@ impl Default for PoseChain {
 impl PoseChain {
     /// The Hessian of the pose graph.
     ///
-    /// Each step from pose to pose and each closure has a block and its transpose; every diagonal
-    /// block is stored. The matrix is symmetric to the bit and strictly diagonally dominant with a
+    /// Each step from pose to pose and each closure has a block and its transpose. Every diagonal
+    /// block is stored. The matrix is exactly symmetric, and strictly diagonally dominant with a
     /// positive diagonal, so it is positive definite.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl PoseChain {
         let area = shape.area();
         let mut elements = room(pattern.nnz() as u64, area as u64 * 8)?;
         elements.resize(pattern.nnz() * area, 0.0);
-        // Sums of the magnitudes beside the diagonal, for each row of scalars.
+        // For each row of scalars, the sum of the magnitudes beside the diagonal.
         let mut weight = room(u64::from(poses), freedom as u64 * 8)?;
         weight.resize(poses as usize * freedom, 0.0);
         for &(from, to) in &edges {
@@ -65,7 +65,7 @@ impl PoseChain {
         for pose in 0..poses {
             let block = entry(&pattern, pose, pose) * area;
             for row in 0..freedom {
-                // 1 more than the sum of the magnitudes beside it.
+                // The diagonal element is 1 more than the sum of the magnitudes beside it.
                 elements[block + row * (freedom + 1)] = weight[pose as usize * freedom + row] + 1.0;
             }
         }
@@ -101,11 +101,11 @@ impl PoseChain {
     }
 }
 
-/// The steps and closures of a pose graph, as (earlier, later) pose, ascending by the later,
-/// then the earlier.
+/// The steps and closures of a pose graph, as pairs (earlier pose, later pose), ascending by the
+/// later and then by the earlier pose.
 fn edges(poses: usize, closures: usize, random: &mut Random) -> Result<Vec<(u32, u32)>> {
     let poses = lines("poses", poses)?;
-    // Pairs at least two steps apart, numbered as the entries of a triangle.
+    // The pairs are at least two steps apart. They are numbered like the entries of a triangle.
     let apart = u64::from(poses.saturating_sub(2));
     let pairs = (u128::from(apart) * (u128::from(apart) + 1) / 2) as u64;
     if closures as u64 > pairs {
@@ -119,14 +119,14 @@ fn edges(poses: usize, closures: usize, random: &mut Random) -> Result<Vec<(u32,
     Ok(edges)
 }
 
-/// The pair with this number: poses (i, j) with i + 2 <= j, ordered by j, then i.
+/// The pair with this number: poses (i, j) with i + 2 <= j, ordered by j and then by i.
 fn pair(number: u64) -> (u32, u32) {
     let column = ((8 * u128::from(number) + 1).isqrt() as u64 - 1) / 2;
     ((number - column * (column + 1) / 2) as u32, column as u32 + 2)
 }
 
-/// The pattern of the diagonal, the edges (above it, ascending by column, then row) and their
-/// mirror images.
+/// The pattern that consists of the diagonal, the edges (above the diagonal, ascending by column
+/// and then by row) and their mirror images.
 fn symmetric_pattern(poses: u32, edges: &[(u32, u32)]) -> Result<Pattern> {
     let mut col_ptr: Vec<u64> = room(u64::from(poses) + 1, 8)?;
     col_ptr.resize(poses as usize + 1, 1);
@@ -143,8 +143,9 @@ fn symmetric_pattern(poses: u32, edges: &[(u32, u32)]) -> Result<Pattern> {
         row_idx[next[col as usize] as usize] = row;
         next[col as usize] += 1;
     };
-    // Each column gets its entries above the diagonal, then the diagonal. A mirror image lies below
-    // the diagonal of an earlier column, which is complete down to there. So each column ascends.
+    // Each column gets its entries above the diagonal and then the diagonal. A mirror image is
+    // below the diagonal of an earlier column, after all entries that this column has so far. So
+    // each column ascends.
     let mut edges = edges.iter().peekable();
     for pose in 0..poses {
         while let Some(&(from, _)) = edges.next_if(|&&(_, to)| to == pose) {
@@ -156,7 +157,7 @@ fn symmetric_pattern(poses: u32, edges: &[(u32, u32)]) -> Result<Pattern> {
     Ok(Pattern::trusted(poses as usize, poses as usize, col_ptr, row_idx))
 }
 
-/// Number of the entry at (`row`, `col`), which exists.
+/// The number of the entry at (`row`, `col`), which must exist.
 fn entry(pattern: &Pattern, row: u32, col: u32) -> usize {
     pattern.entries(col as usize).start + pattern.column(col as usize).partition_point(|&other| other < row)
 }
@@ -181,8 +182,8 @@ mod tests {
             for row in 0..180 {
                 let beside: f64 =
                     (0..180).filter(|&col| col != row).filter_map(|col| element(row, col)).map(f64::abs).sum();
-                // The generator adds the same magnitudes in another order; the rounding of 180 of
-                // them is far below 1.
+                // The generator adds the same magnitudes in another order. The rounding error of
+                // 180 terms is far below 1.
                 assert!(element(row, row).unwrap() > beside);
                 assert!((0..180).all(|col| element(row, col) == element(col, row)));
             }
@@ -195,7 +196,7 @@ mod tests {
         let all: Vec<_> = (0..10).map(pair).collect();
         let expected: Vec<_> = (2..6).flat_map(|to| (0..=to - 2).map(move |from| (from, to))).collect();
         assert_eq!(all, expected);
-        // The last pair for the greatest number of poses.
+        // The last pair for the largest possible number of poses.
         let apart = u64::from(u32::MAX) - 2;
         assert_eq!(pair(apart * (apart + 1) / 2 - 1), (u32::MAX - 3, u32::MAX - 1));
     }
@@ -213,7 +214,7 @@ mod tests {
     #[test]
     fn the_ends_of_the_ranges() -> Result<()> {
         let path = |poses, closures, freedom| PoseChain { poses, closures, freedom, ..Default::default() };
-        // The last is every pair.
+        // The last case has every pair.
         for (poses, closures, nnz) in [(0, 0, 0), (1, 0, 1), (5, 6, 25)] {
             assert_eq!(path(poses, closures, 3).matrix()?.nnz(), nnz);
         }

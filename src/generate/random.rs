@@ -1,18 +1,18 @@
-//! [`Random`]: the only source of random numbers.
+//! [`Random`], the only source of random numbers.
 use std::collections::BTreeSet;
 
 /// The generator SplitMix64 (Steele, Lea, Flood: *Fast Splittable Pseudorandom Number Generators*,
 /// OOPSLA 2014, with the constants of Vigna's reference code). A counter steps by the golden ratio
 /// and is mixed to 64 bits; its period is 2^64.
 ///
-/// It is small, fast and the same everywhere. It is not for secrets.
+/// It is small, fast and gives the same numbers everywhere. It is not suitable for secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Random {
     state: u64,
 }
 
 impl Random {
-    /// Starts the sequence of `seed`; each seed has its own.
+    /// Starts the sequence for `seed`. Each seed has its own sequence.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
@@ -26,14 +26,14 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number uniform in 0 to 1, without 1: a multiple of 2^-53.
+    /// A number that is uniform in 0 to 1 (without 1): a multiple of 2^-53.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
     /// A normal deviate of mean 0 and variance 1. The method is Marsaglia's polar method
-    /// (Marsaglia, Bray: *A Convenient Method for Generating Normal Variables*, 1964). It gives two
-    /// numbers, of which one is used.
+    /// (Marsaglia, Bray: *A Convenient Method for Generating Normal Variables*, 1964). Only one of
+    /// its two numbers is used.
     pub fn normal(&mut self) -> f64 {
         loop {
             let (x, y) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
@@ -44,8 +44,8 @@ impl Random {
         }
     }
 
-    /// A number uniform in `0..bound`, without bias (Lemire: *Fast Random Integer Generation in an
-    /// Interval*, 2019); 0 if `bound` is 0.
+    /// A number that is uniform in `0..bound`, without bias (Lemire: *Fast Random Integer
+    /// Generation in an Interval*, 2019); 0 if `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.bits()) * u128::from(bound);
         if (product as u64) < bound {
@@ -57,10 +57,11 @@ impl Random {
         (product >> 64) as u64
     }
 
-    /// Draws `count` different numbers of `0..bound`, ascending; all of them if there are fewer.
+    /// Draws `count` different numbers from `0..bound`, ascending, or all numbers if there are
+    /// fewer.
     ///
-    /// The method is Floyd's (Bentley: *Programming Pearls*, CACM, September 1987): `count` draws,
-    /// however close to `bound`.
+    /// The method is Floyd's (Bentley: *Programming Pearls*, CACM, September 1987). It needs
+    /// `count` draws, even if `count` is close to `bound`.
     pub fn distinct(&mut self, count: u64, bound: u64) -> Vec<u64> {
         let mut numbers = BTreeSet::new();
         for last in bound.saturating_sub(count)..bound {
@@ -77,7 +78,7 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// The values of the reference code in C for seed 1234567.
+    /// The values that the reference code in C gives for seed 1234567.
     #[test]
     fn is_splitmix64() {
         let mut random = Random::new(1234567);
@@ -90,7 +91,7 @@ mod tests {
         let mut random = Random::new(1);
         let mut seen = [0; 7];
         (0..7000).for_each(|_| seen[random.below(7) as usize] += 1);
-        // 1000 each, with a standard deviation of 29.
+        // The mean is 1000 for each number, with a standard deviation of 29.
         assert!(seen.iter().all(|count| (850..1150).contains(count)), "{seen:?}");
         assert_eq!((random.below(0), random.below(1)), (0, 0));
         assert!((0..100).all(|_| random.below(u64::MAX) < u64::MAX));
@@ -101,7 +102,8 @@ mod tests {
         let mut random = Random::new(3);
         let numbers: Vec<_> = (0..100_000).map(|_| random.normal()).collect();
         let moment = |power| numbers.iter().map(|x: &f64| x.powi(power)).sum::<f64>() / 1e5;
-        // Four standard deviations of each mean; for x⁴ one is 0.03.
+        // Each tolerance is four standard deviations of the mean. For x⁴ one standard deviation is
+        // 0.03.
         for (power, mean, near) in [(1, 0.0, 0.013), (2, 1.0, 0.018), (3, 0.0, 0.05), (4, 3.0, 0.125)] {
             assert!((moment(power) - mean).abs() < near, "{power}: {}", moment(power));
         }
@@ -118,7 +120,7 @@ mod tests {
             assert!(numbers.len() == 3 && numbers.windows(2).all(|pair| pair[0] < pair[1]));
             numbers.iter().for_each(|&number| seen[number as usize] += 1);
         }
-        // 300 each, with a standard deviation of 14.
+        // The mean is 300 for each number, with a standard deviation of 14.
         assert!(seen.iter().all(|count| (230..370).contains(count)), "{seen:?}");
         assert_eq!(random.distinct(4, 4), [0, 1, 2, 3]);
         assert_eq!(random.distinct(9, 4), [0, 1, 2, 3]);

@@ -1,12 +1,13 @@
-//! Triangle meshes of surfaces.
+//! Generates triangle meshes of surfaces.
 use super::{Random, lines, room, together};
 use crate::{Error, Result, mesh::Mesh};
 use std::{collections::HashMap, f64::consts::TAU};
 
-/// The maximum number of divisions of a sphere's triangles: 13 give 671 million points.
+/// The maximum number of divisions of a sphere's triangles. With 13 divisions there are 671 million
+/// points.
 const MOST_DIVISIONS: u32 = 13;
 
-/// A sphere of radius 1: an icosahedron whose triangles are divided into four `divisions` times.
+/// A sphere of radius 1: an icosahedron whose triangles are divided into four, `divisions` times.
 /// It has 10 · 4^`divisions` + 2 points.
 ///
 /// # Errors
@@ -17,11 +18,12 @@ pub fn sphere(divisions: u32) -> Result<Mesh> {
     }
     let golden = (1.0 + 5f64.sqrt()) / 2.0;
     let count = 10 * (1u64 << (2 * divisions)) + 2;
-    // Points, the triangles before and after the last division, and its edges.
+    // Bytes for each point: the point, the triangles before and after the last division, and its
+    // edges.
     const BYTES: u64 = 24 + 24 + 6 + 3 * 16;
     crate::host::memory::check_large(|| format!("a sphere of {count} points"), count * BYTES)?;
     let (mut points, mut triangles): (Vec<[f64; 3]>, Vec<[u32; 3]>) = (room(count, 24)?, room(2 * count, 12)?);
-    // Three rectangles that stand upright on one another.
+    // The corners of three rectangles that are perpendicular to each other.
     for axis in 0..3 {
         for (one, other) in [(-1.0, -golden), (1.0, -golden), (-1.0, golden), (1.0, golden)] {
             let mut point = [0.0; 3];
@@ -49,7 +51,7 @@ pub fn sphere(divisions: u32) -> Result<Mesh> {
     Mesh::new(points, triangles)
 }
 
-/// The triples of points that are closest to one another, counterclockwise from outside.
+/// The triples of points that are closest to one another, counterclockwise as seen from outside.
 fn icosahedron(points: &[[f64; 3]]) -> Vec<[u32; 3]> {
     let near = |a: usize, b: usize| crate::mesh::distance(points[a], points[b]) < 1.1;
     let mut triangles = Vec::new();
@@ -72,8 +74,8 @@ fn on_sphere([x, y, z]: [f64; 3]) -> [f64; 3] {
     [x / length, y / length, z / length]
 }
 
-/// A torus around the z axis, of radius 1, whose tube has radius 0.4: `around` points around the
-/// axis for each of `across` around the tube.
+/// A torus of radius 1 around the z axis, with a tube of radius 0.4. `around` points go around the
+/// axis, and `across` points around the tube.
 ///
 /// # Errors
 /// [`Error::Argument`] for fewer than 3 points around or across; [`Error::TooLarge`],
@@ -134,7 +136,7 @@ pub fn terrain(cols: usize, rows: usize, seed: u64) -> Result<Mesh> {
     Mesh::new(points, triangles)
 }
 
-/// Hills of one width: random heights at the corners of a grid, and a smooth surface between them.
+/// Hills of one width: random heights at the corners of a grid, and a smooth surface in between.
 struct Hills {
     width: f64,
     seed: u64,
@@ -159,7 +161,7 @@ impl Hills {
     }
 }
 
-/// The whole number below `number`, and the value of a smooth step at the rest.
+/// The integer part of `number`, and a smooth step function of the fraction.
 fn part(number: f64) -> (u64, f64) {
     let rest = number - number.floor();
     (number as u64, rest * rest * (3.0 - 2.0 * rest))
@@ -169,7 +171,7 @@ fn part(number: f64) -> (u64, f64) {
 mod tests {
     use super::*;
 
-    /// Vertices - edges + triangles of a mesh.
+    /// The number of vertices minus edges plus triangles of a mesh.
     fn euler(mesh: &Mesh) -> i64 {
         let edges = mesh.graph().unwrap().nnz() / 2;
         mesh.points().len() as i64 - edges as i64 + mesh.triangles().len() as i64
@@ -186,7 +188,8 @@ mod tests {
         assert_eq!((mesh.points().len(), euler(&mesh)), (180, 0));
         let off = |[x, y, z]: [f64; 3]| ((x * x + y * y).sqrt() - 1.0).powi(2) + z * z;
         assert!(mesh.points().iter().all(|point| (off(*point) - 0.16).abs() < 1e-15));
-        // Triangles are counterclockwise from outside: the volume that they enclose is positive.
+        // Triangles are counterclockwise as seen from outside, so the volume that they enclose is
+        // positive.
         for mesh in [sphere(1)?, mesh] {
             let of = |&[a, b, c]: &[u32; 3]| {
                 let [p, q, r] = [a, b, c].map(|corner| nalgebra::Vector3::from(mesh.points()[corner as usize]));

@@ -1,20 +1,21 @@
-//! Bundle adjustments: cameras that see points.
+//! Generates bundle adjustments: cameras that see points.
 use super::{Random, Values, fill, lines, room, together};
 use crate::{BlockGroups, BlockShape, Cbc, Error, Pattern, Result};
 
-/// The family of bundle adjustments. Camera-point matrices and Jacobians are made of it.
+/// Bundle adjustments. The struct generates camera-point matrices and Jacobians.
 ///
 /// The cameras follow a path. The cameras that see a point are drawn from twice as many neighbours,
-/// so the Schur complement is banded, as in a recording.
+/// so the Schur complement is banded, as for a recorded video.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Visibility {
     /// Number of cameras.
     pub cameras: usize,
     /// Number of points.
     pub points: usize,
-    /// Cameras that see each point, drawn from twice as many neighbours.
+    /// Number of cameras that see each point. They are drawn from twice as many neighbours.
     pub views: usize,
-    /// Parameters of a camera by those of a point: 6x3, or 9x3 with the lens.
+    /// Number of parameters of a camera by number of parameters of a point: 6x3, or 9x3 if the lens
+    /// is included.
     pub shape: BlockShape,
     /// Distribution of the elements.
     pub values: Values,
@@ -23,7 +24,7 @@ pub struct Visibility {
 }
 
 impl Default for Visibility {
-    /// 100 cameras, 10000 points, 5 views of each, real blocks of 6x3, seed 1.
+    /// 100 cameras, 10000 points, 5 views of each point, real blocks of 6x3, seed 1.
     fn default() -> Self {
         let (shape, values) = (BlockShape::CAMERA_BY_POINT, Values::Real);
         Self { cameras: 100, points: 10_000, views: 5, shape, values, seed: 1 }
@@ -47,9 +48,9 @@ impl Visibility {
 
     /// The Jacobian of the bundle adjustment, [J_camera | J_point].
     ///
-    /// Each view gives a row of two residuals, point after point. The row has a block for its
-    /// camera and one for its point, with the parameters that the rows and columns of
-    /// [`shape`](Visibility::shape) count: [2x9 | 2x3] for 9x3.
+    /// Each view gives a row of two residuals, in the order of the points. The row has a block for
+    /// its camera and one for its point. The rows and columns of [`shape`](Visibility::shape) are
+    /// the numbers of their parameters: for 9x3 the blocks are [2x9 | 2x3].
     ///
     /// [`Visibility::matrix`] has the pattern of J_cameraᵀ·J_point.
     ///
@@ -59,7 +60,7 @@ impl Visibility {
         let Visibility { cameras, points, views, shape, values, seed } = *self;
         let (of_camera, of_point) = (BlockShape::new(2, shape.rows())?, BlockShape::new(2, shape.cols())?);
         let random = &mut Random::new(seed);
-        // An entry of this pattern is a view; its number is the row in J.
+        // Each entry of this pattern is a view. Its number is the row in J.
         let seen = pattern(cameras, points, views, random)?;
         let rows = seen.nnz();
         let (by_camera, view) = seen.transpose();
@@ -71,7 +72,7 @@ impl Visibility {
     }
 }
 
-/// Draws which cameras (rows) see each point (columns).
+/// Draws the cameras (rows) that see each point (columns).
 pub(super) fn pattern(cameras: usize, points: usize, views: usize, random: &mut Random) -> Result<Pattern> {
     let (cameras, points) = (lines("cameras", cameras)?, lines("points", points)?);
     if views > cameras as usize {
@@ -108,7 +109,8 @@ mod tests {
             let cameras = pattern.column(point);
             assert!(cameras.len() == 4 && cameras[3] - cameras[0] < 8, "{cameras:?}");
         }
-        // 50 in each row on average, fewer at the ends of the path; every camera sees something.
+        // There are 50 entries in each row on average, and fewer at the ends of the path. Every
+        // camera sees a point.
         assert!((0..40).all(|camera| !pattern.transpose().0.column(camera).is_empty()));
         assert_eq!(w, seen.matrix().unwrap());
     }

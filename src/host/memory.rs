@@ -1,4 +1,4 @@
-//! Host memory. Requests that do not fit are refused before the system kills the process for them.
+//! The host's memory. Requests that do not fit are refused before the system kills the process.
 mod control_groups;
 mod pages;
 mod prefetch;
@@ -9,9 +9,9 @@ pub(crate) use prefetch::prefetch;
 use crate::{Error, Result};
 use std::path::Path;
 
-/// Bytes of host memory still available; `None` if the system does not report them. The free
-/// memory of the machine counts, or less if a control group of the process, as a container has,
-/// allows less.
+/// Number of bytes of host memory that are still available; `None` if the system does not report
+/// it. This is the free memory of the machine, or less if a control group of the process (such as a
+/// container) allows less.
 pub(crate) fn available() -> Option<u64> {
     #[cfg(test)]
     if let Some(limit) = tests::LIMIT.get() {
@@ -24,16 +24,16 @@ pub(crate) fn available() -> Option<u64> {
     free.into_iter().chain(left).min()
 }
 
-/// Bytes available without swapping, from the text of `/proc/meminfo`.
+/// Number of bytes that are available without swapping, from the text of `/proc/meminfo`.
 fn free(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find(|line| line.starts_with("MemAvailable:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Refuses `bytes` for `what` with [`Error::Memory`] if the host has less available.
+/// Refuses `bytes` bytes for `what` with [`Error::Memory`] if the host has less memory available.
 ///
-/// Memory counts as used when it is first written, not when it is allocated. So ask for the sum of
-/// arrays that are filled together.
+/// Memory counts as used when it is first written, not when it is allocated. So pass the sum of the
+/// sizes of arrays that are filled together.
 pub fn check(what: &str, bytes: u64) -> Result<()> {
     match available() {
         Some(available) if available < bytes => {
@@ -43,7 +43,7 @@ pub fn check(what: &str, bytes: u64) -> Result<()> {
     }
 }
 
-/// Does as [`check`] for large requests only: asking the system takes some microseconds.
+/// Like [`check`], for large requests only, because asking the system takes some microseconds.
 pub(crate) fn check_large(what: impl FnOnce() -> String, bytes: u64) -> Result<()> {
     const LARGE: u64 = 1 << 26;
     if bytes > LARGE { check(&what(), bytes) } else { Ok(()) }
@@ -58,7 +58,7 @@ pub(crate) mod tests {
         pub(super) static LIMIT: Cell<Option<u64>> = const { Cell::new(None) };
     }
 
-    /// Simulates for `work` a host that always has `bytes` available.
+    /// Runs `work` on a simulated host that always has `bytes` bytes available.
     pub(crate) fn with_available<R>(bytes: u64, work: impl FnOnce() -> R) -> R {
         LIMIT.set(Some(bytes));
         let done = work();

@@ -1,4 +1,4 @@
-//! The host: its memory, its threads, and progress reports for the caller.
+//! The host: its memory and its threads, and progress reports for the caller.
 pub(crate) mod memory;
 mod progress;
 pub(crate) mod threads;

@@ -1,4 +1,4 @@
-//! Parallel loops on all threads of the current rayon pool. They are compiled once for all kinds of
+//! Parallel loops on all threads of the current rayon pool. They are compiled once for all types of
 //! items.
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};

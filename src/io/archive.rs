@@ -1,15 +1,15 @@
 //! The matrix inside a tar archive, as the SuiteSparse collection packs its matrices: `NAME.tar.gz`
-//! holds `NAME/NAME.mtx`, with right-hand sides, coordinates and notes beside it.
+//! contains `NAME/NAME.mtx` together with right-hand sides, coordinates and notes.
 //!
-//! The reader takes the first of these that exists:
-//! 1. the member NAME/NAME.mtx, where NAME is that of the archive;
+//! The reader takes the first of these members that exists:
+//! 1. 1. the member NAME/NAME.mtx, where NAME is the name of the archive;
 //! 2. the only member of the form FOLDER/FOLDER.mtx;
 //! 3. the only sparse matrix, recognised by its banner;
-//! 4. the only file.
+//! 4. 4. the only file.
 //!
-//! The first choice ends the search as soon as it is found. The others need all members, so the
-//! archive is read a second time. A stream cannot be read again: there the first member
-//! FOLDER/FOLDER.mtx is taken.
+//! If the search finds the first choice, it ends there. The other choices depend on all members, so
+//! the archive is read a second time. A stream cannot be read again, so the reader takes the first
+//! member FOLDER/FOLDER.mtx from it.
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -22,12 +22,11 @@ use super::words::words;
 use super::zipped::{MOST_MEMBERS, listed, only};
 use crate::{Error, Result};
 
-/// Bytes of a header; members begin at multiples of it.
+/// Bytes of a header. Members begin at multiples of this size.
 pub(super) const BLOCK: usize = 512;
 /// Bytes of the longest name, and of the longest list of a member's attributes.
 const LONGEST_NOTE: u64 = 1 << 16;
-/// Whether these are the first bytes of an archive: its first block is a header whose checksum is
-/// right.
+/// Whether these are the first bytes of an archive: a header with a correct checksum.
 pub(super) fn begins_as_archive(first: &[u8]) -> bool {
     first.get(..BLOCK).is_some_and(|block| is_header(Header::from_byte_slice(block)))
 }
@@ -42,15 +41,15 @@ fn is_header(header: &Header) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TarMember {
     name: String,
-    /// Byte of the unpacked archive at which the file begins.
+    /// The byte of the unpacked archive at which the file begins.
     start: u64,
     bytes: u64,
-    /// Whether it is a Matrix Market file in coordinates.
+    /// Whether the file is a Matrix Market file in coordinates.
     sparse: bool,
 }
 
 impl TarMember {
-    /// The name of its file in messages.
+    /// The name of the file in messages.
     pub fn path(&self, archive: &Path) -> PathBuf {
         archive.join(&self.name)
     }
@@ -68,7 +67,7 @@ impl TarMember {
     }
 }
 
-/// Position of the chosen member relative to the reader.
+/// The position of the chosen member relative to the reader.
 pub(super) enum Place<R> {
     /// The reader is at the member's first byte.
     Here(TarMember, R),
@@ -76,7 +75,7 @@ pub(super) enum Place<R> {
     Behind(TarMember),
 }
 
-/// Goes through the archive called `path` until the member to take is known.
+/// Reads the archive called `path` until it is known which member to take.
 pub(super) fn find<R: Read>(reader: R, path: &Path, is_stream: bool) -> Result<Place<R>> {
     let plain = without_packing(path);
     let own = plain.file_stem().unwrap_or_default();
@@ -112,7 +111,7 @@ pub(super) fn find<R: Read>(reader: R, path: &Path, is_stream: bool) -> Result<P
     }
 }
 
-/// Refusal of an archive in a stream that would have to be read twice.
+/// The refusal of an archive in a stream, if the archive would have to be read twice.
 pub(super) fn passed(path: &Path) -> Error {
     let reason = "from a stream, only a member NAME/NAME.mtx is taken; give the path of the file";
     malformed(path, "the archive", reason)
@@ -126,14 +125,15 @@ fn choose(members: &[TarMember]) -> Option<&TarMember> {
 /// The headers of an archive, one after another.
 struct Walk<R> {
     reader: R,
-    /// Bytes read.
+    /// Number of bytes read.
     at: u64,
-    /// Byte at which the next header begins.
+    /// The byte at which the next header begins.
     next: u64,
 }
 
 impl<R: Read> Walk<R> {
-    /// The next regular file, with the reader at its first byte; `None` at the end of the archive.
+    /// The next regular file, with the reader at its first byte, or `None` at the end of the
+    /// archive.
     fn next(&mut self) -> io::Result<Option<TarMember>> {
         let (mut long_name, mut long_size) = (None, None);
         loop {
@@ -175,7 +175,7 @@ impl<R: Read> Walk<R> {
         }
     }
 
-    /// The bytes of a member that holds an attribute of the next one, such as a long name.
+    /// Reads a member that holds an attribute of the next member, such as a long name.
     fn note(&mut self, bytes: u64) -> io::Result<Vec<u8>> {
         if bytes > LONGEST_NOTE {
             return Err(damaged(format!("a name of {bytes} bytes, {LONGEST_NOTE} at most")));
@@ -186,7 +186,7 @@ impl<R: Read> Walk<R> {
         Ok(note)
     }
 
-    /// Whether a member begins with the banner of a coordinate file; reads its first bytes.
+    /// Whether a member begins with the banner of a coordinate file. Reads its first bytes.
     fn begins_with_coordinates(&mut self, member: &TarMember) -> io::Result<bool> {
         let mut first = Vec::new();
         fill(&mut self.reader, &mut first, member.bytes.min(BLOCK as u64) as usize)?;
@@ -201,13 +201,13 @@ fn damaged(reason: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, reason)
 }
 
-/// A name in printable characters, for messages.
+/// Makes a name printable, for messages.
 fn shown(name: &[u8]) -> String {
     let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
     String::from_utf8_lossy(&name[..end]).replace(char::is_control, "?")
 }
 
-/// The value of an attribute in lines `LENGTH KEY=VALUE`, where LENGTH counts the whole line.
+/// The value of an attribute in lines `LENGTH KEY=VALUE`. LENGTH counts the whole line.
 fn attribute<'n>(mut note: &'n [u8], key: &[u8]) -> Option<&'n [u8]> {
     let mut found = None;
     while !note.is_empty() {
@@ -230,27 +230,27 @@ fn pass(reader: &mut impl Read, count: u64) -> io::Result<u64> {
     }
 }
 
-/// The archive ended inside a member, although the compressed stream may be whole.
+/// The archive ended inside a member, although the compressed stream may be complete.
 #[derive(Debug, thiserror::Error)]
 #[error("the archive is cut off here")]
 pub(super) struct CutOff;
 
-/// The bytes of one member. At their end the rest of the archive is read too, so that its checksums
-/// are verified.
+/// The bytes of one member. After the member the rest of the archive is read too, to verify the
+/// checksums.
 pub(super) struct MemberBytes<R> {
     reader: R,
-    /// Bytes to skip before the member begins.
+    /// Number of bytes to skip before the member begins.
     before: u64,
     left: u64,
 }
 
 impl<R: Read> MemberBytes<R> {
-    /// The bytes of a member that begins at the reader's position.
+    /// The bytes of a member that begins at the current position of the reader.
     pub fn here(member: &TarMember, reader: R) -> Self {
         Self { reader, before: 0, left: member.bytes }
     }
 
-    /// The bytes of a member of an archive whose first byte is at the reader's position.
+    /// The bytes of a member of an archive. The reader is at the first byte of the archive.
     pub fn from_start(member: &TarMember, reader: R) -> Self {
         Self { reader, before: member.start, left: member.bytes }
     }

@@ -1,15 +1,16 @@
-//! Compressed columns from entries in any order: count, place, then sort each column.
+//! Makes compressed columns from entries in any order: count, place, then sort each column.
 //!
-//! Placing is stable, so entries at the same place stay in the file's order and are summed in it.
+//! Placing is stable, so entries with the same row and column keep the file's order and are summed
+//! in this order.
 use super::words::counted;
 use super::{grow, room};
 use crate::{Csc, Pattern, Result};
 
-/// The end of a refusal of entries at the same place.
+/// The end of the message that refuses entries with the same row and column.
 pub(super) const HOW_TO_SUM: &str = "; ReadOptions::sum_duplicates adds up entries at the same place";
 
-/// Compresses `entries` (row, column, value), all of them inside the matrix, in two passes. If
-/// duplicates are not allowed and there is one, its place (row, column) is returned instead.
+/// Compresses `entries` (row, column, value) in two passes. All must be inside the matrix. If there
+/// are duplicates and they are not allowed, returns the row and column of one.
 pub(super) fn compress(
     nrows: usize,
     ncols: usize,
@@ -31,7 +32,8 @@ pub(super) fn compress(
         values[*place as usize] = value;
         *place += 1;
     });
-    // Each column's start has moved to its end, which is the start of the next.
+    // The offset of each column's start has moved to its end, which is the start of the next
+    // column.
     col_ptr.copy_within(..ncols, 1);
     col_ptr[0] = 0;
 
@@ -59,7 +61,7 @@ pub(super) fn compress(
     Csc::new(Pattern::trusted(nrows, ncols, col_ptr, row_idx), values).map(Ok)
 }
 
-/// Sorts a column by row, stably. Most files are in order already.
+/// Sorts a column by row, stably. In most files the columns are already sorted.
 pub(super) fn sort(rows: &mut [u32], values: &mut [f64], scratch: &mut Vec<(u32, f64)>) -> Result<()> {
     if rows.is_sorted() {
         return Ok(());
@@ -74,8 +76,8 @@ pub(super) fn sort(rows: &mut [u32], values: &mut [f64], scratch: &mut Vec<(u32,
     Ok(())
 }
 
-/// Refuses more lines (`what`: rows or columns) than indices reach, or than `entries` entries
-/// explain.
+/// Refuses more rows or columns (`what`) than indices can address, or than `max_unproven` and the
+/// number of `entries` allow.
 pub(super) fn check_lines(what: &str, lines: u64, entries: u64, max_unproven: u64) -> std::result::Result<(), String> {
     if lines > Pattern::MAX_LINES {
         return Err(format!("{lines} {what}, at most {} are supported", Pattern::MAX_LINES));
@@ -86,7 +88,7 @@ pub(super) fn check_lines(what: &str, lines: u64, entries: u64, max_unproven: u6
     }
 }
 
-/// The reason for refusing more lines than entries explain.
+/// The reason for refusing more rows or columns than the entries justify.
 pub(super) fn too_many_lines(what: &str, lines: u64, entries: u64, item: &str, unproven: u64) -> String {
     let why = format!("{lines} {what} for {}, {unproven} at most", counted(entries as usize, item));
     format!("{why}; ReadOptions::max_unproven_lines allows more")

@@ -1,13 +1,13 @@
-//! SLAM++'s block layouts: `X.bla` gives the blocks of the matrix in `X.mtx`.
+//! Block layouts of SLAM++: `X.bla` describes the blocks of the matrix in `X.mtx`.
 //!
-//! The format is that of `CUberBlockMatrix::Save_BlockLayout` and `Load_BlockLayout` (SLAM++ 2.3,
-//! `src/slam/BlockMatrix.cpp`, <https://sourceforge.net/projects/slam-plus-plus/>).
+//! The format is the one of `CUberBlockMatrix::Save_BlockLayout` and `Load_BlockLayout` (SLAM++
+//! 2.3, `src/slam/BlockMatrix.cpp`, <https://sourceforge.net/projects/slam-plus-plus/>).
 //!
-//! A file has these four lines; line ends count as blanks, and blocks begin at 0:
+//! A file has these four lines. Line ends count as blanks, and offsets start at 0:
 //! 1. the size in scalars, with the number of stored elements;
 //! 2. the size in blocks, with the number of stored blocks;
-//! 3. where each block row begins, and where the last ends;
-//! 4. where each block column begins, and where the last ends.
+//! 3. 3. the first row of each block row, and the end of the last block row;
+//! 4. 4. the first column of each block column, and the end of the last block column.
 //!
 //! ```text
 //! 7 x 6 (24)
@@ -16,8 +16,8 @@
 //! 0 3 6
 //! ```
 //!
-//! The two numbers in brackets are written correctly but not relied on: a symmetric file counts
-//! half.
+//! The two numbers in brackets are written correctly, but ignored when read: in symmetric files
+//! they count half of the matrix.
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -34,8 +34,8 @@ pub fn place_beside(path: &Path) -> PathBuf {
     without_packing(path).with_extension("bla")
 }
 
-/// The layout beside the Matrix Market file at `path`, if there is such a file. A pipe of that name
-/// is not one: to open it could take forever.
+/// The layout next to the Matrix Market file at `path`, if there is such a file. A pipe with this
+/// name does not count, because opening it may block forever.
 pub fn beside(path: &Path) -> Option<PathBuf> {
     let layout = place_beside(path);
     (has_ending(path, "mtx") && layout.is_file()).then_some(layout)
@@ -52,13 +52,13 @@ pub fn read(path: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<BlockLayou
     read_from(file, path, nrows, ncols)
 }
 
-/// Reads a layout from any reader, to its end; messages have `name` where those of [`read`] have
-/// the path.
+/// Reads a layout from any reader, to its end. Error messages use `name` as the path.
 ///
 /// # Errors
 /// The errors of [`read`].
 pub fn read_from(reader: impl Read, name: impl AsRef<Path>, nrows: u64, ncols: u64) -> Result<BlockLayout> {
-    // Room for numbers below 2^32 and blanks; a longer text is no layout of a matrix of this size.
+    // Enough for numbers below 2^32 and blanks. A longer text cannot be a layout of a matrix of
+    // this size.
     let longest = 1024 + 16 * (nrows.min(Pattern::MAX_LINES) + ncols.min(Pattern::MAX_LINES));
     let mut text = Vec::new();
     let read = reader.take(longest).read_to_end(&mut text);
@@ -66,31 +66,31 @@ pub fn read_from(reader: impl Read, name: impl AsRef<Path>, nrows: u64, ncols: u
     parse(&text, nrows, ncols).map_err(|(line, reason)| Error::Parse { path: name.as_ref().to_owned(), line, reason })
 }
 
-/// Writes the layout of `matrix` in the format that [`read`] takes, and replaces an earlier file
-/// once the new one is whole.
+/// Writes the layout of `matrix` in the format that [`read`] accepts. An earlier file is replaced
+/// when the new file is complete.
 ///
 /// # Errors
-/// [`Error::Io`] with the path; [`Error::Argument`] if the layout is of another size than the
-/// matrix.
+/// [`Error::Io`] with the path; [`Error::Argument`] if the layout and the matrix have different
+/// sizes.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, layout: &BlockLayout) -> Result<()> {
     let text = text(matrix.into(), layout)?;
     write_whole(path.as_ref(), |writer| writer.write_all(text.as_bytes()))
 }
 
-/// Writes as [`write()`] does, to any writer.
+/// Writes to any writer as [`write()`] does.
 ///
 /// # Errors
-/// The errors of `writer`; [`io::ErrorKind::InvalidInput`] if the layout is of another size than
-/// the matrix.
+/// The errors of `writer`; [`io::ErrorKind::InvalidInput`] if the layout and the matrix have
+/// different sizes.
 pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>, layout: &BlockLayout) -> io::Result<()> {
     let text = text(matrix.into(), layout).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     writer.write_all(text.as_bytes())
 }
 
-/// The line, and the reason why it is refused.
+/// A line, and the reason why it is refused.
 type Refusal = (u64, String);
 
-/// Words between blanks and line ends, each with its line.
+/// The words between blanks and line ends, each with its line.
 struct Words<'a> {
     rest: &'a [u8],
     line: u64,
@@ -113,8 +113,8 @@ impl<'a> Words<'a> {
         count(word, what).map_err(|reason| (self.line, reason))
     }
 
-    /// Reads `ROWS x COLUMNS (STORED)` and returns the first two; messages have `prefix` before the
-    /// noun.
+    /// Reads `ROWS x COLUMNS (STORED)` and returns ROWS and COLUMNS. Messages put `prefix` before
+    /// the noun.
     fn size(&mut self, prefix: &str) -> std::result::Result<(u64, u64), Refusal> {
         let rows = self.count(&format!("{prefix}rows"))?;
         match self.next() {
@@ -129,7 +129,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Where each of `blocks` blocks ends; the last ends at `size`.
+    /// Reads the ends of `blocks` block rows or columns. The last one ends at `size`.
     fn ends(&mut self, what: &str, blocks: u64, size: u64) -> std::result::Result<Vec<u64>, Refusal> {
         let start = self.count(&format!("the start of the {what}s"))?;
         if start != 0 {
@@ -205,12 +205,12 @@ struct StoredCounts {
     elements: u64,
 }
 
-/// Counts the blocks in which the matrix has an entry; row-major matrices count as their compressed
-/// columns.
+/// Counts the blocks in which the matrix has an entry. A row-major matrix is treated as the
+/// compressed columns of its transpose.
 fn stored(matrix: AnyView<'_>, row_ends: &[u64], col_ends: &[u64]) -> StoredCounts {
     let AnyView { pattern, shape, .. } = matrix;
     let mut stored = StoredCounts { blocks: 0, elements: 0 };
-    // The block column that last had an entry in each block row.
+    // For each block row, the last block column in which an entry was found.
     let mut seen = vec![u64::MAX; row_ends.len()];
     let (mut block_col, mut start) = (0, 0);
     for col in 0..pattern.ncols() * shape.cols() {
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn layouts_are_read_and_written_as_slam_plus_plus_does() {
         let mixed = BlockLayout::Mixed { row_ends: vec![3, 6, 7], col_ends: vec![3, 6] };
-        // Entries in three of the six blocks: 3x3 twice, 1x3 once.
+        // The entries are in three of the six blocks: two of 3x3 and one of 1x3.
         let matrix = Csc::from_triplets(7, 6, [(0, 0, 1.0), (2, 1, 1.0), (6, 2, 1.0), (5, 5, 1.0)]).unwrap();
         let text = "7 x 6 (21)\n3 x 2 (3)\n0 3 6 7\n0 3 6\n";
         assert_eq!(written(&matrix, &mixed), text);
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(ends("0 2 4", "0 3 2"), "a.bla:4: block column 1 is from 3 to 2, of 4 in all");
         assert_eq!(ends("0 2 4", "0 2"), "a.bla:5: the file ends where the end of block column 1 is expected");
         assert_eq!(ends("0 2 4", "0 2 4 7"), "a.bla:4: \"7\" after the end of the layout");
-        // A count that would need much memory, followed by no ends.
+        // A count that would need much memory, without the ends that it announces.
         let many = refused("4 x 4 (3)\n18446744073709551615 x 1 (1)\n0 1");
         assert_eq!(many, "a.bla:3: the file ends where the end of block row 1 is expected");
     }

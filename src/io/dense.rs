@@ -1,10 +1,10 @@
 //! Dense matrices in files: NumPy's `.npy`, and Matrix Market arrays.
 //!
-//! [`read`] takes an array of one or two axes from a file that ends in `.npy`, in C's or Fortran's
-//! order, of any float, integer or boolean type; one axis is a column. Any other file is read as
-//! [`io::read`](super::read) does: places without an entry become zeros, and so does -0 in an
-//! array. [`write()`] makes a `.npy` with the layout and the element type of the matrix, or else a
-//! Matrix Market array. Both may be packed, as other files are: `.npy.gz`.
+//! [`read`] accepts `.npy` files with an array of one or two axes, in the order of C or Fortran, of
+//! any float, integer or boolean type. An array with one axis is a column. Any other file is read
+//! as [`io::read`](super::read) does; places without an entry become zeros, and so does -0 in a
+//! Matrix Market array. [`write()`] makes a `.npy` file with the layout and the element type of the
+//! matrix, or a Matrix Market array. Both may be packed like other files: `.npy.gz`.
 //!
 //! ```
 //! use blockmul::dense::{DenseShape, DenseView, Layout};
@@ -47,7 +47,7 @@ use std::{
 pub struct DenseFile {
     /// The matrix.
     pub matrix: DMatrix<f64>,
-    /// The order of its elements in the file; by columns if it stores no zeros.
+    /// The order of the elements in the file. It is by columns if the file does not store zeros.
     pub layout: Layout,
 }
 
@@ -69,7 +69,7 @@ fn read_path(path: &Path, options: &ReadOptions) -> Result<DenseFile> {
 }
 
 impl DenseFile {
-    /// The matrix of a file that has been read as a sparse one.
+    /// Makes a dense matrix of a file that was read as a sparse matrix.
     ///
     /// # Errors
     /// [`Error::Memory`] if the matrix does not fit the host.
@@ -80,8 +80,8 @@ impl DenseFile {
     }
 }
 
-/// Reads the bytes of a `.npy` file, plain or packed, from any reader; messages have `name` where
-/// those of [`read`] have the path.
+/// Reads the bytes of a `.npy` file, plain or packed, from any reader. Error messages use `name` as
+/// the path.
 ///
 /// # Errors
 /// The errors of [`read`].
@@ -120,12 +120,12 @@ fn check_memory(rows: u64, cols: u64) -> Result<()> {
     memory::check_large(|| format!("a dense matrix of {rows}x{cols}"), bytes)
 }
 
-/// Writes a dense matrix to the file at `path`, to `.npy` or to `.mtx`, packed if `.gz` or `.bz2`
-/// follows, and replaces an earlier file once the new one is whole.
+/// Writes a dense matrix to a `.npy` or `.mtx` file at `path`, packed if `.gz` or `.bz2` follows.
+/// An earlier file is replaced when the new file is complete.
 ///
 /// # Errors
-/// [`Error::Io`] with the path, and an earlier file stays as it was; [`Error::Argument`] for
-/// another ending.
+/// [`Error::Io`] with the path, and an earlier file stays unchanged; [`Error::Argument`] for any
+/// other ending.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyDenseView<'m>>) -> Result<()> {
     write_view(path.as_ref(), matrix.into())
 }
@@ -138,7 +138,7 @@ fn write_view(path: &Path, matrix: AnyDenseView<'_>) -> Result<()> {
     })
 }
 
-/// Refuses a name whose ending names no format of dense matrices.
+/// Refuses a name without the ending of a format for dense matrices.
 ///
 /// # Errors
 /// [`Error::Argument`].
@@ -153,8 +153,8 @@ pub fn check_name(path: &Path) -> Result<()> {
     }
 }
 
-/// Whether the file at `path` holds a dense matrix: a `.npy`, or a Matrix Market array; both may be
-/// packed. The answer is no for `-` and for anything that is not a regular file.
+/// Whether the file at `path` holds a dense matrix: a `.npy` file or a Matrix Market array, plain
+/// or packed. Returns `false` for `-` and for anything that is not a regular file.
 pub fn is_dense(path: impl AsRef<Path>) -> bool {
     is_dense_at(path.as_ref())
 }
@@ -166,7 +166,7 @@ fn is_dense_at(path: &Path) -> bool {
     if path.as_os_str() == "-" || !std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return false;
     }
-    // A file that cannot be unpacked is left to the reader, whose refusal has the line.
+    // If the file cannot be unpacked, the reader reports it later, with the line.
     let Ok(mut source) = Source::open(path, None) else { return false };
     let Ok(Some(banner)) = source.line() else { return false };
     let mut found = words(banner);
@@ -174,16 +174,16 @@ fn is_dense_at(path: &Path) -> bool {
     is_banner && found.nth(1).is_some_and(|format| format.eq_ignore_ascii_case(b"array"))
 }
 
-/// Whether a file of this name is a NumPy array, plain or packed.
+/// Whether a file with this name is a NumPy array, plain or packed.
 pub fn is_npy(path: &Path) -> bool {
     has_ending(path, "npy")
 }
 
-/// Writes a `.npy` file: little-endian numbers of the element, in the order of the layout, without
-/// gaps.
+/// Writes a `.npy` file: little-endian numbers of the element type, in the order of the layout,
+/// without padding.
 ///
 /// # Errors
-/// Those of `writer`.
+/// The errors of `writer`.
 pub fn write_npy_to<'m>(mut writer: impl Write, matrix: impl Into<AnyDenseView<'m>>) -> io::Result<()> {
     write_npy_lines(&mut writer, matrix.into())
 }
@@ -199,18 +199,18 @@ fn write_npy_lines(writer: &mut dyn Write, matrix: AnyDenseView<'_>) -> io::Resu
     })
 }
 
-/// Writes a `.npy` file of one axis.
+/// Writes a `.npy` file with one axis.
 ///
 /// # Errors
-/// Those of `writer`.
+/// The errors of `writer`.
 pub fn write_npy_vector_to<T: Element>(mut writer: impl Write, vector: &[T]) -> io::Result<()> {
     write_npy_values(&mut writer, T::any_slice(vector))
 }
 
-/// Writes a `.npy` file of one axis, with numbers whose type is a value.
+/// Writes a `.npy` file with one axis. The element type of the numbers is a value.
 ///
 /// # Errors
-/// Those of `writer`.
+/// The errors of `writer`.
 pub fn write_npy_values_to(mut writer: impl Write, values: &AnyValues) -> io::Result<()> {
     write_npy_values(&mut writer, values.borrow())
 }
@@ -235,11 +235,11 @@ fn write_npy_header(writer: &mut dyn Write, element: ElementType, layout: Layout
     writeln!(writer, "{dictionary:<width$}", width = length - 1)
 }
 
-/// Writes a Matrix Market array: every element on a line of its own, column after column, with the
-/// fewest digits that read back.
+/// Writes a Matrix Market array: every element on its own line, column after column, with the
+/// fewest digits that give the same bits when read.
 ///
 /// # Errors
-/// Those of `writer`.
+/// The errors of `writer`.
 pub fn write_array_to<'m>(mut writer: impl Write, matrix: impl Into<AnyDenseView<'m>>) -> io::Result<()> {
     write_array_lines(&mut writer, matrix.into())
 }

@@ -1,4 +1,5 @@
-//! Recognises the format of a file by its first bytes if they are characteristic, else by its name.
+//! Recognises the format of a file by its first bytes if they are characteristic, otherwise by its
+//! name.
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -13,14 +14,14 @@ use super::{binary, malformed, matrix_market};
 use crate::{Error, Result};
 
 impl FileFormat {
-    /// The format of the file at `path`: by its first bytes if they are characteristic, else by its
-    /// name.
+    /// The format of the file at `path`: by its first bytes if they are characteristic, otherwise
+    /// by its name.
     pub(super) fn of_input(path: &Path) -> Result<Self> {
         let by_name = Self::of(path);
         match (by_name, beginning(path)?) {
             (_, Beginning::Zip) => match Zip::open(path) {
                 Ok(zip) => Self::in_archive(zip, path),
-                // A damaged file is left to the reader.
+                // If the archive is damaged, the reader of `.npz` reports it.
                 Err(_) if by_name == Some(Self::Npz) => Ok(Self::Npz),
                 Err(error) => Err(error),
             },
@@ -30,14 +31,14 @@ impl FileFormat {
         }
     }
 
-    /// The format of a zip archive, or of the text in it that is to be read.
+    /// The format of a zip archive, or of the text inside it that is to be read.
     fn in_archive(mut zip: Zip, path: &Path) -> Result<Self> {
         if zip.is_npz() {
             return Ok(Self::Npz);
         }
         let (member, bytes) = zip.text(None)?;
         match beginning_of(Box::new(bytes)) {
-            // The reader of this format takes files, not members of archives.
+            // The reader of binary files reads files only, not members of archives.
             Beginning::Of(Self::Binary) => {
                 let name = member.file_name().unwrap_or_default().to_string_lossy();
                 Err(refuse_member(path, &name, "plain binary"))
@@ -53,16 +54,16 @@ fn not_read(path: &Path) -> Error {
     malformed(path, unknown(path), reason)
 }
 
-/// The evidence of a file's first unpacked bytes.
+/// The format that the first unpacked bytes of a file show.
 enum Beginning {
     Of(FileFormat),
-    /// A zip archive that is not packed: of NumPy's arrays, or of other files.
+    /// A zip archive that is not packed again: of NumPy's arrays, or of other files.
     Zip,
     Unknown,
 }
 
-/// Looks at the first bytes of a file. Only regular files are looked at, since others cannot be
-/// read a second time.
+/// Reads the first bytes of a file. Only regular files are examined, because others cannot be read
+/// a second time.
 fn beginning(path: &Path) -> Result<Beginning> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     if !std::fs::metadata(path).map_err(io)?.is_file() {
@@ -72,7 +73,7 @@ fn beginning(path: &Path) -> Result<Beginning> {
 }
 
 fn beginning_of(reader: Box<dyn Read + '_>) -> Beginning {
-    // A stream that cannot be unpacked is left to the reader, whose refusal has the line.
+    // If the stream cannot be unpacked, the reader reports it later, with the line.
     let Ok(text) = Unpacked::new(reader) else { return Beginning::Unknown };
     let text = Peeked::new(text, BLOCK);
     let first = after_mark(text.first());

@@ -1,14 +1,14 @@
-//! Edge lists, the format of the graphs in SNAP's collection: one line `from to` or
-//! `from to weight` per edge.
+//! Edge lists, the format of the graphs in SNAP's collection. Each edge is a line `from to` or
+//! `from to weight`.
 //!
-//! Node numbers count from 0 and may have gaps. The edge from i to j is the entry in row i and
-//! column j. The module [`graph`](crate::graph) treats that entry as the edge from j to i. For
-//! paths along the file's edges, use the transposed matrix. The matrix is square and as large as
-//! the largest number needs. A comment `# Nodes: N` before the first edge makes it larger if N is
-//! more. (SNAP's own N is mostly less: it counts the nodes that have an edge.)
+//! Node numbers start at 0 and may have gaps. The edge from i to j is the entry in row i and column
+//! j. The module [`graph`](crate::graph) treats that entry as the edge from j to i. For paths along
+//! the file's edges, use the transposed matrix. The matrix is square and has the size that the
+//! largest number needs. A comment `# Nodes: N` before the first edge makes it larger if N is
+//! larger. (In SNAP's files N is usually smaller, because it counts only nodes that have an edge.)
 //!
-//! Without weights the matrix is a pattern, every value 1. Lines that begin with `#` or `%` are
-//! comments. Words are separated by blanks or tabs. Files may be packed.
+//! If the file has no weights, the matrix is a pattern and every value is 1. Lines that begin with
+//! `#` or `%` are comments. Words are separated by blanks or tabs. Files may be packed.
 //!
 //! ```
 //! use blockmul::io::{ValueType, ReadOptions, edge_list::read_from};
@@ -37,8 +37,8 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
     read_source(Source::open(path.as_ref(), options.progress.clone())?, options)
 }
 
-/// Reads a file's bytes, plain or packed, from any reader to its end. Messages have `name` where
-/// those of [`read`] have the path. The length is not known, so `options.progress` is not called.
+/// Reads bytes, plain or packed, from any reader to its end. Error messages use `name` as the path.
+/// The length is unknown, so `options.progress` is not called.
 ///
 /// # Errors
 /// The errors of [`read`].
@@ -79,7 +79,7 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
     })
 }
 
-/// Joins the findings of the parts about the file as a whole, or returns the first trouble.
+/// Joins the results of the parts that concern the whole file, or returns the first error.
 fn join(parts: &mut [Part], source: &Source<'_>) -> Result<(usize, (u64, u64))> {
     let (mut words, mut nodes) = (0, (0, 0));
     for part in parts {
@@ -91,7 +91,7 @@ fn join(parts: &mut [Part], source: &Source<'_>) -> Result<(usize, (u64, u64))> 
             return Err(source.refuse(line, wrong_form(found, words)));
         }
         words = words.max(found);
-        // The first of the lines that need as many nodes.
+        // Among lines that need equally many nodes, the first one is kept.
         if part.nodes.0 > nodes.0 {
             nodes = part.nodes;
         }
@@ -105,20 +105,21 @@ fn join(parts: &mut [Part], source: &Source<'_>) -> Result<(usize, (u64, u64))> 
     Ok((words, nodes))
 }
 
-/// The edges of a block, in the order of the file.
+/// The edges of a chunk of text, in the order of the file.
 #[derive(Default)]
 struct Part {
     from: Vec<u32>,
     to: Vec<u32>,
-    /// Empty without weights.
+    /// Weights of the edges; empty if the file has none.
     weights: Vec<f64>,
-    /// Words on an edge's line, and the first such line; all lines have as many.
+    /// Number of words on each line of an edge, and the first such line. All lines have the same
+    /// number.
     words: (usize, u64),
-    /// Nodes that the edges need, and the first line that needs them.
+    /// Number of nodes that the edges need, and the first line that needs as many.
     nodes: (u64, u64),
-    /// Nodes announced by the comments before the first edge, and the line of the comment.
+    /// Number of nodes that comments before the first edge announce, and the line of the comment.
     announced: (u64, u64),
-    /// `(edge, line)` for each edge that is not on the line after the one before it.
+    /// `(edge, line)` for each edge that is not on the line directly after the previous edge.
     jumps: Vec<(usize, u64)>,
     next_line: u64,
     /// The reason why the part ended early.
@@ -126,7 +127,7 @@ struct Part {
 }
 
 enum Trouble {
-    /// The line and its number of words. Only earlier blocks may know how many words are expected.
+    /// The line and its number of words. The expected number may be known only from earlier chunks.
     Form(u64, usize),
     Line(u64, String),
     Memory(Error),
@@ -194,7 +195,7 @@ impl Part {
         edges.map(|(edge, (&from, &to))| (from, to, self.weights.get(edge).copied().unwrap_or(1.0)))
     }
 
-    /// Lines of the edges at a place (from, to).
+    /// The lines of the edges with these ends (from, to).
     fn lines_at(&self, place: (u32, u32)) -> impl Iterator<Item = u64> {
         let found = (0..self.from.len()).filter(move |&edge| (self.from[edge], self.to[edge]) == place);
         found.map(|edge| {
@@ -204,7 +205,8 @@ impl Part {
     }
 }
 
-/// The refusal of a line of `found` words after lines of `expected`; 0 if it is the first.
+/// The error for a line of `found` words after lines of `expected` words; `expected` is 0 for the
+/// first line.
 fn wrong_form(found: usize, expected: usize) -> String {
     let form = match expected {
         0 => "\"from to\" or \"from to weight\" is expected",
@@ -222,7 +224,8 @@ fn nodes_in(comment: &[u8]) -> Option<u64> {
 }
 
 fn node(word: &[u8], what: &str) -> std::result::Result<u32, String> {
-    // Nine digits fit; longer words, and those with other characters, are parsed with care.
+    // A number of nine digits fits `u32`. Longer words, and words with other characters, are parsed
+    // with checks.
     if word.len() < 10 && word.iter().all(u8::is_ascii_digit) {
         return Ok(word.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')));
     }
@@ -243,15 +246,16 @@ fn weight(word: &[u8]) -> std::result::Result<f64, String> {
     }
 }
 
-/// Writes a square matrix to the file at `path` and replaces an earlier file once the new one is
-/// whole. The file is gzip if its name ends in `.gz`, bzip2 if in `.bz2`.
+/// Writes a square matrix to the file at `path`. An earlier file is replaced when the new file is
+/// complete. The file is packed with gzip if its name ends in `.gz`, with bzip2 if it ends in
+/// `.bz2`.
 ///
-/// Weights are left out if all are 1; otherwise they have the fewest digits that read back to the
-/// same bits.
+/// If all weights are 1, they are left out. Otherwise they are written with the fewest digits that
+/// give the same bits when read.
 ///
 /// # Errors
 /// [`Error::Argument`] if the matrix is not square; [`Error::Io`] with the path. An earlier file
-/// stays as it was.
+/// stays unchanged.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
     write_view(path.as_ref(), matrix.into(), options)
 }
@@ -261,8 +265,8 @@ pub(super) fn write_view(path: &Path, matrix: AnyView<'_>, options: &WriteOption
     write_whole(path, |writer| write_lines(writer, matrix, options))
 }
 
-/// Writes `matrix` as [`write()`] does, unpacked, to any writer. It writes a few KiB at a time, so
-/// `writer` need not be buffered.
+/// Writes `matrix` to any writer as [`write()`] does, but unpacked. It writes a few KiB at a time,
+/// so `writer` need not be buffered.
 ///
 /// # Errors
 /// The errors of `writer`; [`io::ErrorKind::InvalidInput`] if the matrix is not square.
@@ -303,7 +307,7 @@ fn write_lines(writer: &mut dyn Write, matrix: AnyView<'_>, options: &WriteOptio
     writer.write_all(&text)
 }
 
-/// The number of rows; fails if the number of columns differs.
+/// The number of rows, or an error if the number of columns differs.
 fn check_square(matrix: AnyView<'_>) -> Result<usize> {
     match matrix.scalar_sides() {
         (rows, cols) if rows == cols => Ok(rows),

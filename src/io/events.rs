@@ -1,9 +1,9 @@
-//! Log events of files read and written, with their times.
+//! Logs events for files that are read and written, with their times.
 use super::MatrixFile;
 use crate::{Result, events::ms};
 use std::{path::Path, time::Instant};
 
-/// Reads a matrix by `read` and logs an event.
+/// Reads a matrix with `read` and logs an event.
 pub(super) fn reading(path: &Path, read: impl FnOnce() -> Result<MatrixFile>) -> Result<MatrixFile> {
     let start = Instant::now();
     let found = read()?;
@@ -13,7 +13,7 @@ pub(super) fn reading(path: &Path, read: impl FnOnce() -> Result<MatrixFile>) ->
     Ok(found)
 }
 
-/// Writes a matrix of `entries` entries by `write` and logs an event.
+/// Writes a matrix of `entries` entries with `write` and logs an event.
 pub(super) fn writing(path: &Path, entries: usize, write: impl FnOnce() -> Result<()>) -> Result<()> {
     let start = Instant::now();
     write()?;

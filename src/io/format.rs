@@ -1,4 +1,4 @@
-//! Formats of matrices' files, and their names.
+//! The formats of matrix files, and their names.
 use std::path::Path;
 use std::str::FromStr;
 
@@ -23,7 +23,7 @@ impl FileFormat {
     /// Every format.
     pub const ALL: &[Self] = &[Self::MatrixMarket, Self::Npz, Self::EdgeList, Self::Binary];
 
-    /// The name that the command uses.
+    /// The name of the format in the command.
     pub fn name(self) -> &'static str {
         match self {
             Self::MatrixMarket => "matrix-market",
@@ -33,7 +33,8 @@ impl FileFormat {
         }
     }
 
-    /// Endings of file names in this format, without those of packings; the first is the usual one.
+    /// The endings of file names in this format, without those of packings. The first is the usual
+    /// one.
     pub fn endings(self) -> &'static [&'static str] {
         match self {
             Self::MatrixMarket => &["mtx"],
@@ -43,10 +44,11 @@ impl FileFormat {
         }
     }
 
-    /// The format of a file of this name; `None` if the ending is unknown.
+    /// The format of a file with this name, or `None` if the ending is unknown.
     ///
-    /// Packings (`.gz`, `.bz2`, `.xz`, `.zst`) are ignored, and so is case. Names without an ending
-    /// are Matrix Market files. Archives (`.zip`, `.tar`, `.tgz` and the like) hold one.
+    /// Packings (`.gz`, `.bz2`, `.xz`, `.zst`) and case are ignored. Names without an ending are
+    /// Matrix Market files. Archives (`.zip`, `.tar`, `.tgz` and similar) are taken to contain a
+    /// Matrix Market file.
     pub fn of(path: &Path) -> Option<Self> {
         let mut formats = Self::ALL.iter().copied();
         let known = |format: &Self| format.endings().iter().any(|known| has_ending(path, known));
@@ -55,7 +57,7 @@ impl FileFormat {
         formats.find(known).or(is_market.then_some(Self::MatrixMarket))
     }
 
-    /// The format in which a matrix is written to a file of this name.
+    /// The format in which a matrix is written to a file with this name.
     ///
     /// # Errors
     /// [`Error::Argument`] for an unknown ending, and for packings and archives that can only be
@@ -75,7 +77,7 @@ pub(super) fn unknown(path: &Path) -> String {
     format!("unknown ending .{}", ending.replace(char::is_control, "?"))
 }
 
-/// `.mtx, .npz, .txt, ...`.
+/// All endings as text: `.mtx, .npz, .txt, ...`.
 pub(super) fn all_endings() -> String {
     let endings = FileFormat::ALL.iter().flat_map(|format| format.endings());
     endings.map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(", ")

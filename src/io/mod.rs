@@ -1,7 +1,7 @@
-//! Matrices in files; each format has a module.
+//! Reads and writes matrices in files. Each format has a module.
 //!
-//! [`read`] and [`write()`] choose the format by the file's name. The module of a format has more
-//! options.
+//! [`read`] and [`write()`] choose the format by the file's name. The module of each format has
+//! more options.
 //!
 //! | Format | Names | Blocks | Packed | Written from |
 //! |---|---|---|---|---|
@@ -10,19 +10,19 @@
 //! | [Edge list](edge_list) | `.txt` `.el` `.edges` `.tsv` | no | yes | square matrices |
 //! | [Plain binary](binary) | `.bin` `.bsr` `.bcsr` | kept (BSR) | yes | any matrix |
 //!
-//! Files packed with gzip, bzip2, xz or zstd are read, recognised by their first bytes. Gzip
-//! (`.gz`) and bzip2 (`.bz2`) are written. A file that begins with `%%MatrixMarket` is read as
-//! Matrix Market whatever its name. The matrix in a tar archive (`NAME.tar.gz`), as in the
-//! SuiteSparse collection, is read in the same way. From a zip archive that holds one matrix, and
-//! perhaps files of other kinds, the matrix is read in the format of its name. Other endings are
-//! refused.
+//! Files packed with gzip, bzip2, xz or zstd are recognised by their first bytes and unpacked.
+//! Files can be written packed with gzip (`.gz`) and bzip2 (`.bz2`). A file that begins with
+//! `%%MatrixMarket` is read as Matrix Market, whatever its name. The matrix in a tar archive
+//! (`NAME.tar.gz`), as in the SuiteSparse collection, is read in the same way. A zip archive may
+//! contain one matrix, and files of other kinds; the matrix is read in the format of its name.
+//! Other endings are refused.
 //!
-//! Texts are ASCII or UTF-8. A byte order mark at their beginning is skipped; UTF-16 is refused,
-//! and the message names it.
+//! Texts are ASCII or UTF-8. A byte order mark at the beginning is skipped. UTF-16 is refused, and
+//! the message names it.
 //!
 //! Readers check every declaration of a file against its contents and allocate memory as the data
-//! arrives. A refusal is [`Error::Parse`], `path:line: reason`, or [`Error::Malformed`] for files
-//! without lines.
+//! arrives. If they refuse a file, the error is [`Error::Parse`] (`path:line: reason`), or
+//! [`Error::Malformed`] for files without lines.
 mod archive;
 mod assemble;
 pub mod binary;
@@ -70,23 +70,23 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MatrixFile {
-    /// The matrix, expanded if the file is symmetric or skew-symmetric; explicit zeros are entries.
+    /// The matrix, expanded if the file is symmetric or skew-symmetric. Explicit zeros are entries.
     pub matrix: Csc<f64>,
     /// The format of the file.
     pub format: FileFormat,
-    /// The blocks of the matrix that the file declares.
+    /// The blocks that the file declares.
     pub layout: Option<BlockLayout>,
     /// The type of values that the file declares.
     pub field: ValueType,
-    /// The element type in which the file stores its values: [`ElementType::F64`] for texts, and
-    /// for numbers that no narrower type holds.
+    /// The element type in which the file stores its values. It is [`ElementType::F64`] for texts,
+    /// and for numbers that no narrower type can represent.
     pub element: ElementType,
     /// The symmetry that the file declares.
     pub symmetry: Symmetry,
-    /// Entries written in the file, before expansion and summing; in an array all values, zeros
-    /// too.
+    /// Number of entries in the file, before expansion and summing; for an array the number of all
+    /// values, including zeros.
     pub stored: u64,
-    /// Whether the file is an array, which writes every value: a dense matrix.
+    /// Whether the file is an array, which stores a dense matrix.
     pub is_array: bool,
     /// Deviations from the format that were accepted, as `path:line: reason`.
     pub warnings: Vec<String>,
@@ -98,8 +98,8 @@ pub struct MatrixFile {
 pub enum BlockLayout {
     /// Blocks of one shape.
     Uniform(BlockShape),
-    /// Ends of rows and columns of blocks, in scalars, ascending. Sizes differ or exceed
-    /// [`BlockShape::MAX_SIDE`].
+    /// The ends of rows and columns of blocks, in scalars, ascending. The sizes of blocks differ or
+    /// exceed [`BlockShape::MAX_SIDE`].
     Mixed {
         /// Ends of the block rows.
         row_ends: Vec<u64>,
@@ -114,35 +114,35 @@ pub enum BlockLayout {
 pub enum ValueType {
     /// Decimal numbers.
     Real,
-    /// Integers, each held exactly.
+    /// Integers that are represented exactly.
     Integer,
-    /// No values; every entry is read as 1.
+    /// The file has no values. Every entry is read as 1.
     Pattern,
 }
 
-/// The symmetry that a file declares; it determines which entries are written.
+/// The symmetry that a file declares. It determines which entries the file stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Symmetry {
-    /// Every entry is written.
+    /// The file stores every entry.
     General,
-    /// A = Aᵀ, the lower triangle with the diagonal is written.
+    /// A = Aᵀ, and the file stores the lower triangle with the diagonal.
     Symmetric,
-    /// A = -Aᵀ, the lower triangle without the diagonal is written.
+    /// A = -Aᵀ, and the file stores the lower triangle without the diagonal.
     SkewSymmetric,
 }
 
 /// Options for reading a file.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
-    /// Sum entries at the same place, in the order of the file, instead of refusing them. In a
-    /// pattern each entry counts 1.
+    /// Whether to sum entries with the same row and column, in the order of the file, instead of
+    /// refusing them. In a pattern each entry counts as 1.
     pub sum_duplicates: bool,
-    /// Rows and columns that a file may declare regardless of its contents. Beyond this the file
-    /// must have an entry for every 16 of them, so that a short file cannot allocate much memory.
-    /// Default: 2^24.
+    /// The number of rows and of columns that a file may declare regardless of its contents. A file
+    /// that declares more must have at least one entry for each 16 of them, so that a short file
+    /// cannot make the reader allocate much memory. Default: 2^24.
     pub max_unproven_lines: u64,
-    /// Called with the bytes of the file read.
+    /// Called with the number of bytes read from the file.
     pub progress: Option<Progress>,
 }
 
@@ -162,8 +162,9 @@ pub struct WriteOptions {
 
 /// Reads the file at `path`, plain or packed (recognised by its first bytes).
 ///
-/// The name gives the format (see [`FileFormat::of`]), unless the first bytes show another. If an
-/// `X.mtx` has no note of blocks, it gets the layout of [`X.bla`](bla) beside it, if that exists.
+/// The name gives the format (see [`FileFormat::of`]), unless the first bytes show another format.
+/// If `X.mtx` has no note about blocks and a file [`X.bla`](bla) is next to it, that file gives the
+/// layout.
 ///
 /// # Errors
 /// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line, or
@@ -182,11 +183,11 @@ fn read_path(path: &Path, options: &ReadOptions) -> Result<MatrixFile> {
     })
 }
 
-/// Reads the matrix in the file at `path` with the element type and the blocks that the file
+/// Reads the matrix in the file at `path`, with the element type and the blocks that the file
 /// declares.
 ///
-/// The element type is [`MatrixFile::element`]. Blocks of one shape other than 1x1 give a
-/// [`Cbc`](crate::Cbc), everything else a [`Csc`].
+/// The element type is [`MatrixFile::element`]. If the file has blocks of one shape other than 1x1,
+/// the result is a [`Cbc`](crate::Cbc), otherwise a [`Csc`].
 ///
 /// ```
 /// use blockmul::{Csc, element::ElementType, io, matrix::AnyMatrix};
@@ -202,17 +203,18 @@ fn read_path(path: &Path, options: &ReadOptions) -> Result<MatrixFile> {
 /// ```
 ///
 /// # Errors
-/// The errors of [`read`]; [`Error::BlockDoesNotDivide`] if the blocks do not cut the matrix.
+/// The errors of [`read`]; [`Error::BlockDoesNotDivide`] if the size of the matrix is not a
+/// multiple of the blocks.
 pub fn read_any(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyMatrix> {
     read_path(path.as_ref(), options)?.into_any()
 }
 
-/// Writes `matrix` to the file at `path`, in the format of the name, and replaces an earlier file
-/// once the new one is whole. The matrix has any type, or is an [`AnyMatrix`].
+/// Writes `matrix` to the file at `path`, in the format of the name. An earlier file is replaced
+/// when the new file is complete. The matrix may be of any type, including [`AnyMatrix`].
 ///
 /// # Errors
 /// [`Error::Io`] with the path; [`Error::Argument`] if the format cannot hold the matrix; the
-/// errors of [`FileFormat::of_output`]. An earlier file stays as it was.
+/// errors of [`FileFormat::of_output`]. An earlier file stays unchanged.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
     write_view(path.as_ref(), matrix.into(), options)
 }
@@ -237,11 +239,11 @@ fn with_layout_beside(path: &Path, mut file: MatrixFile) -> Result<MatrixFile> {
 }
 
 impl MatrixFile {
-    /// The matrix with the element type and the blocks that the file declares, as [`read_any`]
-    /// returns it.
+    /// Returns the matrix with the element type and the blocks that the file declares, as
+    /// [`read_any`] does.
     ///
     /// # Errors
-    /// [`Error::BlockDoesNotDivide`] if the blocks do not cut the matrix.
+    /// [`Error::BlockDoesNotDivide`] if the size of the matrix is not a multiple of the blocks.
     pub fn into_any(self) -> Result<AnyMatrix> {
         let wide = AnyMatrix::from(self.matrix);
         let scalars = if self.element == ElementType::F64 { wide } else { wide.cast(self.element) };
@@ -253,8 +255,8 @@ impl MatrixFile {
 }
 
 impl BlockLayout {
-    /// The layout of blocks with these ends, in scalars, ascending; [`BlockLayout::Uniform`] if all
-    /// have one shape that fits.
+    /// The layout of blocks with these ends (in scalars, ascending). It is [`BlockLayout::Uniform`]
+    /// if all blocks have one shape that is allowed.
     pub fn of_ends(row_ends: Vec<u64>, col_ends: Vec<u64>) -> Self {
         let side = |ends: &[u64]| {
             let side = *ends.first()?;
@@ -264,7 +266,7 @@ impl BlockLayout {
         shape.map_or(Self::Mixed { row_ends, col_ends }, Self::Uniform)
     }
 
-    /// The shape of every block, if they share one.
+    /// The shape of all blocks, if it is the same.
     pub fn uniform(&self) -> Option<BlockShape> {
         match self {
             Self::Uniform(shape) => Some(*shape),
@@ -274,7 +276,7 @@ impl BlockLayout {
 }
 
 impl ValueType {
-    /// The word in a Matrix Market file.
+    /// The word for this type in a Matrix Market file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Real => "real",
@@ -285,7 +287,7 @@ impl ValueType {
 }
 
 impl Symmetry {
-    /// The word in a Matrix Market file.
+    /// The word for this symmetry in a Matrix Market file.
     pub fn name(self) -> &'static str {
         match self {
             Self::General => "general",
@@ -295,8 +297,8 @@ impl Symmetry {
     }
 }
 
-/// Returns the value, or one fixed NaN for every NaN: the bits of a NaN depend on the device that
-/// made it.
+/// Returns the value, but one fixed NaN for every NaN, because the bits of a NaN depend on the
+/// device that computed it.
 fn one_nan(value: f64) -> f64 {
     if value.is_nan() { f64::from_bits(0x7ff8 << 48) } else { value }
 }
@@ -314,7 +316,8 @@ fn room<T>(count: usize, what: &str) -> Result<Vec<T>> {
 }
 
 /// Reserves memory for `more` elements, or returns [`Error::Memory`]. Large requests are checked
-/// against the host's free memory: a system that grants more than it has ends the process later.
+/// against the host's free memory, because a system that grants more than it has ends the process
+/// later.
 pub(crate) fn grow<T>(vector: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
     let needed = (vector.len() as u64 + more as u64).saturating_mul(size_of::<T>() as u64);
     let what = || format!("{what} of a file");
@@ -329,7 +332,7 @@ pub(crate) fn grow<T>(vector: &mut Vec<T>, more: usize, what: &str) -> Result<()
     })
 }
 
-/// Appends a value that was read from the file, growing the vector as needed.
+/// Appends a value that was read from the file. The vector grows as needed.
 pub(crate) fn push<T>(vector: &mut Vec<T>, value: T, what: &str) -> Result<()> {
     if vector.len() == vector.capacity() {
         grow(vector, vector.len().max(1024), what)?;

@@ -1,4 +1,4 @@
-//! Output files that are either whole or absent: written to a file that gets its name at the end.
+//! Output files that are either complete or absent: a file gets its name only when it is complete.
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -7,24 +7,24 @@ use super::packing::{Fill, Packing};
 use super::unfinished::{Unfinished, folder};
 use crate::{Error, Result};
 
-/// Calls `fill` with a buffered writer and puts the file in place when `fill` has succeeded. The
-/// file is packed with gzip if `path` ends in `.gz`, with bzip2 if it ends in `.bz2`.
+/// Calls `fill` with a buffered writer. If `fill` succeeds, the file gets its name. The file is
+/// packed with gzip if `path` ends in `.gz`, with bzip2 if it ends in `.bz2`.
 ///
-/// If `path` is a link, the file it points to is replaced or made, and the link stays. Anything but
-/// a regular file (a pipe, `/dev/null`) is written in place. The bytes are on the disk before the
-/// file gets its name, so it is whole after a loss of power too.
+/// If `path` is a link, the file it points to is replaced or created, and the link remains.
+/// Anything that is not a regular file (a pipe, `/dev/null`) is written directly. The bytes are on
+/// the disk before the file gets its name, so the file is complete even after a power failure.
 ///
 /// # Errors
 /// [`Error::Io`] with the path; [`Error::Argument`] for the name of an archive, or of a packing
-/// that is only read (`.xz`, `.zst`). An earlier file stays as it was.
+/// that can only be read (`.xz`, `.zst`). An earlier file stays unchanged.
 pub fn write_whole(path: &Path, mut fill: impl FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     write_packed(path, &mut fill)
 }
 
-/// Refuses the names that [`write_whole`] refuses, before there is anything to write.
+/// Refuses the names that [`write_whole`] refuses, before there is data to write.
 ///
 /// # Errors
-/// [`Error::Argument`] for the name of an archive, or of a packing that is only read.
+/// [`Error::Argument`] for the name of an archive, or of a packing that can only be read.
 pub fn check_name(path: &Path) -> Result<()> {
     Packing::check_written(path)
 }
@@ -36,10 +36,10 @@ fn write_packed(path: &Path, fill: Fill<'_>) -> Result<()> {
     })
 }
 
-/// Writes the contents of a file and packs them.
+/// A function that writes and packs the contents of a file.
 type FillPacked<'f> = &'f mut dyn FnMut(&mut dyn Write, Option<Packing>) -> io::Result<()>;
 
-/// Does what [`write_whole`] does, but `fill` gets the packing and packs its output itself.
+/// As [`write_whole`], but `fill` gets the packing and packs its output itself.
 pub(super) fn write_unpacked(path: &Path, fill: FillPacked<'_>) -> Result<()> {
     check_name(path)?;
     attempt(path, &mut |writer| fill(writer, Packing::of_name(path)))
@@ -57,15 +57,15 @@ fn attempt(path: &Path, fill: Fill<'_>) -> io::Result<()> {
     buffered(unfinished.file(), fill)?;
     unfinished.file().sync_all()?;
     unfinished.take_place(&target)?;
-    // Syncs the name too if the file system can; the file is whole without it.
+    // Syncs the name too if the file system allows it. The file is complete without this.
     let _ = File::open(folder(&target)).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-/// The path of the file that writing to `path` makes: `path` itself, or the end of its chain of
-/// links.
+/// The file that writing to `path` creates: `path` itself, or the end of a chain of links that
+/// begins there.
 pub fn linked(path: &Path) -> PathBuf {
-    // The limit of Linux.
+    // The limit in Linux.
     const MOST_LINKS: usize = 40;
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -125,7 +125,7 @@ mod tests {
         write_whole(&path("link"), |writer| writer.write_all(b"new")).unwrap();
         assert_eq!(fs::read(path("file")).unwrap(), b"new");
         assert!(fs::symlink_metadata(path("link")).unwrap().is_symlink());
-        // A folder that does not exist, and links that form a circle.
+        // The first link points into a folder that does not exist. The next ones form a circle.
         std::os::unix::fs::symlink("none/file", path("nowhere")).unwrap();
         std::os::unix::fs::symlink("round", path("round")).unwrap();
         for name in ["nowhere", "round"] {

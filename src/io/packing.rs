@@ -1,12 +1,13 @@
-//! Compression of files: recognised by first bytes when reading, chosen by name when writing.
+//! Compression of files. It is recognised by the first bytes when reading, and chosen by name when
+//! writing.
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 
-/// Writes the contents of a file. It is not a type parameter, so that its callers are compiled
-/// once.
+/// A function that writes the contents of a file. It is a trait object, so that the functions that
+/// call it are compiled once.
 pub(super) type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// Compression format of a file.
@@ -14,17 +15,17 @@ pub(super) type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 pub(crate) enum Packing {
     Gzip,
     Bzip2,
-    /// Read only.
+    /// This format can only be read.
     Xz,
-    /// Read only.
+    /// This format can only be read.
     Zstd,
 }
 
-/// Bytes from which a packing is recognised.
+/// Number of bytes by which a packing is recognised.
 pub(super) const FIRST: usize = 6;
 
-/// Largest window into unpacked data, in bytes, that a file may use. It is zstd's default limit and
-/// twice the window of `xz -9`; gzip and bzip2 use less than a mebibyte.
+/// Largest window of unpacked data, in bytes, that a file may use. It equals the default limit of
+/// zstd and twice the window of `xz -9`. Gzip and bzip2 use less than 1 MiB.
 pub(super) const LARGEST_WINDOW: u64 = 128 << 20;
 
 impl Packing {
@@ -43,13 +44,13 @@ impl Packing {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [b'B', b'Z', b'h', ..] => Some(Self::Bzip2),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
-            // A data frame, or a frame that decoders skip.
+            // A data frame, or a skippable frame.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
             _ => None,
         }
     }
 
-    /// The packing of a file to be written under this name.
+    /// The packing of a file that is written with this name.
     pub fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_ascii_lowercase();
         match extension.to_str()? {
@@ -75,9 +76,9 @@ impl Packing {
 
     /// Packs the output of `fill` into `writer`.
     ///
-    /// Gzip uses level 2: for random values, mostly digits, level 1 leaves 48 % more bytes in two
-    /// thirds of the time; level 3 takes 8 % longer to save 3 %. Bzip2 uses its largest blocks, as
-    /// is usual: smaller ones are no faster.
+    /// Gzip uses level 2. For random values, which are mostly digits, level 1 takes two thirds of
+    /// the time but makes files 48 % larger, and level 3 takes 8 % longer and makes files 3 %
+    /// smaller. Bzip2 uses its largest blocks, as is usual, because smaller blocks are no faster.
     pub fn pack<'w>(self, writer: &'w mut (dyn Write + 'w), fill: Fill<'_>) -> io::Result<()> {
         match self {
             Self::Gzip => {
@@ -95,7 +96,8 @@ impl Packing {
     }
 }
 
-/// Whether a name without its packing is an archive's: `a.zip`, `a.tar`, or `a.tgz` and the like.
+/// Whether a name without its packing is the name of an archive: `a.zip`, `a.tar`, or `a.tgz` and
+/// similar.
 pub(super) fn is_archive(name: &Path) -> bool {
     const ENDINGS: [&str; 10] = ["zip", "tar", "tgz", "taz", "tbz", "tbz2", "tb2", "txz", "tzst", "tzs"];
     name.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
@@ -118,7 +120,7 @@ pub(super) fn without_packing(path: &Path) -> PathBuf {
 pub(crate) mod tests {
     use super::*;
 
-    /// `bytes` packed; unchanged if `packing` is `None`.
+    /// Packs `bytes`, or returns them unchanged if `packing` is `None`.
     pub(crate) fn packed(packing: Option<Packing>, bytes: &[u8]) -> Vec<u8> {
         use ruzstd::encoding::{CompressionLevel, compress_to_vec};
         let mut all = Vec::new();
@@ -131,8 +133,8 @@ pub(crate) mod tests {
         all
     }
 
-    /// An xz stream that stores `bytes` uncompressed, by sections 2 and 3 of the format's
-    /// description and 5.3 of LZMA2's.
+    /// An xz stream that stores `bytes` uncompressed, according to sections 2 and 3 of the xz
+    /// specification and section 5.3 of the LZMA2 specification.
     fn stored_as_xz(bytes: &[u8]) -> Vec<u8> {
         let crc = |bytes: &[u8]| {
             let mut crc = flate2::Crc::new();

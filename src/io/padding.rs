@@ -1,12 +1,12 @@
-//! Zeros that fill the blocks of a file up.
+//! Removes the zeros that pad the blocks of a file.
 use super::{BlockLayout, MatrixFile};
 use crate::BlockShape;
 
 impl MatrixFile {
-    /// Leaves out the zeros in blocks larger than 1x1, and returns how many there were.
+    /// Removes the zeros in blocks larger than 1x1, and returns their number.
     ///
-    /// A file of blocks writes every place of a block. Read as a matrix of scalars, it has
-    /// unintended entries: they would be edges of a graph, or lengths of 0 over
+    /// A file of blocks stores every element of a block. Read as a matrix of scalars, it has
+    /// unintended entries: edges of a graph, or lengths of 0 in
     /// [min-plus](crate::Semiring::MinPlus). A matrix without a layout, or with blocks of 1x1,
     /// keeps its zeros.
     ///
@@ -24,7 +24,7 @@ impl MatrixFile {
         };
         let is_padding =
             |row: u32, col: usize, value: f64| value == 0.0 && !layout.is_scalar_at(row.into(), col as u64);
-        // Most matrices have no zeros, and are not copied.
+        // Most matrices have no zeros and are not copied.
         let before = self.matrix.nnz();
         if self.matrix.values().contains(&0.0) {
             self.matrix = self.matrix.with_entries(|row, col, value| !is_padding(row, col, value));
@@ -34,7 +34,7 @@ impl MatrixFile {
 }
 
 impl BlockLayout {
-    /// Whether the block with the scalar at a row and a column is 1x1.
+    /// Whether the block that contains the scalar at a row and a column is 1x1.
     fn is_scalar_at(&self, row: u64, col: u64) -> bool {
         let is_one = |ends: &[u64], at: u64| {
             let line = ends.partition_point(|&end| end <= at);
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(places(file(Some(BlockLayout::Uniform(BlockShape::SCALAR)))), (0, all));
         let three = BlockLayout::Uniform(BlockShape::new(3, 3).unwrap());
         assert_eq!(places(file(Some(three))), (3, vec![(1, 0), (1, 2)]));
-        // The last row and the last column are a line each: (2, 2) is a block of its own.
+        // The last row and the last column form blocks of width 1, so (2, 2) is a 1x1 block.
         let mixed = BlockLayout::of_ends(vec![2, 3], vec![2, 3]);
         assert_eq!(places(file(Some(mixed))), (2, vec![(1, 0), (1, 2), (2, 2)]));
     }

@@ -1,7 +1,7 @@
 //! PNG files of opaque pixels.
 use std::io;
 
-/// A PNG file of `width` times `height` pixels of three bytes: red, green and blue.
+/// Encodes a PNG file of `width` times `height` pixels with three bytes each: red, green and blue.
 ///
 /// ```
 /// let file = blockmul::io::encode_png([2, 1], &[255, 0, 0, 0, 0, 255], "red and blue")?;
@@ -10,7 +10,7 @@ use std::io;
 /// ```
 ///
 /// # Errors
-/// [`io::Error`] of the encoder if there are more or fewer bytes.
+/// [`io::Error`] of the encoder if the number of bytes does not match.
 pub fn encode_png([width, height]: [u32; 2], pixels: &[u8], description: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
@@ -18,7 +18,7 @@ pub fn encode_png([width, height]: [u32; 2], pixels: &[u8], description: &str) -
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_compression(png::Compression::High);
     encoder.add_text_chunk("Software".into(), concat!("blockmul ", env!("CARGO_PKG_VERSION")).into())?;
-    // It may have names of files, in any script.
+    // The description may contain file names in any script.
     encoder.add_itxt_chunk("Description".into(), description.into())?;
     let mut writer = encoder.write_header()?;
     writer.write_image_data(pixels)?;

@@ -1,4 +1,4 @@
-//! Files that report how far they are read.
+//! Files that report the progress of reading.
 use crate::{Error, Progress, Result};
 use std::{
     fs::File,
@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-/// A file that reports how far it is read, every mebibyte and at its end.
+/// A file that reports the number of bytes read, after every MiB and at its end.
 pub(super) struct ReportingFile {
     reader: File,
     progress: Option<Progress>,

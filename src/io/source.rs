@@ -1,8 +1,8 @@
-//! The unpacked bytes of a file in blocks of whole lines, with line numbers.
+//! The unpacked bytes of a file in chunks of whole lines, with line numbers.
 //!
-//! A block is the part of a full buffer up to the last line end; the rest moves to the front of the
-//! next buffer. So no line straddles two blocks, and blocks can be parsed independently on any
-//! thread.
+//! A chunk (`Block`) is the part of a full buffer up to the last line end. The rest moves to the
+//! front of the next buffer. So no line is divided between two chunks, and chunks can be parsed
+//! independently on any thread.
 mod bytes;
 
 use std::io::{ErrorKind, Read};
@@ -21,19 +21,20 @@ use super::unpacked::{Peeked, Unpacked};
 use super::zipped::{self, Zip};
 use crate::{Error, Progress, Result};
 
-/// Longest line. The format's limit is 1024 bytes, but comments in real files are longer.
+/// Maximum length of a line. The limit of the format is 1024 bytes, but comments in real files are
+/// longer.
 const LINE_BYTES: usize = 1 << 20;
-/// A block and its parsed entries fit a core's cache.
+/// Bytes of a chunk. A chunk and its parsed entries fit the cache of a core.
 const BLOCK_BYTES: usize = 1 << 19;
 
-/// Whole lines; the last of the file may lack its line end.
+/// A chunk of whole lines. The last line of the file may lack its line end.
 #[derive(Debug)]
 pub struct Block<'a> {
-    /// Number of the first line, from 1.
+    /// Number of the first line, counted from 1.
     pub first_line: u64,
     /// Number of lines.
     pub lines: u64,
-    /// Never empty.
+    /// The bytes, at least one.
     pub bytes: &'a [u8],
 }
 
@@ -42,22 +43,23 @@ pub struct Source<'r> {
     packing: Option<Packing>,
     name: PathBuf,
     buffer: Vec<u8>,
-    /// End of the bytes handed out, of the whole lines, and of the bytes read.
+    /// The ends of the bytes that were returned, of the whole lines, and of the bytes that were
+    /// read.
     taken: usize,
     ready: usize,
     filled: usize,
     ended: bool,
-    /// Whether a carriage return alone ends a line too.
+    /// Whether a carriage return without a line feed also ends a line.
     returns: bool,
     lines: u64,
 }
 
-/// The bytes of a file or of any reader: one type, for which unpacking is compiled once.
+/// The bytes of a file or of any reader. They have one type, so that unpacking is compiled once.
 type Bytes<'r> = Box<dyn Read + Send + 'r>;
 
 impl Source<'static> {
-    /// Opens the file at `path`, or the text of the archive there. `progress` counts the bytes
-    /// read, before unpacking.
+    /// Opens the file at `path`, or the text in the archive at `path`. `progress` gets the number
+    /// of bytes read, before unpacking.
     pub fn open(path: &Path, progress: Option<Progress>) -> Result<Self> {
         let again = || -> Result<Bytes<'_>> { Ok(Box::new(ReportingFile::open(path, progress.clone())?)) };
         let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
@@ -70,18 +72,18 @@ impl Source<'static> {
 }
 
 impl<'r> Source<'r> {
-    /// Recognises from the first bytes how the file is packed.
+    /// Opens a reader. The first bytes show how it is packed.
     pub fn new(reader: impl Read + Send + 'r, name: &Path) -> Result<Self> {
         Self::in_blocks(reader, name, BLOCK_BYTES)
     }
 
-    /// Makes a source like [`Source::new`], with blocks of about `block_bytes` bytes; a block is
-    /// longer if a line is.
+    /// Makes a source like [`Source::new`], with chunks of about `block_bytes` bytes. A chunk is
+    /// longer if one line is.
     pub fn in_blocks(reader: impl Read + Send + 'r, name: &Path, block_bytes: usize) -> Result<Self> {
         Self::with_reopen(Box::new(reader), name, block_bytes, None)
     }
 
-    /// Opens a file or the matrix of an archive; `again` opens the same bytes once more, if
+    /// Opens a file, or the matrix in an archive. `again` opens the same bytes a second time, if
     /// possible.
     fn with_reopen(
         reader: Bytes<'r>,
@@ -108,7 +110,7 @@ impl<'r> Source<'r> {
         Self::reading(bytes, packing, member, block_bytes)
     }
 
-    /// Reads a text from its first byte on, and skips a byte order mark.
+    /// Reads a text from its first byte, and skips a byte order mark.
     fn reading(reader: Bytes<'r>, packing: Option<Packing>, name: PathBuf, block_bytes: usize) -> Result<Self> {
         let mut reader = Peeked::new(reader, encoding::FIRST);
         if let Some(reason) = encoding::refused(reader.first()) {
@@ -130,12 +132,13 @@ impl<'r> Source<'r> {
         })
     }
 
-    /// The name of the text: that of the file, or of the member of an archive.
+    /// The name of the text: the name of the file, or of the archive's member.
     pub fn name(&self) -> &Path {
         &self.name
     }
 
-    /// Lines handed out so far, at least 1: the end of the file, for messages.
+    /// Number of lines returned so far, at least 1. At the end of the file, messages name this
+    /// line.
     pub fn lines(&self) -> u64 {
         self.lines.max(1)
     }
@@ -145,7 +148,7 @@ impl<'r> Source<'r> {
         Error::Parse { path: self.name.clone(), line, reason: reason.into() }
     }
 
-    /// The next line without its line end (LF or CRLF); `None` at the end of the file.
+    /// The next line without its line end (LF or CRLF), or `None` at the end of the file.
     pub fn line(&mut self) -> Result<Option<&[u8]>> {
         if !self.fill()? {
             return Ok(None);
@@ -163,7 +166,7 @@ impl<'r> Source<'r> {
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
-    /// Skips empty lines; a small packed file may have any number of them.
+    /// Skips empty lines. A small packed file may have any number of them.
     pub fn skip_empty(&mut self) -> Result<()> {
         while self.fill()? {
             let rest = &self.buffer[self.taken..self.ready];
@@ -177,7 +180,7 @@ impl<'r> Source<'r> {
         Ok(())
     }
 
-    /// All whole lines in the buffer; `None` at the end of the file.
+    /// All whole lines in the buffer, or `None` at the end of the file.
     pub fn block(&mut self) -> Result<Option<Block<'_>>> {
         if !self.fill()? {
             return Ok(None);
@@ -189,13 +192,13 @@ impl<'r> Source<'r> {
         Ok(Some(block))
     }
 
-    /// Calls `parse` on every further block. Returns the values in the order of the file, and the
-    /// error that ended the file early.
+    /// Calls `parse` on every following chunk. Returns the values in the order of the file, and the
+    /// error that ended reading early.
     ///
-    /// Each thread of the pool reads (and unpacks) a block when its turn comes, then parses it
-    /// while the next one reads. Memory holds one block a thread. After `parse` has returned
-    /// `Break` no block is read, but some may have been before. The values up to the first `Break`
-    /// are always those of all blocks up to it.
+    /// Each thread of the pool reads (and unpacks) a chunk when its turn comes, then parses it
+    /// while the next thread reads. Memory holds one chunk for each thread. After `parse` returns
+    /// `Break`, no further chunk is read, but later chunks may already have been read. The returned
+    /// values always include those of all chunks up to the first `Break`.
     pub fn map_blocks<T: Send>(
         &mut self,
         parse: impl Fn(Block<'_>) -> ControlFlow<T, T> + Sync,
@@ -228,8 +231,7 @@ impl<'r> Source<'r> {
         (values.into_iter().map(|(_, value)| value).collect(), end)
     }
 
-    /// Returns what [`Source::block`] does, but gives the buffer away; `spare` becomes the next
-    /// buffer.
+    /// As [`Source::block`], but the caller gets the buffer. `spare` becomes the next buffer.
     fn take_block(&mut self, mut spare: Vec<u8>) -> Result<Option<OwnBlock>> {
         let Some(Block { first_line, lines, bytes }) = self.block()? else { return Ok(None) };
         let length = bytes.len();
@@ -243,7 +245,7 @@ impl<'r> Source<'r> {
         Ok(Some(OwnBlock { first_line, lines, buffer: std::mem::replace(&mut self.buffer, spare), bytes }))
     }
 
-    /// Makes at least one whole line ready; `false` at the end of the file.
+    /// Prepares at least one whole line. Returns `false` at the end of the file.
     fn fill(&mut self) -> Result<bool> {
         if self.taken < self.ready {
             return Ok(true);
@@ -271,7 +273,8 @@ impl<'r> Source<'r> {
     }
 }
 
-/// Damaged packed data is an error of the file, any other that of the system.
+/// Makes the error of a failed read: an error of the file if packed data is damaged, otherwise an
+/// error of the system.
 fn broken(name: &Path, packing: Option<Packing>, line: u64, error: std::io::Error) -> Error {
     let reason = match (packing.map(Packing::name), error.kind()) {
         _ if error.get_ref().is_some_and(|reason| reason.is::<CutOff>()) => error.to_string(),
@@ -279,7 +282,7 @@ fn broken(name: &Path, packing: Option<Packing>, line: u64, error: std::io::Erro
         (Some(packing), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
             format!("the {packing} data is damaged at or after this line: {error}")
         }
-        // A file of a zip archive.
+        // A file in a zip archive.
         (None, ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData)
             if error.raw_os_error().is_none() =>
         {
@@ -290,7 +293,7 @@ fn broken(name: &Path, packing: Option<Packing>, line: u64, error: std::io::Erro
     Error::Parse { path: name.to_owned(), line, reason }
 }
 
-/// A block that owns its buffer: `bytes` is the block's range in it.
+/// A chunk that owns its buffer. `bytes` is the range of the chunk in the buffer.
 struct OwnBlock {
     first_line: u64,
     lines: u64,

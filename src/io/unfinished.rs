@@ -1,10 +1,10 @@
-//! Output files that do not have their names yet.
+//! Output files that do not have their final names yet.
 //!
-//! On Linux such a file has no name at all, so nothing is left of it however the process ends. Only
-//! a file that replaces another has a temporary name between its link and its renaming. Where the
-//! system or the file system does not offer this, the file has a temporary name beside its place.
-//! It is then registered from before it exists until it has its name, so that a handler that ends
-//! the process early can remove it.
+//! On Linux such a file has no name at all, so nothing remains of it however the process ends. If
+//! it replaces another file, it has a temporary name only between linking and renaming. If the
+//! system or the file system does not support files without names, the file has a temporary name in
+//! the same folder. It is then registered before it is created and until it has its final name, so
+//! that a handler that ends the process early can remove it.
 use std::fs::{self, File};
 use std::io::{self, Seek};
 use std::path::Path;
@@ -15,22 +15,22 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use tempfile::{NamedTempFile, TempPath};
 
-/// One unfinished file; removed when dropped.
+/// An unfinished file. It is removed when dropped.
 pub(super) struct Unfinished {
     file: File,
     number: u64,
 }
 
-/// An unfinished file as others can discard it.
+/// The part of an unfinished file by which other threads can discard it.
 #[derive(Debug)]
 struct Registered {
     number: u64,
-    /// Its temporary name, if it has one.
+    /// The temporary name of the file, if it has one.
     name: Option<TempPath>,
 }
 
-/// Unfinished files of this process. One lock covers creating, renaming and removing, so each
-/// happens before or after the others.
+/// The unfinished files of this process. One lock covers creating, renaming and removing, so these
+/// steps never overlap.
 static UNFINISHED: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<Registered>> {
@@ -38,12 +38,13 @@ fn unfinished() -> MutexGuard<'static, Vec<Registered>> {
 }
 
 impl Unfinished {
-    /// Makes a file that is to become `target`.
+    /// Creates a file that is to become `target`.
     pub(super) fn begin(target: &Path) -> io::Result<Self> {
         Self::begin_as(target, without_name(target))
     }
 
-    /// Does the work of [`begin`](Self::begin), with a file that has no name, if there is one.
+    /// The implementation of [`begin`](Self::begin). It uses `without_name`, a file without a name,
+    /// if there is one.
     fn begin_as(target: &Path, without_name: Option<File>) -> io::Result<Self> {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let mut files = unfinished();
@@ -63,7 +64,7 @@ impl Unfinished {
         &self.file
     }
 
-    /// Gives the file its name, in place of a file that has it.
+    /// Gives the file its final name. A file that has this name is replaced.
     pub(super) fn take_place(self, target: &Path) -> io::Result<()> {
         let mut files = unfinished();
         let Some(place) = files.iter().position(|one| one.number == self.number) else {
@@ -82,16 +83,16 @@ impl Drop for Unfinished {
     }
 }
 
-/// The folder that a path is in.
+/// The folder that contains a path.
 pub(super) fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes temporary files with the permissions of `target`.
+/// Creates temporary files with the permissions of `target`.
 fn builder(target: &Path) -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".blockmul-");
-    // By default only the owner may read a temporary file; this one becomes an ordinary file.
+    // By default only the owner may read a temporary file, but this file becomes an ordinary file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode(target)));
     #[cfg(not(unix))]
@@ -99,22 +100,22 @@ fn builder(target: &Path) -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// The permissions of the file replaced, else read and write for all; the system applies the umask
-/// to either.
+/// The permissions of the file that is replaced, or else read and write for all. The system applies
+/// the umask to both.
 #[cfg(unix)]
 fn mode(target: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(target).map_or(0o666, |found| found.permissions().mode())
 }
 
-/// A file without a name in the folder of `target`, with its permissions. `None` if it could not
-/// be made, or not be named later.
+/// A file without a name in the folder of `target`, with the permissions of `target`. `None` if it
+/// cannot be created, or could not get a name later.
 #[cfg(target_os = "linux")]
 fn without_name(target: &Path) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;
     let flags = rustix::fs::OFlags::TMPFILE.bits() as i32;
     let mut options = File::options();
-    // It is read only if it must be copied.
+    // Reading is only needed if the file must be copied.
     let file = options.read(true).write(true).mode(mode(target)).custom_flags(flags).open(folder(target)).ok()?;
     fs::exists(path_of(&file)).is_ok_and(|exists| exists).then_some(file)
 }
@@ -124,9 +125,10 @@ fn without_name(_: &Path) -> Option<File> {
     None
 }
 
-/// Gives a file without a name the name `target`, in place of a file that has it.
+/// Gives a file without a name the name `target`. A file that has this name is replaced.
 fn name_as(file: &File, target: &Path) -> io::Result<()> {
-    // A link replaces no file, so one that is there is replaced by renaming.
+    // Linking does not replace a file. If the name exists, the file gets a temporary name and is
+    // renamed.
     if link(file, target).is_ok() {
         return Ok(());
     }
@@ -138,7 +140,7 @@ fn name_as(file: &File, target: &Path) -> io::Result<()> {
     Ok(beside.persist(target)?)
 }
 
-/// Copies a file that cannot be linked to a temporary file beside `target`.
+/// Copies a file that cannot be linked to a temporary file in the folder of `target`.
 fn copy(mut file: &File, target: &Path) -> io::Result<NamedTempFile> {
     let mut copied = builder(target).tempfile_in(folder(target))?;
     file.rewind()?;
@@ -158,27 +160,26 @@ fn link(_: &File, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// A path by which the system finds an open file.
+/// A path at which the system finds an open file.
 #[cfg(target_os = "linux")]
 fn path_of(file: &File) -> PathBuf {
     use std::os::fd::AsRawFd;
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
-/// Removes the unfinished files of [`write_whole`](super::write_whole) on all threads. While the
-/// result is held, no file is renamed or created.
+/// Removes the unfinished files of [`write_whole`](super::write_whole) on all threads. No file is
+/// created or renamed while the caller keeps the result.
 ///
-/// A handler of Ctrl-C holds it until the process ends: then each output is whole or as it was
-/// before. If the process continues, the interrupted writes fail.
+/// A handler of Ctrl-C keeps the result until the process ends: then each output is either complete
+/// or unchanged. If the process continues, the interrupted writes fail.
 pub fn discard_unfinished() -> NoneUnfinished {
     let mut files = unfinished();
     files.clear();
     NoneUnfinished { _files: files }
 }
 
-/// Does what [`discard_unfinished`] does, but returns `None` if a file is being created or renamed
-/// right now, perhaps on this very thread. It is for a process that ends because it is out of
-/// memory.
+/// As [`discard_unfinished`], but returns `None` if a file is being created or renamed at this
+/// moment, perhaps on this very thread. It is for a process that ends because it is out of memory.
 pub fn try_discard_unfinished() -> Option<NoneUnfinished> {
     let mut files = match UNFINISHED.try_lock() {
         Ok(files) => files,
@@ -189,7 +190,7 @@ pub fn try_discard_unfinished() -> Option<NoneUnfinished> {
     Some(NoneUnfinished { _files: files })
 }
 
-/// Guard: while it lives, no file is unfinished; see [`discard_unfinished`].
+/// A guard. While it lives, there are no unfinished files; see [`discard_unfinished`].
 #[must_use = "another file may begin once this is dropped"]
 #[derive(Debug)]
 pub struct NoneUnfinished {
@@ -205,7 +206,7 @@ mod tests {
         fs::read_dir(folder).unwrap().count()
     }
 
-    /// Writes "after" to a file that is made with a temporary name, or without one.
+    /// Writes "after" to a file that is created with or without a temporary name.
     fn written(target: &Path, without_name: Option<File>) -> Unfinished {
         let begun = Unfinished::begin_as(target, without_name).unwrap();
         begun.file().write_all(b"after").unwrap();
@@ -229,7 +230,7 @@ mod tests {
             begun.take_place(&target).unwrap();
             assert_eq!((fs::read(&target).unwrap().as_slice(), files(place.path())), (b"after".as_slice(), 1));
         }
-        // A file is copied where the system refuses a link.
+        // If the system refuses a link, the file is copied.
         let begun = written(&target, without_name(&target));
         fs::write(&target, "before").unwrap();
         copy(begun.file(), &target).unwrap().persist(&target).unwrap();
@@ -237,7 +238,7 @@ mod tests {
         assert_eq!((fs::read(&target).unwrap().as_slice(), files(place.path())), (b"after".as_slice(), 1));
     }
 
-    /// Whether the file system of a folder has no files without names.
+    /// Whether the file system of a folder does not support files without names.
     fn no_tmpfile(folder: &Path) -> bool {
         #[cfg(target_os = "linux")]
         {
@@ -278,8 +279,8 @@ mod tests {
         fs::write(&target, "before").unwrap();
         for without in [None, without_name(&target)] {
             let begun = written(&target, without);
-            // Other tests write at the same time and must not be disturbed: this one discards only
-            // its own file.
+            // Other tests write at the same time and must not be disturbed, so this test discards
+            // only its own file.
             unfinished().retain(|one| one.number != begun.number);
             assert_eq!(files(place.path()), 1, "gone at once");
             let error = begun.take_place(&target).unwrap_err();

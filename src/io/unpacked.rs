@@ -1,4 +1,4 @@
-//! The bytes of files, unpacked as needed.
+//! The bytes of files, unpacked if they are packed.
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 
 use bzip2::read::MultiBzDecoder;
@@ -8,7 +8,7 @@ use lzma_rust2::XzReader;
 use super::packing::{FIRST, LARGEST_WINDOW, Packing};
 use super::zstd::Frames;
 
-/// The unpacked bytes of a file; several packed streams in sequence give all their bytes.
+/// The unpacked bytes of a file. If it consists of several packed streams, all are read.
 pub(crate) enum Unpacked<R: Read> {
     Plain(Whole<R>),
     Gzip(Box<MultiGzDecoder<Whole<R>>>),
@@ -17,11 +17,11 @@ pub(crate) enum Unpacked<R: Read> {
     Zstd(Box<Frames<Whole<R>>>),
 }
 
-/// The first bytes, already read, and the rest.
+/// The first bytes, which have been read, followed by the rest.
 type Whole<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
 impl<R: Read> Unpacked<R> {
-    /// Recognises the packing by the first bytes.
+    /// Recognises the packing by the first bytes of the file.
     pub fn new(mut reader: R) -> io::Result<Self> {
         let mut first = Vec::new();
         fill(&mut reader, &mut first, FIRST)?;
@@ -32,7 +32,8 @@ impl<R: Read> Unpacked<R> {
             Some(Packing::Gzip) => Self::Gzip(Box::new(MultiGzDecoder::new(whole))),
             Some(Packing::Bzip2) => Self::Bzip2(Box::new(MultiBzDecoder::new(whole))),
             Some(Packing::Xz) => {
-                // In KiB; besides the window a decoder has tables of less than a mebibyte.
+                // The limit is in KiB. In addition to the window a decoder has tables of less than
+                // 1 MiB.
                 let limit = (LARGEST_WINDOW >> 10) as u32 + 1024;
                 Self::Xz(Box::new(XzReader::new_mem_limit(BufReader::new(whole), true, limit)))
             }
@@ -63,7 +64,7 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// Counts data that the decoder does not accept as an error of the file.
+/// Turns an error about data that the decoder does not accept into an error of the file.
 fn xz_error(error: io::Error) -> io::Error {
     match error.kind() {
         ErrorKind::OutOfMemory => {
@@ -80,8 +81,8 @@ pub(super) fn fill(reader: &mut impl Read, to: &mut Vec<u8>, count: usize) -> io
     reader.take(left).read_to_end(to).map(drop)
 }
 
-/// A reader whose first bytes can be peeked at. An error at that point is returned when they are
-/// read.
+/// A reader whose first bytes can be inspected in advance. An error there is returned when the
+/// bytes are read.
 pub(super) struct Peeked<R> {
     first: Cursor<Vec<u8>>,
     failed: Option<io::Error>,
@@ -89,24 +90,24 @@ pub(super) struct Peeked<R> {
 }
 
 impl<R: Read> Peeked<R> {
-    /// Looks at `count` bytes, or at all if there are fewer.
+    /// Reads `count` bytes in advance, or all if there are fewer.
     pub fn new(mut rest: R, count: usize) -> Self {
         let mut first = Vec::new();
         let failed = fill(&mut rest, &mut first, count).err();
         Self { first: Cursor::new(first), failed, rest }
     }
 
-    /// The bytes looked at.
+    /// The bytes that were read in advance.
     pub fn first(&self) -> &[u8] {
         self.first.get_ref()
     }
 
-    /// Skips `count` of the bytes looked at.
+    /// Skips `count` of the bytes that were read in advance.
     pub fn pass(&mut self, count: usize) {
         self.first.set_position(count as u64);
     }
 
-    /// The reader beneath.
+    /// The underlying reader.
     pub fn inner(&self) -> &R {
         &self.rest
     }
@@ -140,7 +141,7 @@ mod tests {
         let mut random = crate::generate::Random::new(1);
         let text: Vec<u8> = (0..1_200_000).map(|_| b'0' + random.below(10) as u8).collect();
         for packing in ALL {
-            // None, few, and more than a block of bzip2 or zstd.
+            // No bytes, few bytes, and more bytes than a block of bzip2 or zstd.
             for length in [0, 1, 2, 3, 1000, text.len()] {
                 assert!(read(&packed(packing, &text[..length])).unwrap() == text[..length], "{packing:?} {length}");
             }
@@ -149,7 +150,8 @@ mod tests {
         }
     }
 
-    /// Both hold `1 2 3\n` a hundred times, with a checksum, made by `xz` 5.4 and `zstd` 1.5.
+    /// The files contain `1 2 3
+    /// ` a hundred times, with a checksum. They were made by `xz` 5.4 and `zstd` 1.5.
     #[test]
     fn what_the_programs_of_these_formats_wrote_is_read() {
         let text = "1 2 3\n".repeat(100);
@@ -169,7 +171,7 @@ mod tests {
                 let error = read(&whole[..length]).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{packing:?} {length}");
             }
-            // A wrong bit in the checksum or before it; extra bytes after the end.
+            // A wrong bit in the checksum or before it, and extra bytes after the end.
             let mut flipped = whole.clone();
             *flipped.iter_mut().nth_back(7).unwrap() ^= 1;
             for damaged in [flipped, [&whole[..], b"more that is not packed"].concat()] {
@@ -179,8 +181,8 @@ mod tests {
         }
     }
 
-    /// Every bit of a file flipped, one at a time: the text is unchanged, or the file is refused as
-    /// damaged.
+    /// Each bit of a file is flipped, one at a time. Then the text is unchanged, or the file is
+    /// refused as damaged.
     #[test]
     fn a_wrong_bit_is_no_fault_of_ours() {
         let mut random = crate::generate::Random::new(2);
@@ -203,7 +205,7 @@ mod tests {
 
     #[test]
     fn windows_are_bounded() {
-        // A frame with a window of 2^31 bytes; an xz block with a dictionary of 4 GiB less one
+        // A frame with a window of 2^31 bytes, and an xz block with a dictionary of 4 GiB minus one
         // byte.
         let frame = [0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3, 1, 0, 0];
         let mut xz = packed(Some(super::super::packing::Packing::Xz), b"1");

@@ -29,7 +29,7 @@ pub fn quote(word: &[u8]) -> String {
     }
 }
 
-/// Parses a count, which is not negative.
+/// Parses a nonnegative count.
 pub fn count(word: &[u8], what: &str) -> Result<u64, String> {
     let digits = word.strip_prefix(b"+").unwrap_or(word);
     match std::str::from_utf8(digits).ok().filter(|_| digits.iter().all(u8::is_ascii_digit)) {

@@ -1,10 +1,10 @@
-//! The one text of a zip archive, such as a download with a readme.
+//! Reads the one text in a zip archive, such as a download with a readme.
 //!
-//! The list of files is at the end of an archive, so it is read from files alone, not from streams.
-//! The file to take is the only `.mtx`. If there is none, it is the only file whose name has the
-//! ending of a graph, a problem or a mesh; a `.txt` comes last. If there are several, the file with
-//! the archive's name is taken. It is unpacked as it is read, so that it takes no more memory than
-//! a file packed with gzip.
+//! The list of files is at the end of an archive, so archives are read from files only, not from
+//! streams. The reader takes the only `.mtx` file. If there is none, it takes the only file with
+//! the ending of a graph, a problem or a mesh, and `.txt` files only if there is none of these. If
+//! there are several candidates, it takes the one with the archive's name. The text is unpacked
+//! while it is read, so it needs no more memory than a file packed with gzip.
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -19,27 +19,27 @@ use super::unpacked::fill;
 use super::words::quote;
 use crate::{Error, Progress, Result};
 
-/// Endings of texts that are read, besides `.mtx`, and `.txt` which notes have too.
+/// Endings of texts that are read, in addition to `.mtx` and to `.txt`, which may also be notes.
 const TEXTS: [&str; 10] = ["el", "edges", "tsv", "g2o", "graph", "bal", "toro", "ply", "obj", "off"];
 
-/// The maximum number of members that are examined; their list is held in memory.
+/// The maximum number of members in an archive. Their list is held in memory.
 pub(super) const MOST_MEMBERS: usize = 10_000;
 
-/// The place in errors that do not belong to a member.
+/// The name that an error uses if it concerns the archive as a whole, not one of its files.
 const ARCHIVE: &str = "the archive";
 
-/// Whether these are the first bytes of an archive: of its first file, or of an empty list.
+/// Whether these are the first bytes of a zip archive, which may be empty.
 pub(super) fn begins_as_zip(first: &[u8]) -> bool {
     first.starts_with(b"PK\x03\x04") || first.starts_with(b"PK\x05\x06")
 }
 
-/// Whether the file at `path` begins as an archive.
+/// Whether the file at `path` begins like a zip archive.
 pub(super) fn is_zip(path: &Path) -> bool {
     let mut first = Vec::new();
     File::open(path).is_ok_and(|mut file| fill(&mut file, &mut first, 4).is_ok()) && begins_as_zip(&first)
 }
 
-/// Refusal of an archive whose list of files is out of reach: in a stream, or packed once more.
+/// The refusal of an archive whose list of files cannot be reached: in a stream, or packed again.
 pub(super) fn unreadable(path: &Path) -> Error {
     refuse(path, "this is a zip archive: unpack it first")
 }
@@ -48,7 +48,7 @@ pub(super) fn unreadable(path: &Path) -> Error {
 pub(super) struct Zip {
     list: ZipArchive<File>,
     path: PathBuf,
-    /// The files, without folders and what systems add to an archive.
+    /// The files, without folders and without files that operating systems add.
     names: Vec<String>,
 }
 
@@ -66,8 +66,8 @@ impl Zip {
         Ok(Self { list, path: path.to_owned(), names })
     }
 
-    /// Whether the archive is SciPy's: it says its format, or it has arrays and no text that could
-    /// be read.
+    /// Whether the archive is one of SciPy: it has a member `format`, or it has arrays and no text
+    /// to read.
     pub fn is_npz(&self) -> bool {
         let has_arrays = || self.names.iter().any(|name| has_ending(Path::new(name), "npy"));
         self.list.index_for_name("format.npy").is_some() || (has_arrays() && self.chosen().is_none())
@@ -119,7 +119,7 @@ impl Zip {
     }
 }
 
-/// Refusal of a file of the archive at `path`.
+/// The refusal of a file in the archive at `path`.
 pub(super) fn refuse_member(path: &Path, name: &str, why: &str) -> Error {
     refuse(path, format!("{} is {why}: unpack it first", quote(name.as_bytes())))
 }
@@ -133,7 +133,7 @@ pub(super) fn list<R: Read + Seek>(reader: R, path: &Path) -> Result<ZipArchive<
     }
 }
 
-/// The error of an archive, or of the member in it that `place` names.
+/// The error of an archive, or of the member that `place` names.
 pub(super) fn broken(path: &Path, place: &str, error: ZipError) -> Error {
     match error {
         ZipError::Io(error) => damaged(path, place, error),
@@ -141,7 +141,8 @@ pub(super) fn broken(path: &Path, place: &str, error: ZipError) -> Error {
     }
 }
 
-/// Damaged packed data is an error of the file, any other that of the system.
+/// Makes the error of a failed read: an error of the file if packed data is damaged, otherwise an
+/// error of the system.
 pub(super) fn damaged(path: &Path, place: &str, error: io::Error) -> Error {
     match error.raw_os_error() {
         Some(_) => Error::Io { path: path.to_owned(), source: error },
@@ -158,7 +159,7 @@ pub(super) fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
     found.next().filter(|_| found.next().is_none())
 }
 
-/// The names of an archive's files in a message.
+/// The names of an archive's files, for a message.
 pub(super) fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     const SHOWN: usize = 12;
     let count = names.len();
@@ -169,13 +170,13 @@ pub(super) fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> Strin
     if shown.is_empty() { "it has none".into() } else { format!("it has {}", shown.join(", ")) }
 }
 
-/// The bytes of a file of an archive.
+/// The bytes of a file in an archive.
 enum Bytes<R> {
     Stored(R),
     Deflated(DeflateDecoder<R>),
 }
 
-/// Compares the checksum at the end.
+/// A reader that compares the checksum at the end.
 struct Checked<R> {
     reader: Bytes<R>,
     found: Crc,
@@ -205,7 +206,7 @@ pub(crate) mod tests {
     use std::io::{Cursor, Write};
     use zip::{ZipWriter, write::SimpleFileOptions};
 
-    /// An archive of these files: names and bytes.
+    /// Makes an archive from these files (names and bytes).
     pub(crate) fn archive_of(files: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
         for (name, bytes) in files {
@@ -286,7 +287,7 @@ pub(crate) mod tests {
         for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
             let path = archive(folder.path(), "a.zip", &[("b.html", b"<"), ("x/a.el", text.as_bytes())], method);
             assert_eq!(read(&path).unwrap(), (path.join("x/a.el"), text.clone().into_bytes()));
-            // A wrong bit of the text, or of what it is packed into.
+            // A wrong bit in the text, or in the packed bytes.
             let mut bytes = std::fs::read(&path).unwrap();
             let name = bytes.windows(6).position(|six| six == b"x/a.el").unwrap();
             bytes[name + 8] ^= 1;
@@ -309,7 +310,8 @@ pub(crate) mod tests {
             let reason = open(&path).map(drop).unwrap_err().to_string();
             assert!(reason.contains("a.zip: the archive: "), "{length}: {reason}");
         }
-        // A wrong byte is noticed or does not matter, such as the time of a file.
+        // A wrong byte is detected, or does not matter because it is, for example, in the time of a
+        // file.
         let mut read = 0;
         for at in 0..whole.len() {
             let mut damaged = whole.clone();

@@ -1,4 +1,4 @@
-//! Decodes zstd frames, one after another; frames without data are skipped.
+//! Decodes consecutive zstd frames. Frames without data are skipped.
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -9,7 +9,7 @@ use super::packing::LARGEST_WINDOW;
 pub(crate) struct Frames<R: Read> {
     source: Watched<BufReader<R>>,
     decoder: FrameDecoder,
-    /// Whether a frame has begun and not ended.
+    /// Whether a frame has begun but not ended.
     begun: bool,
 }
 
@@ -20,7 +20,7 @@ impl<R: Read> Frames<R> {
         Self { source: Watched { reader: BufReader::new(reader), ended: false, failed: None }, decoder, begun: false }
     }
 
-    /// Begins a frame, or skips one; `false` at the end of the file.
+    /// Begins or skips a frame. Returns `false` at the end of the file.
     fn begin(&mut self) -> io::Result<bool> {
         if self.source.reader.fill_buf()?.is_empty() {
             return Ok(false);
@@ -38,7 +38,7 @@ impl<R: Read> Frames<R> {
         Ok(true)
     }
 
-    /// Ends a frame whose bytes have all been read.
+    /// Ends a frame after all its bytes have been read.
     fn end(&mut self) -> io::Result<()> {
         self.begun = false;
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {
@@ -71,8 +71,8 @@ impl<R: Read> Read for Frames<R> {
     }
 }
 
-/// A reader that keeps the reason why it returned no more bytes, because the decoder's errors lack
-/// it.
+/// A reader that keeps the error that ended reading, because the errors of the decoder do not
+/// contain it.
 struct Watched<R> {
     reader: R,
     ended: bool,
@@ -80,7 +80,7 @@ struct Watched<R> {
 }
 
 impl<R> Watched<R> {
-    /// The cause of a decoder's error: the system, the end of the file, or its data.
+    /// Finds the cause of a decoder's error: the system, the end of the file, or the data.
     fn blame(&mut self, error: &FrameDecoderError) -> io::Error {
         match self.failed.take() {
             Some(failed) => failed,

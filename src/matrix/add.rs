@@ -10,13 +10,13 @@ use std::ops::Range;
 
 type Scalar<M> = <<M as Matrix>::Element as Element>::Arithmetic;
 
-/// C = alpha·A + beta·B, with an entry (block) wherever A or B has one.
+/// Computes C = alpha·A + beta·B. C has an entry (block) wherever A or B has one.
 ///
-/// The pattern does not depend on values: resulting zeros are kept. Products and sums are computed
-/// in the arithmetic type and rounded once. If only one matrix has an entry, the entry of C is its
-/// product alone. If alpha is 0, the values of A are not read, as in BLAS: an entry that only A has
-/// becomes 0, even if it is NaN, and an entry of both becomes beta·B. The same is true for beta and
-/// B.
+/// The pattern does not depend on values: entries that become zero are kept. Products and sums are
+/// computed in the arithmetic type and rounded once. If only one matrix has an entry, the entry of
+/// C is the product of that entry and its factor. If alpha is 0, the values of A are not read, as
+/// in BLAS: an entry that only A has becomes 0, even if it is NaN, and an entry that both have
+/// becomes beta·B. If beta is 0, the same applies to B.
 ///
 /// # Errors
 /// [`Error::Argument`] if the matrices or their blocks differ in size; [`Error::Memory`] if C does
@@ -36,8 +36,8 @@ pub fn add<M: Matrix>(alpha: Scalar<M>, a: &M, beta: Scalar<M>, b: &M) -> Result
     sum(a.into(), b.into(), factors.borrow())?.typed()
 }
 
-/// Does as [`add`] for matrices whose element type and format are known at run time only. The
-/// factors are rounded to the element's arithmetic type.
+/// Like [`add`], for matrices whose element type and format are known at run time only. The factors
+/// are rounded to the element's arithmetic type.
 ///
 /// ```
 /// use blockmul::{Csc, element::AnyValues, matrix::{AnyMatrix, add_any}};
@@ -141,8 +141,8 @@ fn check_sizes(a: AnyView<'_>, b: AnyView<'_>) -> Result<()> {
     }
 }
 
-/// The union of the rows of two columns, ascending. Each row comes with the index of its entry in
-/// each column.
+/// The union of the rows of two columns, ascending, with the index of each row's entry in both
+/// columns.
 pub(crate) fn union<'a>(
     a: &'a [u32],
     b: &'a [u32],

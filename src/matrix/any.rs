@@ -26,7 +26,7 @@ use crate::{
 pub struct AnyMatrix {
     pub(super) kind: MatrixKind,
     pub(super) pattern: Pattern,
-    /// The shape of the blocks in the arrays, which are transposed if the matrix is row-major.
+    /// The shape of the blocks in the arrays. For a row-major matrix it is the transposed shape.
     pub(super) shape: BlockShape,
     pub(super) stride: usize,
     pub(super) values: AnyValues,
@@ -71,8 +71,8 @@ impl AnyMatrix {
         M::from_cbc(Cbc { pattern, shape, stride, values: values.of_same() })
     }
 
-    /// Borrows the arrays as compressed block columns of elements `T`. They are those of the
-    /// transpose if the matrix is row-major.
+    /// Borrows the arrays as compressed block columns of elements `T`. If the matrix is row-major,
+    /// they are the arrays of the transpose.
     ///
     /// # Errors
     /// [`Error::Argument`] if the elements have another type.
@@ -117,8 +117,8 @@ impl AnyMatrix {
         Ok(self.view().transposed())
     }
 
-    /// The transpose over the same arrays. A matrix by columns becomes one by rows, and the
-    /// reverse.
+    /// The transpose, over the same arrays. A matrix by columns becomes a matrix by rows, and vice
+    /// versa.
     pub fn into_transpose(self) -> Self {
         Self { kind: self.kind.transposed(), ..self }
     }
@@ -140,8 +140,8 @@ impl AnyMatrix {
         }
     }
 
-    /// The whole symmetric matrix of which one triangle is stored: all entries (blocks), and the
-    /// mirror image of each entry off the diagonal.
+    /// The whole symmetric matrix, if one triangle of it is stored. It has all stored entries
+    /// (blocks), and the mirror image of each entry that is not on the diagonal.
     ///
     /// ```
     /// use blockmul::{Csc, Part, matrix::AnyMatrix};
@@ -160,7 +160,7 @@ impl AnyMatrix {
         super::add_any(1.0, self, 1.0, &image)
     }
 
-    /// Keeps the entries at places for which `keep` is true.
+    /// Keeps the entries whose row and column `keep` accepts.
     fn with_places(&self, keep: impl Fn(usize, usize) -> bool) -> Self {
         let pattern = &self.pattern;
         let keep = &keep;
@@ -379,7 +379,7 @@ mod tests {
             let blocks = scalars.to_blocks(shape)?;
             assert_eq!(read("a.npz", &scalars)?, scalars);
             assert_eq!(read("b.npz", &blocks)?, blocks);
-            // Text files contain no element type, and the plain binary form has a fixed one.
+            // Text files have no element type, and the plain binary format has a fixed one.
             assert_eq!(read("a.mtx", &blocks)?, blocks.cast(ElementType::F64));
             assert_eq!(read("a.bin", &blocks)?, blocks.cast(ElementType::F64));
         }

@@ -39,7 +39,7 @@ pub(crate) struct AnyDenseViewMut<'a> {
 }
 
 impl AnyDense {
-    /// Makes a matrix of these elements. Elements after its last one are dropped.
+    /// Makes a matrix of these elements. Surplus elements at the end are dropped.
     ///
     /// # Errors
     /// [`Error::Length`] if there are too few elements; [`Error::Argument`] if the leading
@@ -50,7 +50,7 @@ impl AnyDense {
         Ok(Self { shape, values })
     }
 
-    /// A matrix of zeros without gaps. Fails if the host lacks the memory.
+    /// Makes a matrix of zeros without gaps. Fails if the host lacks the memory.
     pub(crate) fn zeros(element: ElementType, (rows, cols): (usize, usize), layout: Layout) -> Result<Self> {
         let Self { values, .. } = with_type!(element, T => Self::from(try_dense_zeros::<T>(rows, cols)?));
         Ok(Self { shape: DenseShape::new(rows, cols, layout), values })
@@ -115,7 +115,7 @@ impl AnyDense {
     }
 }
 
-/// Compares sides and elements, whatever the layouts.
+/// Compares sides and elements. The layouts may differ.
 impl PartialEq for AnyDense {
     fn eq(&self, other: &Self) -> bool {
         let ([a, b], DenseShape { rows, cols, .. }) = ([self.view(), other.view()], self.shape);
@@ -134,7 +134,7 @@ impl<T: Element> From<DMatrix<T>> for AnyDense {
 }
 
 impl<'a> AnyDenseView<'a> {
-    /// A matrix over these elements, of which there may be more than it has.
+    /// A matrix of the first of these elements. There may be more elements than the matrix needs.
     ///
     /// # Errors
     /// See [`AnyDense::new`].
@@ -202,7 +202,7 @@ impl AnyDenseViewMut<'_> {
         Self { shape: self.shape.transposed(), ..self }
     }
 
-    /// Replaces the elements by those of a matrix with the same element type and sides.
+    /// Replaces the elements by those of `from`, a matrix with the same element type and sides.
     pub fn copy_from(self, from: AnyDenseView<'_>) -> Result<()> {
         with_type!(from.element(), T => {
             let to = T::of_any_slice_mut(self.values).unwrap_or_else(|| unreachable!("elements of one type"));

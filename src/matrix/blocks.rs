@@ -1,5 +1,5 @@
-//! Conversions between scalars and blocks. They are compiled once for each number size: 1, 2, 4 and
-//! 8 bytes.
+//! Conversions between scalars and blocks. They are compiled once for each size of an element: 1,
+//! 2, 4 and 8 bytes.
 use super::{AnyView, BlockShape, Pattern};
 use crate::element::{AnySlice, AnyValues, move_values};
 
@@ -12,7 +12,7 @@ impl AnyView<'_> {
         (pattern, values)
     }
 
-    /// The arrays of the blocks' scalars, zeros included.
+    /// The arrays of all scalars in the blocks, including zeros.
     pub(super) fn scalars(&self) -> (Pattern, AnyValues) {
         let (rows, cols) = (self.shape.rows(), self.shape.cols());
         let nnz = self.nnz() * self.shape.area();
@@ -32,7 +32,7 @@ impl AnyView<'_> {
         (Pattern::trusted(nrows, ncols, col_ptr, row_idx), values)
     }
 
-    /// Copies the blocks `stride` elements apart, with zeros between them.
+    /// Copies the blocks so that they begin `stride` elements apart, with zeros in between.
     pub(super) fn with_stride(&self, stride: usize) -> AnyValues {
         let (area, before) = (self.shape.area(), self.stride);
         move_values!(self.values, values => spread(values, (area, before), stride))

@@ -88,8 +88,8 @@ impl<T: Element> Bsr<T> {
         Csr { transposed: self.transposed.to_scalars() }
     }
 
-    /// The transpose in the same format; its blocks are transposed. [`Bsr::into_transpose`] gives
-    /// it by columns and copies nothing.
+    /// The transpose in the same format, with transposed blocks. [`Bsr::into_transpose`] returns
+    /// the transpose by columns and copies nothing.
     pub fn transpose(&self) -> Self {
         Self { transposed: self.transposed.transpose() }
     }

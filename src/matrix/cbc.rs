@@ -107,7 +107,7 @@ impl<T: Element> Cbc<T> {
         super::Csc::new(pattern, values.of_same()).unwrap_or_else(|_| unreachable!("a value for each element"))
     }
 
-    /// Does as [`Cbc::transpose`], but returns an error if the transpose does not fit the host.
+    /// Like [`Cbc::transpose`], but returns an error if the transpose does not fit the host.
     ///
     /// # Errors
     /// [`Error::Memory`].

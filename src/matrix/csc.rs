@@ -51,8 +51,8 @@ impl<T: Element> Csc<T> {
         Self::collect(Places::new(nrows, ncols, false)?, &mut triplets.into_iter())
     }
 
-    /// Makes the matrix; compiled once for all iterators. `places` says whether the arrays are by
-    /// rows.
+    /// Makes the matrix. This function is compiled once for all iterators. `places` says whether
+    /// the arrays are by rows.
     pub(super) fn collect(mut places: Places, triplets: &mut dyn Iterator<Item = (usize, usize, T)>) -> Result<Self> {
         let mut values = Vec::new();
         for (row, col, value) in triplets {
@@ -90,7 +90,7 @@ impl<T: Element> Csc<T> {
         Cbc::new(pattern, shape, values.of_same())
     }
 
-    /// Does as [`Csc::transpose`], but returns an error if the transpose does not fit the host.
+    /// Like [`Csc::transpose`], but returns an error if the transpose does not fit the host.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -142,7 +142,7 @@ impl<T: Element> Csc<T> {
         Ok(super::Csr::from_transpose(self.try_transpose()?))
     }
 
-    /// Keeps the entries for whose row, column and value `keep` is true.
+    /// Keeps the entries whose row, column and value `keep` accepts.
     pub(crate) fn with_entries(&self, keep: impl Fn(u32, usize, T) -> bool) -> Self {
         let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
         for col in 0..self.ncols() {

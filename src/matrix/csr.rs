@@ -1,6 +1,6 @@
 //! [`Csr`]: scalar compressed sparse rows. Its arrays are the compressed columns of the transpose.
 //!
-//! So a conversion from the transpose copies nothing, and a product of two such matrices swaps the
+//! So a conversion from the transpose copies nothing, and a product of two `Csr` matrices swaps the
 //! operands (Cᵀ = BᵀAᵀ).
 use super::{
     AnyView, BlockShape, Bsr, Cbc, CbcView, Csc, Matrix, Pattern, csc::nonzeros, sealed::Sealed, triplets::Places,
@@ -77,8 +77,8 @@ impl<T: Element> Csr<T> {
         self.transposed.to_blocks(shape.transpose()).map(Bsr::from_transpose)
     }
 
-    /// The transpose in the same format. [`Csr::into_transpose`] gives it by columns and copies
-    /// nothing.
+    /// The transpose in the same format. [`Csr::into_transpose`] returns the transpose by columns
+    /// and copies nothing.
     pub fn transpose(&self) -> Self {
         Self { transposed: self.transposed.transpose() }
     }

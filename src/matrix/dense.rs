@@ -47,7 +47,7 @@ impl std::str::FromStr for Layout {
     }
 }
 
-/// The side of a product on which the sparse matrix A stands; D is the dense matrix.
+/// The side of a product on which the sparse matrix A is; D is the dense matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
     /// The product A·D.
@@ -71,8 +71,8 @@ pub struct DenseShape {
     pub cols: usize,
     /// The order of the elements.
     pub layout: Layout,
-    /// Number of elements from the start of a row to that of the next, or of a column if the matrix
-    /// is stored by columns. It is at least the length of a row or column.
+    /// Number of elements from the start of a row to the start of the next row, or from column to
+    /// column if the matrix is stored by columns. It is at least the length of a row or column.
     pub leading: usize,
 }
 
@@ -93,14 +93,15 @@ impl DenseShape {
         Self { rows: self.cols, cols: self.rows, layout: self.layout.transposed(), leading: self.leading }
     }
 
-    /// The number of lines, which are stored one after another, and the elements of each.
+    /// The number of lines (rows or columns), which are stored one after another, and the number of
+    /// elements in each.
     pub(crate) fn lines(&self) -> (usize, usize) {
         if self.layout == Layout::ByRows { (self.rows, self.cols) } else { (self.cols, self.rows) }
     }
 
     /// Number of elements from the first to the last, gaps between lines included. It saturates at
     /// the largest number.
-    #[allow(clippy::len_without_is_empty)] // of an array, not of a collection
+    #[allow(clippy::len_without_is_empty)] // the length of an array, not of a collection
     pub fn len(&self) -> usize {
         match self.lines() {
             (0, _) | (_, 0) => 0,
@@ -108,13 +109,13 @@ impl DenseShape {
         }
     }
 
-    /// The place of an element in the array. It saturates at the largest number.
+    /// The index of an element in the array. It saturates at the largest number.
     pub fn at(&self, row: usize, col: usize) -> usize {
         let (line, place) = if self.layout == Layout::ByRows { (row, col) } else { (col, row) };
         line.saturating_mul(self.leading).saturating_add(place)
     }
 
-    /// Refuses lines that overlap, and sizes that kernels cannot count.
+    /// Refuses lines that overlap, and sizes that exceed the counters of kernels.
     pub(crate) fn check(&self) -> Result<()> {
         let (lines, width) = self.lines();
         if self.leading < width {
@@ -156,7 +157,8 @@ pub struct DenseView<'a, T> {
 }
 
 impl<'a, T: Element> DenseView<'a, T> {
-    /// A matrix over the elements of a slice, which may be longer.
+    /// Views the first elements of a slice as a matrix. The slice may be longer than the matrix
+    /// needs.
     ///
     /// # Errors
     /// [`Error::Length`] if the slice is too short; [`Error::Argument`] if the leading dimension is
@@ -186,7 +188,7 @@ impl<'a, T: Element> DenseView<'a, T> {
         Self { shape: self.shape.transposed(), ..self }
     }
 
-    /// Copies the matrix to one of nalgebra.
+    /// Copies the matrix to a matrix of nalgebra.
     pub fn to_matrix(&self) -> DMatrix<T> {
         DMatrix::from_fn(self.shape.rows, self.shape.cols, |row, col| self.get(row, col))
     }
@@ -207,7 +209,7 @@ pub struct DenseViewMut<'a, T> {
 }
 
 impl<'a, T: Element> DenseViewMut<'a, T> {
-    /// Does as [`DenseView::new`] for a mutable slice.
+    /// Like [`DenseView::new`], for a mutable slice.
     ///
     /// # Errors
     /// See [`DenseView::new`].
@@ -226,7 +228,7 @@ impl<'a, T: Element> DenseViewMut<'a, T> {
         Self { shape: self.shape.transposed(), ..self }
     }
 
-    /// Replaces the elements by those of a matrix with the same sides.
+    /// Replaces the elements by those of `from`, a matrix with the same sides.
     pub(crate) fn copy_from(&mut self, from: DenseView<'_, T>) {
         let DenseShape { rows, cols, .. } = self.shape;
         for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {

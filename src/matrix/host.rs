@@ -10,7 +10,8 @@ use std::marker::PhantomData;
 /// It is a [`Matrix`], whose type defines element type and format, or [`AnyMatrix`], for which both
 /// are known at run time only. The trait is implemented in this module only.
 pub trait HostMatrix: Sealed + Clone + Send + Sync + Sized + 'static {
-    /// The element type of vectors that belong to the matrix: that of its elements, or [`Any`].
+    /// The element type of vectors that are multiplied with the matrix: the matrix's element type,
+    /// or [`Any`].
     type Word: std::fmt::Debug + 'static;
     /// The format, if the type does not define it.
     #[doc(hidden)]
@@ -150,7 +151,7 @@ impl<M: HostMatrix> MatrixType<M> {
         MatrixType { kind: self.kind.get(), element: self.element }
     }
 
-    /// Converts an element type and format that must be those of `M`.
+    /// Converts from an element type and format that must be those of `M`.
     pub(crate) fn of_any(of: AnyType) -> Self {
         Self { kind: M::Kind::of(of.kind), element: of.element }
     }
@@ -174,8 +175,8 @@ impl<M: HostMatrix> MatrixType<M> {
         }
     }
 
-    /// Refuses a matrix, called `name`, of another element type or order (by rows or by columns).
-    /// Blocks are checked together with patterns.
+    /// Refuses a matrix, called `name`, that has another element type or order (by rows or by
+    /// columns). Blocks are checked together with patterns.
     pub(crate) fn check(self, name: &str, found: Self) -> Result<()> {
         let of = |of: Self| (of.element, of.kind.get().is_row_major());
         match of(found) == of(self) {

@@ -2,8 +2,8 @@
 //!
 //! Indices count from 0. The entries of column `j` are `col_ptr[j]..col_ptr[j + 1]`; rows ascend
 //! strictly within a column. An *entry* is a scalar or a dense block. A block's elements are
-//! contiguous and column-major, as in nalgebra. `nrows` and `ncols` count entries (blocks for block
-//! matrices), `scalar_rows` and `scalar_cols` scalars.
+//! contiguous and column-major, as in nalgebra. `nrows` and `ncols` are counted in entries (blocks
+//! for block matrices), `scalar_rows` and `scalar_cols` in scalars.
 mod add;
 mod any;
 mod any_dense;
@@ -50,8 +50,8 @@ pub use view::{AnyView, MatrixKind};
 
 use crate::{Element, host::memory};
 
-/// The borrowed arrays of any matrix of this room, as compressed block columns. For a row-major
-/// matrix they are those of its transpose.
+/// The borrowed arrays of any matrix type of this module, as compressed block columns. For a
+/// row-major matrix they are the arrays of its transpose.
 #[derive(Debug, Clone, Copy)]
 pub struct CbcView<'a, T> {
     /// Pattern of the block grid.
@@ -100,7 +100,8 @@ impl<'a, T: Element> CbcView<'a, T> {
     }
 }
 
-/// A dense matrix of zeros. Checks the size, because nalgebra multiplies the sides unchecked.
+/// A dense matrix of zeros. The size is checked here, because nalgebra multiplies the sides without
+/// checks.
 pub(crate) fn dense_zeros<T: Element>(rows: usize, cols: usize) -> nalgebra::DMatrix<T> {
     let most = isize::MAX as usize / size_of::<T>();
     let fits = rows.checked_mul(cols).is_some_and(|elements| elements <= most);
@@ -108,7 +109,7 @@ pub(crate) fn dense_zeros<T: Element>(rows: usize, cols: usize) -> nalgebra::DMa
     nalgebra::DMatrix::from_element(rows, cols, T::from_f64(0.0))
 }
 
-/// Does as [`dense_zeros`], but returns an error if the host lacks the memory.
+/// Like [`dense_zeros`], but returns an error if the host lacks the memory.
 pub(crate) fn try_dense_zeros<T: Element>(rows: usize, cols: usize) -> crate::Result<nalgebra::DMatrix<T>> {
     let what = || format!("a dense matrix of {rows}x{cols}");
     let needed = (rows as u64).saturating_mul(cols as u64).saturating_mul(size_of::<T>() as u64);
@@ -123,8 +124,8 @@ pub(crate) fn try_dense_zeros<T: Element>(rows: usize, cols: usize) -> crate::Re
     Ok(nalgebra::DMatrix::from_vec(rows, cols, values))
 }
 
-/// A matrix that can be multiplied: [`Csc`], [`Cbc`], and the row-major [`Csr`] and [`Bsr`], which
-/// have the arrays of their transposes.
+/// A matrix that can be multiplied: [`Csc`], [`Cbc`], and the row-major [`Csr`] and [`Bsr`], whose
+/// arrays are those of their transposes.
 ///
 /// The trait is sealed because the kernels rely on the guarantees of [`Pattern`].
 pub trait Matrix: sealed::Sealed + Clone + Send + Sync + Sized + 'static {
@@ -148,7 +149,7 @@ pub trait Matrix: sealed::Sealed + Clone + Send + Sync + Sized + 'static {
 }
 
 pub(crate) mod sealed {
-    /// This trait is implemented in this module only.
+    /// Only this module implements this trait.
     pub trait Sealed {}
 }
 

@@ -1,5 +1,5 @@
-//! Conversions that only move elements. They are compiled once for each number size: 1, 2, 4 and 8
-//! bytes.
+//! Conversions that only move elements. They are compiled once for each size of an element: 1, 2, 4
+//! and 8 bytes.
 
 use super::{AnyMatrix, AnyView, BlockShape, Pattern, pattern_of};
 use crate::{
@@ -9,20 +9,21 @@ use crate::{
 use std::ops::Range;
 
 impl AnyView<'_> {
-    /// The blocks of some entries, without padding. For `None` they are zeros.
+    /// Copies the blocks of some entries, without padding. `None` stands for a block of zeros.
     pub(crate) fn blocks_or_zeros(&self, entries: &[Option<usize>]) -> AnyValues {
         let sizes = (self.stride, self.shape.area());
         move_values!(self.values, values => gather_or_zeros(values, sizes, entries))
     }
 
-    /// The matrix of some entries, given in ascending order, without padding.
+    /// The matrix that consists of some entries, which are given in ascending order. It has no
+    /// padding.
     pub(crate) fn with_entries(&self, entries: &[usize]) -> AnyMatrix {
         let (stride, area) = (self.stride, self.shape.area());
         let values = move_values!(self.values, values => gather(values, (stride, area), entries));
         AnyMatrix::of_arrays(self.kind, pattern_of(self.pattern, entries), self.shape, area, values)
     }
 
-    /// The matrix of some consecutive columns, or rows if it is row-major, without padding.
+    /// The matrix of some consecutive columns, or rows if it is row-major. It has no padding.
     ///
     /// ```
     /// use blockmul::{Csc, matrix::AnyMatrix};

@@ -1,4 +1,5 @@
-//! Approximate comparison by the crate `approx`: patterns must be equal, and elements near.
+//! Approximate comparison with the crate `approx`. Patterns must be equal, and elements nearly
+//! equal.
 use super::{Cbc, Csc, Matrix};
 use crate::Element;
 use approx::{AbsDiffEq, RelativeEq};

@@ -1,4 +1,4 @@
-//! [`Pattern`]: the places of a matrix's entries, validated once and trusted from then on.
+//! [`Pattern`]: the places of a matrix's entries, which are validated once.
 use crate::error::{PatternError, Result};
 use crate::host::memory;
 
@@ -7,7 +7,7 @@ use crate::host::memory;
 ///
 /// The constructor validates it: `col_ptr` starts at 0, never decreases and ends at `nnz`; rows
 /// ascend strictly within a column and are below `nrows`. Kernels index memory with these numbers,
-/// so only validated ones reach a device.
+/// so only validated patterns are sent to a device.
 ///
 /// ```
 /// use blockmul::matrix::Pattern;
@@ -26,7 +26,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Most rows or columns: a device counts the `columns + 1` offsets in 32 bits.
+    /// Maximum number of rows or columns. A device counts the `columns + 1` offsets in 32 bits.
     pub const MAX_LINES: u64 = u32::MAX as u64 - 1;
 
     /// Validates `col_ptr` (`ncols + 1` offsets) and `row_idx` (one row for each entry), and takes
@@ -100,8 +100,8 @@ impl Pattern {
         self.col_ptr[column] as usize..self.col_ptr[column + 1] as usize
     }
 
-    /// The least number of entries that the product with `b` has. Each column has at least those of
-    /// the longest column of `self` that contributes to it.
+    /// A lower bound of the number of entries in the product with `b`. Each column has at least as
+    /// many entries as the longest column of `self` that contributes to it.
     pub(crate) fn least_entries_of_product(&self, b: &Self) -> u64 {
         let longest = |col| b.column(col).iter().map(|&k| self.column(k as usize).len() as u64).max().unwrap_or(0);
         (0..b.ncols()).map(longest).fold(0u64, u64::saturating_add)
@@ -117,8 +117,8 @@ impl Pattern {
         (self.col_ptr, self.row_idx)
     }
 
-    /// Does as [`Pattern::transpose`], but returns an error if the transpose does not fit the host:
-    /// it has an offset for each row of this pattern, however few the entries.
+    /// Like [`Pattern::transpose`], but returns an error if the transpose does not fit the host.
+    /// The transpose has an offset for each row of this pattern, even if there are few entries.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
@@ -136,8 +136,8 @@ impl Pattern {
         memory::check_large(|| format!("the transpose of a matrix of {} rows", self.nrows), needed)
     }
 
-    /// The pattern of the transpose, and for each of its entries the index of the same entry in
-    /// this pattern.
+    /// The pattern of the transpose. For each of its entries, the index of the same entry in this
+    /// pattern is returned too.
     pub fn transpose(&self) -> (Self, Vec<usize>) {
         let mut next = vec![0u64; self.nrows + 1];
         self.row_idx.iter().for_each(|&row| next[row as usize + 1] += 1);

@@ -12,7 +12,7 @@ pub struct BlockShape {
 impl BlockShape {
     /// 1x1: a scalar.
     pub const SCALAR: Self = Self { rows: 1, cols: 1 };
-    /// 6x3: the parameters of a camera by those of a point.
+    /// The shape 6x3: number of parameters of a camera by number of parameters of a point.
     pub(crate) const CAMERA_BY_POINT: Self = Self { rows: 6, cols: 3 };
     /// The longest side a block may have.
     pub const MAX_SIDE: usize = 32;
@@ -55,7 +55,7 @@ impl BlockShape {
         Ok(())
     }
 
-    /// The shape of a block of this shape times one of shape `right`.
+    /// The shape of the product of a block of this shape and a block of shape `right`.
     pub fn product(self, right: Self) -> Self {
         Self { rows: self.rows, cols: right.cols }
     }

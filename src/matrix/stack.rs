@@ -1,4 +1,4 @@
-//! Matrices placed beside or below each other.
+//! Joins matrices side by side or one below the other.
 use super::{AnyMatrix, AnyView, HostMatrix, Pattern, check_sides};
 use crate::{
     Element, Error, Result,
@@ -6,7 +6,7 @@ use crate::{
     host::memory,
 };
 
-/// Matrices of one type side by side: [A B ...].
+/// Joins matrices of one type side by side: [A B ...].
 ///
 /// ```
 /// use blockmul::{Csc, matrix::{hstack, vstack}};
@@ -28,10 +28,10 @@ pub fn hstack<M: HostMatrix>(matrices: &[&M]) -> Result<M> {
     M::from_any(stack(&views(matrices), true)?)
 }
 
-/// Matrices of one type below each other, the first on top; see [`hstack`].
+/// Joins matrices of one type one below the other, the first on top; see [`hstack`].
 ///
 /// # Errors
-/// See [`hstack`], with columns in place of rows.
+/// The errors of [`hstack`], with columns instead of rows.
 pub fn vstack<M: HostMatrix>(matrices: &[&M]) -> Result<M> {
     M::from_any(stack(&views(matrices), false)?)
 }
@@ -63,7 +63,7 @@ fn stack(matrices: &[AnyView<'_>], beside: bool) -> Result<AnyMatrix> {
         true => (first.pattern.nrows(), sum(|one| one.pattern.ncols())),
         false => (sum(|one| one.pattern.nrows()), first.pattern.ncols()),
     };
-    // From here on, row indices have 32 bits.
+    // All checks of sizes are made here: from here on, row indices have 32 bits.
     check_sides(rows, columns, first.shape)?;
     let entries = match along {
         true => along_columns(matrices),
@@ -74,13 +74,12 @@ fn stack(matrices: &[AnyView<'_>], beside: bool) -> Result<AnyMatrix> {
     Ok(AnyMatrix::of_arrays(first.kind, pattern, first.shape, first.shape.area(), values))
 }
 
-/// The entries of the result, before their values are copied.
+/// The entries of the result. Their values are copied later.
 #[derive(Default)]
 struct Entries {
     col_ptr: Vec<u64>,
     row_idx: Vec<u32>,
-    /// Ranges of entries that are copied one after another: the number of the matrix, and its
-    /// entries.
+    /// Ranges of entries that are copied one after another. Each has the index of its matrix.
     from: Vec<(usize, std::ops::Range<usize>)>,
 }
 

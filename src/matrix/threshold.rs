@@ -1,11 +1,11 @@
-//! Dropping of small entries on the host. Devices follow the same rule.
+//! Drops small entries on the host. Devices use the same rule.
 use super::{AnyMatrix, AnyView, Matrix, Pattern, moves::gather};
 use crate::{
     Error, Field, Result,
     element::{AnySlice, AnyValues, ElementType, Number, move_values},
 };
 
-/// A rule that defines which entries (blocks) of a matrix are too small to keep.
+/// The rule by which entries (blocks) of a matrix are too small to keep.
 ///
 /// The size of an entry is the largest magnitude of its elements, which is exact in every element
 /// type and on every device. An entry is dropped if all its elements are below the limit. The
@@ -32,13 +32,13 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// The limit is `tolerance`, which is 0 or more. 0 drops nothing; the least positive number
-    /// drops only zeros.
+    /// Sets the limit to `tolerance`, which must not be negative. 0 drops nothing; the smallest
+    /// positive number only drops zeros.
     pub fn absolute(tolerance: f64) -> Self {
         Self { tolerance, relative: false, diagonal: false }
     }
 
-    /// The limit is `tolerance` times the largest magnitude in the entry's column of entries
+    /// Sets the limit to `tolerance` times the largest magnitude in the entry's column of entries
     /// (blocks), or in its row for row-major matrices. NaN is ignored. If the largest magnitude is
     /// infinite, nothing is dropped.
     pub fn relative(tolerance: f64) -> Self {
@@ -67,13 +67,13 @@ impl Threshold {
 }
 
 impl From<f64> for Threshold {
-    /// A number is taken as an absolute threshold.
+    /// Makes an absolute threshold of a number.
     fn from(tolerance: f64) -> Self {
         Self::absolute(tolerance)
     }
 }
 
-/// Removes the entries (blocks) below a [`Threshold`]. A number is taken as an absolute threshold.
+/// Removes the entries (blocks) below a [`Threshold`]. A number is an absolute threshold.
 ///
 /// # Errors
 /// [`Error::Argument`] if the tolerance is negative or not finite.
@@ -112,25 +112,25 @@ fn drop_any_below(view: AnyView<'_>, threshold: Threshold) -> Result<AnyMatrix> 
     Ok(of_entries(view, &kept_entries(view, threshold)))
 }
 
-/// The matrix of the entries `kept`, which are in ascending order.
+/// The matrix that consists of the entries `kept`, which are in ascending order.
 fn of_entries(view: AnyView<'_>, kept: &[usize]) -> AnyMatrix {
     let stride = view.stride;
     let values = move_values!(view.values, values => gather(values, (stride, stride), kept));
     AnyMatrix::of_arrays(view.kind, pattern_of(view.pattern, kept), view.shape, stride, values)
 }
 
-/// The pattern of the entries `kept`, which are in ascending order.
+/// The pattern that consists of the entries `kept`, which are in ascending order.
 pub(crate) fn pattern_of(pattern: &Pattern, kept: &[usize]) -> Pattern {
     let before = |&offset: &u64| kept.partition_point(|&entry| (entry as u64) < offset) as u64;
     let rows = kept.iter().map(|&entry| pattern.row_idx()[entry]).collect();
     Pattern::trusted(pattern.nrows(), pattern.ncols(), pattern.col_ptr().iter().map(before).collect(), rows)
 }
 
-/// The entries of a matrix of real numbers to keep, in ascending order. Magnitudes are exact in
-/// `f64`. Limits are rounded to the arithmetic type of the elements.
+/// The indices of the entries to keep, in ascending order, for a matrix of real numbers. Magnitudes
+/// are exact in `f64`. Limits are rounded to the arithmetic type of the elements.
 pub(crate) fn kept_entries(view: AnyView<'_>, threshold: Threshold) -> Vec<usize> {
     let rounded = |x: f64| if view.element() == ElementType::F64 { x } else { f64::from(x as f32) };
-    // The larger magnitude; NaN if one is NaN.
+    // The larger magnitude, or NaN if either is NaN.
     let larger = |x: f64, y: f64| if x >= y || x.is_nan() { x } else { y };
     let area = view.shape.area();
     let size = |entry: usize| (0..area).map(|i| view.number(entry, i).abs()).fold(0.0, larger);

@@ -7,11 +7,11 @@ use crate::{
     host::memory,
 };
 
-/// The places of triplets, in the given order.
+/// The rows and columns of triplets, in the given order.
 pub(super) struct Places {
     nrows: usize,
     ncols: usize,
-    /// Whether the arrays to make are by rows.
+    /// Whether the arrays are made by rows.
     by_rows: bool,
     /// Column, row and index of each triplet; or row, column and index if by rows.
     places: Vec<(u32, u32, usize)>,
@@ -47,10 +47,11 @@ impl Places {
         Ok(())
     }
 
-    /// Compresses the entries at these places, of `area` elements each, into columns (of the
-    /// transpose if by rows). Entries at the same place are added in the given order.
+    /// Compresses the entries at these places, with `area` elements each, into columns (columns of
+    /// the transpose if by rows). Entries with the same row and column are added in the given
+    /// order.
     pub fn compress(mut self, area: usize, elements: AnyValues) -> Result<(Pattern, AnyValues)> {
-        self.places.sort_unstable(); // the entry's number is the last key, so duplicates keep their order
+        self.places.sort_unstable(); // the index is the last key, so duplicates keep their order
         let Self { nrows, ncols, by_rows, places } = self;
         let (nrows, ncols) = if by_rows { (ncols, nrows) } else { (nrows, ncols) };
         let (mut col_ptr, mut row_idx) = (vec![0; ncols + 1], Vec::with_capacity(places.len()));
@@ -69,7 +70,7 @@ impl Places {
     }
 }
 
-/// Adds up the elements of the entries at each place.
+/// Adds the elements of the entries that have the same row and column.
 fn sums<T: Element>(places: &[(u32, u32, usize)], area: usize, elements: &[T]) -> AnyValues {
     let mut values = Vec::with_capacity(elements.len());
     let mut previous = None;

@@ -73,14 +73,16 @@ impl MatrixKind {
         }
     }
 
-    /// Converts two numbers from the rows and columns of the arrays to those of the matrix.
+    /// Swaps two numbers for rows and columns of the arrays so that they belong to those of the
+    /// matrix.
     pub(crate) fn oriented<N>(self, rows: N, cols: N) -> (N, N) {
         if self.is_row_major() { (cols, rows) } else { (rows, cols) }
     }
 }
 
 /// The borrowed arrays of a matrix, with element type and format known at run time only. A
-/// reference to a matrix of any type, or to an [`AnyMatrix`](super::AnyMatrix), converts to it.
+/// reference to a matrix of any type, or to an [`AnyMatrix`](super::AnyMatrix), converts to this
+/// type.
 ///
 /// ```
 /// use blockmul::{Csc, element::ElementType, matrix::AnyView};
@@ -93,7 +95,7 @@ impl MatrixKind {
 pub struct AnyView<'a> {
     pub(crate) kind: MatrixKind,
     pub(crate) pattern: &'a Pattern,
-    /// The shape of the blocks in the arrays, which are transposed if the matrix is row-major.
+    /// The shape of the blocks in the arrays. For a row-major matrix it is the transposed shape.
     pub(crate) shape: BlockShape,
     pub(crate) stride: usize,
     pub(crate) values: AnySlice<'a>,
@@ -105,7 +107,7 @@ impl<'a, M: Matrix> From<&'a M> for AnyView<'a> {
     }
 }
 
-/// The arrays are taken as compressed block columns.
+/// Treats the arrays as compressed block columns.
 impl<'a, T: Element> From<CbcView<'a, T>> for AnyView<'a> {
     fn from(cbc: CbcView<'a, T>) -> Self {
         Self::of_cbc(MatrixKind::Cbc, cbc)
@@ -118,7 +120,7 @@ impl<'a> AnyView<'a> {
         Self { kind, pattern, shape, stride, values: T::any_slice(values) }
     }
 
-    /// The arrays with elements of type `T`, if that is their type.
+    /// The arrays with elements of type `T`; `None` if the elements have another type.
     pub(crate) fn cbc<T: Element>(self) -> Option<CbcView<'a, T>> {
         let Self { pattern, shape, stride, .. } = self;
         Some(CbcView { pattern, shape, stride, values: T::of_any_slice(self.values)? })
@@ -170,8 +172,7 @@ impl<'a> AnyView<'a> {
         self.kind.oriented(rows, self.pattern.ncols() * self.shape.cols())
     }
 
-    /// Block grid and block shape of the matrix as seen by rows and columns, whatever its storage
-    /// order.
+    /// Block grid and block shape of the matrix. The storage order does not matter.
     pub(crate) fn dimensions(&self) -> Dimensions {
         let of_arrays = self.of_arrays();
         if self.kind.is_row_major() { of_arrays.transposed() } else { of_arrays }

@@ -5,7 +5,7 @@
 //! let text = "v 0 0 0\nv 3 0 0\nv 3 4 0\nf 1 2 3\n";
 //! let mesh = mesh::read_from(text.as_bytes(), "one.obj")?;
 //! assert_eq!((mesh.points().len(), mesh.triangles()), (3, &[[0, 1, 2]][..]));
-//! // The edges of both directions, with their lengths.
+//! // The edges in both directions, with their lengths.
 //! assert_eq!(mesh.graph()?.values(), [3.0, 5.0, 3.0, 4.0, 5.0, 4.0]);
 //! # Ok::<(), blockmul::Error>(())
 //! ```
@@ -27,7 +27,7 @@ pub struct Mesh {
     triangles: Vec<[u32; 3]>,
 }
 
-/// Refuses colours that are not as many as the vertices.
+/// Refuses colours whose number differs from the number of vertices.
 fn check_colours(mesh: &Mesh, colours: &[Colour]) -> Result<()> {
     let (found, expected) = (colours.len(), mesh.points.len());
     match found == expected {
@@ -37,12 +37,12 @@ fn check_colours(mesh: &Mesh, colours: &[Colour]) -> Result<()> {
 }
 
 impl Mesh {
-    /// A mesh of these points; each triangle names its corners, counted from 0, counterclockwise if
-    /// seen from outside.
+    /// Makes a mesh of these points. Each triangle names its corners, counted from 0,
+    /// counterclockwise as seen from outside.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a corner that is no point, and for a coordinate that is not finite;
-    /// [`Error::TooLarge`].
+    /// [`Error::Argument`] for a corner that does not exist, and for a coordinate that is not
+    /// finite; [`Error::TooLarge`].
     pub fn new(points: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>) -> Result<Self> {
         if points.len() as u64 > Pattern::MAX_LINES {
             return Err(Error::TooLarge { what: "points", value: points.len() as u64, limit: Pattern::MAX_LINES });
@@ -70,17 +70,17 @@ impl Mesh {
         &self.triangles
     }
 
-    /// The graph of the vertices: for each edge of a triangle an entry in both directions, its
-    /// length. An edge from a vertex to itself is left out.
+    /// The graph of the vertices. Each edge of a triangle is an entry in both directions, whose
+    /// value is the length of the edge. An edge from a vertex to itself is left out.
     ///
     /// # Errors
-    /// [`Error::LongEdge`] for an edge so long that the square of its length is above the largest
-    /// number; [`Error::Memory`], [`Error::TooLarge`].
+    /// [`Error::LongEdge`] if the square of the length of an edge exceeds the largest number;
+    /// [`Error::Memory`], [`Error::TooLarge`].
     pub fn graph(&self) -> Result<Csc<f64>> {
         let vertices = self.points.len();
         let bytes = 2 * 6 * 8 * self.triangles.len() as u64 + 8 * (vertices as u64 + 1);
         memory::check_large(|| "the edges of a mesh".into(), bytes)?;
-        // Column and row in one number, so that sorting puts the entries in order.
+        // Column and row are stored in one number, so that sorting puts the entries in order.
         let mut edges: Vec<u64> = Vec::with_capacity(6 * self.triangles.len());
         for &[a, b, c] in &self.triangles {
             let pairs = [(a, b), (b, a), (b, c), (c, b), (c, a), (a, c)].into_iter().filter(|(from, to)| from != to);
@@ -106,12 +106,12 @@ impl Mesh {
     }
 }
 
-/// The distance of two points, with the same bits in both directions.
+/// The distance between two points, with the same bits in both directions.
 pub(crate) fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
     square(a, b).sqrt()
 }
 
-/// The square of the distance of two points.
+/// The square of the distance between two points.
 pub(crate) fn square(a: [f64; 3], b: [f64; 3]) -> f64 {
     let [x, y, z] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
     x * x + y * y + z * z
@@ -127,7 +127,8 @@ mod tests {
 
     #[test]
     fn a_mesh_has_the_edges_of_its_triangles_once() -> Result<()> {
-        // Two triangles share an edge, a third has two equal corners; point 4 is alone.
+        // Two triangles share an edge, a third triangle has two equal corners, and point 4 is in no
+        // triangle.
         let points = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [1.0, 2.0, 2.0], [9.0; 3]];
         let graph = Mesh::new(points, vec![[0, 1, 2], [1, 3, 2], [3, 3, 1]])?.graph()?;
         let columns: Vec<_> = (0..5).map(|col| graph.pattern().column(col)).collect();
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn edges_whose_lengths_are_no_numbers_are_refused() -> Result<()> {
-        // The edge from 0 to 1 is as long as it may be.
+        // The edge from 0 to 1 has nearly the largest length that is allowed.
         let mesh = |far: f64| Mesh::new(vec![[0.0; 3], [1e154, 0.0, 0.0], [far, 0.0, 0.0]], vec![[0, 1, 1], [2, 1, 1]]);
         assert_eq!(mesh(0.0)?.graph()?.values(), [1e154; 4]);
         let why = "the edge between vertices 1 and 2, counted from 0, is too long: the square of its length is above the \

@@ -1,4 +1,4 @@
-//! [`Mesh::draw`]: an orthographic view with flat shading.
+//! [`Mesh::draw`], an orthographic view with flat shading.
 use super::{Colour, Mesh, check_colours};
 use crate::{Error, Result, host::memory};
 use nalgebra::Vector3;
@@ -6,35 +6,35 @@ use nalgebra::Vector3;
 /// The view of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
-    /// Degrees around the z axis.
+    /// Rotation around the z axis, in degrees.
     pub turn: f64,
-    /// Degrees from the horizon down.
+    /// Angle of the view below the horizon, in degrees.
     pub tilt: f64,
-    /// Pixels of the longer side.
+    /// Number of pixels of the longer side.
     pub size: u32,
 }
 
-/// A picture of a mesh on white.
+/// A picture of a mesh on a white background.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MeshPicture {
-    /// Pixels from left to right.
+    /// Number of pixels from left to right.
     pub width: u32,
-    /// Pixels from top to bottom.
+    /// Number of pixels from top to bottom.
     pub height: u32,
     /// Red, green and blue of each pixel, row by row.
     pub pixels: Vec<u8>,
 }
 
-/// The number of samples of a pixel in each direction; a pixel is their mean.
+/// The number of samples of a pixel in each direction. The pixel is the mean of its samples.
 const SAMPLES: usize = 2;
-/// White space around the mesh, as a part of its size.
+/// Width of the white margin around the mesh, as a share of its size.
 const MARGIN: f64 = 0.03;
 /// Brightness of a surface that faces away from the light.
 const AMBIENT: f64 = 0.35;
 
-/// The colour of a patch. Neighbouring numbers are far apart on the circle of hues; vertices of no
-/// patch are grey.
+/// The colour of a patch. Neighbouring numbers have hues that are far apart. Vertices that belong
+/// to no patch are grey.
 pub fn patch_colour(label: u32) -> Colour {
     if label == u32::MAX {
         return [150; 3];
@@ -42,7 +42,8 @@ pub fn patch_colour(label: u32) -> Colour {
     let turns = f64::from(label) * 0.618_033_988_749_895;
     let (saturation, value) = (0.45 + 0.15 * f64::from(label % 3), 0.95 - 0.12 * f64::from(label % 4 / 2));
     let hue = 6.0 * (turns - turns.floor());
-    // Red, green and blue are a third of the circle apart; each rises and falls linearly.
+    // The peaks of red, green and blue are a third of the circle apart. Each rises and falls
+    // linearly.
     [0.0, 4.0, 2.0].map(|shift| {
         let at = (hue + shift) % 6.0;
         let part = (at - 3.0).abs().clamp(1.0, 2.0) - 1.0;
@@ -50,7 +51,7 @@ pub fn patch_colour(label: u32) -> Colour {
     })
 }
 
-/// The pixels that were drawn, and how near each is to the viewer.
+/// The samples that were drawn, and the distance of each from the viewer.
 struct Canvas {
     width: usize,
     height: usize,
@@ -59,7 +60,7 @@ struct Canvas {
 }
 
 impl Mesh {
-    /// Draws the mesh, each vertex in its colour. A point of a triangle has the colour of the
+    /// Draws the mesh, with a colour for each vertex. A point of a triangle has the colour of the
     /// nearest corner.
     ///
     /// ```
@@ -72,8 +73,8 @@ impl Mesh {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Length`] if there are not as many colours as vertices; [`Error::Argument`] for a
-    /// picture without pixels; [`Error::Memory`].
+    /// [`Error::Length`] if the number of colours is not the number of vertices;
+    /// [`Error::Argument`] for a picture without pixels; [`Error::Memory`].
     pub fn draw(&self, view: View, colours: &[Colour]) -> Result<MeshPicture> {
         check_colours(self, colours)?;
         if view.size == 0 {
@@ -111,7 +112,7 @@ impl Mesh {
         for triangle in self.triangles() {
             let [a, b, c] = triangle.map(|corner| Vector3::from(self.points()[corner as usize]));
             let normal = (b - a).cross(&(c - a));
-            // Files do not agree on which side is outside, so both are lit.
+            // In different files triangles are oriented differently, so both sides are lit.
             let lit = normal.try_normalize(0.0).map_or(0.0, |normal| {
                 let sign = if normal.dot(&viewer) < 0.0 { -1.0 } else { 1.0 };
                 (sign * normal.dot(&light)).max(0.0)
@@ -130,8 +131,8 @@ impl Canvas {
         Self { width, height, depth: vec![f32::NEG_INFINITY; width * height], colours: vec![[255; 3]; width * height] }
     }
 
-    /// Draws a triangle in the pixels where nothing nearer was drawn. Corners have a column, a row
-    /// and a depth.
+    /// Draws a triangle at the samples where nothing nearer has been drawn. Each corner is given as
+    /// column, row and depth.
     fn triangle(&mut self, corners: [Vector3<f64>; 3], colours: [Colour; 3]) {
         let [a, b, c] = corners;
         let twice =
@@ -168,7 +169,7 @@ impl Canvas {
         }
     }
 
-    /// The pixels: means of samples.
+    /// The pixels, which are the means of their samples.
     fn reduced(&self) -> Vec<u8> {
         let mut pixels = Vec::with_capacity(3 * self.colours.len() / (SAMPLES * SAMPLES));
         for row in (0..self.height).step_by(SAMPLES) {

@@ -8,15 +8,15 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// An operation that was prepared for patterns and is executed with values.
+/// An operation that is prepared for patterns and executed with values.
 ///
 /// A nonlinear least-squares solver repeats the same operations on the same patterns in every
-/// iteration. A plan keeps everything that depends on the patterns only, so an execution is the
-/// arithmetic alone. It allocates no device memory, reads nothing back, and returns when it is
-/// enqueued. Its bits are those of the operation in one shot.
+/// iteration. A plan keeps everything that depends on the patterns only, so an execution only
+/// computes values. It allocates no device memory, reads nothing back, and returns when it is
+/// enqueued. The results have the same bits as those of the operation without a plan.
 ///
-/// A matrix that was not made on the plan's own pattern is compared by a fingerprint, which is
-/// computed once (one small read-back).
+/// If a matrix was not made on the plan's own pattern, its pattern is compared by a fingerprint.
+/// The fingerprint is computed once for each pattern, with one small read-back.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -39,16 +39,16 @@ pub trait Planned {
     /// The output of an execution.
     type Output;
 
-    /// The device the plan was made on.
+    /// The device on which the plan was made.
     fn device(&self) -> &Device;
 
-    /// A zero matrix or vector of the right pattern or length, for executions to write.
+    /// A matrix or vector of zeros with the right pattern or length, as the output of executions.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
     fn output(&self) -> Result<Self::Output>;
 
-    /// The arithmetic of an execution, and the memory that the plan holds.
+    /// The arithmetic operations of an execution, and the memory that the plan holds.
     fn cost(&self) -> Cost;
 
     /// Checks the operands and enqueues one execution.
@@ -56,7 +56,7 @@ pub trait Planned {
     fn enqueue(&self, on: On<'_>, inputs: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()>;
 
     /// Computes C = alpha·(…) + beta·C, or C = (…) if `into` is `&mut c`. Returns when the
-    /// execution is enqueued; a download waits for it.
+    /// execution is enqueued. A download waits for the execution.
     ///
     /// # Errors
     /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern or block
@@ -78,7 +78,7 @@ pub trait Planned {
         Ok(work.marker())
     }
 
-    /// Does as [`Planned::execute`], waits for the output, and reports the time and the commands of
+    /// Like [`Planned::execute`], but waits for the output and reports the time and the commands of
     /// the execution.
     ///
     /// # Errors
@@ -113,46 +113,48 @@ fn reported(work: &Work, clock: &Clock<'_>, cost: Cost) -> Result<ExecutionRepor
     })
 }
 
-/// The queue and the `Work` for one execution's commands. Only the library can make one.
+/// The queue and the `Work` for the commands of one execution. Only the library can make this
+/// value.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct On<'a>(pub(crate) &'a Work);
 
-/// The arithmetic of an execution of a plan, and the memory that the plan holds.
+/// The arithmetic operations of an execution, and the memory that the plan holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct Cost {
-    /// Products of entries (blocks) in an execution; 0 for plans that multiply no matrices.
+    /// Number of products of entries (blocks) in an execution; 0 for plans that multiply no
+    /// matrices.
     pub products: u64,
-    /// Floating-point operations of an execution: 2 for each scalar product that is added to a sum,
-    /// 1 for each multiplication by a weight.
+    /// Number of floating-point operations of an execution: 2 for each scalar product that is added
+    /// to a sum, and 1 for each multiplication by a weight.
     pub flops: u64,
-    /// Bytes of device memory the plan holds, including the pattern of its output. The patterns of
-    /// its inputs belong to the matrices and are not counted.
+    /// Number of bytes of device memory that the plan holds, including the pattern of its output.
+    /// The patterns of its inputs belong to the matrices and are not counted.
     pub device_bytes: u64,
 }
 
-/// Time and commands of one execution of a plan.
+/// The time and the commands of one execution of a plan.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ExecutionReport {
-    /// The arithmetic and the memory of the plan.
+    /// The arithmetic operations and the memory of the plan.
     pub cost: Cost,
-    /// Device time of each stage, in the order in which the stages began.
+    /// Times of the stages on the device, in the order in which the stages began.
     pub stages: Vec<StageTime>,
-    /// Wall-clock milliseconds until the output was complete on the device, without the loading of
-    /// kernels.
+    /// Wall-clock milliseconds until the output was complete on the device, without the time of
+    /// loading kernels.
     pub total_ms: f64,
     /// Milliseconds spent waiting for kernels to be compiled, or loaded from the cache of kernels.
     pub kernels_ms: f64,
-    /// Kernels launched.
+    /// Number of kernels launched.
     pub launches: u32,
-    /// Blocking reads from the device.
+    /// Number of blocking reads from the device.
     pub read_backs: u32,
 }
 
-/// The way in which an execution writes its output: C = alpha·(…) + beta·C, after some events.
-/// `&mut c` converts to C = (…).
+/// How an execution writes its output: C = alpha·(…) + beta·C, after some events. `&mut c` converts
+/// to C = (…).
 #[derive(Debug)]
 pub struct Accum<'a, C> {
     pub(crate) c: &'a mut C,
@@ -181,9 +183,9 @@ impl<'a, C> Accum<'a, C> {
         self
     }
 
-    /// Begins after these markers, which come from queues of other devices or from the
-    /// application's events. Markers of the plan's own device cost nothing, because its queue keeps
-    /// their order.
+    /// Makes the execution begin after these markers, which belong to queues of other devices or to
+    /// events of the application. Markers of the plan's own device cost nothing, because its queue
+    /// runs in order.
     pub fn after<'m>(mut self, markers: impl IntoIterator<Item = &'m Marker>) -> Self {
         self.after.extend(markers.into_iter().cloned());
         self
@@ -191,7 +193,7 @@ impl<'a, C> Accum<'a, C> {
 }
 
 impl<'a, M: HostMatrix> Accum<'a, DeviceMatrix<M>> {
-    /// Replaces C by its untyped arrays. Alpha, beta and events stay.
+    /// Replaces C by its arrays without element type. Alpha, beta and events stay.
     pub(crate) fn arrays(self) -> Accum<'a, DeviceCbc> {
         Accum { c: &mut self.c.cbc, alpha: self.alpha, beta: self.beta, after: self.after }
     }

@@ -1,11 +1,11 @@
-//! Checks that all plans share.
+//! Checks that all plans make.
 use super::Accum;
 use crate::{
     Device, DeviceMatrix, DevicePattern, Error, Result,
     matrix::{HostMatrix, Kind, MatrixType},
 };
 
-/// Refuses operands on two different devices.
+/// Refuses operands that are on different devices.
 pub(crate) fn same_device(a: &Device, b: &Device) -> Result<()> {
     match a.same_as(b) {
         true => Ok(()),
@@ -13,8 +13,8 @@ pub(crate) fn same_device(a: &Device, b: &Device) -> Result<()> {
     }
 }
 
-/// Refuses patterns on another device than `device` or of another kind of matrix, and element types
-/// that the device does not support.
+/// Refuses patterns that are on another device than `device` or belong to another kind of matrix,
+/// and element types that the device does not support.
 pub(crate) fn check_patterns<'a, M: HostMatrix>(
     device: &Device,
     of: MatrixType<M>,
@@ -27,7 +27,7 @@ pub(crate) fn check_patterns<'a, M: HostMatrix>(
     device.require(of.element)
 }
 
-/// Refuses matrices, each with its name, whose element type or order is not the plan's.
+/// Refuses matrices, each given with its name, whose element type or order differs from the plan's.
 pub(crate) fn check_types<const N: usize, M: HostMatrix>(
     of: MatrixType<M>,
     matrices: [(&str, &DeviceMatrix<M>); N],
@@ -36,7 +36,7 @@ pub(crate) fn check_types<const N: usize, M: HostMatrix>(
 }
 
 /// Refuses factors alpha and beta in an operation that cannot scale its output, such as a copy or a
-/// root; `what` is its name in the message.
+/// square root. `what` names the operation in the message.
 pub(crate) fn check_unscaled<C>(what: &str, into: &Accum<'_, C>) -> Result<()> {
     match (into.alpha, into.beta) {
         (1.0, 0.0) => Ok(()),

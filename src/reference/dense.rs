@@ -15,8 +15,8 @@ use std::borrow::Cow;
 /// Computes C = alpha·op(A)·D + beta·C, or alpha·D·op(A) + beta·C with [`Side::Right`], where A is
 /// sparse and op(A) is A or its transpose. If beta is 0, C is only written.
 ///
-/// Column j of A·D has the bits of [`multiply_vector`](super::multiply_vector) with column j of D,
-/// and row i of D·A those of Aᵀ with row i.
+/// Column j of A·D has the same bits as [`multiply_vector`](super::multiply_vector) with column j
+/// of D. Row i of D·A has the same bits as the product of Aᵀ and row i of D.
 ///
 /// ```
 /// use blockmul::{Csr, dense::Side, reference::multiply_dense};
@@ -40,7 +40,7 @@ pub fn multiply_dense<'a, M: Matrix>(
     multiply_dense_over(Semiring::PlusTimes, side, a, d, alpha_beta, c)
 }
 
-/// As [`multiply_dense`], with the sums and products of a semiring.
+/// Like [`multiply_dense`], with the sums and products of a semiring.
 ///
 /// # Errors
 /// As [`multiply_dense`]; [`Error::Argument`] for an element type or for factors alpha and beta
@@ -56,8 +56,8 @@ pub fn multiply_dense_over<'a, M: Matrix>(
     dense_of_any(semiring, side, Op::of(a), d.into(), alpha_beta, c.into())
 }
 
-/// op(A)·D or D·op(A), as [`multiply_dense_over`] with alpha 1 and beta 0, whatever the elements. C
-/// has D's layout.
+/// Computes op(A)·D or D·op(A), like [`multiply_dense_over`] with alpha 1 and beta 0, for elements
+/// whose type is known at run time only. C has the layout of D.
 ///
 /// ```
 /// use blockmul::{Csr, Semiring, dense::{AnyDense, Side}, matrix::AnyMatrix, reference};
@@ -114,7 +114,8 @@ fn dense_of_any(
     })
 }
 
-/// C = alpha·L·D + beta·C with the lines L, whatever kind of matrix they are of.
+/// Computes C = alpha·L·D + beta·C. The rows of L are `lines`, whose matrix may be stored in any
+/// way.
 fn multiply_lines<T: Element>(
     semiring: Semiring,
     lines: Lines<'_, T>,
@@ -135,7 +136,7 @@ fn multiply_lines<T: Element>(
     let algebra = Algebra::of(semiring);
     let [scale, factor] = [alpha, beta].map(T::Arithmetic::nearest);
     let n = d.shape().cols;
-    // Sums of some rows at a time, so that memory holds no second C.
+    // Only some rows are summed at a time, so that memory does not hold a second C.
     for first in (0..rows).step_by(ROWS_AT_ONCE) {
         let some = first..rows.min(first + ROWS_AT_ONCE);
         let mut sums = vec![Vec::new(); some.len()];
@@ -154,7 +155,7 @@ fn multiply_lines<T: Element>(
     Ok(())
 }
 
-/// Rows of C that are computed before they are written.
+/// Number of rows of C whose sums are computed before they are written.
 const ROWS_AT_ONCE: usize = 1 << 14;
 
 /// The lines of a matrix's arrays: its columns, or its rows.
@@ -164,11 +165,11 @@ struct Lines<'a, T> {
     values: &'a [T],
     of_rows: bool,
     pattern: Cow<'a, Pattern>,
-    /// The entry of A of each of the lines' entries, if the lines are rows of the arrays.
+    /// The index in A of each entry of the lines, if the lines are rows of the arrays.
     source: Option<Vec<usize>>,
-    /// Scalar lines in a line of blocks.
+    /// Number of scalar lines in a line of blocks.
     width: usize,
-    /// Scalars of a block along the line.
+    /// Number of scalars of a block along the line.
     depth: usize,
 }
 
@@ -185,8 +186,8 @@ impl<'a, T: Element> Lines<'a, T> {
         Self { shape, stride, values, of_rows, pattern, source, width: rows, depth: cols }
     }
 
-    /// A scalar line times each column of D: the terms in ascending place, cut every [`RUN_PIECE`]
-    /// entries (blocks).
+    /// Multiplies one scalar row by each column of D. The terms are added in ascending order, in
+    /// pieces of [`RUN_PIECE`] entries (blocks).
     fn sums(&self, algebra: &Algebra<T::Arithmetic>, row: usize, d: DenseView<'_, T>) -> Vec<T::Arithmetic> {
         let n = d.shape().cols;
         let (line, number) = (row / self.width, row % self.width);
@@ -222,7 +223,7 @@ mod tests {
     };
     use nalgebra::DMatrix;
 
-    /// Lines of 0 to 4 blocks, and one of more than two pieces.
+    /// Lines of 0 to 4 blocks, and a line of more than two pieces.
     fn matrix() -> Result<Cbc<f32>> {
         let (shape, mut random) = (BlockShape::new(2, 3)?, Random::new(5));
         let places = (0..2100).map(|k| (3, k)).chain((0..40).map(|k| (k % 7, 50 * k)).filter(|&(i, _)| i != 3));

@@ -22,7 +22,7 @@ pub fn scale_rows<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<
     scale(a.into(), M::Element::any_slice(d), !M::ROW_MAJOR)?.typed()
 }
 
-/// As [`scale_columns`], whatever the elements.
+/// Like [`scale_columns`], for elements whose type is known at run time only.
 ///
 /// ```
 /// use blockmul::{Csc, element::AnyValues, matrix::AnyMatrix, reference};
@@ -33,15 +33,16 @@ pub fn scale_rows<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<
 /// ```
 ///
 /// # Errors
-/// As [`scale_columns`]; [`Error::Argument`] for integers, and if the elements differ.
+/// The errors of [`scale_columns`]; [`Error::Argument`] for integers, and if the element types
+/// differ.
 pub fn scale_any_columns(a: &AnyMatrix, d: &AnyValues) -> Result<AnyMatrix> {
     scale_any(a, d, a.kind().is_row_major())
 }
 
-/// As [`scale_rows`], whatever the elements.
+/// Like [`scale_rows`], for elements whose type is known at run time only.
 ///
 /// # Errors
-/// As [`scale_any_columns`].
+/// The errors of [`scale_any_columns`].
 pub fn scale_any_rows(a: &AnyMatrix, d: &AnyValues) -> Result<AnyMatrix> {
     scale_any(a, d, !a.kind().is_row_major())
 }

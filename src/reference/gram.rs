@@ -1,4 +1,4 @@
-//! JᵀJ, JᵀWJ and products of matrices of groups on the CPU, with the bits of the plans.
+//! JᵀJ, JᵀWJ and products of matrices of groups on the CPU, with the same bits as the plans.
 use super::{
     multiply_any,
     op::Op,
@@ -16,7 +16,7 @@ use crate::{
 /// H = JᵀJ or a triangle of it, as [`Product::gram`](crate::Product::gram) computes it.
 ///
 /// # Errors
-/// As [`multiply`](super::multiply).
+/// The errors of [`multiply`](super::multiply).
 pub fn gram<M: HostMatrix>(j: &M, part: Part) -> Result<M> {
     let j = j.view();
     M::from_any(multiply_any(Semiring::PlusTimes, j.transposed().view(), j)?.triangle(part))
@@ -26,8 +26,9 @@ pub fn gram<M: HostMatrix>(j: &M, part: Part) -> Result<M> {
 /// [`Product::gram`](crate::Product::gram) computes it.
 ///
 /// # Errors
-/// As [`multiply`](super::multiply); [`Error::Argument`] if the information matrices are not one
-/// for each block row of J, on the diagonal; [`Error::Length`] for too few or too many weights.
+/// The errors of [`multiply`](super::multiply); [`Error::Argument`] unless there is one information
+/// matrix on the diagonal for each block row of J; [`Error::Length`] for too few or too many
+/// weights.
 ///
 /// ```
 /// use blockmul::product::Weights;
@@ -43,12 +44,13 @@ pub fn gram_weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>, part
     multiply_any(Semiring::PlusTimes, j.transposed().view(), t.view())?.triangle(part).typed()
 }
 
-/// y = Jᵀ·(W·(J·x)), with both sums as in [`multiply_vector`](super::multiply_vector), as
-/// [`ApplyGram`](crate::plan::ApplyGram) computes it. An element of W·(J·x) is the sum of a block
-/// of W in ascending order, or of J·x alone, multiplied by its weight if there is one.
+/// Computes y = Jᵀ·(W·(J·x)) like [`ApplyGram`](crate::plan::ApplyGram). Both sums are added as in
+/// [`multiply_vector`](super::multiply_vector). An element of W·(J·x) is the sum over a block of W
+/// in ascending order, or an element of J·x if W has no blocks. It is multiplied by its weight if
+/// there is one.
 ///
 /// # Errors
-/// As [`multiply_vector_over`](super::multiply_vector_over) and [`gram_weighted`].
+/// The errors of [`multiply_vector_over`](super::multiply_vector_over) and [`gram_weighted`].
 ///
 /// ```
 /// use blockmul::product::Weights;
@@ -72,7 +74,7 @@ pub fn multiply_vector_gram<M: Matrix>(
 ///
 /// ```
 /// use blockmul::{Csc, Semiring, element::Order, reference::multiply_vector_gram_over};
-/// // Edges of lengths 2 and 3 from 0 to 1 and 2: there and back.
+/// // Edges of lengths 2 and 3 from 0 to 1 and 2. y has the shortest ways there and back.
 /// let j = Csc::from_triplets(3, 3, [(1, 0, 2.0), (2, 0, 3.0)])?;
 /// let (far, ascending) = (f64::INFINITY, [Order::Ascending; 2]);
 /// let x = [0.0, 1.0, far];
@@ -95,7 +97,7 @@ pub fn multiply_vector_gram_over<'a, M: Matrix>(
     Ok(multiply_any_gram(semiring, orders, Op::of(j), weights, x)?.of_same())
 }
 
-/// As [`multiply_vector_gram_over`], whatever the elements.
+/// Like [`multiply_vector_gram_over`], for elements whose type is known at run time only.
 ///
 /// # Errors
 /// As [`multiply_vector_gram_over`]; [`Error::Argument`] if elements or orders differ.
@@ -142,29 +144,30 @@ fn column(kind: MatrixKind, (rows, side): (usize, usize), values: AnyValues) -> 
     Ok(AnyMatrix::of_arrays(kind, pattern, shape, side, values))
 }
 
-/// C = A·B of matrices of groups, as [`Product::of`](crate::Product::of) computes it.
+/// Computes C = A·B for matrices of groups, like [`Product::of`](crate::Product::of).
 ///
 /// # Errors
-/// As [`multiply`](super::multiply); [`Error::Argument`] if the groups of A's columns are not those
-/// of B's rows.
+/// The errors of [`multiply`](super::multiply); [`Error::Argument`] if the groups of A's columns
+/// differ from the groups of B's rows.
 pub fn multiply_groups<M: HostMatrix>(a: &BlockGroups<M>, b: &BlockGroups<M>) -> Result<BlockGroups<M>> {
     groups_product(a, b, |_, _| Some(Part::Full))
 }
 
-/// H = JᵀJ of a matrix of groups, as [`Product::gram`](crate::Product::gram) computes it.
+/// Computes H = JᵀJ for a matrix of groups, like [`Product::gram`](crate::Product::gram).
 ///
 /// # Errors
-/// As [`multiply`](super::multiply).
+/// The errors of [`multiply`](super::multiply).
 pub fn gram_groups<M: HostMatrix>(j: &BlockGroups<M>, parts: impl Into<GramParts>) -> Result<BlockGroups<M>> {
     let parts = parts.into();
     groups_product(&j.transpose(), j, |row, col| parts.of(row, col))
 }
 
-/// H = JᵀWJ of a matrix of groups, with weights for each group of rows, as a weighted
-/// [`Product::gram`](crate::Product::gram) computes it.
+/// Computes H = JᵀWJ for a matrix of groups, with weights for each group of rows, like a weighted
+/// [`Product::gram`](crate::Product::gram).
 ///
 /// # Errors
-/// As [`gram_weighted`]; [`Error::Length`] if there are weights for more or fewer groups.
+/// The errors of [`gram_weighted`]; [`Error::Length`] if there are weights for more or fewer
+/// groups.
 pub fn gram_groups_weighted<M: Matrix>(
     j: &BlockGroups<M>,
     weights: &[Weights<&M, &[M::Element]>],
@@ -173,7 +176,7 @@ pub fn gram_groups_weighted<M: Matrix>(
     groups_weighted(j, weights.iter().copied().map(untyped).collect(), parts.into())
 }
 
-/// As [`gram_groups_weighted`], whatever the elements.
+/// Like [`gram_groups_weighted`], for elements whose type is known at run time only.
 ///
 /// ```
 /// use blockmul::{Csc, Part, element::AnyValues, groups::BlockGroups, product::Weights};
@@ -186,7 +189,7 @@ pub fn gram_groups_weighted<M: Matrix>(
 /// ```
 ///
 /// # Errors
-/// As [`gram_groups_weighted`]; [`Error::Argument`] if elements or orders differ.
+/// The errors of [`gram_groups_weighted`]; [`Error::Argument`] if element types or orders differ.
 pub fn gram_any_groups_weighted(
     j: &BlockGroups<AnyMatrix>,
     weights: &[Weights<&AnyMatrix, &AnyValues>],
@@ -196,7 +199,7 @@ pub fn gram_any_groups_weighted(
     groups_weighted(j, weights, parts.into())
 }
 
-/// Weights as they are borrowed, if they have the elements and the order of J.
+/// Borrows the weights. Refuses weights whose element type or order differs from J's.
 fn borrowed<'a>(of: MatrixType<AnyMatrix>, weights: Weights<&'a AnyMatrix, &'a AnyValues>) -> Result<AnyWeights<'a>> {
     let (information, numbers) = weights.parts();
     if let Some(w) = information {

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// The connected component of each vertex of a graph: the least vertex of the component. Edges
-/// connect in both directions, whatever their values.
+/// connect in both directions; their values do not matter.
 ///
 /// ```
 /// use blockmul::{Csc, reference};
@@ -22,7 +22,8 @@ pub fn components<M: HostMatrix>(g: &M) -> Result<Vec<u32>> {
 }
 
 fn components_of(pattern: &Pattern) -> Vec<u32> {
-    // The vertex above each in its tree; a root is its own, and the least of its tree.
+    // The parent of each vertex in its tree. A root is its own parent, and it is the least vertex
+    // of its tree.
     let mut above: Vec<u32> = (0..pattern.ncols() as u32).collect();
     for col in 0..pattern.ncols() {
         for &row in pattern.column(col) {
@@ -33,7 +34,7 @@ fn components_of(pattern: &Pattern) -> Vec<u32> {
     (0..pattern.ncols() as u32).map(|vertex| root(&mut above, vertex)).collect()
 }
 
-/// The root of a vertex. Vertices on the way move up.
+/// The root of a vertex. Vertices on the way to it move up in the tree.
 fn root(above: &mut [u32], mut vertex: u32) -> u32 {
     while above[vertex as usize] != vertex {
         let next = above[above[vertex as usize] as usize];
@@ -43,8 +44,8 @@ fn root(above: &mut [u32], mut vertex: u32) -> u32 {
     vertex
 }
 
-/// The number of triangles through each vertex of a graph. Edges connect in both directions,
-/// whatever their values; loops are left out. A triangle counts at its three vertices.
+/// The number of triangles through each vertex of a graph. Edges connect in both directions, and
+/// their values do not matter. Loops are left out. A triangle counts at its three vertices.
 ///
 /// ```
 /// use blockmul::{Csc, reference};
@@ -55,7 +56,7 @@ fn root(above: &mut [u32], mut vertex: u32) -> u32 {
 /// ```
 ///
 /// # Errors
-/// As [`components`].
+/// The errors of [`components`].
 pub fn triangles_of_vertices<M: HostMatrix>(g: &M) -> Result<Vec<u32>> {
     Ok(triangles_in(check_graph(g.view())?))
 }
@@ -73,7 +74,7 @@ fn triangles_in(pattern: &Pattern) -> Vec<u32> {
         of.sort_unstable();
         of.dedup();
     });
-    // An edge belongs to its end with fewer neighbours: so hubs have few edges.
+    // Each edge is listed at its end with fewer neighbours, so hubs have few edges in the lists.
     let rank = |vertex: u32| (neighbours[vertex as usize].len(), vertex);
     let owned: Vec<Vec<u32>> = (0..vertices as u32)
         .map(|vertex| neighbours[vertex as usize].iter().copied().filter(|&other| rank(other) > rank(vertex)).collect())

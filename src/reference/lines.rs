@@ -31,14 +31,14 @@ impl<'a> Lines<'a> {
         Self { shape, stride, rows, pattern, source, order: Order::Ascending }
     }
 
-    /// Scalar lines in a line of blocks, and scalars of a block across the line.
+    /// Number of scalar lines in a line of blocks, and number of scalars of a block along the line.
     pub fn sides(&self) -> (usize, usize) {
         let (rows, cols) = (self.shape.rows(), self.shape.cols());
         if self.rows { (rows, cols) } else { (cols, rows) }
     }
 
-    /// For each scalar line (each line of blocks if `whole`) the sum of `term(value, place
-    /// across)`.
+    /// For each scalar line (each line of blocks if `whole`), the sum of
+    /// `term(value, place across)` over its entries.
     pub fn sums<V: Arithmetic>(
         &self,
         values: &[V],
@@ -107,8 +107,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The sums of every n-th of the entries, for the first n to begin with; `identity` if there are
-/// fewer.
+/// For each of the first n entries, the sum of this entry and every n-th entry after it; `identity`
+/// if there are fewer entries.
 fn lanes<'a, V: Copy + 'a>(
     entries: &'a [usize],
     n: usize,

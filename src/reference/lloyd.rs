@@ -6,11 +6,11 @@ use crate::{
     primitives::segmented_reduce::RUN_PIECE,
 };
 
-/// Stands for no patch.
+/// The label of a vertex that belongs to no patch.
 const NONE: u32 = u32::MAX;
 
-/// The patches that [`Lloyd::run`] makes of the vertices of `g`, with the same bits. `total_ms` is
-/// 0.
+/// Computes the patches that [`Lloyd::run`] makes of the vertices of `g`, with the same bits.
+/// `total_ms` is 0.
 ///
 /// ```
 /// use blockmul::{generate, graph::Lloyd, reference};
@@ -22,7 +22,7 @@ const NONE: u32 = u32::MAX;
 /// ```
 ///
 /// # Errors
-/// As [`Lloyd::run`], but for those of devices.
+/// The errors of [`Lloyd::run`], except those of devices.
 pub fn lloyd(g: &Csc<f64>, asked: &Lloyd<'_>) -> Result<Patches> {
     let seeds = asked.checked(g.ncols())?;
     if let Some(least) = g.values().iter().copied().filter(|length| *length < 0.0).reduce(f64::min) {
@@ -31,7 +31,7 @@ pub fn lloyd(g: &Csc<f64>, asked: &Lloyd<'_>) -> Result<Patches> {
     relax(&OnHost { g, entering: g.try_transpose()?, points: asked.points }, asked, seeds)
 }
 
-/// The steps on the host.
+/// The steps of the relaxation on the host.
 struct OnHost<'a> {
     g: &'a Csc<f64>,
     entering: Csc<f64>,
@@ -137,7 +137,7 @@ impl OnHost<'_> {
     }
 }
 
-/// The edges within patches; others are infinitely long.
+/// The edges within patches. All other edges get infinite length.
 fn within(edges: &Csc<f64>, labels: &[u32]) -> Result<Csc<f64>> {
     let pattern = edges.pattern();
     let of_col = |col: usize| pattern.entries(col).map(move |entry| (entry, col));
@@ -151,7 +151,7 @@ fn energies(members: &[Vec<usize>], distance: &[f64]) -> Vec<f64> {
     members.iter().map(|of| sum_in_pieces(of, |vertex| distance[vertex] * distance[vertex])).collect()
 }
 
-/// The sum over vertices, every 1024 on their own.
+/// The sum over vertices, in pieces of 1024.
 fn sum_in_pieces(vertices: &[usize], value: impl Fn(usize) -> f64) -> f64 {
     let pieces = vertices.chunks(RUN_PIECE).map(|piece| piece.iter().fold(-0.0, |sum, &vertex| sum + value(vertex)));
     pieces.fold(-0.0, |sum, piece| sum + piece)
@@ -165,7 +165,8 @@ fn distances(g: &Csc<f64>, sources: &[u32]) -> Result<Vec<f64>> {
     }
 }
 
-/// The lowest rank of a seed from which a chain of tight edges leads to each vertex; its patch.
+/// For each vertex, the lowest rank of a seed from which a chain of tight edges leads to the
+/// vertex. It determines the vertex's patch.
 fn nearest(entering: &Csc<f64>, seeds: &[u32], ranks: &Ranks, distance: &[f64]) -> Vec<u32> {
     let mut rank = vec![NONE; distance.len()];
     seeds.iter().zip(&ranks.rank).for_each(|(&seed, &of)| rank[seed as usize] = rank[seed as usize].min(of));
@@ -185,7 +186,7 @@ fn nearest(entering: &Csc<f64>, seeds: &[u32], ranks: &Ranks, distance: &[f64]) 
     rank.into_iter().map(|rank| if rank == NONE { NONE } else { ranks.patch[rank as usize] }).collect()
 }
 
-/// Squares of the distances in space from the centroids.
+/// The squared distances in space between the members and the centroid of their patch.
 fn from_centroids(points: &[[f64; 3]], members: &[Vec<usize>]) -> Vec<f64> {
     let mut score = vec![0.0; points.len()];
     for of in members.iter().filter(|of| !of.is_empty()) {
@@ -196,7 +197,7 @@ fn from_centroids(points: &[[f64; 3]], members: &[Vec<usize>]) -> Vec<f64> {
     score
 }
 
-/// Distances from borders, negative.
+/// The negative distances from the borders of patches.
 fn from_borders(g: &Csc<f64>, entering: &Csc<f64>, labels: &[u32]) -> Result<Vec<f64>> {
     let crosses = |edges: &Csc<f64>, vertex: usize| {
         edges.pattern().column(vertex).iter().any(|&other| labels[other as usize] != labels[vertex])
@@ -206,7 +207,8 @@ fn from_borders(g: &Csc<f64>, entering: &Csc<f64>, labels: &[u32]) -> Result<Vec
     Ok(distances(g, &border)?.into_iter().map(|reached| -reached).collect())
 }
 
-/// The member of each patch with the least score: of several the seed, else the first.
+/// The member of each patch with the lowest score. If several have the same score, it is the seed
+/// if it is among them, otherwise the first.
 fn centres(members: &[Vec<usize>], score: &[f64], seeds: &[u32], labels: &[u32]) -> Vec<u32> {
     let centre = |(patch, &seed): (usize, &u32)| {
         let least =

@@ -1,21 +1,22 @@
-//! Distances that the numbers of their type do not have.
+//! Counts distances that the type of the distances cannot represent.
 use crate::{
     BlockShape, Error, Pattern, Result,
     element::{AnyValues, ElementType},
     matrix::AnyMatrix,
 };
 
-/// Vertices whose shortest path has a length that is no number of its type.
+/// Numbers of vertices whose shortest path has a length that its type cannot represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LostDistances {
-    /// Vertices that count as out of reach: their paths are longer than the largest number.
+    /// Vertices that count as unreachable, because their paths are longer than the largest number.
     pub too_far: usize,
-    /// Vertices at the least number: their paths are shorter still.
+    /// Vertices whose distance is the least number, although their paths are shorter still.
     pub too_low: usize,
 }
 
 impl LostDistances {
-    /// Those of distances in a graph, of one list of sources after another.
+    /// Counts the lost distances of a graph. `distances` has one list of distances for each list of
+    /// sources, one after another.
     ///
     /// ```
     /// use blockmul::{Csc, matrix::AnyMatrix, reference::{self, LostDistances}};
@@ -26,8 +27,8 @@ impl LostDistances {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] if the graph is no square matrix of scalars, or if its vertices are not
-    /// those of the lists; [`Error::Memory`].
+    /// [`Error::Argument`] if the graph is not a square matrix of scalars, or if the length of a
+    /// list is not the number of vertices; [`Error::Memory`].
     pub fn of(g: &AnyMatrix, distances: &AnyValues) -> Result<Self> {
         let by_columns;
         let g = match g.kind().is_row_major() {
@@ -55,7 +56,7 @@ impl LostDistances {
     }
 }
 
-/// The edges of a graph, their lengths, and the type of these.
+/// The edges of a graph, their lengths, and the type of the lengths.
 struct Edges<'a> {
     pattern: &'a Pattern,
     lengths: &'a [f64],
@@ -63,12 +64,12 @@ struct Edges<'a> {
 }
 
 impl Edges<'_> {
-    /// The length of no path.
+    /// The number that stands for a missing path.
     fn highest(&self) -> f64 {
         self.element.nearest(f64::INFINITY)
     }
 
-    /// Vertices out of reach to which edges of finite lengths lead from vertices that are in reach.
+    /// Number of unreachable vertices to which edges of finite length lead from reachable vertices.
     fn too_far(&self, distance: &[f64]) -> usize {
         let highest = self.highest();
         let mut is_lost = vec![false; distance.len()];
@@ -86,7 +87,7 @@ impl Edges<'_> {
         lost
     }
 
-    /// Vertices at the least number of the type, to which a path leads that is shorter still.
+    /// Number of vertices at the least number of the type to which an even shorter path leads.
     fn too_low(&self, distance: &[f64]) -> usize {
         let lowest = self.element.nearest(f64::NEG_INFINITY);
         let mut is_lost = vec![false; distance.len()];
@@ -116,7 +117,8 @@ mod tests {
             assert!(matches!(LostDistances::of(&g, &longer), Err(Error::Argument(_))));
             Result::Ok(lost)
         };
-        // 0 to 1 to 2 to 3, of which 1 to 2 is too long; an edge without a length leads to 4.
+        // The path is 0, 1, 2, 3; the edge from 1 to 2 is too long. An edge without a length leads
+        // to 4.
         let most = f64::from(u32::MAX);
         let edges = [(1, 0, most - 2.0), (2, 1, 2.0), (3, 2, 0.0), (4, 0, most)];
         assert_eq!(lost(ElementType::U32, 5, &edges, &[0.0, most - 2.0, most, most, most])?.too_far, 2);

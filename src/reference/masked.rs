@@ -11,8 +11,8 @@ use crate::{
 /// [`multiply`](super::multiply). The values of the mask and the shape of its blocks do not matter.
 ///
 /// # Errors
-/// As [`multiply`](super::multiply); [`Error::Argument`] for a mask of another grid than C or of
-/// the other order, row-major or not.
+/// The errors of [`multiply`](super::multiply); [`Error::Argument`] if the mask has another grid
+/// than C, or the other order (row-major or not).
 ///
 /// ```
 /// use blockmul::{Csc, reference};
@@ -25,11 +25,12 @@ pub fn multiply_masked<M: HostMatrix, K: HostMatrix>(a: &M, b: &M, mask: &K) -> 
     multiply_masked_over(Semiring::PlusTimes, a, b, mask)
 }
 
-/// As [`multiply_masked`], with the sums and products of a semiring. Places that receive no product
-/// have the value of an empty sum, see [`Semiring`].
+/// Like [`multiply_masked`], with the sums and products of a semiring. Places that receive no
+/// product have the value of an empty sum: see [`Semiring`].
 ///
 /// # Errors
-/// As [`multiply_masked`]; [`Error::Argument`] for an element type that the semiring does not have.
+/// The errors of [`multiply_masked`]; [`Error::Argument`] for an element type that the semiring
+/// does not support.
 pub fn multiply_masked_over<M: HostMatrix, K: HostMatrix>(semiring: Semiring, a: &M, b: &M, mask: &K) -> Result<M> {
     M::from_any(multiply_any_masked(semiring, a.view(), b.view(), mask.view())?)
 }
@@ -50,7 +51,8 @@ pub(super) fn multiply_any_masked(
     Ok(AnyMatrix::of_arrays(whole.kind, mask.clone(), whole.shape, area, values))
 }
 
-/// The elements of a product at the places of a mask; those of an empty sum where it has no entry.
+/// The elements of a product at the places of a mask. Where the product has no entry, they are the
+/// value of an empty sum.
 fn at_places<T: Element>(values: &[T], whole: AnyView<'_>, mask: &Pattern, semiring: Semiring) -> AnyValues {
     let (area, empty) = (whole.shape.area(), T::narrow(Algebra::<T::Arithmetic>::of(semiring).empty));
     let mut found = vec![empty; mask.nnz() * area];
@@ -65,7 +67,7 @@ fn at_places<T: Element>(values: &[T], whole: AnyView<'_>, mask: &Pattern, semir
 /// Number of products of entries (blocks) of A·B at the places of a mask.
 ///
 /// # Errors
-/// [`Error::Argument`] for a mask of another grid than C or of the other order, row-major or not.
+/// [`Error::Argument`] if the mask has another grid than C, or the other order (row-major or not).
 pub fn products_masked<M: HostMatrix, K: HostMatrix>(a: &M, b: &M, mask: &K) -> Result<u64> {
     any_products_masked(a.view(), b.view(), mask.view())
 }
@@ -85,7 +87,7 @@ fn any_products_masked(a: AnyView<'_>, b: AnyView<'_>, mask: AnyView<'_>) -> Res
     Ok(count)
 }
 
-/// The pattern of a mask for the product `whole`, if both have the same grid and order.
+/// The pattern of a mask. Refuses a mask whose grid or order differs from the product `whole`.
 pub(super) fn pattern_of_mask<'m>(mask: AnyView<'m>, whole: AnyView<'_>) -> Result<&'m Pattern> {
     mask_of_size(mask, whole.kind, (whole.pattern.nrows(), whole.pattern.ncols()))
 }
@@ -107,7 +109,7 @@ fn mask_of_size(mask: AnyView<'_>, kind: MatrixKind, (rows, cols): (usize, usize
     Ok(pattern)
 }
 
-/// The entry of `whole` at the place of each entry of `mask`, if there is one.
+/// For each entry of `mask`, the entry of `whole` at the same place, if there is one.
 pub(crate) fn entries_at<'p>(mask: &'p Pattern, whole: &'p Pattern) -> impl Iterator<Item = Option<usize>> + 'p {
     (0..mask.ncols()).flat_map(|col| {
         let (rows, first) = (whole.column(col), whole.entries(col).start);

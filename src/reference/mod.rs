@@ -1,7 +1,7 @@
-//! Reference computations on the CPU, the product first. The tests and `--verify` compare with
-//! them, and they run if there is no OpenCL.
+//! Reference computations on the CPU, first of all the product. The tests and `--verify` compare
+//! results with them, and they run if there is no OpenCL.
 //!
-//! The product is Gustavson's (ACM TOMS 4, 1978), by columns and on all cores.
+//! The algorithm of the product is Gustavson's (ACM TOMS 4, 1978), by columns and on all cores.
 mod dense;
 mod diagonal;
 mod gram;
@@ -53,8 +53,8 @@ use crate::{
     matrix::{AnyMatrix, AnyView, HostMatrix, MatrixType},
 };
 
-/// C = A·B on the CPU, with rows ascending in each column (for row-major matrices, columns in each
-/// row).
+/// Computes C = A·B on the CPU. Rows ascend in each column of C (for row-major matrices, columns
+/// ascend in each row).
 ///
 /// # Errors
 /// [`Error::Dimensions`] if the inner sizes differ; [`Error::Memory`] if C does not fit the host.
@@ -69,10 +69,11 @@ pub fn multiply<M: HostMatrix>(a: &M, b: &M) -> Result<M> {
     multiply_over(Semiring::PlusTimes, a, b)
 }
 
-/// C = A·B with the sums and products of a semiring, as [`multiply`].
+/// Computes C = A·B like [`multiply`], with the sums and products of a semiring.
 ///
 /// # Errors
-/// As [`multiply`]; [`Error::Argument`] for an element type that the [`Semiring`] does not have.
+/// The errors of [`multiply`]; [`Error::Argument`] for an element type that the [`Semiring`] does
+/// not support.
 ///
 /// ```
 /// use blockmul::{Csc, Semiring, reference};
@@ -93,7 +94,7 @@ pub fn products<M: HostMatrix>(a: &M, b: &M) -> u64 {
     (0..y.ncols()).map(|col| x.products(y, col)).sum()
 }
 
-/// C = A·B of matrices of one element, both stored by rows or both by columns.
+/// Computes C = A·B for matrices of one element type, both stored by rows or both by columns.
 fn multiply_any(semiring: Semiring, a: AnyView<'_>, b: AnyView<'_>) -> Result<AnyMatrix> {
     let of = MatrixType::<AnyMatrix>::of(a).times(MatrixType::of(b))?;
     semiring.check_type(of.element)?;
@@ -149,7 +150,7 @@ mod tests {
         let a = Csc::from_triplets(3, 3, edges.into_iter().chain((0..3).map(|i| (i, i, 0.0))))?;
         let paths = multiply_over(Semiring::MinPlus, &a, &a)?;
         assert_eq!(paths.values(), [0.0, 1.0, 3.0, 0.0, 2.0, 0.0]);
-        // The same as blocks: elements without an entry stand for no edge.
+        // The same graph as blocks. Elements of a block without an edge are infinite.
         let far = f64::INFINITY;
         let block = vec![0.0, 1.0, 9.0, far, 0.0, 2.0, far, far, 0.0];
         let one = Cbc::new(Pattern::new(1, 1, vec![0, 1], vec![0])?, BlockShape::new(3, 3)?, block)?;
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn columns_too_tall_for_the_host_are_refused() -> Result<()> {
-        // Three blocks in so many rows that a dense column takes more than 2 TB.
+        // Three blocks in a matrix with so many rows that a dense column would take more than 2 TB.
         let (shape, n) = (BlockShape::new(32, 32)?, Pattern::MAX_LINES as usize / 32);
         let rows = vec![0, 5, n as u32 - 1];
         let a = Cbc::new(Pattern::new(n, 1, vec![0, 3], rows.clone())?, shape, vec![1.0; 3 * 1024])?;
@@ -186,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_product_too_large_for_the_host_is_refused_before_it_is_begun() -> Result<()> {
-        // A dense column times a dense row: C has 2^30 x 2^20 entries.
+        // A is a dense column and B a dense row, so C has 2^30 x 2^20 entries.
         let n = 1 << 20;
         let a = Csc::from_triplets(n, 1, (0..n).map(|i| (i, 0, 1.0)))?;
         assert!(matches!(multiply(&a, &a.transpose()), Err(Error::Memory { needed, .. }) if needed == (1 << 40) * 12));

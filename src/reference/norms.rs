@@ -7,8 +7,8 @@ use crate::{
 };
 use nalgebra::{ComplexField, RealField};
 
-/// The 2-norm of every scalar column. Squares are added as the terms of
-/// [`multiply_vector`](super::multiply_vector) are, and the root is rounded to nearest.
+/// The 2-norm of every scalar column. Squares are added in the order of
+/// [`multiply_vector`](super::multiply_vector), and the root is rounded to nearest.
 pub fn column_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
     norms(a.into(), M::ROW_MAJOR, false).of_same()
 }
@@ -29,7 +29,7 @@ pub fn block_row_norms<M: Matrix<Element: Field>>(a: &M) -> Vec<M::Element> {
     norms(a.into(), !M::ROW_MAJOR, true).of_same()
 }
 
-/// As [`column_norms`], whatever the elements.
+/// Like [`column_norms`], for elements whose type is known at run time only.
 ///
 /// ```
 /// use blockmul::{Csc, element::AnyValues, matrix::AnyMatrix, reference};
@@ -44,7 +44,7 @@ pub fn any_column_norms(a: &AnyMatrix) -> Result<AnyValues> {
     any_norms(a, a.kind().is_row_major(), false)
 }
 
-/// As [`row_norms`], whatever the elements.
+/// Like [`row_norms`], for elements whose type is known at run time only.
 ///
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) for integers.
@@ -52,7 +52,7 @@ pub fn any_row_norms(a: &AnyMatrix) -> Result<AnyValues> {
     any_norms(a, !a.kind().is_row_major(), false)
 }
 
-/// As [`block_column_norms`], whatever the elements.
+/// Like [`block_column_norms`], for elements whose type is known at run time only.
 ///
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) for integers.
@@ -60,7 +60,7 @@ pub fn any_block_column_norms(a: &AnyMatrix) -> Result<AnyValues> {
     any_norms(a, a.kind().is_row_major(), true)
 }
 
-/// As [`block_row_norms`], whatever the elements.
+/// Like [`block_row_norms`], for elements whose type is known at run time only.
 ///
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) for integers.
@@ -73,7 +73,7 @@ fn any_norms(a: &AnyMatrix, rows: bool, whole: bool) -> Result<AnyValues> {
     Ok(norms(a.view(), rows, whole))
 }
 
-/// The roots of the sums of squares of the lines of a matrix of real numbers.
+/// The square roots of the sums of squares in the lines of a matrix of real numbers.
 fn norms(a: AnyView<'_>, rows: bool, whole: bool) -> AnyValues {
     let lines = Lines::new(a, rows);
     match a.element() {

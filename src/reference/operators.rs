@@ -78,7 +78,7 @@ fn sum_any(a: &AnyMatrix, b: &AnyMatrix) -> Result<AnyMatrix> {
     add_any(1.0, a, 1.0, b)
 }
 
-/// The matrix with each element times a factor of the same type.
+/// The matrix with each element multiplied by a factor of the same type.
 fn scaled<M: Matrix>(matrix: &M, factor: M::Element) -> M {
     let AnyView { kind, pattern, shape, stride, .. } = AnyView::from(matrix);
     let product = |&x: &M::Element| M::Element::narrow(x.widen().times(factor.widen()));

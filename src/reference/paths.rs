@@ -12,7 +12,7 @@ use std::{
     collections::BinaryHeap,
 };
 
-/// Evaluates an expression with the name of a type of [`Length`].
+/// Evaluates an expression in which a name stands for a type that implements [`Length`].
 macro_rules! with_length {
     ($element:expr, $name:ident => $result:expr) => {
         $crate::element::with_type_of!(
@@ -23,8 +23,9 @@ macro_rules! with_length {
 }
 pub(super) use with_length;
 
-/// The distance of each vertex of a graph from the nearest of these sources, counted from 0;
-/// infinite out of reach. The entry at row i, column j is the length of the edge from j to i.
+/// The distance of each vertex of a graph from the nearest of these sources, which are counted from
+/// 0. The distance is infinite if no path leads to the vertex. The entry at row i, column j is the
+/// length of the edge from j to i.
 ///
 /// ```
 /// use blockmul::{Csc, reference};
@@ -34,13 +35,14 @@ pub(super) use with_length;
 /// ```
 ///
 /// # Errors
-/// [`Error::NegativeCycle`]; [`Error::NoLength`] for a length that is NaN; [`Error::Argument`] for
-/// no source, one outside the graph, and a matrix that is not square or not of scalars.
+/// [`Error::NegativeCycle`]; [`Error::NoLength`] for a length that is NaN; [`Error::Argument`] if
+/// there is no source or a source is outside the graph, and for a matrix that is not square or not
+/// of scalars.
 pub fn shortest_paths<M: Matrix<Element: Length>>(g: &M, sources: &[usize]) -> Result<Vec<M::Element>> {
     Ok(paths_of(g.into(), sources)?.of_same())
 }
 
-/// As [`shortest_paths`], whatever the lengths.
+/// Like [`shortest_paths`], for lengths whose type is known at run time only.
 ///
 /// ```
 /// use blockmul::{Csc, element::AnyValues, matrix::AnyMatrix, reference};
@@ -50,7 +52,7 @@ pub fn shortest_paths<M: Matrix<Element: Length>>(g: &M, sources: &[usize]) -> R
 /// ```
 ///
 /// # Errors
-/// As [`shortest_paths`]; [`Error::Argument`] for elements of `f16` and `u8`.
+/// The errors of [`shortest_paths`]; [`Error::Argument`] for elements of `f16` and `u8`.
 pub fn any_shortest_paths(g: &AnyMatrix, sources: &[usize]) -> Result<AnyValues> {
     g.element().check_length()?;
     paths_of(g.view(), sources)
@@ -84,13 +86,13 @@ pub(super) struct Leaving<'a, D: Element> {
     values: &'a [D],
     stride: usize,
     pattern: Cow<'a, Pattern>,
-    /// The stored entry of each edge, unless they are in order.
+    /// The index of each edge in the stored entries. Empty if the edges are in the same order.
     source_of: Vec<usize>,
 }
 
 impl<'a, D: Length> Leaving<'a, D> {
     /// # Errors
-    /// [`Error::NoLength`]; [`Error::Argument`] for a matrix that is no graph.
+    /// [`Error::NoLength`]; [`Error::Argument`] for a matrix that is not a graph.
     pub fn of(g: AnyView<'a>) -> Result<Self> {
         let stored = check_graph(g)?;
         let (stride, by_rows) = (g.stride, g.kind.is_row_major());
@@ -134,7 +136,7 @@ impl<'a, D: Length> Leaving<'a, D> {
     }
 }
 
-/// A vertex in the heap of Dijkstra's algorithm, by its distance. None is NaN.
+/// A vertex in the heap of Dijkstra's algorithm, ordered by its distance. No distance is NaN.
 struct Reached<D>(D, usize);
 
 impl<D: PartialOrd> PartialEq for Reached<D> {
@@ -178,9 +180,9 @@ fn visit<D: Length, E: Iterator<Item = (usize, D)>>(
     }
 }
 
-/// Takes edges in sweeps, until no distance falls. A sweep begins with the distances of the one
-/// before, so that cycles are met after as many sweeps as on devices. It takes the edges that leave
-/// vertices whose distance that one has lowered: no other edge lowers a distance.
+/// Visits edges in sweeps until no distance falls. A sweep begins with the distances of the sweep
+/// before, so that cycles are found after as many sweeps as on devices. It only visits edges that
+/// leave vertices whose distance fell in the sweep before, because no other edge lowers a distance.
 fn sweep<D: Length, E: Iterator<Item = (usize, D)>>(
     distance: &mut [D],
     sources: &[usize],

@@ -1,4 +1,4 @@
-//! The vertex before each on a shortest path, on the CPU.
+//! The predecessor of each vertex on a shortest path, computed on the CPU.
 use super::paths::{Leaving, with_length};
 use crate::{
     Error, Matrix, Result,
@@ -6,11 +6,12 @@ use crate::{
     matrix::{AnyMatrix, AnyView},
 };
 
-/// Stands for no vertex.
+/// The predecessor of a vertex that has none.
 const NONE: u32 = u32::MAX;
 
-/// The vertex before each on a shortest path from these sources, given the distances from them; the
-/// vertices that [`Paths::predecessors`](crate::graph::Paths::predecessors) has.
+/// For each vertex, its predecessor on a shortest path from these sources, given the distances from
+/// the sources. The result is the same as that of
+/// [`Paths::predecessors`](crate::graph::Paths::predecessors).
 ///
 /// ```
 /// use blockmul::{Csc, reference};
@@ -23,7 +24,7 @@ const NONE: u32 = u32::MAX;
 ///
 /// # Errors
 /// [`Error::NoLength`] for a length that is NaN; [`Error::Argument`] for a matrix that is not
-/// square or not of scalars; [`Error::Length`] for a number of distances that is not that of the
+/// square or not of scalars; [`Error::Length`] if the number of distances is not the number of
 /// vertices; [`Error::Contradiction`] if no edge leads to a vertex that has a distance.
 pub fn predecessors<M: Matrix<Element: Length>>(
     g: &M,
@@ -33,7 +34,7 @@ pub fn predecessors<M: Matrix<Element: Length>>(
     predecessors_of(g.into(), sources, M::Element::any_slice(distances))
 }
 
-/// As [`predecessors`], whatever the lengths.
+/// Like [`predecessors`], for lengths whose type is known at run time only.
 ///
 /// ```
 /// use blockmul::{Csc, matrix::AnyMatrix, reference};
@@ -44,8 +45,8 @@ pub fn predecessors<M: Matrix<Element: Length>>(
 /// ```
 ///
 /// # Errors
-/// As [`predecessors`]; [`Error::Argument`] for elements of `f16` and `u8`, and for distances with
-/// other elements.
+/// The errors of [`predecessors`]; [`Error::Argument`] for elements of `f16` and `u8`, and if the
+/// distances have another element type.
 pub fn any_predecessors(g: &AnyMatrix, sources: &[usize], distances: &AnyValues) -> Result<Vec<u32>> {
     let (element, found) = (g.element(), distances.element());
     element.check_length()?;
@@ -83,7 +84,8 @@ fn predecessors_in<D: Length>(g: AnyView<'_>, sources: &[usize], distances: AnyS
     }
     let mut is_near: Vec<bool> = before.iter().map(|&before| before != NONE).collect();
     sources.iter().filter(|&&source| distances[source] == D::ZERO).for_each(|&source| is_near[source] = true);
-    // The others by steps from those that are settled: each list is a step further.
+    // The other vertices are found step by step from the settled ones. Each list is one step
+    // further.
     let mut near: Vec<usize> = (0..vertices).filter(|&vertex| is_near[vertex]).collect();
     while !near.is_empty() {
         let mut next = Vec::new();

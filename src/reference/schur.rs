@@ -1,4 +1,5 @@
-//! The Schur complement on the CPU. The tests compare with it, and it runs if there is no OpenCL.
+//! The Schur complement on the CPU. The tests compare results with it, and it runs if there is no
+//! OpenCL.
 use crate::{
     Cbc, Element, Error, Matrix, Pattern, Real, Result,
     matrix::union,
@@ -11,7 +12,7 @@ use crate::{
 /// [`reference::schur`](crate::reference::schur).
 #[derive(Debug, Clone)]
 pub struct Reduced<T> {
-    /// The matrix S: its blocks on and below the diagonal.
+    /// The blocks of S on and below the diagonal.
     pub s: Cbc<T>,
     /// The right-hand side r.
     pub rhs: Vec<T>,
@@ -20,8 +21,8 @@ pub struct Reduced<T> {
     y: Vec<T>,
 }
 
-/// Damping of [`schur`] with floors: those of [`Floors`](crate::solver::Floors), on the host. A
-/// [`Damping`] converts to one without floors.
+/// Damping of [`schur`] with floors, which are the [`Floors`](crate::solver::Floors) on the host. A
+/// [`Damping`] converts to a damping without floors.
 #[derive(Debug, Clone, Copy)]
 pub struct FlooredDamping<'a, T> {
     /// The damping.
@@ -38,8 +39,8 @@ impl<T> From<Damping> for FlooredDamping<'_, T> {
     }
 }
 
-/// The Schur complement S = U' - W·V'⁻¹·Wᵀ and r = b_c - W·V'⁻¹·b_p, equal to the bit to those of
-/// an [`Elimination`](crate::solver::Elimination), which defines U, W and V.
+/// Computes the Schur complement S = U' - W·V'⁻¹·Wᵀ and r = b_c - W·V'⁻¹·b_p. They have the same
+/// bits as those of an [`Elimination`](crate::solver::Elimination), which defines U, W and V.
 ///
 /// Every sum is formed term by term in ascending order, and each multiplication is rounded before
 /// it is added or subtracted.
@@ -55,10 +56,10 @@ impl<T> From<Damping> for FlooredDamping<'_, T> {
 ///   y, which gives t. Then xⱼ = (tⱼ - Σ lₖⱼ·xₖ)·ρⱼ with sums over k > j, from the last j up.
 ///
 /// # Errors
-/// [`Error::NotPositiveDefinite`] with the first such block of V'; [`Error::Argument`] or
-/// [`Error::Length`] if sizes do not fit, if V has blocks other than its diagonal ones, if U has a
-/// block above the diagonal without its mirror image below, or if λ is negative or not finite;
-/// [`Error::Memory`].
+/// [`Error::NotPositiveDefinite`] with the first block of V' that is not positive definite;
+/// [`Error::Argument`] or [`Error::Length`] if sizes do not fit, if V does not consist of exactly
+/// its diagonal blocks, if U has a block above the diagonal without its mirror image below, or if λ
+/// is negative or not finite; [`Error::Memory`].
 ///
 /// ```
 /// use blockmul::solver::Damping;
@@ -163,8 +164,8 @@ fn at(i: usize, j: usize, p: usize) -> usize {
 }
 
 impl<T: Real> Damped<T> {
-    /// An element of a diagonal, damped, as `cl/solver/schur/damping.cl` does it. Without a floor
-    /// it is damped by itself.
+    /// Damps a diagonal element in the same way as `cl/solver/schur/damping.cl`. Without a floor
+    /// the element itself is the base of the damping.
     fn apply(self, x: T, floor: Option<T>) -> T {
         match floor {
             Some(floor) if floor.to_f64() == f64::INFINITY => T::one(),
@@ -274,7 +275,7 @@ fn subtract<T: Real>(u: &Cbc<T>, product: &Cbc<T>, damped: Damped<T>, floors: &[
     Cbc::new(Pattern::trusted(u.nrows(), u.ncols(), col_ptr, row_idx), shape, values)
 }
 
-/// The blocks of U on and below the diagonal, with zeros for diagonal blocks that are not stored.
+/// The blocks of U on and below the diagonal. Diagonal blocks that are not stored become zeros.
 fn with_diagonal<T: Element>(u: &Cbc<T>) -> Result<Cbc<T>> {
     let (lower, n, shape) = (lower(u)?, u.ncols(), u.shape());
     let diagonal = identity(n);
@@ -293,8 +294,8 @@ fn with_diagonal<T: Element>(u: &Cbc<T>) -> Result<Cbc<T>> {
     Cbc::new(Pattern::trusted(n, n, col_ptr, row_idx), shape, values)
 }
 
-/// The sum of some terms. It starts from -0.0, which changes no bit of the first term, and starts
-/// anew every [`RUN_PIECE`] terms.
+/// The sum of some terms, in pieces of [`RUN_PIECE`] terms. Each piece starts from -0.0, which
+/// changes no bit of its first term.
 fn sum<T: Real>(terms: usize, add: impl Fn(&mut T, usize)) -> T {
     let mut total = -T::zero();
     for start in (0..terms).step_by(RUN_PIECE) {

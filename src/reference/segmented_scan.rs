@@ -1,13 +1,13 @@
-//! The sum of a row by [`Order::Scan`].
+//! The sum of a row in [`Order::Scan`].
 use crate::{
     Arithmetic,
     element::{Algebra, Order},
 };
 
-/// A term, and its place among all entries.
+/// A term, and its index among all entries.
 type Term<V> = (usize, V);
 
-/// The sum of the terms of a row, which stand at neighbouring places.
+/// The sum of the terms of a row, whose indices are consecutive.
 pub(super) fn sum<V: Arithmetic>(algebra: &Algebra<V>, terms: &[Term<V>]) -> V {
     let tiles: Vec<Term<V>> = by_tile(terms).map(|tile| (tile[0].0 / Order::TILE, sum_tile(algebra, tile))).collect();
     match tiles[..] {

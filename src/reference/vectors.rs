@@ -13,9 +13,10 @@ use nalgebra::{RealField, convert_unchecked};
 /// Computes y = alpha·op(A)·x + beta·y, where op(A) is A or its transpose; if beta is 0, y is only
 /// written.
 ///
-/// The terms of an element are added in ascending place in x, each multiplication rounded before
-/// its result is added. The sum is cut every 1024 entries (blocks) of the row, and the pieces are
-/// added left to right. Vectors may have another element type than A, see [`VectorElement`].
+/// The terms of an element are added in ascending order of their places in x. Each product is
+/// rounded before it is added. Terms are cut into pieces of 1024 entries (blocks) of the row, and
+/// the sums of the pieces are added from left to right. Vectors may have another element type than
+/// A: see [`VectorElement`].
 ///
 /// ```
 /// use blockmul::{Csr, reference};
@@ -42,7 +43,7 @@ pub fn multiply_vector<'a, M: Matrix, V: VectorElement<M::Element>>(
 ///
 /// ```
 /// use blockmul::{Csr, element::Order, reference::multiply_vector_in};
-/// // 2^53 and 33 ones: lane 0 adds the first and the last of them to 2^53, one at a time.
+/// // The row has 2^53 and 33 ones. Lane 0 adds the first and the last one to 2^53 in turn.
 /// let values = [vec![9007199254740992.0], vec![1.0; 33]].concat();
 /// let a = Csr::new(1, 34, vec![0, 34], (0..34).collect(), values)?;
 /// let (mut ascending, mut lanes) = ([0.0], [0.0]);
@@ -54,11 +55,11 @@ pub fn multiply_vector<'a, M: Matrix, V: VectorElement<M::Element>>(
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 ///
-/// [`Order::Arrival`] has no sums of its own: those are in ascending order, from which the device's
-/// differ by rounding.
+/// For [`Order::Arrival`] the terms are added in ascending order. The device's sums differ from
+/// these by rounding.
 ///
 /// # Errors
-/// As [`multiply_vector`]; [`Error::Argument`] for blocks in another order than
+/// The errors of [`multiply_vector`]; [`Error::Argument`] for blocks in another order than
 /// [`Order::Ascending`].
 pub fn multiply_vector_in<'a, M: Matrix, V: VectorElement<M::Element>>(
     order: Order,
@@ -70,12 +71,12 @@ pub fn multiply_vector_in<'a, M: Matrix, V: VectorElement<M::Element>>(
     multiply_vector_over(Semiring::PlusTimes, order, a, x, alpha_beta, y)
 }
 
-/// As [`multiply_vector_in`], with the sums and products of a semiring. The first factor of a
-/// product is A's.
+/// Like [`multiply_vector_in`], with the sums and products of a semiring. The first factor of each
+/// product is an element of A.
 ///
 /// ```
 /// use blockmul::{Csr, Semiring, element::Order, reference::multiply_vector_over};
-/// // Edges from 0 to 1 and from 1 to 0, of lengths 7 and 2; it is 1 to node 0, and 10 to node 1.
+/// // Edges from 0 to 1 and from 1 to 0 have lengths 7 and 2. The nodes have distances 1 and 10.
 /// let g = Csr::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![2.0, 7.0])?;
 /// let (far, mut near) = ([1.0, 10.0], [1.0, 10.0]);
 /// let (min_plus, ascending) = (Semiring::MinPlus, Order::Ascending);
@@ -100,8 +101,8 @@ pub fn multiply_vector_over<'a, M: Matrix, V: VectorElement<M::Element>>(
     Ok(())
 }
 
-/// op(A)·x, as [`multiply_vector_over`] with alpha 1 and beta 0, whatever the elements: those of y
-/// are those of x.
+/// Computes op(A)·x, like [`multiply_vector_over`] with alpha 1 and beta 0, for elements whose type
+/// is known at run time only. y has the element type of x.
 ///
 /// ```
 /// use blockmul::{Csr, Semiring, element::{AnyValues, Order}, matrix::AnyMatrix, reference};
@@ -127,7 +128,7 @@ pub fn multiply_any_vector<'a>(
     vector_of_any(semiring, order, a, x.borrow(), (1.0, 0.0), y.borrow())
 }
 
-/// Computes alpha·op(A)·x + beta·y, where the elements of x and y have one type.
+/// Computes alpha·op(A)·x + beta·y, where x and y have the same element type.
 pub(super) fn vector_of_any(
     semiring: Semiring,
     order: Order,
@@ -156,8 +157,8 @@ pub(super) fn vector_of_any(
     multiply(&lines, semiring, arrays.values, x, (alpha, beta), y)
 }
 
-/// The dot product. Products are rounded, then summed 1024 at a time by halving; the sums are
-/// summed in the same way until one is left.
+/// The dot product. Products are rounded and then added in pieces of 1024 by halving. The sums of
+/// the pieces are added in the same way, until one sum is left.
 ///
 /// # Errors
 /// [`Error::Length`] if the vectors have different lengths.
@@ -165,10 +166,11 @@ pub fn dot<T: Field>(x: &[T], y: &[T]) -> Result<f64> {
     dot_of_slices(T::any_slice(x), T::any_slice(y))
 }
 
-/// As [`dot`], of vectors whose element is a value.
+/// Like [`dot`], for vectors whose element type is known at run time only.
 ///
 /// # Errors
-/// As [`dot`]; [`Error::Argument`] for integers and for vectors of unlike elements.
+/// The errors of [`dot`]; [`Error::Argument`] for integers and for vectors of different element
+/// types.
 pub fn any_dot(x: &AnyValues, y: &AnyValues) -> Result<f64> {
     dot_of_slices(x.borrow(), y.borrow())
 }
@@ -181,7 +183,7 @@ fn dot_of_slices(x: AnySlice<'_>, y: AnySlice<'_>) -> Result<f64> {
     })
 }
 
-/// alpha·x + y, each element rounded once. Alpha is rounded to the arithmetic type.
+/// Computes alpha·x + y, with each element rounded once. Alpha is rounded to the arithmetic type.
 ///
 /// ```
 /// use blockmul::{element::AnyValues, reference::any_axpy};
@@ -191,7 +193,7 @@ fn dot_of_slices(x: AnySlice<'_>, y: AnySlice<'_>) -> Result<f64> {
 /// ```
 ///
 /// # Errors
-/// As [`any_dot`].
+/// The errors of [`any_dot`].
 pub fn any_axpy(alpha: f64, x: &AnyValues, y: &AnyValues) -> Result<AnyValues> {
     fn of<T: Field>(alpha: f64, x: &[T], y: &[T]) -> AnyValues {
         let alpha: T::Arithmetic = nalgebra::convert(alpha);
@@ -243,7 +245,7 @@ pub(super) fn check_len(array: &'static str, found: usize, expected: usize) -> R
     }
 }
 
-/// The sums of lines in type `N`, as elements of x's type.
+/// The sums of lines, computed in type `N` and returned as elements of x's type.
 fn multiply_lines<N: Widened>(
     lines: &Lines<'_>,
     semiring: Semiring,

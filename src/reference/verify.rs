@@ -24,12 +24,12 @@ pub struct Verification {
     pub max_rel_error: f64,
     /// Whether the pattern equals that of the reference.
     pub pattern_equal: bool,
-    /// Whether every element equals the reference's to the bit.
+    /// Whether every element has the same bits as the reference.
     #[serde(skip)]
     pub bits_equal: bool,
-    /// Whether the pattern is equal and every element within 2·n·u·(|A||B|)ij. Here n is the number
-    /// of scalar terms of its sum, and u the unit round-off of the arithmetic type. For f16 one
-    /// rounding of the result is allowed in addition.
+    /// Whether the pattern is equal and every element differs by at most 2·n·u·(|A||B|)ij. Here n
+    /// is the number of scalar terms of its sum, and u the unit round-off of the arithmetic type.
+    /// For f16 one rounding of the result is allowed in addition.
     #[serde(skip)]
     pub passed: bool,
 }
@@ -61,7 +61,7 @@ impl Verification {
 /// Algorithms, section 4.2).
 ///
 /// # Errors
-/// As [`reference::multiply`].
+/// The errors of [`reference::multiply`].
 ///
 /// ```
 /// use blockmul::reference::verify::verify;
@@ -77,11 +77,11 @@ pub fn verify<M: HostMatrix>(a: &M, b: &M, c: &M) -> Result<Verification> {
     verify_dropped(a, b, c, None)
 }
 
-/// Verifies a product without its entries below a threshold. The reference's entries are dropped by
-/// the same rule.
+/// Verifies a product from which entries below a threshold were dropped. The entries of the
+/// reference are dropped by the same rule.
 ///
 /// # Errors
-/// As [`verify`].
+/// The errors of [`verify`].
 pub fn verify_dropped<M: HostMatrix>(a: &M, b: &M, c: &M, threshold: Option<Threshold>) -> Result<Verification> {
     verify_any([a, b, c].map(HostMatrix::view), threshold)
 }
@@ -94,11 +94,11 @@ fn verify_any([a, b, c]: [AnyView<'_>; 3], threshold: Option<Threshold>) -> Resu
     compare([a, b], c, r, &pattern, &|entry| Some(kept.as_ref().map_or(entry, |kept| kept[entry])))
 }
 
-/// Verifies a masked product. Its pattern must be that of the mask, and entries that receive no
-/// product must be 0.
+/// Verifies a masked product. Its pattern must equal the pattern of the mask, and entries that
+/// receive no product must be 0.
 ///
 /// # Errors
-/// As [`reference::multiply_masked`].
+/// The errors of [`reference::multiply_masked`].
 pub fn verify_masked<M: HostMatrix, K: HostMatrix>(a: &M, b: &M, c: &M, mask: &K) -> Result<Verification> {
     verify_any_masked([a, b, c].map(HostMatrix::view), mask.view())
 }
@@ -111,11 +111,11 @@ fn verify_any_masked([a, b, c]: [AnyView<'_>; 3], mask: AnyView<'_>) -> Result<V
     compare([a, b], c, r, mask, &|entry| entries[entry])
 }
 
-/// Verifies a product over a semiring, on a mask if there is one: every element must have the
-/// reference's bits. One NaN is as good as another.
+/// Verifies a product over a semiring, at the places of a mask if there is one. Every element must
+/// have the bits of the reference; all NaN count as equal.
 ///
 /// # Errors
-/// As [`reference::multiply_over`] and [`reference::multiply_masked_over`].
+/// The errors of [`reference::multiply_over`] and [`reference::multiply_masked_over`].
 pub fn verify_over<M: HostMatrix, K: HostMatrix>(
     semiring: Semiring,
     (a, b): (&M, &M),
@@ -139,8 +139,8 @@ fn verify_any_over(semiring: Semiring, [a, b, c]: [AnyView<'_>; 3], mask: Option
     Ok(Verification::of((0..c.nnz()).map(of_entry).fold(Errors::NONE, Errors::and)))
 }
 
-/// Compares C, which must have `pattern`, with the entries of the reference that `of_reference`
-/// gives for its own. `None` stands for an entry without products.
+/// Compares C, whose pattern must be `pattern`, with the reference. For each entry of C,
+/// `of_reference` gives the entry of the reference, or `None` for an entry without products.
 fn compare(
     [a, b]: [AnyView<'_>; 2],
     c: AnyView<'_>,
@@ -167,7 +167,7 @@ fn compare(
     Ok(Verification::of(errors))
 }
 
-/// Compares a block of C with the one of the reference that is named, or with zeros.
+/// Compares a block of C with a block of the reference, or with zeros if there is none.
 fn of_block(
     [c, r]: [AnyView<'_>; 2],
     entry: usize,
@@ -186,7 +186,7 @@ fn of_block(
     (0..c.shape.area()).map(of_element).fold(Errors::NONE, Errors::and)
 }
 
-/// An element: its value, and its bits in its type.
+/// The value of an element, and its bits in its type.
 #[derive(Clone, Copy)]
 struct Number {
     value: f64,
@@ -240,7 +240,8 @@ fn absolute(view: AnyView<'_>) -> Result<Cbc<f64>> {
     Cbc::with_stride(view.pattern.clone(), view.shape, view.stride, values)
 }
 
-/// The pattern with a 1 at each entry. A product of two such matrices counts the terms.
+/// A matrix with this pattern whose entries are 1. The product of two such matrices counts the
+/// terms.
 fn ones(view: AnyView<'_>) -> Result<crate::Csc<f64>> {
     crate::Csc::new(view.pattern.clone(), vec![1.0; view.nnz()])
 }

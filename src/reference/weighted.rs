@@ -5,14 +5,14 @@ use crate::{
     matrix::{AnyMatrix, AnyView},
 };
 
-/// Weights whose element is a value.
+/// Borrows weights as weights whose element type is known at run time.
 pub(super) fn untyped<'a, M: Matrix>(weights: Weights<&'a M, &'a [M::Element]>) -> AnyWeights<'a> {
     weights.map(AnyView::from, M::Element::any_slice)
 }
 
 pub(super) type AnyWeights<'a> = Weights<AnyView<'a>, AnySlice<'a>>;
 
-/// T = W·J on J's pattern.
+/// Computes T = W·J on J's pattern.
 pub(super) fn weighted(j: AnyView<'_>, weights: AnyWeights<'_>) -> Result<AnyMatrix> {
     let size = j.dimensions();
     let rows = size.block_rows;
@@ -41,8 +41,8 @@ pub(super) fn weighted(j: AnyView<'_>, weights: AnyWeights<'_>) -> Result<AnyMat
     Ok(AnyMatrix::of_arrays(j.kind, j.pattern.clone(), j.shape, j.shape.area(), values))
 }
 
-/// The values of T, whose sums are of type `N`: those of the information matrices, if there are
-/// any, times the weights, each for some rows of a block.
+/// The values of T, whose sums have type `N`: the sums with the information matrices, if there are
+/// any, multiplied by the weights, if there are any.
 fn weighted_values<N: Widened>(
     j: AnyView<'_>,
     information: Option<AnyView<'_>>,
@@ -76,7 +76,7 @@ fn weighted_values<N: Widened>(
     N::narrowed(values, j.element())
 }
 
-/// Block row of each entry.
+/// The block row of each entry.
 fn block_rows(j: AnyView<'_>) -> Vec<usize> {
     let pattern = j.pattern;
     if j.kind.is_row_major() {

@@ -8,10 +8,10 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// Sums of integers that wrap around if they pass the ends of their type.
+/// Sums of integers that wrap around at the ends of their type.
 ///
-/// The bound of a product costs little: if it is within the type, no sum wraps. Else
-/// [`IntegerSums::wrapped`] counts those that do.
+/// The bound of a product is cheap to compute. If it is within the type, no sum wraps. Otherwise
+/// [`IntegerSums::wrapped`] counts the sums that wrap.
 ///
 /// ```
 /// use blockmul::reference::{self, IntegerSums};
@@ -25,13 +25,13 @@ use rayon::prelude::*;
 #[derive(Debug, Clone, Copy)]
 pub struct IntegerSums {
     element: ElementType,
-    /// Whether the values of a factor are in the sums; in place of another one stands 1.
+    /// Whether the sums contain the values of a factor. If not, 1 replaces its values.
     of_first: bool,
     of_second: bool,
 }
 
 impl IntegerSums {
-    /// Those of an algebra; `None` if elements of the type do not wrap around in the algebra.
+    /// The sums in an algebra; `None` if elements of this type do not wrap around in the algebra.
     pub fn of(element: ElementType, semiring: Semiring) -> Option<Self> {
         let (of_first, of_second) = match semiring {
             Semiring::PlusTimes => (true, true),
@@ -44,7 +44,7 @@ impl IntegerSums {
         wraps.then_some(Self { element, of_first, of_second })
     }
 
-    /// The sums of the product with its factors swapped.
+    /// The sums for the product with swapped factors.
     pub fn swapped(self) -> Self {
         Self { of_first: self.of_second, of_second: self.of_first, ..self }
     }
@@ -57,7 +57,7 @@ impl IntegerSums {
         self.swapped().first(value)
     }
 
-    /// A number that no sum of A·B exceeds in magnitude.
+    /// An upper bound of the magnitudes of all sums of A·B.
     pub fn bound(self, a: &AnyMatrix, b: &AnyMatrix) -> f64 {
         let (first, second) = (|value| self.first(value), |value| self.second(value));
         let by_rows = largest_sum(a.into(), first) * magnitude(values(b).map(second));
@@ -69,8 +69,7 @@ impl IntegerSums {
         largest_sum(a.into(), |value| self.first(value)) * self.second(largest)
     }
 
-    /// The elements of C = A·B, where C has entries, whose sums are outside the range of their
-    /// type.
+    /// Number of entries of C = A·B whose sums are outside of the range of their type.
     ///
     /// # Errors
     /// [`Error::Argument`] if C has other sides than A·B, or if one matrix is stored by rows and
@@ -83,7 +82,7 @@ impl IntegerSums {
                 "C must have the sides of A·B, and all be stored by rows or by columns".into(),
             ));
         }
-        // The arrays of matrices by rows are those of the transposes: Cᵀ = Bᵀ·Aᵀ.
+        // The arrays of row-major matrices are those of the transposes: Cᵀ = Bᵀ·Aᵀ.
         if of_a.1 {
             let [a, b, c] = [a, b, c].map(|matrix| matrix.clone().into_transpose());
             return self.swapped().wrapped(&b, &a, &c);
@@ -120,7 +119,7 @@ impl IntegerSums {
         sums.bound_of_vectors(a, d.values().magnitude())
     }
 
-    /// The elements of such a product whose sums are outside the range of their type.
+    /// Number of elements of such a product whose sums are outside of the range of their type.
     ///
     /// # Errors
     /// [`Error::Argument`] if A and D do not have the same inner side.
@@ -155,7 +154,7 @@ impl IntegerSums {
         }
     }
 
-    /// The sums that are outside the range of their type.
+    /// Number of sums that are outside of the range of their type.
     pub fn outside(self, sums: impl IntoIterator<Item = i128>) -> u64 {
         let [lowest, highest] = [f64::NEG_INFINITY, f64::INFINITY].map(|end| whole(self.element.nearest(end)));
         sums.into_iter().filter(|sum| !(lowest..=highest).contains(sum)).count() as u64
@@ -221,7 +220,8 @@ mod tests {
         Csc::from_triplets(rows, cols, entries).unwrap()
     }
 
-    /// In f64 sums below 2^53 are exact; those that are not the sums of the type have wrapped.
+    /// In f64 sums below 2^53 are exact. If they differ from the sums of the type, those have
+    /// wrapped.
     #[test]
     fn what_wraps_is_counted_and_never_above_the_bound() -> Result<()> {
         let mut random = Random::new(1);

@@ -8,8 +8,8 @@ use crate::{
 };
 use std::{ops::Deref, sync::Arc};
 
-/// Compressed block columns on a device, as every product takes them: a pattern and the blocks on
-/// it. The element type is known at run time only.
+/// Compressed block columns on a device, which are the operands of every product: a pattern and the
+/// blocks on it. The element type is known at run time only.
 pub(crate) struct DeviceCbc {
     pub pattern: Arc<PatternArrays>,
     pub shape: BlockShape,
@@ -37,7 +37,7 @@ impl DeviceCbc {
         })
     }
 
-    /// A matrix of zeros of type `element` on a pattern.
+    /// Makes a matrix of zeros of type `element` on a pattern.
     pub fn zeros(pattern: &DevicePattern, element: ElementType) -> Result<Self> {
         let DevicePattern { arrays, array_shape: shape, .. } = pattern;
         arrays.device.require(element)?;
@@ -71,7 +71,7 @@ impl DeviceCbc {
         self.values.element()
     }
 
-    /// Bytes of device memory the arrays take, in size classes.
+    /// Number of bytes of device memory that the arrays take, rounded up to size classes.
     pub fn bytes(&self) -> u64 {
         self.pattern.bytes() + self.values.bytes()
     }
@@ -87,7 +87,7 @@ impl DeviceCbc {
 }
 
 impl DevicePattern {
-    /// Refuses a matrix, called `name`, whose pattern is another one. Every plan calls this.
+    /// Refuses a matrix, called `name`, whose pattern differs from this one. Every plan calls this.
     pub(crate) fn check(&self, name: &str, matrix: &DeviceCbc) -> Result<()> {
         let (arrays, array_shape, row_major) = (matrix.pattern.clone(), matrix.shape, self.row_major);
         self.check_same(name, &Self { arrays, array_shape, row_major })

@@ -29,14 +29,14 @@ pub struct DeviceDense<T> {
     pub(crate) device: Device,
 }
 
-/// A dense matrix on a device as computations read it, without its element type.
+/// A dense matrix on a device that a computation reads, without its element type.
 #[derive(Clone, Copy)]
 pub(crate) struct DenseBuffer<'a> {
     pub shape: DenseShape,
     pub values: &'a Buffer,
 }
 
-/// A dense matrix on a device as computations write it, without its element type.
+/// A dense matrix on a device that a computation writes, without its element type.
 pub(crate) struct DenseBufferMut<'a> {
     pub shape: DenseShape,
     pub values: &'a mut Buffer,
@@ -53,17 +53,17 @@ impl<T> DeviceDense<T> {
 }
 
 impl Device {
-    /// Copies a dense matrix to the device: a [`DMatrix`] or a [`DenseView`] of a slice. The layout
-    /// and the gaps stay as they are.
+    /// Copies a dense matrix to the device: a [`DMatrix`], or a [`DenseView`] of a slice. The
+    /// layout, including gaps between lines, does not change.
     ///
     /// # Errors
-    /// [`Error::Memory`], [`Error::TooLarge`] for a side from 2^32 - 1 on, [`Error::Unsupported`]
-    /// for `f64` without `cl_khr_fp64`.
+    /// [`Error::Memory`], [`Error::TooLarge`] for a side of 2^32 - 1 or more,
+    /// [`Error::Unsupported`] for `f64` without `cl_khr_fp64`.
     pub fn upload_dense<'a, T: Element>(&self, matrix: impl Into<DenseView<'a, T>>) -> Result<DeviceDense<T>> {
         DeviceDense::upload_within(&Work::new(self, None), matrix.into().into())
     }
 
-    /// A dense matrix of zeros.
+    /// Makes a dense matrix of zeros.
     ///
     /// # Errors
     /// See [`Device::upload_dense`]; [`Error::Argument`] if the leading dimension is so small that
@@ -72,7 +72,7 @@ impl Device {
         DeviceDense::zeros_of(self, T::TYPE, shape)
     }
 
-    /// Does as [`Device::upload_dense`] for elements whose type is known at run time only.
+    /// Like [`Device::upload_dense`], for elements whose type is known at run time only.
     ///
     /// # Errors
     /// See [`Device::upload_dense`].
@@ -90,7 +90,7 @@ impl<T> DeviceDense<T> {
         Ok(Self { shape: matrix.shape, values: values.renamed(), device: work.device().clone() })
     }
 
-    /// A matrix of zeros. `T` is `element`, or [`Any`].
+    /// Makes a matrix of zeros. `T` is `element`, or [`Any`].
     pub(crate) fn zeros_of(device: &Device, element: ElementType, shape: DenseShape) -> Result<Self> {
         shape.check()?;
         device.require(element)?;
@@ -102,7 +102,7 @@ impl<T> DeviceDense<T> {
 
     /// The same matrix with an element type known at run time only.
     pub(crate) fn any(&self) -> &DeviceDense<Any> {
-        // SAFETY: the layout is the same for all types, as that of buffers is.
+        // SAFETY: like a buffer, the matrix has the same layout for all types.
         unsafe { &*std::ptr::from_ref(self).cast() }
     }
 
@@ -111,7 +111,7 @@ impl<T> DeviceDense<T> {
         self.values.element()
     }
 
-    /// Refuses a matrix, called `name`, whose element type is not the plan's.
+    /// Refuses a matrix, called `name`, whose element type differs from the plan's.
     pub(crate) fn check_element(&self, name: &str, element: ElementType) -> Result<()> {
         self.values.check_element(name, element)
     }
@@ -122,22 +122,22 @@ impl<T> DeviceDense<T> {
         self.values.raw()
     }
 
-    /// Sides and layout.
+    /// The sides and the layout.
     pub fn shape(&self) -> DenseShape {
         self.shape
     }
 
-    /// The device the matrix lives on.
+    /// The device that holds the matrix.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Bytes of device memory held.
+    /// Number of bytes of device memory held.
     pub fn device_bytes(&self) -> u64 {
         self.values.bytes()
     }
 
-    /// The transpose over the same elements; nothing is copied.
+    /// The transpose, which uses the same elements. Nothing is copied.
     pub fn into_transpose(self) -> Self {
         Self { shape: self.shape.transposed(), ..self }
     }
@@ -175,7 +175,7 @@ impl DeviceDense<Any> {
     /// [`Error::Argument`] if the elements have another type.
     pub fn typed<T: Element>(&self) -> Result<&DeviceDense<T>> {
         match self.element() == T::TYPE {
-            // SAFETY: the layout is the same for all types, as that of buffers is.
+            // SAFETY: like a buffer, the matrix has the same layout for all types.
             true => Ok(unsafe { &*std::ptr::from_ref(self).cast() }),
             false => {
                 let found = self.element();
@@ -184,7 +184,7 @@ impl DeviceDense<Any> {
         }
     }
 
-    /// Copies the matrix to the host in its layout, gaps included. Waits for the commands that
+    /// Copies the matrix to the host in its layout, including gaps. Waits for the commands that
     /// compute it.
     ///
     /// # Errors
@@ -196,7 +196,7 @@ impl DeviceDense<Any> {
 
 impl<T: Element> DeviceDense<T> {
     /// A dense matrix over an application's own buffer, which is retained and not copied. The
-    /// buffer may be longer than the matrix; the contents of gaps are neither read nor written.
+    /// buffer may be longer than the matrix. The contents of gaps are neither read nor written.
     ///
     /// # Errors
     /// [`Error::Length`] if the buffer is too small; [`Error::Argument`] if it belongs to another
@@ -220,8 +220,8 @@ impl<T: Element> DeviceDense<T> {
         DeviceDense { shape: self.shape, values: self.values.into_any(), device: self.device }
     }
 
-    /// Replaces all elements by those of an array in the matrix's layout, gaps included. Waits
-    /// until they are copied.
+    /// Replaces all elements by the elements of an array in the matrix's layout, including gaps.
+    /// Waits until they are copied.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::OpenCl`].
@@ -239,7 +239,7 @@ impl<T: Element> DeviceDense<T> {
         Ok(DenseView::new(self.shape, &values)?.to_matrix())
     }
 
-    /// Copies the elements to the host in the matrix's layout, gaps included. Waits for the
+    /// Copies the elements to the host in the matrix's layout, including gaps. Waits for the
     /// commands that compute them.
     ///
     /// # Errors
@@ -248,7 +248,7 @@ impl<T: Element> DeviceDense<T> {
         self.values.download(&Work::new(&self.device, None))
     }
 
-    /// Does as [`DeviceDense::values`] into existing memory.
+    /// Like [`DeviceDense::values`], but copies to existing memory.
     ///
     /// # Errors
     /// See [`DeviceDense::download`]; [`Error::Length`] if `values` has another length.
@@ -288,7 +288,7 @@ mod tests {
             assert_eq!(d.download()?, view.to_matrix().add_scalar(1.0));
             assert!(matches!(d.write(&values), Err(Error::Length { found: 14, expected: 13, .. })));
             let raw = d.raw();
-            // SAFETY: the handle is that of a buffer that lives.
+            // SAFETY: the handle belongs to a buffer that lives.
             let adopted = unsafe { DeviceDense::<f32>::adopt(&device, shape.transposed(), raw)? };
             assert_eq!(adopted.download()?, d.into_transpose().download()?);
         }

@@ -1,5 +1,5 @@
-//! Interoperation with an application's own buffers: adopts them as matrices that are multiplied in
-//! place, and hands out the arrays of a product.
+//! Interoperation with an application's own buffers: they are adopted as matrices and multiplied in
+//! place, and the arrays of a product are handed out.
 use super::{DeviceCbc, DeviceMatrix, PatternArrays, validate::validate};
 use crate::{
     BlockShape, Error, Matrix, Result,
@@ -8,27 +8,27 @@ use crate::{
     matrix::{AnyMatrix, AnyType, HostMatrix, MatrixKind, MatrixType, check_sides, check_stride},
 };
 
-/// The arrays of a matrix as OpenCL buffers: compressed block columns. For a row-major matrix all
-/// fields describe the transpose: `col_ptr` is what a row-major program calls `row_ptr`, and
-/// `nrows` is its number of columns.
+/// The arrays of a matrix as OpenCL buffers, in compressed block columns. For a row-major matrix
+/// all fields describe the transpose: a row-major program calls `col_ptr` `row_ptr`, and `nrows` is
+/// the number of its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawMatrix {
     /// Rows of the grid of entries (blocks) that the arrays describe.
     pub nrows: usize,
     /// Columns of the grid of entries (blocks) that the arrays describe.
     pub ncols: usize,
-    /// Stored entries (blocks).
+    /// Number of stored entries (blocks).
     pub nnz: usize,
     /// Shape of each block, column-major.
     pub shape: BlockShape,
-    /// Elements from one block to the next, at least the block's area.
+    /// Number of elements from one block to the next, at least the area of a block.
     pub stride: usize,
     /// `ncols + 1` offsets, `uint`.
     pub col_ptr: RawMemory,
-    /// Row of each entry, `uint`, ascending within a column. May be null if `nnz` is 0, as OpenCL
-    /// has no empty buffers.
+    /// Row of each entry, `uint`, ascending within a column. The handle may be null if `nnz` is 0,
+    /// because OpenCL has no empty buffers.
     pub row_idx: RawMemory,
-    /// `nnz * stride` elements. May be null if `nnz` is 0.
+    /// `nnz * stride` elements. The handle may be null if `nnz` is 0.
     pub values: RawMemory,
 }
 
@@ -37,22 +37,23 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// checks their contents with one kernel and one small read.
     ///
     /// # Errors
-    /// [`Error::Pattern`] naming column and entry, [`Error::Length`] if a buffer is too small,
-    /// [`Error::TooLarge`] if a side, the number of blocks or the stride exceeds 32 bits,
+    /// [`Error::Pattern`] with the column and the entry, [`Error::Length`] if a buffer is too
+    /// small, [`Error::TooLarge`] if a side, the number of blocks or the stride exceeds 32 bits,
     /// [`Error::Argument`] if a buffer belongs to another context or the matrix type does not allow
     /// the block shape.
     ///
     /// # Safety
     /// The buffers must be valid `cl_mem` handles. `col_ptr` and `row_idx` must not change while
     /// the matrix lives: kernels index memory with them. Values may change between products. While
-    /// this matrix is written in place ([`DeviceMatrix::write_values_with`]), their memory must not
-    /// be used otherwise, and must not belong to another matrix being written.
+    /// this matrix is written in place ([`DeviceMatrix::write_values_with`]), the memory of its
+    /// values must not be used by anything else, and must not belong to another matrix that is
+    /// being written.
     pub unsafe fn adopt(device: &Device, parts: &RawMatrix) -> Result<Self> {
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         Ok(Self::new(unsafe { adopted(device, parts, MatrixType::<M>::OF.any())? }))
     }
 
-    /// Does as [`DeviceMatrix::adopt`] without checking the contents.
+    /// Like [`DeviceMatrix::adopt`], but does not check the contents.
     ///
     /// # Errors
     /// See [`DeviceMatrix::adopt`], except for [`Error::Pattern`].
@@ -60,13 +61,13 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// # Safety
     /// See [`DeviceMatrix::adopt`]. Also, the arrays must be a valid pattern.
     pub unsafe fn adopt_unchecked(device: &Device, parts: &RawMatrix) -> Result<Self> {
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         Ok(Self::new(unsafe { borrowed(device, parts, MatrixType::<M>::OF.any())? }))
     }
 }
 
 impl DeviceMatrix<AnyMatrix> {
-    /// Does as [`DeviceMatrix::adopt`] for a matrix whose format and element type are known at run
+    /// Like [`DeviceMatrix::adopt`], for a matrix whose format and element type are known at run
     /// time only.
     ///
     /// # Errors
@@ -81,18 +82,18 @@ impl DeviceMatrix<AnyMatrix> {
         element: ElementType,
     ) -> Result<Self> {
         let of = AnyType { kind, element };
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         Ok(Self::of_any(unsafe { adopted(device, parts, of)? }, of))
     }
 }
 
 impl<M: HostMatrix> DeviceMatrix<M> {
-    /// The matrix's buffers, valid while the matrix lives.
+    /// The buffers of the matrix. They are valid while the matrix lives.
     ///
     /// Commands of another queue must wait for a [`Device::marker`] before they read the buffers.
-    /// They must be done before the matrix is dropped: its memory is then reused by later products,
-    /// even if the handles were retained. ([`DeviceMatrix::into_raw_parts`] gives the memory away.)
-    /// `col_ptr` and `row_idx` must not be written.
+    /// They must have ended before the matrix is dropped, because later products then reuse its
+    /// memory, even if the handles were retained. ([`DeviceMatrix::into_raw_parts`] transfers the
+    /// memory to the caller.) `col_ptr` and `row_idx` must not be written.
     pub fn raw_parts(&self) -> RawMatrix {
         let DeviceCbc { shape, stride, .. } = self.cbc;
         let (nrows, ncols) = (self.cbc.nrows, self.cbc.ncols);
@@ -100,8 +101,8 @@ impl<M: HostMatrix> DeviceMatrix<M> {
         RawMatrix { nrows, ncols, nnz: self.cbc.nnz(), shape, stride, col_ptr, row_idx, values }
     }
 
-    /// Gives the matrix's buffers away. The caller must release each once. They may be longer than
-    /// the matrix needs.
+    /// Transfers the buffers of the matrix to the caller, who must release each once. They may be
+    /// longer than the matrix needs.
     ///
     /// Commands of another queue must wait for a [`Device::marker`]. Offsets and rows are copied if
     /// plans or other matrices share them.
@@ -120,19 +121,19 @@ impl<M: HostMatrix> DeviceMatrix<M> {
     }
 }
 
-/// Takes a matrix's arrays from an application's buffers, and checks them.
+/// Makes a matrix from an application's buffers, and checks their contents.
 ///
 /// # Safety
 /// See [`DeviceMatrix::adopt`].
 unsafe fn adopted(device: &Device, parts: &RawMatrix, of: AnyType) -> Result<DeviceCbc> {
-    // SAFETY: as the caller promises. What `borrowed` requires beyond that is checked before the
+    // SAFETY: as the caller guarantees. The further condition of `borrowed` is checked before the
     // arrays are returned.
     let cbc = unsafe { borrowed(device, parts, of)? };
     validate(&Work::new(device, None), cbc.nrows, cbc.ncols, &cbc.col_ptr, &cbc.row_idx)?;
     Ok(cbc)
 }
 
-/// Takes a matrix's arrays from an application's buffers without checking their contents.
+/// Makes a matrix from an application's buffers without checking their contents.
 ///
 /// # Safety
 /// See [`DeviceMatrix::adopt_unchecked`].

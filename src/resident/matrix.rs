@@ -7,8 +7,8 @@ use crate::{
     matrix::{AnyMatrix, AnyType, HostMatrix, Kind, MatrixKind, MatrixType},
 };
 
-/// A matrix of type `M` on a device. It is uploaded once and multiplied many times. A product stays
-/// on the device until it is downloaded.
+/// A matrix of type `M` on a device. It is uploaded once and can be multiplied many times. A
+/// product stays on the device until it is downloaded.
 ///
 /// The element type and the format of a `DeviceMatrix<AnyMatrix>` are known at run time only.
 #[repr(C)]
@@ -17,7 +17,7 @@ pub struct DeviceMatrix<M: HostMatrix> {
     kind: M::Kind,
 }
 
-/// A borrowed matrix on a device: its arrays, and its format known at run time only.
+/// A borrowed matrix on a device: its arrays, and its format, which is known at run time only.
 #[derive(Clone, Copy)]
 pub struct DeviceView<'a> {
     pub(crate) cbc: &'a DeviceCbc,
@@ -55,7 +55,7 @@ impl<M: Matrix> DeviceMatrix<M> {
         Self::of_type(cbc, MatrixType::OF)
     }
 
-    /// A matrix of zeros on a pattern.
+    /// Makes a matrix of zeros on a pattern.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory); [`Error::Argument`](crate::Error::Argument) if the
@@ -66,8 +66,8 @@ impl<M: Matrix> DeviceMatrix<M> {
         Self::zeros_of(pattern, MatrixType::OF)
     }
 
-    /// Replaces all values by those of the host. Their order and stride are those of the uploaded
-    /// matrix. Waits until they are copied.
+    /// Replaces all values by those of the host, which have the order and the stride of the
+    /// uploaded matrix. Waits until they are copied.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length), [`Error::OpenCl`](crate::Error::OpenCl).
@@ -75,9 +75,9 @@ impl<M: Matrix> DeviceMatrix<M> {
         self.cbc.write_values(values)
     }
 
-    /// Makes `fill` write every value in the device's memory, in the order of the matrix's arrays:
-    /// entry after entry, with each block by columns, or by rows in a row-major matrix. If the
-    /// matrix was uploaded with a stride, the gaps between blocks are included. See
+    /// Lets `fill` write every value in the device's memory, in the order of the matrix's arrays:
+    /// entry after entry. The elements of a block are ordered by columns, in a row-major matrix by
+    /// rows. If the matrix was uploaded with a stride, the gaps between blocks are included. See
     /// [`DeviceVector::write_with`](crate::DeviceVector::write_with).
     ///
     /// # Errors
@@ -90,15 +90,15 @@ impl<M: Matrix> DeviceMatrix<M> {
         Ok(done)
     }
 
-    /// The same matrix with element type and format known at run time only.
+    /// The same matrix, with element type and format known at run time only.
     pub fn into_any(self) -> DeviceMatrix<AnyMatrix> {
         DeviceMatrix { cbc: self.cbc, kind: MatrixKind::of::<M>() }
     }
 }
 
-/// Matrices whose element type and format are known at run time only. They are operands of
-/// products, plans and everything else, like other matrices. Operands of one operation must agree
-/// in element type and order.
+/// Matrices whose element type and format are known at run time only. They can be operands of
+/// products, plans and all other operations, like other matrices. The operands of one operation
+/// must have the same element type and order.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -126,7 +126,7 @@ impl DeviceMatrix<AnyMatrix> {
         Ok(unsafe { &*std::ptr::from_ref(self).cast() })
     }
 
-    /// Does as [`DeviceMatrix::typed`] for an owned matrix.
+    /// Like [`DeviceMatrix::typed`], for an owned matrix.
     ///
     /// # Errors
     /// [`Error::Argument`] if the matrix has another element type or format.
@@ -135,7 +135,7 @@ impl DeviceMatrix<AnyMatrix> {
         Ok(DeviceMatrix::new(self.cbc))
     }
 
-    /// A matrix of zeros on a pattern.
+    /// Makes a matrix of zeros on a pattern.
     ///
     /// # Errors
     /// See [`DeviceMatrix::zeros`].
@@ -143,7 +143,7 @@ impl DeviceMatrix<AnyMatrix> {
         Self::zeros_of(pattern, MatrixType { kind, element })
     }
 
-    /// Does as [`DeviceMatrix::write_values`] for values that have the matrix's element type.
+    /// Like [`DeviceMatrix::write_values`], for values whose type is known at run time only.
     ///
     /// # Errors
     /// [`Error::Argument`] if the values have another element type; see
@@ -156,7 +156,7 @@ impl DeviceMatrix<AnyMatrix> {
         with_values!(AnyValues, values, values => self.cbc.write_values(values))
     }
 
-    /// The transpose: the same arrays, nothing is copied.
+    /// The transpose, which uses the same arrays. Nothing is copied.
     pub fn into_transpose(self) -> Self {
         Self { kind: self.kind.transposed(), ..self }
     }
@@ -181,7 +181,7 @@ impl<M: HostMatrix> DeviceMatrix<M> {
         Ok(Self::of_type(DeviceCbc::zeros(pattern, of.element)?, of))
     }
 
-    /// Refuses the matrix, called `name`, if its pattern or its type is not the plan's.
+    /// Refuses the matrix, called `name`, if its pattern or its type differs from the plan's.
     pub(crate) fn check(&self, name: &str, pattern: &DevicePattern, of: MatrixType<M>) -> Result<()> {
         of.check(name, self.type_of())?;
         pattern.check(name, &self.cbc)
@@ -210,17 +210,17 @@ impl<M: HostMatrix> DeviceMatrix<M> {
         self.kind.get()
     }
 
-    /// Rows, counted in entries (blocks).
+    /// Number of rows, counted in entries (blocks).
     pub fn nrows(&self) -> usize {
         self.kind().oriented(self.cbc.nrows, self.cbc.ncols).0
     }
 
-    /// Columns, counted in entries (blocks).
+    /// Number of columns, counted in entries (blocks).
     pub fn ncols(&self) -> usize {
         self.kind().oriented(self.cbc.nrows, self.cbc.ncols).1
     }
 
-    /// Entries (blocks).
+    /// Number of entries (blocks).
     pub fn nnz(&self) -> usize {
         self.cbc.nnz()
     }
@@ -235,24 +235,24 @@ impl<M: HostMatrix> DeviceMatrix<M> {
         self.view().pattern()
     }
 
-    /// The device the matrix lives on.
+    /// The device that holds the matrix.
     pub fn device(&self) -> &Device {
         &self.cbc.device
     }
 
-    /// Bytes of device memory held.
+    /// Number of bytes of device memory held.
     pub fn device_bytes(&self) -> u64 {
         self.cbc.bytes()
     }
 }
 
-/// Implements transposes between row-major and column-major types that have the same arrays.
+/// Implements transposes between row-major and column-major types whose arrays are the same.
 macro_rules! transposes {
     ($($one:ident <-> $other:ident),*) => {$(
         impl<T: Element> DeviceMatrix<$one<T>> {
             #[doc = concat!("The transpose as a [`", stringify!($other), "`](crate::", stringify!($other), "): the same arrays, nothing is copied.")]
             pub fn as_transpose(&self) -> &DeviceMatrix<$other<T>> {
-                // SAFETY: both are the arrays and nothing else, in the same order.
+                // SAFETY: both types contain the arrays and nothing else, in the same order.
                 unsafe { &*std::ptr::from_ref(self).cast() }
             }
         }

@@ -1,5 +1,5 @@
-//! Matrices over buffers of the `ocl` crate (feature `ocl`). They are multiplied in place; products
-//! can be returned as `ocl` buffers.
+//! Matrices over buffers of the `ocl` crate (feature `ocl`). They are multiplied in place, and
+//! products can be returned as `ocl` buffers.
 use super::{DeviceDense, DeviceMatrix, RawMatrix};
 use crate::{
     BlockShape, Element, Matrix, Result,
@@ -8,18 +8,20 @@ use crate::{
 };
 use ocl::{OclPrm, core};
 
-/// A matrix over buffers of the `ocl` crate. The fields are those of [`RawMatrix`], also for
-/// row-major matrices. `ocl` has no buffers of `half::f16`; adopt those by their raw handles.
+/// A matrix over buffers of the `ocl` crate. The fields have the same meaning as in [`RawMatrix`],
+/// also for row-major matrices. `ocl` has no buffers of `half::f16`, which must be adopted by their
+/// raw handles.
 pub struct OclMatrix<'a, T: OclPrm> {
     /// Rows of the grid of entries (blocks) that the arrays describe.
     pub nrows: usize,
     /// Columns of the grid of entries (blocks) that the arrays describe.
     pub ncols: usize,
-    /// Stored entries (blocks). The buffers may be longer.
+    /// Number of stored entries (blocks). The buffers may be longer.
     pub nnz: usize,
     /// Shape of each block, column-major.
     pub shape: BlockShape,
-    /// Elements from one block to the next; the block's area if blocks are not padded.
+    /// Number of elements from one block to the next. It is the area of a block if blocks are not
+    /// padded.
     pub stride: usize,
     /// `ncols + 1` offsets.
     pub col_ptr: &'a ocl::Buffer<u32>,
@@ -34,6 +36,7 @@ where
     M::Element: OclPrm,
 {
     /// A matrix over `ocl` buffers. They are not copied, and the device checks them; see
+    /// [`DeviceMatrix::adopt`].
     ///
     /// # Errors
     /// See [`DeviceMatrix::adopt`].
@@ -51,27 +54,27 @@ where
             row_idx: parts.row_idx.as_core().as_ptr(),
             values: parts.values.as_core().as_ptr(),
         };
-        // SAFETY: handles that live `ocl` buffers hold are valid. The rest is as the caller
-        // promises.
+        // SAFETY: the handles of live `ocl` buffers are valid. The caller guarantees the rest.
         unsafe { Self::adopt(device, &raw) }
     }
 
     /// The arrays of the matrix (offsets, rows, values) as `ocl` memory objects, for kernel
-    /// arguments. Nothing is copied, and the matrix keeps them; see [`DeviceMatrix::raw_parts`].
+    /// arguments. Nothing is copied, and the matrix keeps the arrays; see
+    /// [`DeviceMatrix::raw_parts`].
     ///
     /// # Safety
-    /// The offsets and the rows must not be written: kernels index memory with them, and `ocl`
-    /// copies to any memory object without `unsafe`. Commands on the values must be done before the
-    /// matrix is dropped, and before it is written in place.
+    /// The offsets and the rows must not be written: kernels index memory with them, and `ocl` can
+    /// copy to any memory object without `unsafe`. Commands on the values must have ended before
+    /// the matrix is dropped, and before it is written in place.
     pub unsafe fn to_ocl(&self) -> [core::Mem; 3] {
         let raw = self.raw_parts();
         // SAFETY: the handles are valid while the matrix lives, and `copied` retains them.
         [raw.col_ptr, raw.row_idx, raw.values].map(|raw| unsafe { core::Mem::from_raw_copied_ptr(raw) })
     }
 
-    /// Gives away the arrays of the matrix (offsets, rows, values) as `ocl` memory objects. Nothing
-    /// is copied. The memory lives as long as these objects. They may be longer than the matrix
-    /// needs.
+    /// Transfers the arrays of the matrix (offsets, rows, values) to the caller, as `ocl` memory
+    /// objects. Nothing is copied. The memory lives as long as these objects. The arrays may be
+    /// longer than the matrix needs.
     ///
     /// Commands of another queue must wait for a [`Device::marker`].
     ///
@@ -94,7 +97,7 @@ where
         queue: &ocl::Queue,
     ) -> Result<(ocl::Buffer<u32>, ocl::Buffer<u32>, ocl::Buffer<M::Element>)> {
         let done = self.device().marker()?.to_ocl()?;
-        // SAFETY: they are only read, and `copy` waits until that is done.
+        // SAFETY: the arrays are only read, and `copy` waits until this has ended.
         let [col_ptr, row_idx, values] = unsafe { self.to_ocl() };
         Ok((
             copy(queue, &col_ptr, self.cbc.col_ptr.len(), done.as_ref())?,
@@ -110,14 +113,15 @@ impl<T: OclPrm + Element> DeviceDense<T> {
     /// # Errors
     /// See [`DeviceDense::adopt`].
     pub fn from_ocl(device: &Device, shape: DenseShape, values: &ocl::Buffer<T>) -> Result<Self> {
-        // SAFETY: the handle that a live `ocl` buffer holds is valid.
+        // SAFETY: the handle of a live `ocl` buffer is valid.
         unsafe { Self::adopt(device, shape, values.as_core().as_ptr()) }
     }
 
     /// The matrix's elements as an `ocl` memory object, for kernel arguments. Nothing is copied.
     ///
     /// # Safety
-    /// Commands on it must be done before the matrix is dropped, and before it is written in place.
+    /// Commands on it must have ended before the matrix is dropped, and before it is written in
+    /// place.
     pub unsafe fn to_ocl(&self) -> core::Mem {
         // SAFETY: the handle is valid while the matrix lives, and `copied` retains it.
         unsafe { core::Mem::from_raw_copied_ptr(self.raw()) }

@@ -12,27 +12,27 @@ use crate::{
 use std::sync::{Arc, OnceLock};
 
 /// The structure of a matrix on a device: the places of its entries (blocks) and the shape of its
-/// blocks. It is a handle: clones, and the matrices made on it, share the arrays.
+/// blocks. It is a handle: its clones and all matrices made on it share the arrays.
 #[derive(Clone)]
 pub struct DevicePattern {
     pub(crate) arrays: Arc<PatternArrays>,
-    /// Shape of the blocks in the arrays, which for row-major matrices are transposed.
+    /// Shape of the blocks in the arrays. In row-major matrices it is the transposed shape.
     pub(crate) array_shape: BlockShape,
     pub(crate) row_major: bool,
 }
 
 impl DevicePattern {
-    /// Rows, counted in entries (blocks).
+    /// Number of rows, counted in entries (blocks).
     pub fn nrows(&self) -> usize {
         if self.row_major { self.arrays.ncols } else { self.arrays.nrows }
     }
 
-    /// Columns, counted in entries (blocks).
+    /// Number of columns, counted in entries (blocks).
     pub fn ncols(&self) -> usize {
         if self.row_major { self.arrays.nrows } else { self.arrays.ncols }
     }
 
-    /// Entries (blocks).
+    /// Number of entries (blocks).
     pub fn nnz(&self) -> usize {
         self.arrays.nnz()
     }
@@ -42,29 +42,29 @@ impl DevicePattern {
         if self.row_major { self.array_shape.transpose() } else { self.array_shape }
     }
 
-    /// The device the pattern lives on.
+    /// The device that holds the pattern.
     pub fn device(&self) -> &Device {
         &self.arrays.device
     }
 
-    /// Bytes of device memory held, counted once for all that share the pattern.
+    /// Number of bytes of device memory held, which all users of the pattern share.
     pub fn device_bytes(&self) -> u64 {
         self.arrays.bytes()
     }
 
-    /// Rows and columns, counted in entries (blocks), and the sides of a block.
+    /// Numbers of rows and columns, counted in entries (blocks), and the sides of a block.
     pub(crate) fn dimensions(&self) -> Dimensions {
         let (shape, nrows, ncols) = (self.shape(), self.nrows(), self.ncols());
         Dimensions { nrows, ncols, block_rows: shape.rows(), block_cols: shape.cols() }
     }
 
-    /// Rows and columns, counted in scalars.
+    /// Numbers of rows and columns, counted in scalars.
     pub(crate) fn scalar_sides(&self) -> (usize, usize) {
         (self.nrows() * self.shape().rows(), self.ncols() * self.shape().cols())
     }
 
-    /// Refuses a pattern of another kind of matrix: row-major or not, or with blocks if the kind
-    /// has only scalars.
+    /// Refuses a pattern that belongs to another kind of matrix: row-major or not, or with blocks
+    /// if the kind only has scalars.
     pub(crate) fn check_kind(&self, kind: MatrixKind) -> Result<()> {
         match self.row_major != kind.is_row_major() || (!kind.has_blocks() && self.array_shape != BlockShape::SCALAR) {
             true => Err(Error::Argument(format!("{self:?} is not of this matrix type"))),
@@ -72,7 +72,7 @@ impl DevicePattern {
         }
     }
 
-    /// Refuses a matrix, called `name`, whose pattern is `other` if that differs from this one.
+    /// Refuses a matrix, called `name`, if its pattern `other` differs from this one.
     pub(crate) fn check_same(&self, name: &str, other: &Self) -> Result<()> {
         let same_device = other.device().same_as(self.device());
         if same_device && other.array_shape == self.array_shape && self.arrays.same_as(&other.arrays)? {
@@ -119,25 +119,25 @@ impl std::fmt::Debug for DevicePattern {
     }
 }
 
-/// The arrays of a pattern. The code that makes one guarantees that they are valid.
+/// The arrays of a pattern. The code that makes such a value guarantees that they are valid.
 pub(crate) struct PatternArrays {
     pub device: Device,
     pub nrows: usize,
     pub ncols: usize,
     pub col_ptr: Buffer<u32>,
     pub row_idx: Buffer<u32>,
-    /// Counts that the host made if it had the pattern; otherwise `None`.
+    /// Counts of the columns if the host had the pattern; otherwise `None`.
     pub lengths: Option<ColumnLengths>,
     fingerprint: OnceLock<Fingerprint>,
 }
 
-/// Facts about the columns of a pattern, counted on the host before the upload.
+/// Counts of the columns of a pattern, made on the host before the upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ColumnLengths {
-    /// Entries of the longest column.
+    /// Number of entries in the longest column.
     pub longest: u32,
-    /// The sum of the squares of the columns' numbers of entries. It is the number of products of
-    /// A·A if row i of A has as many entries as column i, for every i.
+    /// The sum of the squares of the numbers of entries in the columns. It equals the number of
+    /// products of A·A if, for every i, row i of A has as many entries as column i.
     pub squares: u64,
 }
 
@@ -151,18 +151,18 @@ impl ColumnLengths {
     }
 }
 
-/// Work-groups that reduce the counts of a picture or pattern to one record: enough for any device,
-/// and few enough to add up on the host.
+/// Number of work-groups that reduce the counts of a picture or pattern to records, which the host
+/// adds up. It is large enough for any device and small enough for the host.
 pub(crate) const RECORD_GROUPS: usize = 256;
 
-/// Two sums over all offsets and rows, each mixed with its place. Two different patterns have the
-/// same sums with a chance of 2^-128, unless they were constructed to. Every summand is mixed by a
-/// bijection of 64 bits.
+/// Two sums over all offsets and rows, each of which is mixed with its index. Two different
+/// patterns have the same sums with a probability of 2^-128, unless they were constructed for this.
+/// Every summand is mixed by a bijection of 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint([u64; 2]);
 
 impl Fingerprint {
-    /// The fingerprint of the words of several arrays. Reads it back.
+    /// The fingerprint of the words of several arrays. It is read back.
     pub fn of(work: &Work, arrays: &[&Buffer<u32>]) -> Result<Self> {
         let (kernel, group_size) = PatternArrays::fingerprint_kernel(work.device())?;
         let groups = RECORD_GROUPS;
@@ -178,7 +178,7 @@ impl Fingerprint {
     }
 }
 
-/// A pattern as a kernel argument: a field `a` of a `kernel!` stands for the arguments `a_col_ptr`
+/// A pattern as a kernel argument. A field `a` of a `kernel!` stands for the arguments `a_col_ptr`
 /// and `a_row_idx`.
 pub(crate) struct InPattern;
 
@@ -189,7 +189,7 @@ impl Param for InPattern {
         ["col_ptr", "row_idx"].iter().for_each(|array| to.pointer(&format!("{name}_{array}"), WordType::of::<u32>()));
     }
     unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) {
-        // SAFETY: the arguments are two global pointers, as the caller promises.
+        // SAFETY: the arguments are two global pointers, as the caller guarantees.
         unsafe {
             In::<u32>::pass(&&value.col_ptr, to);
             In::<u32>::pass(&&value.row_idx, to);
@@ -210,8 +210,9 @@ kernel! {
 const _: () = assert!(Pattern::MAX_LINES < u32::MAX as u64);
 
 impl PatternArrays {
-    /// Most entries of a matrix on a device, 2^32 - 2^16. Kernels step through entries with 32-bit
-    /// counters, in steps of a work-group or a tile: a step beyond the last entry must not wrap.
+    /// Maximum number of entries of a matrix on a device, 2^32 - 2^16. Kernels count entries with
+    /// 32-bit counters, in steps of a work-group or a tile. A step beyond the last entry must not
+    /// overflow the counter.
     pub const MAX_NNZ: u64 = (1 << 32) - (1 << 16);
 
     pub fn new(device: &Device, nrows: usize, ncols: usize, col_ptr: Buffer<u32>, row_idx: Buffer<u32>) -> Arc<Self> {
@@ -252,12 +253,12 @@ impl PatternArrays {
             .map_err(|error| Error::Contradiction(error.to_string()))
     }
 
-    /// Bytes of device memory the arrays take, in size classes.
+    /// Number of bytes of device memory that the arrays take, rounded up to size classes.
     pub fn bytes(&self) -> u64 {
         self.col_ptr.bytes() + self.row_idx.bytes()
     }
 
-    /// The arrays, owned alone. They are copied if others share them.
+    /// Returns the arrays for exclusive use. They are copied if others share them.
     pub fn into_buffers(self: Arc<Self>, work: &Work) -> Result<(Buffer<u32>, Buffer<u32>)> {
         let copy = |from: &Buffer<u32>| -> Result<_> {
             let mut to = work.buffer(from.len())?;
@@ -270,8 +271,8 @@ impl PatternArrays {
         }
     }
 
-    /// Whether two patterns are the same. The answer is immediate if they share their arrays.
-    /// Otherwise fingerprints are compared; each is computed once (one read-back).
+    /// Whether two patterns are the same. If they share their arrays, no comparison is needed.
+    /// Otherwise their fingerprints are compared; each is computed once, with one read-back.
     pub fn same_as(self: &Arc<Self>, other: &Arc<Self>) -> Result<bool> {
         if Arc::ptr_eq(self, other) {
             return Ok(true);
@@ -280,7 +281,7 @@ impl PatternArrays {
         Ok(sizes(self) == sizes(other) && self.fingerprint()? == other.fingerprint()?)
     }
 
-    /// Starts to compile the kernel that compares patterns.
+    /// Requests the kernel that compares patterns.
     pub fn ask(device: &Device) -> Result<()> {
         Self::fingerprint_kernel(device).map(drop)
     }

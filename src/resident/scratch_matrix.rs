@@ -7,17 +7,17 @@ use crate::{
 };
 use std::ops::{Deref, DerefMut};
 
-/// A matrix on a pattern that the executions of a plan use one after another. See [`Scratch`].
+/// A matrix on a pattern, which the executions of a plan use one after another. See [`Scratch`].
 pub(crate) struct ScratchMatrix {
     pattern: DevicePattern,
     values: Scratch,
 }
 
-/// A matrix for one execution, with undefined values. When dropped, its memory returns to the plan,
-/// possibly before the commands that use it have run.
+/// A matrix for one execution, with undefined values. When it is dropped, its memory returns to the
+/// plan, possibly before the commands that use it have run.
 pub(crate) struct TakenMatrix<'a> {
     values: &'a Scratch,
-    /// The matrix; `None` after it was returned.
+    /// The matrix; `None` after it has been returned.
     matrix: Option<DeviceCbc>,
 }
 
@@ -46,7 +46,7 @@ impl ScratchMatrix {
         &self.pattern
     }
 
-    /// Bytes of device memory held for the values, rounded up to the size class.
+    /// Number of bytes of device memory held for the values, rounded up to the size class.
     pub fn bytes(&self) -> u64 {
         self.values.bytes()
     }

@@ -1,4 +1,4 @@
-//! A check on the device that adopted arrays are a valid pattern. It takes one kernel and one small
+//! Checks on the device that adopted arrays are a valid pattern, with one kernel and one small
 //! read. Kernel: `cl/resident/validate.cl`.
 use crate::{
     Error, Pattern, Result,
@@ -17,13 +17,13 @@ kernel! {
     }
 }
 
-/// Columns or entries that a work-item checks in arrays adopted from an application. The numbers of
-/// atomic additions and, on a CPU, of barriers are divided by this.
+/// Number of columns or entries that a work-item checks in arrays adopted from an application. The
+/// number of atomic additions, and on a CPU the number of barriers, is divided by this.
 const CHECKED_ITEMS: usize = 16;
 
-/// Refuses arrays that are not the pattern of an `nrows` x `ncols` matrix. The error is that of
-/// [`Pattern::new`]: it names the first wrong column and entry, although the device checks them in
-/// any order.
+/// Refuses arrays that are not the pattern of an `nrows` x `ncols` matrix. The error is the same as
+/// from [`Pattern::new`]: it names the first wrong column and entry, although the device checks
+/// them in any order.
 pub(super) fn validate(
     work: &Work,
     nrows: usize,
@@ -47,7 +47,7 @@ pub(super) fn validate(
     let col_ptr: Vec<u64> = col_ptr.download(work)?.into_iter().map(u64::from).collect();
     match Pattern::new(nrows, ncols, col_ptr, row_idx.download(work)?) {
         Err(error) => Err(error),
-        // The arrays were changed between the checks: the application is still writing them.
+        // The arrays changed between the checks, so the application is still writing them.
         Ok(_) => Err(Error::Pattern(PatternError::Changed)),
     }
 }
@@ -71,8 +71,8 @@ mod tests {
     fn small_arrays_are_judged_as_the_host_judges_them() {
         let work = Work::new(&test_device(), None);
         // No columns, with and without entries; no entries; no rows; all entries in one column; one
-        // entry in each column. Columns that start at a work-group's share, one entry before it and
-        // one after. Empty columns at both ends and inside.
+        // entry in each column. Columns that start at the boundary of a work-group's share, one
+        // entry before it and one after it. Empty columns at both ends and in between.
         let share = (work.device().info().elementwise_group() * CHECKED_ITEMS) as u32;
         let (long, nrows) = (2 * share + 1, 2 * share as usize + 1);
         let rows: Vec<u32> = (0..long).collect();
@@ -92,8 +92,8 @@ mod tests {
     /// Number of rows of [`triangle`].
     const NROWS: usize = 40;
 
-    /// A pattern with columns of 0, 1, 2, ... 16 entries: 136 in all, at least two for each
-    /// work-item of a group. Rows are odd, so a change by 2 makes two neighbours equal.
+    /// A pattern with columns of 0, 1, 2, ... 16 entries: 136 entries in total, at least two for
+    /// each work-item of a group. Rows are odd, so a change by 2 makes two neighbouring rows equal.
     fn triangle() -> [Vec<u32>; 2] {
         let ncols = 17u32;
         let col_ptr = (0..=ncols).map(|j| j * j.saturating_sub(1) / 2).collect();

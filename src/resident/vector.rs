@@ -5,10 +5,10 @@ use crate::{
     element::{Any, AnyValues, ElementType, with_values},
 };
 
-/// A vector on a device: an operand of products with matrices, a right-hand side or a solution.
+/// A vector on a device, for example a factor of a product, a right-hand side or a solution.
 ///
-/// Its length counts scalars: a matrix with 10 block columns of 6x3 blocks is multiplied with a
-/// vector of 30 elements.
+/// Its length is counted in scalars: a matrix with 10 block columns of 6x3 blocks is multiplied
+/// with a vector of 30 elements.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -36,7 +36,7 @@ impl Device {
         Ok(DeviceVector { values: Work::new(self, None).upload(values)?, device: self.clone() })
     }
 
-    /// A vector of `len` zeros.
+    /// Makes a vector of `len` zeros.
     ///
     /// # Errors
     /// See [`Device::upload_vector`].
@@ -46,7 +46,7 @@ impl Device {
 }
 
 impl<T> DeviceVector<T> {
-    /// A vector of zeros. `T` is `element`, or [`Any`].
+    /// Makes a vector of zeros. `T` is `element`, or [`Any`].
     pub(crate) fn zeros_of(device: &Device, element: ElementType, len: usize) -> Result<Self> {
         device.require(element)?;
         let work = Work::new(device, None);
@@ -57,12 +57,12 @@ impl<T> DeviceVector<T> {
 
     /// The same vector with an element type known at run time only.
     pub(crate) fn any(&self) -> &DeviceVector<Any> {
-        // SAFETY: the layout is the same for all types, as that of buffers is.
+        // SAFETY: like a buffer, the vector has the same layout for all types.
         unsafe { &*std::ptr::from_ref(self).cast() }
     }
 
     pub(crate) fn any_mut(&mut self) -> &mut DeviceVector<Any> {
-        // SAFETY: as of `any`.
+        // SAFETY: as in `any`.
         unsafe { &mut *std::ptr::from_mut(self).cast() }
     }
 
@@ -71,7 +71,7 @@ impl<T> DeviceVector<T> {
         self.values.element()
     }
 
-    /// Refuses a vector, called `name`, whose element type is not the plan's.
+    /// Refuses a vector, called `name`, whose element type differs from the plan's.
     pub(crate) fn check_element(&self, name: &str, element: ElementType) -> Result<()> {
         self.values.check_element(name, element)
     }
@@ -86,14 +86,14 @@ impl<T> DeviceVector<T> {
         self.len() == 0
     }
 
-    /// The device the vector lives on.
+    /// The device that holds the vector.
     pub fn device(&self) -> &Device {
         &self.device
     }
 }
 
 impl Device {
-    /// Copies a vector to the device whose element type is known at run time only.
+    /// Copies to the device a vector whose element type is known at run time only.
     ///
     /// # Errors
     /// See [`Device::upload_vector`].
@@ -102,7 +102,7 @@ impl Device {
     }
 }
 
-/// Vectors whose element type is known at run time only, for
+/// Vectors whose element type is known at run time only. They are multiplied with a
 /// [`DeviceMatrix<AnyMatrix>`](crate::matrix::AnyMatrix).
 ///
 /// ```
@@ -121,7 +121,7 @@ impl DeviceVector<Any> {
     /// [`Error::Argument`] if the elements have another type.
     pub fn typed<T: Element>(&self) -> Result<&DeviceVector<T>> {
         match self.element() == T::TYPE {
-            // SAFETY: the layout is the same for all types, as that of buffers is.
+            // SAFETY: like a buffer, the vector has the same layout for all types.
             true => Ok(unsafe { &*std::ptr::from_ref(self).cast() }),
             false => Err(Error::Argument(format!("the vector has elements of {}, not of {}", self.element(), T::TYPE))),
         }
@@ -163,9 +163,9 @@ impl<T: Element> DeviceVector<T> {
         write(self.any_mut(), values)
     }
 
-    /// Makes `fill` write every element: on a CPU directly into the device's memory, on a GPU into
-    /// host memory that is then copied. Waits for earlier commands. Elements that `fill` does not
-    /// write are undefined.
+    /// Lets `fill` write every element: on a CPU directly in the device's memory, on a GPU in host
+    /// memory that is then copied. Waits for earlier commands. Elements that `fill` does not write
+    /// are undefined.
     ///
     /// # Errors
     /// [`Error::OpenCl`].
@@ -185,7 +185,7 @@ impl<T: Element> DeviceVector<T> {
         self.values.download(&Work::new(&self.device, None))
     }
 
-    /// Does as [`DeviceVector::download`] into existing memory.
+    /// Like [`DeviceVector::download`], but copies to existing memory.
     ///
     /// # Errors
     /// [`Error::Length`] if `values` has another length; [`Error::OpenCl`] or [`Error::Memory`].
@@ -239,7 +239,7 @@ mod tests {
     fn vectors_are_written_in_place() -> crate::Result<()> {
         let device = test_device();
         let (mut x, y) = (device.upload_vector(&[1.0f64; 100])?, device.upload_vector(&[0.5; 100])?);
-        x.axpy(1.0, &y)?; // still computed when it is overwritten
+        x.axpy(1.0, &y)?; // axpy is still running when its operand is overwritten
         let sum = x.write_with(|values| {
             values.iter_mut().zip(0u8..).for_each(|(value, i)| *value = i.into());
             values.len()

@@ -10,9 +10,9 @@ use crate::{
 /// Conjugate gradients for A·X = B, where A is symmetric and positive definite, prepared for a
 /// pattern and a number of right-hand sides.
 ///
-/// Each column is solved by itself, with numbers alpha and beta of its own. All columns share the
-/// products of A with their directions, so that a step reads A once. The steps of a column have the
-/// same bits whatever the other columns are.
+/// Each column is solved independently, with its own alpha and beta. All columns share the products
+/// of A with their directions, so that a step reads A once. The steps of a column do not depend on
+/// the other columns, to the last bit.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -38,24 +38,24 @@ pub struct ConjugateGradients<M: Matrix> {
     steps: u32,
 }
 
-/// The end of a column's steps.
+/// The result of solving for one column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct SolvedColumn {
     /// Steps taken.
     pub steps: u32,
-    /// Norm of the residual, as it is updated from step to step, as a share of the norm of the
-    /// right-hand side; 0 if the right-hand side is 0.
+    /// Norm of the residual divided by the norm of the right-hand side; 0 if the right-hand side is
+    /// 0. The residual is the one that the steps update, not one computed from X.
     pub residual: f64,
-    /// Whether the residual is small enough.
+    /// Whether the residual is within the tolerance.
     pub converged: bool,
 }
 
 impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
-    /// Prepares for n right-hand sides and matrices of a pattern, which is square.
+    /// Prepares for n right-hand sides and for matrices of a square pattern.
     ///
-    /// Steps end at a residual of 1e-10 of the right-hand side, or after as many as there are rows,
-    /// unless [`ConjugateGradients::limits`] says otherwise.
+    /// A column ends when its residual is 1e-10 of its right-hand side, or after as many steps as A
+    /// has rows. [`ConjugateGradients::limits`] changes both limits.
     ///
     /// # Errors
     /// [`Error::Argument`] for a pattern that is not square or of another kind of matrix,
@@ -72,15 +72,15 @@ impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
         Ok(Self { product: ApplyDense::new(a, n)?, shape, tolerance: 1e-10, steps })
     }
 
-    /// The residual at which a column is solved, as a share of its right-hand side, and the most
-    /// steps.
+    /// Sets the residual at which a column is solved, as a share of its right-hand side, and the
+    /// maximum number of steps.
     pub fn limits(mut self, tolerance: f64, steps: u32) -> Self {
         (self.tolerance, self.steps) = (tolerance, steps);
         self
     }
 
-    /// Solves A·X = B from X = 0. X is by rows. If a column meets a direction whose curvature is
-    /// zero, negative or too large for the type, it ends there, and has not converged. Right-hand
+    /// Solves A·X = B from X = 0. X is stored by rows. If the curvature of a column's direction is
+    /// zero, negative or too large for the type, the column ends there, not converged. Right-hand
     /// sides may have any finite size: if the type cannot hold their squares, they are scaled by a
     /// power of two.
     ///
@@ -103,12 +103,12 @@ impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
 }
 
 /// Solves A·X = B by conjugate gradients, as [`ConjugateGradients::solve`] does, for an A that need
-/// not be stored: `multiply` writes A·P into its second argument, for a P with the shape of B. Both
-/// are stored by rows. `multiply` may return before A·P is computed. A is symmetric and positive
-/// definite.
+/// not be stored. `multiply` gets a P with the shape of B and writes A·P into its second argument.
+/// Both matrices are stored by rows. `multiply` may return before A·P is computed. A must be
+/// symmetric and positive definite.
 ///
-/// A column is solved when its residual is `tolerance` of its right-hand side, or has not converged
-/// after `steps`.
+/// A column is solved when its residual is `tolerance` of its right-hand side. If it is not solved
+/// after `steps` steps, it has not converged.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -159,7 +159,7 @@ pub fn conjugate_gradients<T: Field>(
         }
         multiply(&p, &mut ap)?;
         let curvature = p.column_dots(&ap)?;
-        // Columns that are solved, and those without a minimum, stay as they are.
+        // Columns that are solved, and columns without a minimum, stay unchanged.
         (0..n).for_each(|col| works[col] &= curvature[col] > 0.0 && curvature[col].is_finite());
         let of = |value: &dyn Fn(usize) -> f64, other: f64| -> Vec<f64> {
             (0..n).map(|col| if works[col] { value(col) } else { other }).collect()
@@ -215,7 +215,8 @@ mod tests {
         let device = test_device();
         let (host, mut random) = (grid(20)?, Random::new(3));
         let a = device.upload(&host)?;
-        // Columns of different difficulty: zero, the image of ones, random, an eigenvector's.
+        // The columns: zeros, the product of A and a vector of ones, random numbers, an
+        // eigenvector.
         let b = DMatrix::from_fn(400, 5, |row, col| match col {
             0 => 0.0,
             1 => 1.0,
@@ -236,13 +237,13 @@ mod tests {
         Ok(())
     }
 
-    /// The squares of these norms are infinite or 0 in their types.
+    /// The squares of the norms of these right-hand sides are infinite or 0 in their types.
     #[test]
     fn right_hand_sides_of_any_size_are_solved() -> Result<()> {
         fn solve<T: Field>(sizes: &[f64]) -> Result<()> {
             let host = laplacian(5)?;
             let a = test_device().upload(&host.cast::<T>())?;
-            // B = A·(size, 2·size, ...), and beside them a column of ordinary size.
+            // B = A·(size, 2·size, ...), and another column of ordinary size.
             let ordinary = host.as_cbc().to_dense() * DMatrix::from_fn(25, 1, |row, _| (row + 1) as f64);
             let cg = ConjugateGradients::new(&a.pattern(), 2)?.limits(1e-5, 100);
             for &size in sizes {

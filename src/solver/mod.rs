@@ -1,5 +1,5 @@
-//! Solvers of least-squares problems. It has the problems, read from files, the Schur complement
-//! that reduces them, the iteration, and conjugate gradients for several right-hand sides.
+//! Least-squares problems and their solvers: reading problems from files, Schur complements, the
+//! iteration, and conjugate gradients for several right-hand sides.
 mod gradients;
 #[cfg(feature = "faer")]
 pub mod least_squares;

@@ -1,5 +1,5 @@
-//! Powers of two by which right-hand sides are scaled, so that squares of their norms neither
-//! overflow nor vanish.
+//! Scales right-hand sides by powers of two, so that the squares of their norms neither overflow
+//! nor underflow.
 use crate::{DeviceDense, Error, Field, Result};
 use nalgebra::{RealField, convert_unchecked};
 
@@ -7,16 +7,16 @@ use nalgebra::{RealField, convert_unchecked};
 pub(super) struct Scales(Vec<f64>);
 
 impl Scales {
-    /// Scales the columns of `b` whose squared norms, `squares`, are so far from 1 that the squared
-    /// norms of their residuals may not be numbers of the type. The largest magnitude of a scaled
-    /// column is from 1 to
-    /// 2. `None` if there is no such column.
+    /// Scales columns of `b` whose squared norms, `squares`, are so far from 1 that the squared
+    /// norms of their residuals may overflow or underflow. The largest magnitude in a scaled column
+    /// is from 1 to 2. Returns `None` if there is no such column.
     ///
     /// # Errors
     /// [`Error::Argument`] for an element that is not finite.
     pub fn apply<T: Field>(b: &mut DeviceDense<T>, squares: &[f64]) -> Result<Option<Self>> {
         let largest: f64 = convert_unchecked(T::Arithmetic::max_value().expect("floats are bounded"));
-        // In f32 from 2^-21 to 2^64: residuals may be 2^-50 of the norm and have normal squares.
+        // In f32 the range is 2^-21 to 2^64. A residual may be 2^-50 of the norm and still have a
+        // normal square.
         let safe = largest.powf(-1.0 / 6.0)..=largest.sqrt();
         if squares.iter().all(|square| safe.contains(square)) {
             return Ok(None);
@@ -56,7 +56,7 @@ fn multiply<T: Field>(values: &mut [T], at: impl Iterator<Item = usize>, factor:
     at.for_each(|at| values[at] = T::from_f64(values[at].to_f64() * factor));
 }
 
-/// The largest power of two up to a positive normal number; 1 for others.
+/// The largest power of two that is at most x, if x is a positive normal number; otherwise 1.
 pub(super) fn power_of_two(x: f64) -> f64 {
     if x > 0.0 && x.is_normal() { f64::from_bits(x.to_bits() >> 52 << 52) } else { 1.0 }
 }

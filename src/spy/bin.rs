@@ -1,4 +1,5 @@
-//! Binning: the entries and the largest magnitude of each cell. Kernel: `cl/spy/bin.cl`.
+//! Binning: counts the entries of each cell and finds the largest magnitude. Kernel:
+//! `cl/spy/bin.cl`.
 use super::{BinNumbers, Scale};
 use crate::{
     BlockShape, DeviceInfo, Pattern, Result,
@@ -25,17 +26,17 @@ kernel! {
     }
 }
 
-/// A raster over arrays, which may be those of the transpose.
+/// A raster over the arrays of a matrix, which may be those of the transpose.
 pub(super) struct Mesh {
     pub scale: Scale,
     rows_per_cell: u64,
     cols_per_cell: u64,
-    /// Cells from one row of cells to the next, and from one column to the next.
+    /// Number of cells from one row of cells to the next, and from one column of cells to the next.
     row_step: u64,
     col_step: u64,
 }
 
-/// For each cell its entries, and the bits of the largest magnitude.
+/// For each cell the number of its entries, and the bits of the largest magnitude.
 #[derive(Debug, PartialEq)]
 pub(super) struct Bins {
     pub counts: Vec<u32>,
@@ -45,7 +46,7 @@ pub(super) struct Bins {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tuning {
     group_size: usize,
-    /// Elements per work-item.
+    /// Number of elements that a work-item takes.
     items: usize,
 }
 
@@ -57,7 +58,7 @@ impl Tuning {
 }
 
 impl Mesh {
-    /// A mesh over arrays of `nrows` x `ncols` blocks.
+    /// A raster over arrays of `nrows` x `ncols` blocks.
     pub fn new([nrows, ncols]: [usize; 2], shape: BlockShape, row_major: bool, size: usize) -> Result<Self> {
         let (rows, cols) = (nrows as u64 * shape.rows() as u64, ncols as u64 * shape.cols() as u64);
         Ok(if row_major {
@@ -108,8 +109,8 @@ impl Mesh {
         Ok(Bins { counts: counts.download(&work)?, largest: largest.download(&work)? })
     }
 
-    /// The reference for the kernel, for blocks that are `stride` elements apart. `magnitude` gives
-    /// the magnitude of an element, see [`magnitude`].
+    /// The reference for the kernel, for blocks that are `stride` elements apart. `magnitude`
+    /// returns the magnitude of an element: see [`magnitude`].
     pub fn model(&self, pattern: &Pattern, shape: BlockShape, stride: usize, magnitude: &dyn Fn(usize) -> u32) -> Bins {
         let mut bins = Bins { counts: vec![0; self.cells()], largest: vec![0; self.cells()] };
         let (rows, cols) = (shape.rows(), shape.cols());
@@ -129,7 +130,8 @@ impl Mesh {
     }
 }
 
-/// 32 bits with the order of magnitudes, and 0 for zero only; any NaN is the number above infinity.
+/// Returns 32 bits that have the order of magnitudes. They are 0 for zero only, and for any NaN the
+/// number above infinity.
 pub(super) fn magnitude(element: ElementType, value: f64) -> u32 {
     let value = value.abs();
     match element == ElementType::F64 {
@@ -140,7 +142,7 @@ pub(super) fn magnitude(element: ElementType, value: f64) -> u32 {
     }
 }
 
-/// The magnitude that `bits` of [`magnitude`] represent.
+/// The magnitude that the result `bits` of [`magnitude`] represents.
 pub(super) fn from_bits(element: ElementType, bits: u32) -> f64 {
     match element {
         ElementType::F64 => f64::from_bits(u64::from(bits) << 32),
@@ -158,7 +160,7 @@ mod tests {
     };
     use half::f16;
 
-    /// Checks that the device's raster equals the host's, at every tuning.
+    /// Checks that the device's raster equals the host's with every tuning.
     fn agree<M: Matrix>(matrix: &M, size: usize) -> Result<Raster> {
         let device = test_device();
         let on_device = device.upload(matrix)?;
@@ -178,9 +180,9 @@ mod tests {
 
     #[test]
     fn small_matrices_at_the_ends_of_items_and_groups() -> Result<()> {
-        // A group has 12 elements at one tuning, 64 at another. The numbers are one fewer, as many,
-        // one more. The places are one column, one row (a column each), and a diagonal with two
-        // empty columns between.
+        // A work-group takes 12 elements with one tuning and 64 with another. The numbers of
+        // entries are one less than this, equal to it and one more. The entries are in one column,
+        // in one row (a column each), and on a diagonal with two empty columns between entries.
         for nnz in [0, 1, 2, 11, 12, 13, 63, 64, 65] {
             for (rows, cols, place) in [
                 (70, 1, (|i| (i, 0)) as fn(usize) -> (usize, usize)),
@@ -225,7 +227,7 @@ mod tests {
             Ok(())
         }
         of_type::<f64>(&[1, 3, 5, 9, 100])?;
-        // Cells of whole blocks, and of elements.
+        // Cells that contain whole blocks, and cells that contain elements.
         of_type::<f32>(&[3, 100])?;
         of_type::<f16>(&[3, 100])?;
         of_type::<u32>(&[3, 100])?;
@@ -246,21 +248,22 @@ mod tests {
         }
         assert_eq!(largest::<f64>(&[f64::NEG_INFINITY, f64::MAX])?, f64::INFINITY);
         assert_eq!(largest::<f16>(&[-0.0, 0.0])?, 0.0);
-        // A value beyond f32, the least double, the least float, the least half.
+        // A value above the range of f32, the smallest double, the smallest float, and the smallest
+        // half.
         assert_eq!(largest::<f64>(&[1e300, -2f64.powi(990)])?, largest::<f64>(&[1e300])?);
         assert_eq!(largest::<f64>(&[-2f64.powi(-900), 0.0])?, 2f64.powi(-900));
         let tiny = largest::<f64>(&[f64::from_bits(1)])?;
         assert!(tiny > 0.0 && tiny < 1e-300, "{tiny:e}");
         assert_eq!(largest::<f32>(&[-f64::from(f32::from_bits(1)), 0.0])?, f64::from(f32::from_bits(1)));
         assert_eq!(largest::<f16>(&[2f64.powi(-24), 0.0])?, 2f64.powi(-24));
-        // Integers, which are rounded to floats.
+        // Integers are rounded to floats.
         assert_eq!(largest::<i32>(&[f64::from(i32::MIN), 7.0])?, 2f64.powi(31));
         assert_eq!(largest::<u32>(&[f64::from(u32::MAX), 7.0])?, 2f64.powi(32));
         assert_eq!(largest::<u8>(&[255.0, 7.0])?, 255.0);
         Ok(())
     }
 
-    /// The greatest number of scalar rows, in one cell of all rows and in smaller cells.
+    /// The largest possible number of scalar rows, in one cell for all rows and in smaller cells.
     #[test]
     fn small_numbers_of_entries_in_billions_of_rows() -> Result<()> {
         let shape = BlockShape::new(32, 1)?;

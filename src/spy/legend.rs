@@ -1,24 +1,24 @@
-//! The legend of a picture: the ramp of colours, with the values of its ends below.
+//! The legend of a picture: the ramp of colours, with the values at its ends below.
 use super::picture::{FRAME, Picture};
 use super::shade::{STEPS, Shaded, step_index};
 
-/// Pixels from the cells' frame down to the lower end of the picture.
+/// Number of pixels from the frame of the cells to the lower edge of the picture.
 pub const HEIGHT: usize = GAP + BAR + 2 + LINES * DOT + 2;
-/// Least width for the bar and the longest labels, in pixels.
+/// The least width of the bar and the longest labels, in pixels.
 pub const LEAST_WIDTH: usize = 3 * STEPS as usize + 2;
 const GAP: usize = 8;
 const BAR: usize = 12;
 
-/// Rows and columns of a glyph; below, the side of its dots in pixels.
+/// Number of rows and columns of a glyph, and the side of its dots in pixels.
 const LINES: usize = 5;
 const COLUMNS: usize = 3;
 const DOT: usize = 2;
-/// Pixels from one glyph to the next.
+/// Number of pixels from one glyph to the next.
 const ADVANCE: usize = COLUMNS * DOT + SPACE;
 const SPACE: usize = 3;
 
-/// Glyphs of numbers, each of five rows of three dots; an octal digit is a row. The e is a capital,
-/// so that it differs from 2.
+/// Glyphs of numbers. Each has five rows of three dots; an octal digit is a row. The E is a capital
+/// letter, so that it differs from 2.
 const GLYPHS: [(char, u16); 13] = [
     ('0', 0o75557),
     ('1', 0o26227),
@@ -35,13 +35,13 @@ const GLYPHS: [(char, u16); 13] = [
     ('.', 0o00002),
 ];
 
-/// Draws the legend below row `top`; the picture must have [`HEIGHT`] rows and at least
-/// [`LEAST_WIDTH`] columns there.
+/// Draws the legend below row `top`. The picture must have [`HEIGHT`] more rows and at least
+/// [`LEAST_WIDTH`] columns.
 pub fn draw(picture: &mut Picture, top: usize, ends: &[String; 2]) {
     let step = (picture.width() / usize::from(STEPS)).min(4);
     let bar = usize::from(STEPS) * step;
     if ends[0] == ends[1] {
-        // If all have one colour, a swatch suffices.
+        // If all values have one colour, a single square is drawn instead of the ramp.
         picture.fill((top + GAP, 0), (BAR, BAR), FRAME);
         picture.fill((top + GAP + 1, 1), (BAR - 2, BAR - 2), step_index(STEPS - 1));
         return write(picture, (top + GAP + 1, BAR + 4), &ends[0]);
@@ -60,7 +60,7 @@ fn text_width(text: &str) -> usize {
     (text.len() * ADVANCE).saturating_sub(SPACE)
 }
 
-/// Writes a number; its upper left corner is at the given place.
+/// Writes a number whose upper left corner is at the given place.
 fn write(picture: &mut Picture, (row, col): (usize, usize), text: &str) {
     for (place, char) in text.chars().enumerate() {
         let Some((_, dots)) = GLYPHS.iter().find(|(glyph, _)| *glyph == char) else { continue };

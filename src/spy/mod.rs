@@ -1,9 +1,9 @@
-//! Pictures of matrices: a raster of cells covers a matrix, and each cell has its number of entries
-//! and the largest magnitude.
+//! Pictures of matrices. A raster of cells covers a matrix; each cell has the number of its entries
+//! and their largest magnitude.
 //!
-//! The binning runs on the device that holds the matrix ([`Raster::of`], kernel: `cl/spy/bin.cl`),
-//! or on the host ([`Raster::on_host`]). Both give the same raster, to the bit. [`Shaded`] gives
-//! the cells colours, and `Picture` (feature `pictures`) makes a file of them.
+//! The binning runs on the device that holds the matrix ([`Raster::of`], kernel: `cl/spy/bin.cl`)
+//! or on the host ([`Raster::on_host`]). Both give exactly the same raster. [`Shaded`] assigns
+//! colours to the cells, and `Picture` (feature `pictures`) makes a file from them.
 //!
 //! ```
 //! use blockmul::extra::spy::Raster;
@@ -42,7 +42,7 @@ use crate::{
 };
 use bin::{Bins, Mesh, Tuning};
 
-/// A matrix reduced to a raster of cells; row 0 is on top, column 0 on the left.
+/// A matrix reduced to a raster of cells. Row 0 is at the top, and column 0 is on the left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Raster {
     scale: Scale,
@@ -52,16 +52,16 @@ pub struct Raster {
 /// The contents of one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cell {
-    /// Stored entries, explicit zeros too: blocks if [`Scale::whole_blocks`], else elements of
-    /// blocks.
+    /// Number of stored entries, including explicit zeros: blocks if [`Scale::whole_blocks`],
+    /// otherwise elements of blocks.
     pub entries: u32,
-    /// Largest magnitude of an element; NaN if any is. For `f64` only the upper 32 bits count: the
-    /// result is correct to one part in a million, and 0 for zeros only.
+    /// Largest magnitude of an element; NaN if any element is NaN. For `f64` only the upper 32 bits
+    /// are used: the result is correct to one part in a million, and it is 0 for zeros only.
     pub largest: f64,
 }
 
 impl Raster {
-    /// Bins a matrix on its device, with at most `size` cells a side; see [`Scale::fit`].
+    /// Bins a matrix on its device, with at most `size` cells on each side; see [`Scale::fit`].
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `size` is 0 or above [`Scale::MAX_SIZE`];
@@ -72,7 +72,7 @@ impl Raster {
         Ok(Self::new(matrix.element(), mesh.scale, mesh.bin(cbc, Tuning::new(matrix.device().info()))?))
     }
 
-    /// Bins a matrix on the host; the result equals that of [`Raster::of`].
+    /// Bins a matrix on the host. The result equals that of [`Raster::of`].
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `size` is 0 or above [`Scale::MAX_SIZE`].

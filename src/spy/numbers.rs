@@ -11,6 +11,6 @@ numbers! {
 
 const GPU: BinNumbers = BinNumbers { binned_items: 8 };
 
-// With more elements an item needs fewer searches for a column, and fewer atomics if neighbouring
-// elements share a cell.
+// With more elements a work-item makes fewer searches for a column, and fewer atomic operations if
+// neighbouring elements are in the same cell.
 const CPU: BinNumbers = BinNumbers { binned_items: 256 };

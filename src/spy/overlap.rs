@@ -1,15 +1,15 @@
-//! [`Overlap`]: the entries that two patterns share, and those that only one has.
+//! [`Overlap`]: the entries that two patterns share, and the entries that only one of them has.
 use crate::{Error, Pattern, Result};
 
 /// The entries of two patterns of one size, split into three patterns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overlap {
-    /// Entries of both.
+    /// Entries that are in both patterns.
     pub both: Pattern,
-    /// Entries of the first only. If the first is a product and the second a factor, this is the
-    /// fill.
+    /// Entries that are only in the first pattern. If the first is a product and the second a
+    /// factor, these are the fill-in.
     pub first_only: Pattern,
-    /// Entries of the second only.
+    /// Entries that are only in the second pattern.
     pub second_only: Pattern,
 }
 
@@ -39,7 +39,7 @@ impl Overlap {
         let mut parts = [(); 3].map(|()| (vec![0u64], Vec::new()));
         for column in 0..first.ncols() {
             let (mut left, mut right) = (first.column(column), second.column(column));
-            // Two ascending lists, merged.
+            // Two ascending lists are merged.
             while let Some(&row) = left.first().into_iter().chain(right.first()).min() {
                 let (in_first, in_second) = (left.first() == Some(&row), right.first() == Some(&row));
                 left = &left[usize::from(in_first)..];

@@ -1,11 +1,11 @@
-//! [`Picture`]: pixels, and the file of them.
+//! [`Picture`]: pixels, and how they are written to a file.
 use super::shade::Colour;
 use std::io;
 
 /// The palette's index of the frame.
 pub(super) const FRAME: u8 = 4;
 
-/// A picture of a matrix: a frame, the cells, enlarged if there are few, and the legend below.
+/// A picture of a matrix: the frame, the cells (enlarged if there are few), and the legend below.
 ///
 /// ```
 /// use blockmul::extra::spy::{Picture, Raster, Shade, Shaded};
@@ -25,29 +25,29 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Pixels from left to right.
+    /// Number of pixels from left to right.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Pixels from top to bottom.
+    /// Number of pixels from top to bottom.
     pub fn height(&self) -> usize {
         self.pixels.len() / self.width
     }
 
-    /// Fills a rectangle, given by row and column of its upper left corner, and its rows and
-    /// columns.
+    /// Fills a rectangle, given by the row and column of its upper left corner and the numbers of
+    /// its rows and columns.
     pub(super) fn fill(&mut self, (row, col): (usize, usize), (rows, cols): (usize, usize), index: u8) {
         for row in row..row + rows {
             self.pixels[row * self.width + col..][..cols].fill(index);
         }
     }
 
-    /// An indexed PNG file: one byte a pixel, compressed. Its description has the scale and the
-    /// colours in words.
+    /// Encodes an indexed PNG file with one byte for each pixel, compressed. Its description
+    /// contains the scale and the colours in words.
     ///
     /// # Errors
-    /// The errors of the encoder, for a picture too large for the format.
+    /// The errors of the encoder, for a picture that is too large for the format.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.width() as u32, self.height() as u32);

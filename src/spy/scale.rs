@@ -4,14 +4,14 @@ use crate::{BlockShape, Error, Result};
 /// The rows or the columns of a matrix, divided among the cells of a raster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellLines {
-    /// Rows or columns, counted in scalars.
+    /// Number of rows or columns, counted in scalars.
     pub lines: u64,
-    /// Rows or columns per cell; the last cell may have fewer.
+    /// Number of rows or columns in each cell. The last cell may have fewer.
     pub per_cell: u64,
 }
 
-/// The scale of a raster. All cells show equally many rows and columns, so that a regular pattern
-/// stays regular.
+/// The scale of a raster. All cells show the same number of rows and columns, so that a regular
+/// pattern looks regular.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scale {
     /// Scale from top to bottom.
@@ -20,29 +20,29 @@ pub struct Scale {
     pub cols: CellLines,
     /// Block shape of the matrix.
     pub shape: BlockShape,
-    /// Whether blocks are counted, each of which lies in one cell; otherwise elements of blocks are
+    /// Whether blocks are counted, each of which is in one cell. Otherwise elements of blocks are
     /// counted.
     pub whole_blocks: bool,
 }
 
 impl CellLines {
-    /// Cells along this side.
+    /// Number of cells along this side.
     pub fn cells(&self) -> usize {
         self.lines.div_ceil(self.per_cell) as usize
     }
 }
 
 impl Scale {
-    /// The maximum number of cells of a side.
+    /// The maximum number of cells on a side.
     pub const MAX_SIZE: usize = 8192;
 
-    /// The maximum number of rows or columns, counted in scalars; it is more than a matrix may
+    /// The maximum number of rows or columns, counted in scalars. It is more than a matrix may
     /// have.
     pub const MAX_LINES: u64 = 1 << 40;
 
-    /// The finest scale with at most `size` cells a side. Rows and columns have the same scale,
-    /// unless one side would be shorter than a quarter of `size`. That side is then shown more
-    /// finely, as far as it has lines.
+    /// The finest scale with at most `size` cells on each side. Rows and columns have the same
+    /// scale, unless one side would be shorter than a quarter of `size`. That side is then shown
+    /// with more cells, up to one for each row or column.
     ///
     /// # Errors
     /// [`Error::Argument`] if `size` is 0 or above [`Scale::MAX_SIZE`]; [`Error::TooLarge`] if
@@ -62,8 +62,8 @@ impl Scale {
         let common = per_cell(scalar_rows.max(scalar_cols), size);
         let side = |lines| CellLines { lines, per_cell: common.min(per_cell(lines, size / 4)) };
         let (mut rows, mut cols) = (side(scalar_rows), side(scalar_cols));
-        // Blocks are whole if they fit a cell, or if a cell might have more elements than 32 bits
-        // count.
+        // Blocks are counted if they fit a cell, or if a cell might have more elements than a
+        // 32-bit count.
         let fit = rows.per_cell >= shape.rows() as u64 && cols.per_cell >= shape.cols() as u64;
         let whole_blocks = fit || rows.per_cell.saturating_mul(cols.per_cell) > u32::MAX.into();
         if whole_blocks {
@@ -73,9 +73,9 @@ impl Scale {
         Ok(Self { rows, cols, shape, whole_blocks })
     }
 
-    /// Rows and columns of pixels of a cell in a picture with at most `size` pixels a side, at most
-    /// `largest` a cell. Cells are square, but a side that shows every line and has few is
-    /// stretched to a quarter of `size`.
+    /// The number of rows and columns of pixels of a cell, in a picture with at most `size` pixels
+    /// on each side and cells of at most `largest` pixels. Cells are square, except if a side shows
+    /// each line in its own cell and has few: then it is stretched to a quarter of `size`.
     pub fn cell_size(&self, size: usize, largest: usize) -> (usize, usize) {
         let square = (size / self.height().max(self.width()).max(1)).clamp(1, largest.max(1));
         let stretched = |side: &CellLines| match side.per_cell {
@@ -85,12 +85,12 @@ impl Scale {
         (stretched(&self.rows), stretched(&self.cols))
     }
 
-    /// Cells from top to bottom.
+    /// Number of cells from top to bottom.
     pub fn height(&self) -> usize {
         self.rows.cells()
     }
 
-    /// Cells from left to right.
+    /// Number of cells from left to right.
     pub fn width(&self) -> usize {
         self.cols.cells()
     }

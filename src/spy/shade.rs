@@ -1,8 +1,8 @@
-//! [`Shaded`]: colours of cells, as indices into a palette.
+//! [`Shaded`]: the colours of cells, as indices into a palette.
 use super::{Cell, Raster, Scale};
 use crate::{Error, Result};
 
-/// Meaning of a cell's colour.
+/// The meaning of a cell's colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shade {
     /// The largest magnitude, on a logarithmic scale.
@@ -16,31 +16,31 @@ pub enum Shade {
 /// Red, green and blue.
 pub(super) type Colour = [u8; 3];
 
-/// The palette begins with these colours: nothing, zeros, values that are not finite, ink, frame
+/// The first colours of the palette: no entries, zeros, values that are not finite, entries, frame,
 /// and lines. The colours of a ramp or of mixtures follow.
 const FIXED: [Colour; 6] = [[255; 3], [200; 3], [0xd5, 0x5e, 0x00], [0; 3], [0x80, 0x80, 0x80], [0xec, 0xec, 0xec]];
 
-/// Steps of a ramp.
+/// Number of steps of a ramp.
 pub(super) const STEPS: u8 = 64;
 /// Viridis (van der Walt and Smith 2015, CC0) reversed, as ten colours to interpolate. Its
 /// lightness is even, larger values are darker on white, and colour-blind people can distinguish
-/// its colours.
+/// the colours.
 const VIRIDIS: [u32; 10] =
     [0xfde725, 0xb4de2c, 0x6dcd59, 0x35b779, 0x1f9e89, 0x26828e, 0x31688e, 0x3e4a89, 0x482878, 0x440154];
-/// The ramp for numbers of entries, in one hue.
+/// The ramp for numbers of entries. It has a single hue.
 const BLUES: [u32; 3] = [0x9cc3e0, 0x4a90c4, 0x08306b];
 
-/// Colours of entries in both matrices, in the first only (the fill), in the second only;
-/// colour-blind people can distinguish them (Okabe and Ito 2008, Tol 2021).
+/// Colours of entries that are in both matrices, in the first only (the fill-in), and in the second
+/// only. Colour-blind people can distinguish them (Okabe and Ito 2008, Tol 2021).
 const PARTS: [u32; 3] = [0x0072b2, 0xe69f00, 0xaa3377];
-/// Steps of a mixture.
+/// Number of steps of a mixture.
 const EIGHTHS: u64 = 8;
 
-/// Decades below the largest magnitude that have their own colours. Rounding errors are 16 decades
-/// below their numbers, and one number close to 0 must not make all others look alike.
+/// Number of decades below the largest magnitude that have different colours. Rounding errors are
+/// 16 decades below their numbers, and one number close to 0 must not make all others look alike.
 const DECADES: f64 = 20.0;
 
-/// Cells with their colours.
+/// Cells and their colours.
 ///
 /// ```
 /// use blockmul::extra::spy::{Raster, Shade, Shaded};
@@ -56,29 +56,30 @@ const DECADES: f64 = 20.0;
 pub struct Shaded {
     /// The scale of the raster.
     pub scale: Scale,
-    /// Row by row, indices into the palette.
+    /// The cells, row by row, as indices into the palette.
     pub cells: Vec<u8>,
-    /// Red, green and blue of each index.
+    /// Red, green and blue for each index.
     pub palette: Vec<Colour>,
-    /// Labels of the ends of the ramp.
+    /// Labels of the ends of the ramp, if there is one.
     pub ends: Option<[String; 2]>,
-    /// For each cell the parts of a comparison that it shows: both 1, first only 2, second only 4.
+    /// For each cell of a comparison the sum of 1 if it has entries in both, 2 if in the first
+    /// only, 4 if in the second only.
     pub parts: Vec<u8>,
-    /// The scale and the colours in words.
+    /// A description of the scale and the colours.
     pub description: String,
 }
 
 impl Shaded {
     /// The index of cells that store nothing.
     pub const NONE: u8 = 0;
-    /// The index of cells that store zeros alone.
+    /// The index of cells that only store zeros.
     pub const ZEROS: u8 = 1;
     /// The index of cells with NaN or infinity, if colours show magnitudes.
     pub const NOT_FINITE: u8 = 2;
-    /// The index of cells with entries, if colours mean nothing else.
+    /// The index of cells with entries, if colours have no other meaning.
     pub const INK: u8 = 3;
 
-    /// The cells of a matrix.
+    /// Assigns colours to the cells of a matrix.
     pub fn new(raster: &Raster, shade: Shade) -> Self {
         let ramp = match shade {
             Shade::Magnitude => Ramp::magnitudes(raster),
@@ -122,7 +123,8 @@ impl Shaded {
         }
     }
 
-    /// The cells of a comparison, from rasters of one scale: both, the first only, the second only.
+    /// Assigns colours to the cells of a comparison, given as rasters of one scale: the entries in
+    /// both matrices, in the first only, and in the second only.
     ///
     /// # Errors
     /// [`Error::Argument`] if the rasters have different scales.
@@ -149,7 +151,7 @@ fn describe(scale: &Scale, words: &str) -> String {
     format!("a cell shows {} x {} elements; {words}", scale.rows.per_cell, scale.cols.per_cell)
 }
 
-/// Positive numbers on a logarithmic scale.
+/// Positive numbers on a logarithmic scale of colours.
 #[derive(Clone, Copy)]
 struct Ramp {
     ends: [f64; 2],
@@ -161,8 +163,8 @@ impl Ramp {
         Self::new(cells, DECADES)
     }
 
-    /// A ramp from the least to the largest of the numbers that are above 0 and finite, over at
-    /// most `decades`.
+    /// A ramp from the smallest to the largest of the numbers that are positive and finite. It
+    /// covers at most `decades`.
     fn new(numbers: impl Iterator<Item = f64>, decades: f64) -> Option<Self> {
         let numbers = numbers.filter(|number| *number > 0.0 && number.is_finite());
         let ends = numbers.fold(None, |ends: Option<[f64; 2]>, number| {
@@ -174,7 +176,7 @@ impl Ramp {
 
     fn index(&self, number: f64) -> u8 {
         let [low, high] = self.ends.map(f64::log10);
-        // If all numbers are alike they have the colour of the largest.
+        // If all numbers are equal, they have the colour of the largest.
         let share = if high > low { (number.log10() - low) / (high - low) } else { 1.0 };
         step_index((share.clamp(0.0, 1.0) * f64::from(STEPS - 1)).round() as u8)
     }
@@ -196,8 +198,8 @@ fn mixture(first: u64, second: u64) -> Colour {
     mix([(PARTS[0], both), (PARTS[1], first), (PARTS[2], second)])
 }
 
-/// The mixture of the counts in both, in the first only, in the second only; each part that occurs
-/// gets at least an eighth.
+/// The index of the mixture for these counts: in both, in the first only, in the second only. Each
+/// part that occurs gets at least an eighth.
 fn mixture_index(counts: [u64; 3]) -> u8 {
     let total: u64 = counts.iter().sum();
     if total == 0 {
@@ -206,7 +208,8 @@ fn mixture_index(counts: [u64; 3]) -> u8 {
     let present = counts.map(|count| u64::from(count > 0));
     let second = (EIGHTHS * counts[2]).div_ceil(total).min(EIGHTHS - present[0] - present[1]);
     let first = (EIGHTHS * counts[1]).div_ceil(total).min(EIGHTHS - present[0] - second);
-    // Mixtures with fewer eighths of the first come before: 9 without any, 8 with one, ...
+    // Mixtures with fewer eighths of the first colour have lower indices: 9 mixtures have none of
+    // it, 8 have one eighth, and so on.
     let before: u64 = (0..first).map(|first| EIGHTHS + 1 - first).sum();
     FIXED.len() as u8 + (before + second) as u8
 }

@@ -1,4 +1,4 @@
-//! Jobs of a thread: to load a binary from the cache, or to compile several programs as one.
+//! Jobs of a thread: loading a binary from the cache, or compiling several programs as one.
 use super::Shared;
 use crate::{
     Error, Result,
@@ -79,7 +79,7 @@ impl Shared {
         if let Some(loaded) = binaries.get(key).and_then(Weak::upgrade) {
             return Some((loaded, 0.0));
         }
-        // If two threads load the same binary at once, each gets a program of its own.
+        // If two threads load the same binary at the same time, each gets its own program.
         drop(binaries);
         let binary = self.cache.as_ref()?.binary(key)?;
         let start = Instant::now();
@@ -90,8 +90,8 @@ impl Shared {
         Some((loaded, driver_ms))
     }
 
-    /// Compiles programs as one. If that fails, compiles each alone, so that each reports its own
-    /// error.
+    /// Compiles programs as one. If that fails, compiles each alone, so that each program has its
+    /// own error.
     fn compile(&self, programs: &[Arc<Program>]) {
         self.report();
         match self.compiled(programs) {
@@ -158,18 +158,18 @@ impl Shared {
         Ok(built)
     }
 
-    /// A program of the application's context from a binary.
+    /// A program from a binary, in the application's context.
     fn load(&self, binary: &[u8]) -> Result<ClProgram> {
         // SAFETY: the driver gave out these bytes for this device, version and source; only this
-        // user could write to them since (see `kernel_cache`).
+        // user could change them since (see `kernel_cache`).
         let program = unsafe { ClProgram::from_binary(&self.context, self.device, binary)? };
         program.build(self.device, "").map_err(|code| failed("clBuildProgram", code))?;
         Ok(program)
     }
 
-    /// Reports the number of kernels compiled so far, and of those to compile.
+    /// Reports the number of kernels compiled so far and the number of kernels to compile.
     fn report(&self) {
-        // Under the lock, so that the last report is the newest.
+        // The lock is held, so that the last report is the newest.
         if let Some(progress) = &*self.progress.lock().unwrap_or_else(PoisonError::into_inner) {
             let (left, compiled) = (self.queue().to_compile, self.compiled.load(Relaxed));
             progress.tell(compiled, compiled + left);
@@ -177,7 +177,7 @@ impl Shared {
     }
 }
 
-/// The kernels' names for messages, such as `cl/product/esc/gather.cl gather_runs`.
+/// The names of kernels for messages, such as `cl/product/esc/gather.cl gather_runs`.
 fn names(units: &[&Unit]) -> String {
     let name = |unit: &&Unit| format!("{} {}", unit.source.path(), unit.kernel);
     units.iter().map(name).collect::<Vec<_>>().join(", ")

@@ -13,34 +13,34 @@ use std::{
 pub(super) const KNOWN: &str = "kernels";
 /// Ending of a file that holds a binary.
 pub(super) const BINARY: &str = "binary";
-/// Characters of a key.
+/// Number of characters of a key.
 pub(super) const KEY_LENGTH: usize = 64;
 /// Beginning of the names of files that are being written.
 const UNFINISHED: &str = ".unfinished-";
-/// Most bytes of all files together. This is room for some hundred batches of PoCL, of about 500 KB
-/// each.
+/// Maximum size of all files together, in bytes. This is enough for some hundred batches of PoCL,
+/// of about 500 KB each.
 const MOST_BYTES: u64 = 256 << 20;
-/// Most bytes of one file. The cache never writes a larger one.
+/// Maximum size of one file, in bytes. The cache never writes a larger file.
 const LARGEST: u64 = 64 << 20;
-/// The time stamps of files in use are renewed at most once in this time.
+/// The time stamp of a file in use is renewed at most once in this time.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The reason why a folder is not used.
 #[derive(Debug)]
 pub(super) enum Unusable {
-    /// The system does not allow to create or to inspect it.
+    /// The system does not allow creating or inspecting the folder.
     Refused(io::Error),
-    /// It belongs to another user.
+    /// The folder belongs to another user.
     OfAnother,
     WritableByOthers,
-    /// It would be created in the home of another user.
+    /// The folder would be created in the home of another user.
     HomeOfAnother,
 }
 
 pub(super) struct Folder {
     path: PathBuf,
     most_bytes: u64,
-    /// Bytes this process has written since it last looked for files to remove.
+    /// Bytes that this process has written since it last searched for files to remove.
     written: AtomicU64,
 }
 
@@ -54,9 +54,9 @@ impl Folder {
         Self { most_bytes, ..Self::new(path) }
     }
 
-    /// Opens the folder at `path`, or creates it. It must belong to the user, and no other may
-    /// write to it. None is created if `home` belongs to another user, who could not use the
-    /// folder.
+    /// Opens the folder at `path`, or creates it. It must belong to the user, and no other user may
+    /// write to it. If `home` belongs to another user, no folder is created there, because that
+    /// user could not use it.
     pub(super) fn usable(path: PathBuf, home: Option<&Path>) -> std::result::Result<Self, Unusable> {
         if !path.is_dir() {
             let is_forbidden = |home: &Path| fs::metadata(home).is_ok_and(|about| is_anothers(&about));
@@ -109,8 +109,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes the least recently used files until a quarter of the bound is free. Also removes
-    /// unfinished files that are older than a day.
+    /// Removes the least recently used files until a quarter of the maximum size is free. Also
+    /// removes unfinished files that are older than a day.
     fn prune(&self) {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         let mut files = Vec::new();
@@ -187,8 +187,8 @@ fn kind(entry: &DirEntry) -> Kind {
     }
 }
 
-/// Opens a file for reading. It does not wait, since opening a pipe or a device could take forever,
-/// and it fails for a link.
+/// Opens a file for reading. It does not wait, because opening a pipe or a device could block
+/// forever, and it refuses a link.
 #[cfg(unix)]
 fn open(path: &Path) -> io::Result<File> {
     use rustix::fs::OFlags;
@@ -202,7 +202,7 @@ fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Creates the folder and its missing parents, for this user alone.
+/// Creates the folder and its missing parents, with access only for this user.
 fn make(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -211,7 +211,7 @@ fn make(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Whether this user owns the folder and no other may write to it.
+/// Whether this user owns the folder and no other user may write to it.
 #[cfg(unix)]
 fn is_ours(about: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -224,7 +224,7 @@ fn is_owned(about: &fs::Metadata) -> bool {
     about.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// Whether another user owns the folder. Folders of the superuser, such as `/tmp`, count as common.
+/// Whether another user owns the folder. Folders of the superuser, such as `/tmp`, count as shared.
 #[cfg(unix)]
 fn is_anothers(about: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -1,17 +1,19 @@
-//! The cache of kernels: binaries of compiled programs in the user's files. A process loads a
+//! The cache of kernels: binaries of compiled programs in a folder of the user. A process loads a
 //! kernel in a millisecond, while compiling takes tens of milliseconds.
 //!
 //! The name of a file is a hash of everything its contents depend on: source, options, device,
 //! driver, platform, the variables that control PoCL's compiler, and the version of this crate.
 //! There are two kinds of files. One holds a binary, as the driver provided it. The other describes
-//! one kernel: the binary that contains it, and the names and types of its arguments. These are
-//! stored because OpenCL promises them only for programs built from source.
+//! one kernel: the binary that contains it, and the names and types of its arguments. Names and
+//! types are stored because OpenCL guarantees them only for programs built from source.
 //!
-//! Any fault in a file or the folder makes programs be compiled from source; it is never an error.
+//! If a file or the folder has any fault, programs are compiled from source; there is no error.
 //! Files are written under a temporary name and renamed. Only their owner can write to the folder
-//! and the files, since drivers execute their contents. [`obstacle`] says why a folder is not used.
+//! and the files, because drivers execute their contents. [`obstacle`] says why a folder is not
+//! used.
 //!
-//! `BLOCKMUL_CACHE` names another folder; `off` turns the cache off.
+//! The environment variable `BLOCKMUL_CACHE` names another folder, or turns the cache off if it is
+//! `off`.
 mod entry;
 mod folder;
 
@@ -44,13 +46,13 @@ const COMPILER_VARIABLES: [&str; 6] = [
     "POCL_WORK_GROUP_SPECIALIZATION",
 ];
 
-/// The numbers of kernels and bytes that [`clear`] removed.
+/// The numbers of kernels and of bytes that [`clear`] removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct Cleared {
-    /// Kernels.
+    /// Number of kernels.
     pub kernels: u64,
-    /// Bytes of their files.
+    /// Number of bytes of their files.
     pub bytes: u64,
 }
 
@@ -60,8 +62,8 @@ fn named() -> Option<OsString> {
 }
 
 /// The folder of compiled kernels: the one that the environment variable `BLOCKMUL_CACHE` names,
-/// else `blockmul/kernels` in the user's cache folder. `None` if the variable is `off` or the user
-/// has no cache folder.
+/// otherwise `blockmul/kernels` in the user's cache folder. `None` if the variable is `off` or the
+/// user has no cache folder.
 pub fn folder() -> Option<PathBuf> {
     match named() {
         Some(value) if value.eq_ignore_ascii_case("off") => None,
@@ -70,15 +72,15 @@ pub fn folder() -> Option<PathBuf> {
     }
 }
 
-/// Opens the folder, or creates it if that is allowed.
+/// Opens the folder, or creates it if this is allowed.
 fn usable(path: &Path) -> std::result::Result<Folder, Unusable> {
     let home = if named().is_none() { dirs::home_dir() } else { None };
     Folder::usable(path.to_owned(), home.as_deref())
 }
 
-/// The reason why [`folder`] is not used although it could be, and what to do about it. Every
-/// process then compiles its kernels. `None` if the folder is used, the cache is off, or the system
-/// allows no such folder.
+/// The reason why [`folder`] is not used although it could be, and how to change that. Without the
+/// folder every process compiles its kernels. `None` if the folder is used, if the cache is off, or
+/// if the system does not support such a folder.
 pub fn obstacle() -> Option<String> {
     let path = folder()?;
     let elsewhere = || format!("set {VARIABLE} to another folder");
@@ -92,7 +94,7 @@ pub fn obstacle() -> Option<String> {
     Some(format!("every run compiles its kernels, since the folder {path} is not used: {why}; {remedy}"))
 }
 
-/// Removes every compiled kernel from [`folder`]. Other files stay.
+/// Removes every compiled kernel from [`folder`]. Other files remain.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if a file cannot be removed.
@@ -103,12 +105,12 @@ pub fn clear() -> Result<Cleared> {
 /// The cache of one device.
 pub(super) struct Cache {
     folder: Folder,
-    /// The hash of everything that all programs of the device depend on.
+    /// The hash of the properties on which all programs of the device depend.
     of_device: Sha256,
 }
 
 impl Cache {
-    /// The cache for a device; `None` if it is off or its folder cannot be used.
+    /// The cache of a device; `None` if the cache is off or its folder cannot be used.
     pub(super) fn for_device(info: &DeviceInfo) -> Option<Self> {
         let path = folder()?;
         match usable(&path) {
@@ -134,7 +136,7 @@ impl Cache {
         self.key(&[&COMMON.text(), &source.text(), &options.to_string(), kernel])
     }
 
-    /// The description of a kernel in the cache, if it has one.
+    /// The description of a kernel, if the cache has one.
     pub(super) fn find(&self, unit: &Unit) -> Option<KnownKernel> {
         let key = self.key_of(unit);
         let bytes = self.folder.read(&key, KNOWN)?;
@@ -172,8 +174,8 @@ impl Cache {
     }
 }
 
-/// The hash of everything that all programs of a device depend on. `variable` returns the value of
-/// an environment variable.
+/// The hash of the properties on which all programs of a device depend. `variable` returns the
+/// value of an environment variable.
 fn hash_of(info: &DeviceInfo, variable: impl Fn(&str) -> Option<OsString>) -> Sha256 {
     let mut hash = Sha256::new();
     for part in [
@@ -195,7 +197,7 @@ fn hash_of(info: &DeviceInfo, variable: impl Fn(&str) -> Option<OsString>) -> Sh
     hash
 }
 
-/// Adds a text preceded by its length, so that different lists of texts have different hashes.
+/// Adds a text and, before it, its length, so that different lists of texts have different hashes.
 fn add(hash: &mut Sha256, text: &str) {
     hash.update((text.len() as u64).to_le_bytes());
     hash.update(text);

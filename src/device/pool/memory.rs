@@ -14,16 +14,16 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
 };
 
-/// A `cl_mem`. It comes from the pool and returns to it, or it belongs to the application and is
+/// A `cl_mem`. It comes from the pool and returns there, or it belongs to the application and is
 /// retained.
 pub(in crate::device) struct Memory {
     pub(super) raw: isize,
     pub(super) bytes: u64,
     pub(super) home: MemoryHome,
-    /// The queues whose commands may use the memory, as bits by queue number.
+    /// The queues whose commands may use the memory: bit i stands for queue i.
     pub(super) queues: AtomicU32,
     pub(super) first_use: Arc<FirstUse>,
-    /// Whether the memory must not be used again.
+    /// Whether the memory must not be reused.
     pub(super) lost: AtomicBool,
 }
 
@@ -44,12 +44,12 @@ impl Memory {
         self.raw()
     }
 
-    /// Adds the memory to what a command uses.
+    /// Adds the memory to the uses of a command.
     pub(in crate::device) fn count_in(&self, uses: &mut Uses) {
         uses.memory(self.bytes, &self.first_use);
     }
 
-    /// The commands after which the memory is free, if no further ones use it.
+    /// The commands after which the memory is free, unless further commands use it.
     pub(in crate::device) fn behind(&self) -> Vec<Point> {
         match &self.home {
             MemoryHome::Pool(pool, _) => pool.commands.last_of(self.queues.load(Relaxed)),
@@ -57,7 +57,7 @@ impl Memory {
         }
     }
 
-    /// Assigns the memory to commands of `queue` alone, after the commands `behind`.
+    /// Assigns the memory to commands of `queue` only, after the commands `behind`.
     pub(in crate::device) fn hand_to(&mut self, queue: &Queue, behind: Vec<Point>) {
         queue.follow(behind);
         self.queues = AtomicU32::new(1 << queue.number());
@@ -68,7 +68,7 @@ impl Memory {
     /// # Safety
     /// `raw` must be a valid `cl_mem`.
     pub(in crate::device) unsafe fn foreign(raw: cl_mem) -> Result<Self> {
-        // SAFETY: the caller promises that `raw` is valid.
+        // SAFETY: the caller guarantees that `raw` is valid.
         check("clRetainMemObject", unsafe { cl::retain_mem_object(raw) })?;
         let bytes: usize = check("clGetMemObjectInfo", cl::get_mem_object_info(raw, cl::CL_MEM_SIZE))?.into();
         let (raw, bytes, first_use) = (raw as isize, bytes as u64, Arc::default());
@@ -79,7 +79,8 @@ impl Memory {
         self.bytes
     }
 
-    /// Gives away the handle with one reference. The memory never returns to the pool.
+    /// Returns the handle together with one reference, which the caller owns. The memory never
+    /// returns to the pool.
     pub(in crate::device) fn into_raw(mut self) -> cl_mem {
         if let MemoryHome::Pool(pool, meter) = std::mem::replace(&mut self.home, MemoryHome::Foreign) {
             pool.state().used_bytes -= self.bytes;
@@ -115,7 +116,7 @@ impl Drop for Memory {
 }
 
 pub(super) fn release(raw: isize) {
-    // SAFETY: this module created or retained `raw` and releases it once. If that fails it leaks;
-    // nothing else can be done.
+    // SAFETY: this module created or retained `raw` and releases it once. If the release fails, the
+    // memory leaks.
     let _ = unsafe { cl::release_mem_object(raw as cl_mem) };
 }

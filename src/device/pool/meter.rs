@@ -1,11 +1,11 @@
-//! Accounts of device memory.
+//! Counts device memory.
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Counts bytes: those in use now, the most in use at once, and the most that were in use and kept
-/// by the pool together.
+/// Counts bytes: the bytes in use now, the most in use at once, and the most that were in use or
+/// kept by the pool at once.
 #[derive(Default)]
 pub(crate) struct Meter {
     used: AtomicU64,
@@ -14,7 +14,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Counts `bytes` more as in use, while the pool keeps `kept` bytes.
+    /// Counts `bytes` more bytes as in use, while the pool keeps `kept` bytes.
     pub(super) fn add(&self, bytes: u64, kept: u64) {
         let used = self.used.fetch_add(bytes, Relaxed) + bytes;
         self.most_used.fetch_max(used, Relaxed);
@@ -38,7 +38,7 @@ impl Meter {
     }
 }
 
-/// The meter that counts the memory taken, and the limit on it.
+/// The meter that counts the allocated memory, and its limit.
 #[derive(Clone, Copy)]
 pub(in crate::device) struct Budget<'a> {
     pub(in crate::device) meter: &'a Arc<Meter>,
@@ -46,7 +46,7 @@ pub(in crate::device) struct Budget<'a> {
 }
 
 impl Budget<'_> {
-    /// Bytes that the pool may keep if `bytes` more are in use.
+    /// Number of bytes that the pool may keep if `bytes` more are in use.
     pub(super) fn room_for(&self, bytes: u64) -> u64 {
         self.limit.saturating_sub(self.meter.used().saturating_add(bytes))
     }

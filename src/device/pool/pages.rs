@@ -1,10 +1,9 @@
-//! Memory of CPU devices in pages of 2 MiB.
+//! Allocates memory of CPU devices in pages of 2 MiB.
 //!
-//! OpenCL runtimes for CPUs take memory in pages of 4 KiB. Scattered reads then wait for addresses
-//! to be translated, and touching a page for the first time costs as much as reading it many times.
-//! So large buffers are placed in memory of our own, for which the system is asked for large pages.
-//! The runtime uses this memory in place, and returns it when the last command that uses it has
-//! ended.
+//! OpenCL runtimes for CPUs allocate memory in pages of 4 KiB. Scattered reads then wait for
+//! address translation, and touching a page for the first time costs as much as reading it many
+//! times. So large buffers use memory that this module maps, with a request for large pages. The
+//! runtime uses this memory in place, and releases it when the last command that uses it has ended.
 use opencl3::{
     memory::{self as cl, CL_MEM_READ_WRITE},
     types::{cl_context, cl_mem},
@@ -16,15 +15,16 @@ use {
     std::ffi::c_void,
 };
 
-/// Bytes of a large page.
+/// Number of bytes of a large page.
 #[cfg(target_os = "linux")]
 const PAGE: usize = 2 << 20;
 
-/// Fewest bytes of a buffer in large pages. At most half of that is wasted.
+/// Smallest buffer in large pages, in bytes. At most half of its memory is wasted.
 #[cfg(target_os = "linux")]
 const LEAST: usize = 2 * PAGE;
 
-/// Creates a buffer of a CPU device, in large pages if it fills some and the system provides them.
+/// Creates a buffer of a CPU device, in large pages if it is large enough and the system provides
+/// them.
 pub(super) fn create(context: cl_context, bytes: usize) -> Result<cl_mem, i32> {
     #[cfg(target_os = "linux")]
     if bytes >= LEAST
@@ -50,11 +50,12 @@ struct Region {
 
 #[cfg(target_os = "linux")]
 impl Region {
-    /// Maps memory for `bytes` that begins at a large page; `None` if the system has none.
+    /// Maps memory for `bytes` bytes, from the start of a large page; `None` if the system has
+    /// none.
     fn new(bytes: usize) -> Option<Self> {
         let pages = bytes.checked_next_multiple_of(PAGE)?;
         let len = pages.checked_add(PAGE)?;
-        // SAFETY: a new mapping at an address of the system's choice.
+        // SAFETY: this is a new mapping at an address that the system chooses.
         let base =
             unsafe { mmap_anonymous(std::ptr::null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) };
         let region = Self { base: base.ok()?, len };
@@ -63,12 +64,12 @@ impl Region {
         Some(region)
     }
 
-    /// The beginning of its first large page.
+    /// The start of the first large page.
     fn begin(&self) -> *mut c_void {
         self.base.map_addr(|address| address.next_multiple_of(PAGE))
     }
 
-    /// Makes a buffer that keeps the region alive as long as it is in use.
+    /// Makes a buffer that keeps the region alive as long as the buffer is in use.
     fn into_buffer(self, context: cl_context, bytes: usize) -> Option<cl_mem> {
         // SAFETY: the memory has `bytes` bytes and lives until the buffer is destroyed.
         let raw =
@@ -78,8 +79,8 @@ impl Region {
         match unsafe { cl::set_mem_object_destructor_callback(raw, unmap, region.cast()) } {
             Ok(()) => Some(raw),
             Err(_) => {
-                // SAFETY: the buffer is new: no command uses it, and nothing else refers to the
-                // region, which stays mapped if the buffer does.
+                // SAFETY: the buffer is new, so no command uses it. Nothing else refers to the
+                // region, which stays mapped if the buffer stays.
                 unsafe {
                     if cl::release_mem_object(raw).is_ok() {
                         drop(Box::from_raw(region));
@@ -94,16 +95,16 @@ impl Region {
 #[cfg(target_os = "linux")]
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this region's, and no buffer uses it any more. A failure leaves it
-        // mapped.
+        // SAFETY: the mapping belongs to this region, and no buffer uses it any more. If unmapping
+        // fails, it stays mapped.
         let _ = unsafe { munmap(self.base, self.len) };
     }
 }
 
-/// The runtime calls this when it has destroyed the buffer.
+/// Called by the runtime after it has destroyed the buffer.
 #[cfg(target_os = "linux")]
 extern "C" fn unmap(_: cl_mem, region: *mut c_void) {
-    // SAFETY: `into_buffer` made the pointer of a box, for this call alone.
+    // SAFETY: `into_buffer` made the pointer from a box, for this call only.
     drop(unsafe { Box::from_raw(region.cast::<Region>()) });
 }
 

@@ -1,4 +1,4 @@
-//! Bookkeeping of the commands on all queues of a device.
+//! Records the commands of all queues of a device.
 use super::SharedEvent;
 use crate::{
     Error, Result,
@@ -16,12 +16,12 @@ use std::{
     },
 };
 
-/// With this many pending commands, statuses are checked even if nothing is read. A solver that
-/// never reads must not keep an event for each command.
+/// If this many commands are pending, statuses are checked even if nothing is read. So a solver
+/// that never reads does not keep an event for each command.
 pub(super) const MOST_PENDING: usize = 1024;
 
-/// Most queues of a device: a set of queues is the bits of one word. Half of them may be queues
-/// that keep times.
+/// Maximum number of queues of a device: a set of queues is stored as the bits of one word. Half of
+/// them may be queues that keep times.
 const MOST_QUEUES: usize = u32::BITS as usize;
 
 /// The pending commands of all queues of a device.
@@ -34,34 +34,34 @@ pub(in crate::device) struct Commands {
 
 #[derive(Default)]
 pub(super) struct State {
-    /// A clock for the bookkeeping. It counts the commands taken, and the calls that make commands
-    /// wait for others.
+    /// A clock for these records. It counts accepted commands, and calls that make commands wait
+    /// for others.
     now: u64,
     queues: Vec<QueueState>,
     pub(super) pending: VecDeque<(&'static str, SharedEvent)>,
-    /// The number of pending commands at which statuses are checked although nothing is read.
+    /// The number of pending commands at which statuses are checked even if nothing is read.
     check_at: usize,
     /// The first command that failed after it was accepted.
     failed: Option<(&'static str, i32)>,
 }
 
-/// The bookkeeping of one queue.
+/// The records of one queue.
 struct QueueState {
     raw: Arc<CommandQueue>,
-    /// Whether each command waits for the one before by its event.
+    /// Whether each command waits for the event of the command before.
     by_events: bool,
-    /// The last command, with the time at which it was taken. There are several if threads enqueued
-    /// at the same time, because their order is not known. It is empty if the last command is known
-    /// to be done.
+    /// The last command, with the time at which it was accepted. If threads enqueued at the same
+    /// time, there are several, because their order is not known. The list is empty if the last
+    /// command is known to have ended.
     last: Vec<(u64, SharedEvent)>,
-    /// Commands of other queues that the next command waits for, with the time at which this was
+    /// Commands of other queues for which the next command waits, with the time at which this was
     /// set.
     awaited: Vec<(u64, Point)>,
-    /// The common event of the commands without events since it was last needed.
+    /// The common event of all commands without events since a common event was last needed.
     silent: Option<SharedEvent>,
 }
 
-/// A point in a queue's order: one of its commands.
+/// A point in the order of a queue: one of its commands.
 #[derive(Clone)]
 pub(in crate::device) struct Point {
     /// The number of the queue.
@@ -86,8 +86,8 @@ impl Commands {
         self.state().now
     }
 
-    /// Returns the time before a command of `queue` is enqueued, and the events that it has to wait
-    /// for.
+    /// Returns the time before a command of `queue` is enqueued, and the events for which it has to
+    /// wait.
     ///
     /// # Errors
     /// [`Error::CommandFailed`] if a command of the device has failed.
@@ -103,7 +103,8 @@ impl Commands {
         for point in awaited {
             match point.event.status() {
                 Ok(0) => {}
-                // If the device has forgotten the failure, it had waited for all commands before.
+                // If the device has forgotten the failure, it has already waited for all earlier
+                // commands.
                 Ok(code) if code < 0 => self.check_statuses()?,
                 _ => {
                     self.flush(&point)?;
@@ -114,8 +115,8 @@ impl Commands {
         Ok((now, before))
     }
 
-    /// The common event of commands of `queue` that have no events, for one more such command. As
-    /// soon as it is needed, it is checked like the event of a single command.
+    /// The common event of commands of `queue` without events, for one more such command. As soon
+    /// as the event is needed, it is checked like the event of a single command.
     pub(super) fn end_of_silent(&self, queue: u32, call: &'static str) -> SharedEvent {
         let mut state = self.state();
         let of_queue = &mut state.queues[queue as usize];
@@ -128,14 +129,14 @@ impl Commands {
         end
     }
 
-    /// The common event of the commands of `queue` without events since it was last needed, if
-    /// there are such commands.
+    /// The common event of the commands of `queue` without events since a common event was last
+    /// needed, if there are such commands.
     pub(super) fn silent(&self, queue: u32) -> Option<SharedEvent> {
         self.state().queues[queue as usize].silent.clone().filter(|end| end.is_open())
     }
 
-    /// Records a command of `queue` that began at `begun` and was accepted. It may be `done`
-    /// already.
+    /// Records a command of `queue` that began at `begun` and was accepted. It may already be
+    /// `done`.
     ///
     /// # Errors
     /// See [`Commands::check_statuses`]; only if many statuses are unchecked.
@@ -151,16 +152,16 @@ impl Commands {
         state.now += 1;
         let now = state.now;
         let of_queue = &mut state.queues[queue as usize];
-        // The command is certain to come after all that was there when it began, and after nothing
-        // else.
+        // The command is known to run after the commands that were recorded when it began, and only
+        // after these.
         of_queue.last.retain(|(at, _)| *at > begun);
         of_queue.awaited.retain(|(at, _)| *at > begun);
-        // In a queue ordered by events the next command waits even for a command that is done. A
-        // marker with nothing to wait for would wait for the application's commands.
+        // In a queue ordered by events the next command waits even for a command that has ended.
+        // With an empty wait list a marker would wait for the application's commands.
         if !done || of_queue.by_events {
             of_queue.last.push((now, taken.clone()));
         }
-        // The common event of commands without events is pending already.
+        // The common event of commands without events is already pending.
         if taken.is_own() {
             state.pending.push_back((call, taken.clone()));
         }
@@ -182,8 +183,8 @@ impl Commands {
         points.collect()
     }
 
-    /// Makes the next command of `queue`, and so all later ones, wait for `points`. Points of the
-    /// queue itself are skipped, since they come earlier anyway.
+    /// Makes the next command of `queue`, and therefore all later ones, wait for `points`. Points
+    /// of the queue itself are skipped, because they come earlier anyway.
     pub(super) fn follow(&self, queue: u32, points: Vec<Point>) {
         if points.iter().all(|point| point.queue == queue) {
             return;
@@ -200,7 +201,7 @@ impl Commands {
         }
     }
 
-    /// If the last commands of `queue` have ended, forgets them, so that nothing waits for them.
+    /// If the last commands of `queue` have ended, forgets them, so that no command waits for them.
     pub(super) fn forget_ended(&self, queue: u32) {
         let of_queue = &mut self.state().queues[queue as usize];
         if !of_queue.by_events {
@@ -213,8 +214,9 @@ impl Commands {
         self.state().check_statuses()
     }
 
-    /// Waits for every command of every queue. A queue without commands is skipped, because it
-    /// would take some microseconds. The first queue is never skipped: it may be the application's.
+    /// Waits for every command of every queue. A queue without commands is skipped, because waiting
+    /// takes some microseconds. The first queue is never skipped, because it may belong to the
+    /// application.
     pub(super) fn finish(&self) -> Result<()> {
         let state = self.state();
         let (then, all) = (state.now, state.queues.iter().enumerate());
@@ -233,7 +235,7 @@ impl Commands {
         finished
     }
 
-    /// Forgets a failure, and the commands taken until `then`, which are done.
+    /// Forgets a failure and the commands accepted until `then`, all of which have ended.
     pub(super) fn forget(&self, then: u64) {
         let mut state = self.state();
         state.failed = None;
@@ -244,7 +246,7 @@ impl Commands {
         }
     }
 
-    /// The number of failures that were forgotten. At each failure, the contents of memory that a
+    /// The number of failures that were forgotten. At each failure the contents of memory that a
     /// plan keeps between executions are lost.
     pub(in crate::device) fn forgotten(&self) -> u64 {
         self.forgotten.load(Ordering::SeqCst)
@@ -254,7 +256,7 @@ impl Commands {
     pub(in crate::device) fn wait(&self, points: &[Point]) {
         for point in points {
             if !matches!(point.event.status(), Ok(..=0)) {
-                // A command that failed has ended, too. The next command is refused.
+                // A command that failed has ended, too. The next command will be refused.
                 let _ = self.flush(point).and_then(|()| point.event.wait());
                 let _ = self.check_statuses();
             }
@@ -286,7 +288,7 @@ impl State {
     fn check_statuses(&mut self) -> Result<()> {
         let mut asked = Ok(());
         let Self { pending, failed, .. } = self;
-        // A common event that nothing has needed is skipped: if one of its commands fails, later
+        // A common event that has not been needed is skipped: if one of its commands fails, later
         // commands fail too.
         pending.retain(|(call, event)| match event.is_known().then(|| event.status()) {
             Some(Ok(0)) => false,
@@ -294,7 +296,7 @@ impl State {
                 failed.get_or_insert((call, code));
                 false
             }
-            // The command is pending, or this is a common event that nothing has needed.
+            // The command is pending, or it is a common event that has not been needed.
             Some(Ok(_)) | None => true,
             Some(Err(error)) => {
                 asked = Err(error);

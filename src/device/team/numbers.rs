@@ -4,8 +4,8 @@ use crate::tuning::numbers;
 numbers! {
     /// Numbers of teams.
     pub(crate) struct TeamNumbers |n| {
-        /// 1 if teams of 32 work-items exchange words by warp instructions, on NVIDIA devices;
-        /// otherwise 0. With 0 they exchange words through local memory.
+        /// 1 if teams of 32 work-items exchange words by warp instructions, which NVIDIA devices
+        /// have; otherwise 0. With 0 they exchange words through local memory.
         warp_instructions: All(0, 1),
     }
 }

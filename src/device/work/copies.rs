@@ -1,29 +1,29 @@
-//! Writes, copies and fills of device memory.
+//! Writes to, copies within and fills of device memory.
 use super::Work;
 use crate::{Result, Word, device::Buffer};
 use opencl3::command_queue as clq;
 
-/// Most bytes of one fill; the rest is copied from the filled part. NVIDIA's driver counts patterns
-/// in 31 bits. Fills of single bytes fail from 2 GiB on. Patterns of 16 bytes fail from 32 GiB on,
-/// or never end, at any offset.
+/// Maximum number of bytes of one fill. The rest is copied from the filled part. NVIDIA's driver
+/// counts patterns in 31 bits. Fills of single bytes fail from 2 GiB on. Patterns of 16 bytes fail
+/// from 32 GiB on, or never end, at any offset.
 const FILL_BYTES: usize = 16 << 30;
 
 impl Work {
-    /// A buffer holding `values`. Waits until they are copied.
+    /// A buffer that holds `values`. Waits until they are copied.
     pub fn upload<T: Word>(&self, values: &[T]) -> Result<Buffer<T>> {
         let mut buffer = self.buffer(values.len())?;
         self.write(values, &mut buffer)?;
         Ok(buffer)
     }
 
-    /// Copies `values` into the whole of `buffer`. Waits until they are copied.
+    /// Copies `values` to the whole of `buffer`. Waits until they are copied.
     pub fn write<T: Word>(&self, values: &[T], buffer: &mut Buffer<T>) -> Result<()> {
         assert_eq!(values.len(), buffer.len());
         buffer.check::<T>();
         self.write_bytes(bytemuck::cast_slice(values), buffer)
     }
 
-    /// Does as [`Work::write`] with the bytes of the values.
+    /// Like [`Work::write`], with the bytes of the values.
     pub fn write_bytes(&self, values: &[u8], buffer: &mut Buffer) -> Result<()> {
         match values {
             [] if buffer.len() == 0 => Ok(()),
@@ -31,23 +31,25 @@ impl Work {
         }
     }
 
-    /// Enqueues a write of all bytes of `buffer`. If it does not block, `values` must stay
+    /// Enqueues a write of all bytes of `buffer`. If the write does not block, `values` must stay
     /// unchanged until it has ended.
     pub(super) fn enqueue_write(&self, values: &[u8], buffer: &mut Buffer, blocks: bool) -> Result<()> {
         assert_eq!(values.len(), buffer.value_bytes());
         self.enqueue("clEnqueueWriteBuffer", &self.uses(&[&buffer.memory]), &mut |queue, wait| {
-            // SAFETY: the buffer holds so many bytes, which are there until the write has ended.
+            // SAFETY: the buffer has as many bytes as `values`, which exist until the write has
+            // ended.
             unsafe {
                 let (from, bytes, blocks) = (values.as_ptr().cast(), size_of_val(values), blocks.into());
                 let memory = buffer.raw_on(&self.queue);
                 clq::enqueue_write_buffer(queue, memory, blocks, 0, bytes, from, wait.len(), wait.pointer())
             }
         })?;
-        // Commands after a wait must not use results that a failed command has not computed.
+        // Commands after a wait must not use results that a failed command was to compute.
         if blocks { self.queue.check_statuses() } else { Ok(()) }
     }
 
-    /// Copies `len` values of `from` at `from_start` into `to` at `to_start`, on the device.
+    /// Copies `len` values on the device, from index `from_start` of `from` to index `to_start` of
+    /// `to`.
     pub fn copy<T>(
         &self,
         from: &Buffer<T>,
@@ -69,8 +71,8 @@ impl Work {
         let size = from.word().bytes();
         let (from_start, to_start, bytes) = (from_start * size, to_start * size, len * size);
         self.enqueue("clEnqueueCopyBuffer", &self.uses(&[&from.memory, &to.memory]), &mut |queue, wait| {
-            // SAFETY: both ranges lie inside their buffers. These are distinct, since one is
-            // borrowed mutably.
+            // SAFETY: both ranges are inside their buffers. The buffers are distinct, because one
+            // is borrowed mutably.
             unsafe {
                 let (from, to) = (from.raw_on(&self.queue), to.raw_on(&self.queue));
                 let (wait, events) = (wait.len(), wait.pointer());
@@ -79,14 +81,14 @@ impl Work {
         })
     }
 
-    /// Sets every value of `buffer`, which must come from the pool, to zero, and a few bytes after
-    /// them.
+    /// Sets to zero every value of `buffer`, and a few bytes after the values. The buffer must come
+    /// from the pool.
     pub fn fill_zero<T>(&self, buffer: &mut Buffer<T>) -> Result<()> {
         self.fill_zero_by(buffer.any_mut(), FILL_BYTES)
     }
 
-    /// Does as [`Work::fill_zero`] with commands of at most `most` bytes, a multiple of the
-    /// pattern's 16.
+    /// Like [`Work::fill_zero`], with commands of at most `most` bytes, a multiple of the pattern's
+    /// 16 bytes.
     fn fill_zero_by(&self, buffer: &mut Buffer, most: usize) -> Result<()> {
         let zero = [0u8; 16];
         let bytes = buffer.value_bytes().next_multiple_of(zero.len());
@@ -96,7 +98,7 @@ impl Work {
         }
         let first = most.min(bytes);
         self.enqueue("clEnqueueFillBuffer", &self.uses(&[&buffer.memory]), &mut |queue, wait| {
-            // SAFETY: the range lies inside the memory held; the pattern is copied by the call.
+            // SAFETY: the range is inside the memory held. The call copies the pattern.
             unsafe {
                 let (pattern, size, wait, events) = (zero.as_ptr().cast(), zero.len(), wait.len(), wait.pointer());
                 clq::enqueue_fill_buffer(queue, buffer.raw_on(&self.queue), pattern, size, 0, first, wait, events)
@@ -105,7 +107,8 @@ impl Work {
         (first..bytes).step_by(most).try_for_each(|start| {
             let len = most.min(bytes - start);
             self.enqueue("clEnqueueCopyBuffer", &self.uses(&[&buffer.memory]), &mut |queue, wait| {
-                // SAFETY: both ranges lie inside the memory held, the first before the second.
+                // SAFETY: both ranges are inside the memory held, and the first ends before the
+                // second begins.
                 unsafe {
                     let (memory, wait, events) = (buffer.raw_on(&self.queue), wait.len(), wait.pointer());
                     clq::enqueue_copy_buffer(queue, memory, memory, 0, start, len, wait, events)
@@ -115,7 +118,7 @@ impl Work {
     }
 }
 
-/// Whether `start..start + len` lies in `0..end`. If the sum overflows it does not.
+/// Whether the range `start..start + len` is inside `0..end`. It is not if the sum overflows.
 pub(super) fn lies_in(start: usize, len: usize, end: usize) -> bool {
     start.checked_add(len).is_some_and(|last| last <= end)
 }

@@ -1,5 +1,5 @@
-//! Lanes: a work may be split among several queues of the device, so that kernels too small to fill
-//! the device overlap.
+//! Lanes: the commands of a work may be divided among several queues of the device, so that kernels
+//! that are too small to fill the device overlap.
 use super::{StageRecord, Work};
 use crate::{Result, device::queue::Queue};
 use opencl3::command_queue as clq;
@@ -8,28 +8,28 @@ use std::{
     sync::Arc,
 };
 
-/// The work from which a lane was split, and after whose commands it begins.
+/// The work from which a lane was split, and the commands after which the lane begins.
 pub(super) struct LaneOrigin {
     queue: Arc<Queue>,
-    /// Number of commands that the work had taken by then.
+    /// Number of commands that the work had at that time.
     commands: usize,
 }
 
 impl LaneOrigin {
-    /// A point on `queue`, after its first `commands` commands.
+    /// A point on `queue` after its first `commands` commands.
     pub(super) fn of(queue: &Arc<Queue>, commands: usize) -> Self {
         Self { queue: queue.clone(), commands }
     }
 }
 
 impl Work {
-    /// Makes `lanes` works whose commands may overlap. Each begins after everything this work has
-    /// taken so far. They share its memory limit and begin in its stage. If `lanes` is 0 or 1,
-    /// there is one lane, on the queue of this work. Commands of two lanes are ordered only by
+    /// Makes `lanes` works whose commands may overlap. Each begins after all commands of this work
+    /// so far. They share its memory limit and begin in its stage. If `lanes` is 0 or 1, there is
+    /// one lane, on the queue of this work. Commands of two lanes are ordered only by
     /// [`Work::follow`].
     ///
-    /// [`Work::join`] brings the lanes together. They may be dropped without it, for example after
-    /// an error: the next command of this work then comes after theirs.
+    /// [`Work::join`] joins the lanes again. If lanes are dropped without it, for example after an
+    /// error, the next command of this work comes after their commands.
     ///
     /// # Errors
     /// [`Error::OpenCl`] if the driver refuses another queue.
@@ -56,16 +56,17 @@ impl Work {
     }
 
     /// Makes the next commands run after those of `lanes`, and counts the commands of `lanes` as
-    /// its own.
+    /// commands of this work.
     ///
     /// # Errors
     /// [`Error::OpenCl`]; [`Error::CommandFailed`] if a command has failed.
     pub fn join(&self, lanes: Vec<Work>) -> Result<()> {
         let has_commands = |lane: &&Work| lane.record.borrow().last.is_some();
         let own = |lane: &Work| lane.queue.number() == self.queue.number();
-        // Flushes the lanes, so that all of them start before anything waits for one.
+        // Flushes the lanes, so that all of them start before any command waits for one.
         lanes.iter().filter(has_commands).filter(|lane| !own(lane)).try_for_each(|lane| lane.queue.flush())?;
-        // If both have enqueued on one queue in turn, only the queue knows their order.
+        // If this work and a lane have used one queue in turn, only the queue knows the order of
+        // their commands.
         let commands = self.record.borrow().events.len();
         let in_turn = |lane: &Work| lane.home.as_ref().is_none_or(|home| home.commands != commands);
         let barrier = lanes.iter().filter(has_commands).any(|lane| !own(lane) || in_turn(lane));
@@ -90,7 +91,7 @@ impl Work {
 }
 
 impl Drop for Work {
-    /// Later commands of the work may use the memory that the lane has used.
+    /// Later commands of the work may use memory that the lane has used.
     fn drop(&mut self) {
         if let Some(LaneOrigin { queue, .. }) = &self.home {
             queue.follow(queue.commands().last_of(1 << self.queue.number()));
@@ -155,13 +156,13 @@ mod tests {
         }
     }
 
-    /// The values of `start` after `count` steps.
+    /// The expected values of `start` after `count` steps.
     fn stepped(start: u32, count: u32) -> u32 {
         (0..count).fold(start, |value, _| value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
     }
 
-    /// Writes two buffers on the first queue of the work, runs steps on a lane for each, and adds
-    /// them on the first queue.
+    /// Writes two buffers on the first queue of the work, runs steps on each buffer in its own
+    /// lane, and adds the buffers on the first queue.
     fn overlapped(work: &Work, kernels: &Kernels, lanes: usize, start: u32) -> Result<()> {
         work.stage("before");
         let (mut one, mut two) = (work.upload(&[start; LEN])?, work.upload(&[start + 1; LEN])?);
@@ -178,7 +179,7 @@ mod tests {
         work.stage("after");
         let mut both = work.buffer(LEN)?;
         kernels.sum(work, &one, &two, &mut both)?;
-        // Memory that returns to the pool here was used by lanes.
+        // Lanes have used the memory that returns to the pool here.
         drop((one, two));
         let expected = stepped(start, 310).wrapping_add(stepped(start + 1, 250));
         assert_eq!(both.download(work)?, vec![expected; LEN], "{lanes} lanes from {start}");

@@ -11,13 +11,13 @@ use std::{mem, sync::atomic::Ordering::Relaxed};
 /// Values that a pending copy reads or writes.
 pub(crate) struct Later<'w, T> {
     work: &'w Work,
-    /// The copy. `None` if there is nothing to copy.
+    /// The event of the copy; `None` if there is nothing to copy.
     copy: Option<SharedEvent>,
     values: Vec<T>,
 }
 
 impl<T> Later<'_, T> {
-    /// The values, once the copy has ended. Waits.
+    /// Waits for the copy and returns the values.
     pub fn get(mut self) -> Result<Vec<T>> {
         if let Some(copy) = &self.copy {
             self.work.queue.wait(copy)?;
@@ -32,7 +32,7 @@ impl<T> Drop for Later<'_, T> {
         if let Some(copy) = self.copy.take()
             && copy.wait().is_err()
         {
-            // The copy may still run, so its memory is deliberately leaked.
+            // The copy may still run, so its memory is leaked deliberately.
             mem::forget(mem::take(&mut self.values));
         }
     }
@@ -53,8 +53,8 @@ impl Work {
         Ok(later)
     }
 
-    /// Makes a buffer, and enqueues a copy of `values` into it. Commands enqueued from now on see
-    /// the values.
+    /// Makes a buffer and enqueues a copy of `values` to it. Commands enqueued from now on read the
+    /// new values.
     pub fn upload_later<T: Word>(&self, values: Vec<T>) -> Result<(Buffer<T>, Later<'_, T>)> {
         let mut buffer = self.buffer::<T>(values.len())?;
         let mut later = Later { work: self, copy: None, values };
@@ -66,13 +66,13 @@ impl Work {
     }
 }
 
-/// A pending copy, and the memory that it reads.
+/// A pending copy together with the memory that it reads.
 pub(crate) trait Copying {}
 
 impl<T> Copying for Later<'_, T> {}
 
 impl Work {
-    /// Does as [`Work::upload_later`] for elements whose type is known at run time only.
+    /// Like [`Work::upload_later`], for elements whose type is known at run time only.
     pub fn upload_any_later(&self, values: AnyValues) -> Result<(Buffer, Box<dyn Copying + '_>)> {
         with_values!(AnyValues, values, values => {
             let (buffer, later) = self.upload_later(values)?;

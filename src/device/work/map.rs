@@ -1,5 +1,5 @@
-//! Device memory as a slice on the host. On a CPU device it is the memory itself. On a GPU it is
-//! host memory, copied from the device first or to the device at the end.
+//! Device memory as a slice on the host. On a CPU device the slice is the memory itself. On a GPU
+//! it is host memory, which is copied from the device at the beginning or to the device at the end.
 use super::Work;
 use crate::{
     Error, Result, Word,
@@ -25,7 +25,7 @@ use std::{
 struct Mapping<'a> {
     work: &'a Work,
     buffer: &'a Buffer,
-    /// The mapped buffer; `None` if it is empty or after it was unmapped.
+    /// The mapped buffer; `None` if it is empty or no longer mapped.
     pointer: Option<cl_mem>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct ViewedLater<'a, T: Word> {
 pub(crate) struct Mapped<'a, T: Word>(Viewed<'a, T>);
 
 impl Work {
-    /// Maps `buffer` for the host to write. Waits for the commands before, which may use it.
+    /// Maps `buffer` for the host to write. Waits for earlier commands, which may use the buffer.
     pub fn map<'a, T: Word>(&'a self, buffer: &'a mut Buffer<T>) -> Result<Mapped<'a, T>> {
         buffer.check::<T>();
         let mapping = Mapping::new(self, buffer, CL_MAP_WRITE_INVALIDATE_REGION, true)?;
@@ -61,7 +61,7 @@ impl Work {
         }
     }
 
-    /// Enqueues a mapping of `buffer` for the host to read. Returns `None` if its memory is not
+    /// Enqueues a mapping of `buffer` for the host to read. Returns `None` if the memory is not
     /// aligned.
     pub fn view_later<'a, T: Word>(&'a self, buffer: &'a Buffer<T>) -> Result<Option<ViewedLater<'a, T>>> {
         buffer.check::<T>();
@@ -80,7 +80,7 @@ impl Work {
 }
 
 impl<'a, T: Word> ViewedLater<'a, T> {
-    /// The memory, once it is mapped. Waits.
+    /// Waits until the memory is mapped and returns it.
     pub fn get(self) -> Result<Viewed<'a, T>> {
         self.mapped.iter().try_for_each(|mapped| self.view.mapping.work.queue.wait(mapped))?;
         Ok(self.view)
@@ -97,7 +97,7 @@ impl<'a> Mapping<'a> {
             let bytes = buffer.value_bytes();
             let mut map = |queue, wait: Waits<'_>| {
                 let mut mapped = std::ptr::null_mut();
-                // SAFETY: the range is the buffer's. The address is valid from the end of the
+                // SAFETY: the range is the whole buffer. The address is valid from the end of the
                 // command until it is unmapped.
                 let event = unsafe {
                     let (blocks, wait, events) = (blocks.into(), wait.len(), wait.pointer());
@@ -109,8 +109,7 @@ impl<'a> Mapping<'a> {
             };
             work.enqueue("clEnqueueMapBuffer", &work.uses(&[&buffer.memory]), &mut map).inspect_err(|_| {
                 if !address.get().is_null() {
-                    // The caller gets no mapping that it could end, so the memory must not be used
-                    // again.
+                    // The caller gets no mapping to end, so the memory must not be used again.
                     buffer.memory.lose();
                 }
             })?;
@@ -120,7 +119,7 @@ impl<'a> Mapping<'a> {
     }
 
     /// Whether the memory is aligned for its elements. An application's memory
-    /// (CL_MEM_USE_HOST_PTR) may not be, and must then not be read through the mapping.
+    /// (CL_MEM_USE_HOST_PTR) may not be, and then it must not be read through the mapping.
     fn is_aligned(&self) -> bool {
         self.pointer.is_none_or(|address| address.addr() % self.buffer.word().bytes() == 0)
     }
@@ -129,8 +128,8 @@ impl<'a> Mapping<'a> {
         let Some(address) = self.pointer.take() else { return Ok(()) };
         let (uses, ended) = (self.work.uses(&[&self.buffer.memory]), Cell::new(false));
         let unmap = |queue, events: *const cl_event, count| {
-            // SAFETY: the address is that of the buffer's mapping, unmapped once. No slice of it
-            // outlives `self`.
+            // SAFETY: the address belongs to the buffer's mapping and is unmapped once. No slice of
+            // the mapping outlives `self`.
             let event = unsafe {
                 let memory = self.buffer.raw_on(&self.work.queue);
                 clq::enqueue_unmap_mem_object(queue, memory, address, count, events)
@@ -142,8 +141,8 @@ impl<'a> Mapping<'a> {
             .work
             .enqueue("clEnqueueUnmapMemObject", &uses, &mut |queue, wait| unmap(queue, wait.pointer(), wait.len()));
         if unmapped.is_err() {
-            // After an earlier failure further commands are refused. The mapping is ended all the
-            // same.
+            // After an earlier failure further commands are refused, but the mapping must be ended
+            // anyway.
             if !ended.get()
                 && let Ok(event) = unmap(self.work.queue.raw(), std::ptr::null(), 0)
             {
@@ -158,7 +157,7 @@ impl<'a> Mapping<'a> {
 }
 
 impl<T: Word> Mapped<'_, T> {
-    /// Returns the memory to the device. Commands enqueued from now on see what was written.
+    /// Returns the memory to the device. Commands enqueued from now on read the written values.
     pub fn unmap(mut self) -> Result<()> {
         self.0.mapping.release()
     }
@@ -168,9 +167,9 @@ impl<T: Word> Deref for Viewed<'_, T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         match self.mapping.pointer {
-            // SAFETY: mapped memory of the buffer's length. Who made this has checked the type of
-            // its values, and that it is aligned. Any bits are a value of a `Word`. The buffer is
-            // borrowed.
+            // SAFETY: mapped memory of the buffer's length. The type of the values and the
+            // alignment were checked when the mapping was made. Any bits are a valid `Word`. The
+            // buffer is borrowed.
             Some(address) => unsafe { std::slice::from_raw_parts(address.cast(), self.mapping.buffer.len()) },
             None => &[],
         }
@@ -187,8 +186,8 @@ impl<T: Word> Deref for Mapped<'_, T> {
 impl<T: Word> DerefMut for Mapped<'_, T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match self.0.mapping.pointer {
-            // SAFETY: as in `deref`, and mapped for writing. `map` took the buffer borrowed
-            // mutably; if it was adopted, the caller of `adopt` promised that no other matrix has
+            // SAFETY: as in `deref`, and mapped for writing. `map` borrows the buffer mutably. If
+            // the buffer was adopted, the caller of `adopt` guarantees that no other matrix uses
             // its memory.
             Some(address) => unsafe { std::slice::from_raw_parts_mut(address.cast(), self.0.mapping.buffer.len()) },
             None => &mut [],
@@ -198,7 +197,7 @@ impl<T: Word> DerefMut for Mapped<'_, T> {
 
 impl Drop for Mapping<'_> {
     fn drop(&mut self) {
-        // `unmap` returns written memory and reports errors. Here an error cannot be reported.
+        // `unmap` returns written memory and reports errors. An error here cannot be reported.
         let _ = self.release();
     }
 }

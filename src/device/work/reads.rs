@@ -1,4 +1,4 @@
-//! Reads of a buffer's values by the host. Each waits for the device.
+//! Reads a buffer's values to the host. Each read waits for the device.
 use super::{Work, at_most, copies::lies_in};
 use crate::{
     Result, Word,
@@ -30,8 +30,8 @@ impl Work {
         Ok(values)
     }
 
-    /// Reads a count that the device has computed: value `at` of `buffer`. Waits. The count is
-    /// checked, because memory is allocated and kernels are launched by it.
+    /// Waits and reads value `at` of `buffer`, a count that the device has computed. The count is
+    /// checked, because it determines allocations and launches.
     pub fn read_count<T: Word + Into<u64>>(
         &self,
         buffer: &Buffer<T>,
@@ -68,14 +68,15 @@ impl Work {
             if !landed {
                 self.enqueue_read(buffer, start, to.as_mut_ptr(), to.len(), true)?;
             }
-            // Only this check shows whether earlier commands have computed the values just read.
+            // Only this check shows whether earlier commands have computed the values that were
+            // read.
             self.queue.check_statuses()?;
         }
         Ok(())
     }
 
-    /// Tries to copy bytes of `buffer` from value `start` on through `landing`. Returns whether it
-    /// did.
+    /// Tries to copy bytes of `buffer` from value `start` on through `landing`. Returns whether
+    /// this succeeded.
     fn read_by(&self, landing: &Landing, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<bool> {
         let bytes = to.len();
         landing.read(&self.device.inner.context, self.queue.raw(), to, |to| {
@@ -86,7 +87,7 @@ impl Work {
     }
 
     /// Enqueues a read of `bytes` bytes of `buffer` from value `start` on. The range must lie in
-    /// the buffer. If the read does not block, `to` must be valid until it has ended.
+    /// the buffer. If the read does not block, `to` must be valid until the read has ended.
     pub(super) fn enqueue_read(
         &self,
         buffer: &Buffer,
@@ -96,7 +97,7 @@ impl Work {
         blocks: bool,
     ) -> Result<()> {
         self.enqueue("clEnqueueReadBuffer", &self.uses(&[&buffer.memory]), &mut |queue, wait| {
-            // SAFETY: the range lies in the buffer, and there are as many bytes at `to` until the
+            // SAFETY: the range is in the buffer, and `to` is valid for `bytes` bytes until the
             // read has ended.
             unsafe {
                 let (from, to, blocks) = (start * buffer.word().bytes(), to.cast(), blocks.into());

@@ -1,5 +1,5 @@
-//! Values of a device as the host sees them. A CPU device shares the host's memory, so large arrays
-//! are read in place: a copy would touch new pages for the first time.
+//! Values of a device for reading on the host. A CPU device shares the host's memory, so large
+//! arrays are read in place: a copy would touch new pages for the first time.
 use super::{
     Work,
     later::Later,
@@ -14,7 +14,8 @@ use half::f16;
 use std::ops::Deref;
 
 /// Arrays of at least this many bytes are mapped. A product of 2000 with three arrays of 64 to 128
-/// KiB takes 0.092 ms so, 0.115 if they are copied (PoCL 3.1, an EPYC). No other limit was tried.
+/// KiB takes 0.092 ms if they are mapped and 0.115 ms if they are copied (PoCL 3.1, an EPYC). No
+/// other limit was tried.
 const MAPPED_BYTES: usize = 64 << 10;
 
 /// Values of the device, copied to the host or read in place.
@@ -58,7 +59,7 @@ macro_rules! any_seen {
         }
 
         impl Work {
-            /// Does as [`Work::see_later`] for elements whose type is known at run time only.
+            /// Like [`Work::see_later`], for elements whose type is known at run time only.
             pub fn see_any_later<'w>(&'w self, buffer: &'w Buffer) -> Result<AnySeenLater<'w>> {
                 Ok(match ElementType::of(buffer.word()) {
                     $(ElementType::$name => AnySeenLater::$name(self.see_later(buffer.typed())?)),+
@@ -80,7 +81,7 @@ impl<T: Word> Deref for Seen<'_, T> {
 }
 
 impl<'w, T: Word> SeenLater<'w, T> {
-    /// The values, once they are there. Waits.
+    /// Waits for the values and returns them.
     pub fn get(self) -> Result<Seen<'w, T>> {
         Ok(match self {
             Self::Copied(values) => Seen::Copied(values.get()?),
@@ -90,8 +91,8 @@ impl<'w, T: Word> SeenLater<'w, T> {
 }
 
 impl Work {
-    /// Enqueues the copy or the mapping through which the host sees the whole of `buffer`. Nothing
-    /// may write to the buffer as long as it is seen.
+    /// Enqueues the copy or the mapping through which the host reads the whole of `buffer`. Nothing
+    /// may write to the buffer while the result lives.
     pub fn see_later<'w, T: Word>(&'w self, buffer: &'w Buffer<T>) -> Result<SeenLater<'w, T>> {
         let is_large = buffer.value_bytes() >= MAPPED_BYTES;
         let is_mapped = is_large && self.device.info().kind == DeviceKind::Cpu;
@@ -128,7 +129,7 @@ mod tests {
             assert!(*other == all(len), "{len}: after the end of the other");
         }
         assert_eq!((work.read_backs(), device.counters().read_backs >= read_backs + 8), (8, true));
-        // A pending mapping that was dropped ends all the same, and the memory can be written
+        // A pending mapping that is dropped is ended all the same, and the memory can be written
         // again.
         let mut buffer = work.upload(&all(MAPPED_BYTES))?;
         drop(work.see_later(&buffer)?);
@@ -146,7 +147,7 @@ mod tests {
         let len = MAPPED_BYTES / 8 + 1;
         let memory = &mut bytes[begin..][..8 * len];
         let want: Vec<u64> = memory.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect();
-        // SAFETY: the memory outlives the buffer. The handle is retained by what is made of it.
+        // SAFETY: the memory outlives the buffer, which retains the handle.
         let buffer = unsafe {
             let (flags, host) = (CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, memory.as_mut_ptr().cast());
             let raw = create_buffer(device.inner.context.get(), flags, 8 * len, host).unwrap();

@@ -1,9 +1,9 @@
-//! The commands of a work by stage and by bin, with their times.
+//! The commands of a work by stage and bin, with their times.
 use super::Work;
 use crate::{Result, device::queue::SharedEvent};
 use std::{collections::BTreeMap, time::Duration};
 
-/// A command with the stage and the bins towards which its time counts.
+/// A command, and the stage and bins to which its time is added.
 pub(super) struct TimedEvent {
     pub stage: &'static str,
     pub bins: u64,
@@ -13,15 +13,15 @@ pub(super) struct TimedEvent {
 #[derive(Default)]
 pub(super) struct StageRecord {
     pub stage: &'static str,
-    /// The bins towards which commands count, as bits.
+    /// The bins to which the time of the next commands is added, as bits.
     pub bins: u64,
     pub events: Vec<TimedEvent>,
-    /// Nanoseconds that the host computed, with stage and bins.
+    /// Nanoseconds of computations on the host, with their stage and bins.
     pub on_host: Vec<(&'static str, u64, u64)>,
     /// The stage of each kernel launched.
     pub launches: Vec<&'static str>,
     pub read_backs: u32,
-    /// The command after which all others have ended.
+    /// The last command. All others have ended when it has ended.
     pub last: Option<SharedEvent>,
 }
 
@@ -31,24 +31,24 @@ pub(super) struct StageRecord {
 pub struct StageTime {
     /// Name of the stage.
     pub name: &'static str,
-    /// Busy time in milliseconds: the time of its commands by the device's clock, plus that of its
-    /// computations on the host. Commands on several queues may overlap, so the sum may exceed the
-    /// elapsed time. `None` if the queue records no times, as an adopted queue may not, or if the
-    /// product is [untimed](crate::Product::untimed).
+    /// Busy time in milliseconds: the time of the stage's commands on the device's clock, plus the
+    /// time of its computations on the host. Commands on several queues may overlap, so the sum may
+    /// exceed the elapsed time. `None` if the queue records no times (an adopted queue may not), or
+    /// if the product is [untimed](crate::Product::untimed).
     pub ms: Option<f64>,
-    /// Commands enqueued: kernels, copies, fills, reads.
+    /// Number of commands enqueued: kernels, copies, fills, reads.
     pub commands: u32,
-    /// Kernels launched.
+    /// Number of kernels launched.
     pub launches: u32,
     /// The least number of bytes that the stage has to move between memory and the device.
     /// Scattered accesses count as sectors of 32 bytes. `None` if not declared.
     pub bytes: Option<u64>,
-    /// Floating-point operations; `None` if not declared.
+    /// Number of floating-point operations; `None` if not declared.
     pub flops: Option<u64>,
 }
 
 impl Work {
-    /// Counts time of computations on the host towards the stage.
+    /// Adds the time of a computation on the host to the stage.
     pub fn count_host_time(&self, time: Duration) {
         let mut record = self.record.borrow_mut();
         let spent = (record.stage, record.bins, time.as_nanos() as u64);

@@ -1,10 +1,10 @@
-//! Whole problems, with a start for a solver and the truth behind it: [`bundle_adjustment`] and
-//! [`pose_graph`].
+//! Generates whole problems with a start for a solver and known true values: [`bundle_adjustment`]
+//! and [`pose_graph`].
 //!
 //! The same fields give the same problem, bit for bit, on every platform. Sines and logarithms come
 //! from the crate `libm`; everything else is arithmetic. The sizes of the noise and of the start's
-//! errors do not change which random numbers are drawn. With both 0, the same seed gives the truth
-//! and measurements that fit it.
+//! errors do not change which random numbers are drawn. If both are 0, the same seed gives the true
+//! values and measurements that fit them.
 //!
 //! ```
 //! use blockmul::generate::problem::{Scene, Walk, bundle_adjustment, pose_graph};
@@ -42,7 +42,8 @@ fn turned(by: &Vector3<f64>) -> UnitQuaternion<f64> {
     UnitQuaternion::new_unchecked(Quaternion::from_parts(cosine, axis * sine))
 }
 
-/// Checks a deviation: 0, or a number whose square and its reciprocal are normal numbers.
+/// Checks a deviation: it must be 0, or a number for which the square and its reciprocal are
+/// normal.
 fn deviation(what: &str, value: f64) -> Result<f64> {
     match value == 0.0 || (value > 0.0 && (value * value).is_normal() && (1.0 / (value * value)).is_normal()) {
         true => Ok(value),

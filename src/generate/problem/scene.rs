@@ -1,4 +1,4 @@
-//! Cameras on a ring that look inwards, and points between them.
+//! Cameras on a ring that look inwards, and points between the cameras.
 use super::{deviation, normal, turned};
 use crate::{
     Result,
@@ -8,36 +8,38 @@ use crate::{
 use nalgebra::{Vector2, Vector3};
 use std::f64::consts::TAU;
 
-/// Parameters of a bundle adjustment. Neighbouring cameras are 1 apart.
+/// Parameters of a generated bundle adjustment. Neighbouring cameras are 1 apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scene {
     /// Number of cameras.
     pub cameras: usize,
     /// Number of points.
     pub points: usize,
-    /// Cameras that see each point, drawn from twice as many neighbours.
+    /// Number of cameras that see each point. They are drawn from twice as many neighbours.
     pub views: usize,
     /// Standard deviation of each coordinate in a picture, in pixels.
     pub noise: f64,
     /// Error of the start: the standard deviation of every coordinate of cameras and points. A
-    /// hundredth of it applies to rotations (radians), to focal lengths (relative), and to k1 and
-    /// k2.
+    /// hundredth of this number applies to rotations (in radians), to focal lengths (relative), and
+    /// to k1 and k2.
     pub error: f64,
     /// Seed of the random numbers.
     pub seed: u64,
 }
 
 impl Default for Scene {
-    /// 100 cameras, 10000 points, 5 views of each, half a pixel, a tenth, seed 1.
+    /// 100 cameras, 10000 points, 5 views of each point, a noise of half a pixel, an error of a
+    /// tenth, seed 1.
     fn default() -> Self {
         Self { cameras: 100, points: 10_000, views: 5, noise: 0.5, error: 0.1, seed: 1 }
     }
 }
 
-/// A bundle adjustment whose start differs from the truth. Focal lengths are 500 to 1000 pixels, k1
-/// -0.1 to 0, k2 0 to 0.02. Every point lies well in front of the cameras that see it.
+/// Generates a bundle adjustment whose start differs from the true values. Focal lengths are 500 to
+/// 1000 pixels, k1 is -0.1 to 0, and k2 is 0 to 0.02. Every point is well in front of the cameras
+/// that see it.
 ///
-/// With the same seed the matrix of [`Visibility`](crate::generate::Visibility) has the pattern of
+/// With the same seed, the matrix of [`Visibility`](crate::generate::Visibility) has the pattern of
 /// this problem. Observations are in the order of the points.
 ///
 /// # Errors
@@ -71,20 +73,20 @@ pub fn bundle_adjustment(scene: &Scene) -> Result<BundleAdjustment> {
 struct Ring {
     cameras: usize,
     radius: f64,
-    /// Greatest distance, along the ring, between cameras that may see one point.
+    /// The largest distance along the ring between cameras that may see the same point.
     window: f64,
 }
 
 impl Ring {
     fn new(scene: &Scene) -> Self {
         let window = scene.views.saturating_mul(2).min(scene.cameras) as f64;
-        // Large enough that points at twice the window in front of the cameras are well inside, and
-        // that neighbours look in about the same direction.
+        // The radius is so large that points at twice the window in front of the cameras are well
+        // inside, and that neighbouring cameras look in about the same direction.
         let radius = (scene.cameras as f64 / TAU).max(8.0 * window).max(16.0);
         Self { cameras: scene.cameras, radius, window }
     }
 
-    /// Angle of a camera, or of a place between two, in -π to π.
+    /// The angle of a camera, or of a position between two cameras, from -π to π.
     fn angle(&self, camera: f64) -> f64 {
         (camera - (self.cameras as f64 - 1.0) / 2.0) / self.radius
     }
@@ -104,8 +106,7 @@ impl Ring {
         }
     }
 
-    /// A point in front of the middle of the cameras that see it, which are given in ascending
-    /// order.
+    /// A point in front of the middle of the cameras that see it. `seen_by` is ascending.
     fn point(&self, seen_by: &[u32], random: &mut Random) -> Vector3<f64> {
         let ends = seen_by.first().zip(seen_by.last());
         let middle = ends.map_or(0.0, |(&first, &last)| (f64::from(first) + f64::from(last)) / 2.0);
@@ -117,7 +118,7 @@ impl Ring {
 }
 
 struct Camera {
-    /// Angle times axis, world to camera.
+    /// Rotation from world to camera, as angle times axis.
     turn: Vector3<f64>,
     centre: Vector3<f64>,
     focal: f64,
@@ -153,8 +154,8 @@ mod tests {
     use crate::{BlockShape, Error, generate};
     use nalgebra::Rotation3;
 
-    /// The observed point in its camera's coordinates, and the residual, from the problem's numbers
-    /// alone.
+    /// The observed point in the coordinates of its camera, and the residual, computed only from
+    /// the problem's numbers.
     fn residual(problem: &BundleAdjustment, of: &Observation) -> (Vector3<f64>, Vector2<f64>) {
         let [a, b, c, x, y, z, f, k1, k2] = problem.cameras[of.camera as usize];
         let point = Vector3::from(problem.points[of.point as usize]);
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn without_noise_and_error_it_is_the_truth_and_every_point_is_in_the_picture() {
-        // One camera and one view; as many views as cameras; a whole ring.
+        // One camera and one view, as many views as cameras, and a whole ring.
         for (cameras, views) in [(1, 1), (3, 3), (40, 20), (500, 5)] {
             let scene = Scene { cameras, points: 300, views, noise: 0.0, error: 0.0, seed: 3 };
             let problem = bundle_adjustment(&scene).unwrap();
@@ -191,7 +192,7 @@ mod tests {
         let noisy = bundle_adjustment(&noisy).unwrap();
         assert_eq!((&noisy.cameras, &noisy.points), (&exact.cameras, &exact.points));
         let residuals = noisy.observations.iter().flat_map(|of| <[f64; 2]>::from(residual(&noisy, of).1));
-        // From 20000 numbers: within 2 % for all but one of a hundred thousand seeds.
+        // The deviation of 20000 numbers is within 2 % for all but one in a hundred thousand seeds.
         assert!((deviation_of(residuals) / 0.7 - 1.0).abs() < 0.02);
 
         let off = bundle_adjustment(&Scene { error: 0.3, ..truth }).unwrap();
@@ -201,7 +202,7 @@ mod tests {
         };
         assert!((apart(|problem| problem.points.concat()) / 0.3 - 1.0).abs() < 0.05);
         let turns = apart(|problem| problem.cameras.iter().flat_map(|camera| camera[..3].to_vec()).collect());
-        // From 180 numbers.
+        // This is the deviation of only 180 numbers.
         assert!((turns / 0.003 - 1.0).abs() < 0.25, "{turns}");
     }
 

@@ -1,5 +1,5 @@
-//! Paths over the surfaces of a torus and a sphere. Steps are about 1 long and turns about 1 apart;
-//! x points ahead and z off the surface.
+//! Paths over the surfaces of a torus and a sphere. Steps are about 1 long, and neighbouring turns
+//! are about 1 apart. The x axis of a pose points ahead, and z points away from the surface.
 use crate::{Result, generate::room};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
 use std::f64::consts::{PI, TAU};
@@ -7,8 +7,8 @@ use std::f64::consts::{PI, TAU};
 /// A point of a surface, and the unit normal there.
 pub(super) type Point = (Vector3<f64>, Vector3<f64>);
 
-/// A path around the tube of a torus, whose radius r is a third of the torus's own: 2πr steps a
-/// turn, 6πr turns.
+/// A path around the tube of a torus. The radius r of the tube is a third of the radius of the
+/// torus. The path has 6πr turns of 2πr steps each.
 pub(super) fn torus(poses: u32) -> impl Fn(f64) -> Point {
     let n = f64::from(poses);
     let tube = (n / (12.0 * PI * PI)).sqrt();
@@ -20,8 +20,8 @@ pub(super) fn torus(poses: u32) -> impl Fn(f64) -> Point {
     }
 }
 
-/// A path from pole to pole of a sphere. The number of poses in every cap is its area. It makes a
-/// turn for every step towards the other pole.
+/// A path from pole to pole of a sphere. The number of poses in every cap is proportional to the
+/// area of the cap. While the path advances one step towards the other pole, it makes one turn.
 pub(super) fn sphere(poses: u32) -> impl Fn(f64) -> Point {
     let n = f64::from(poses);
     let radius = (n / (4.0 * PI)).sqrt();
@@ -34,7 +34,7 @@ pub(super) fn sphere(poses: u32) -> impl Fn(f64) -> Point {
     }
 }
 
-/// The poses of a path over a surface; `at` gives the point at a length along it.
+/// The poses of a path over a surface. `at` gives the point at a length along the path.
 pub(super) fn path(poses: u32, at: impl Fn(f64) -> Point) -> Result<Vec<Isometry3<f64>>> {
     let mut path = room(poses.into(), size_of::<Isometry3<f64>>() as u64)?;
     path.extend((0..poses).map(|pose| {
@@ -53,7 +53,7 @@ pub(super) fn path(poses: u32, at: impl Fn(f64) -> Point) -> Result<Vec<Isometry
 mod tests {
     use super::*;
 
-    /// Steps are nearly 1 long and lead ahead except at the poles, all poses are on the surface,
+    /// Steps are nearly 1 long and lead ahead, except at the poles. All poses are on the surface,
     /// and z is normal to it.
     #[test]
     fn paths_cover_their_surfaces() {

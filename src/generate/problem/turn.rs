@@ -1,18 +1,18 @@
-//! The rotations in the plane and in space that paths need.
+//! The rotations in the plane and in space that generated paths need.
 use super::{Shape, normal, surface, turned};
 use crate::{Result, generate::Random};
 use nalgebra::{AbstractRotation, Isometry, Isometry3, Quaternion, UnitComplex, UnitQuaternion, Vector3};
 use std::{f64::consts::FRAC_1_SQRT_2, fmt::Debug};
 
-/// A rotation of poses: in the plane by an angle, in space about any axis.
+/// A rotation of poses: by an angle in the plane, about any axis in space.
 pub(super) trait Turn<const D: usize>: AbstractRotation<f64, D> + Copy + Debug + Send + Sync + 'static {
-    /// Quarter turns in every direction.
+    /// Turns by 90 degrees in every direction.
     fn quarters() -> Vec<Self>;
-    /// Draws a rotation whose angle about every axis has this deviation.
+    /// Draws a rotation whose angle about every axis has this standard deviation.
     fn drawn(deviation: f64, random: &mut Random) -> Self;
-    /// Normalizes the rotation, as if read back from a file.
+    /// Normalizes the rotation, as reading it from a file does.
     fn settled(self) -> Self;
-    /// The poses of a path over a surface, if the shape is one.
+    /// The poses of a path over a surface; `None` if the shape is not a surface.
     fn on_surface(_: Shape, _poses: u32) -> Result<Option<Vec<Isometry<f64, Self, D>>>> {
         Ok(None)
     }

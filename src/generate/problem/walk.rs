@@ -8,67 +8,67 @@ use crate::{
 use nalgebra::{Isometry, SMatrix, SVector, Translation};
 use std::collections::HashMap;
 
-/// Parameters of a pose graph.
+/// Parameters of a generated pose graph.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Walk {
     /// Number of poses, at least 1.
     pub poses: usize,
-    /// Pairs of poses measured in addition to the steps. They are not neighbours on the path, and
-    /// lie in the same cell or in two that touch.
+    /// Number of pairs of poses that are measured in addition to the steps. The two poses are not
+    /// neighbours on the path, and are in the same cell or in two cells that touch.
     pub closures: usize,
     /// Number of landmarks.
     pub landmarks: usize,
-    /// Poses that see each landmark, from those in its cell and in adjacent ones; all of them if
-    /// there are fewer.
+    /// Number of poses that see each landmark. They are drawn from the poses in the landmark's cell
+    /// and in adjacent cells; if there are fewer, all of these see it.
     pub views: usize,
     /// Course of the path.
     pub shape: Shape,
-    /// Standard deviation of every measured coordinate; a step is 1 long.
+    /// Standard deviation of every measured coordinate. A step is 1 long.
     pub noise: f64,
-    /// Standard deviation of measured rotations about every axis, in radians; a quarter of `noise`
-    /// by default.
+    /// Standard deviation of measured rotations about every axis, in radians. The default is a
+    /// quarter of `noise`.
     pub turn_noise: Option<f64>,
     /// Seed of the random numbers.
     pub seed: u64,
 }
 
-/// Course of the path of a pose graph.
+/// Course of the path of a generated pose graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Through cells of the plane.
     Plane,
     /// Through cells of space.
     Space,
-    /// In turns around the tube of a torus, three times as large as the tube.
+    /// In turns around the tube of a torus whose radius is three times that of the tube.
     Torus,
     /// In turns from one pole of a sphere to the other.
     Sphere,
 }
 
 impl Default for Walk {
-    /// 1000 poses in space, 2000 closures, no landmarks (5 views of each if there are some), noise
-    /// of a fiftieth, seed 1.
+    /// 1000 poses in space, 2000 closures, no landmarks (otherwise 5 views of each), a noise of
+    /// 1/50, seed 1.
     fn default() -> Self {
         let (shape, noise, turn_noise) = (Shape::Space, 0.02, None);
         Self { poses: 1000, closures: 2000, landmarks: 0, views: 5, shape, noise, turn_noise, seed: 1 }
     }
 }
 
-/// A pose graph: a path, and landmarks in its cells.
+/// Generates a pose graph: a path, and landmarks in its cells.
 ///
-/// In the plane and in space the path goes straight or turns by a quarter, cell by cell, through a
-/// world of about four poses a cell. On a torus or a sphere it covers the surface in turns 1 apart,
-/// with cells of edge 2.
+/// In the plane and in space the path goes from cell to cell, straight ahead or after a turn of 90
+/// degrees. The world has about one cell for every four poses. On a torus or a sphere the path
+/// covers the surface in turns that are 1 apart, and cells have edges of length 2.
 ///
-/// Information matrices are those of the noise, or the identity if there is none. The start follows
-/// from the steps alone: each pose from the one before, beginning at the true first pose, which is
-/// fixed. Landmarks start where the first pose that sees them puts them. Steps and closures are in
-/// the order of the later pose. Sightings are in the order of the landmarks, whose names follow
-/// those of the poses.
+/// Information matrices are those of the noise, or the identity if there is no noise. The start
+/// follows from the steps only: each pose from the pose before. The first pose is the true one and
+/// fixed. A landmark starts where the first pose that sees it measured it. Steps and closures are
+/// in the order of the later pose. Sightings are in the order of the landmarks, whose names follow
+/// the names of the poses.
 ///
-/// The start drifts from the truth with the square root of the path. Closures with a long path
-/// between their ends can then lead a solver into a wrong minimum. An example is 600 poses on a
-/// torus with 600 closures, noise 0.5 and seed 1.
+/// The error of the start grows with the square root of the path's length. Closures whose ends are
+/// far apart along the path can then lead a solver into a wrong minimum. An example is 600 poses on
+/// a torus with 600 closures, noise 0.5 and seed 1.
 ///
 /// # Errors
 /// [`Error::Argument`] for no poses, for landmarks without views, for more closures than pairs of
@@ -142,7 +142,8 @@ fn recorded<R: Turn<D>, const D: usize, const N: usize>(walk: &Walk) -> Result<P
     })
 }
 
-/// Typical number of poses in a cell and in those that touch it, for which memory is reserved.
+/// Typical number of poses in a cell and the cells that touch it. Memory is reserved for this
+/// number.
 const NEAR: usize = 28;
 
 /// Standard deviations of coordinates, and of rotations about every axis.
@@ -152,7 +153,7 @@ struct Noise {
     turn: f64,
 }
 
-/// The information matrix of `D` coordinates followed by angles.
+/// The information matrix of `D` coordinates, followed by angles.
 fn information<const D: usize, const M: usize>(noise: Noise) -> SMatrix<f64, M, M> {
     SMatrix::from_diagonal(&SVector::from_fn(|axis, _| {
         let deviation = if axis < D { noise.far } else { noise.turn };
@@ -175,12 +176,12 @@ fn settled<R: Turn<D>, const D: usize>(pose: Isometry<f64, R, D>) -> Isometry<f6
 
 type Cell<const D: usize> = [i32; D];
 
-/// A walk from cell to cell.
+/// A path from cell to cell.
 struct Path<R, const D: usize> {
     cells: Vec<Cell<D>>,
-    /// Approximate pose of each step: the middle of its cell, or a place on the surface.
+    /// The approximate pose of each step: the middle of its cell, or a place on the surface.
     middles: Vec<Isometry<f64, R, D>>,
-    /// Edge of a cell.
+    /// Length of the edge of a cell.
     edge: f64,
     /// The poses in each cell, ascending.
     visits: HashMap<Cell<D>, Vec<u32>>,
@@ -188,7 +189,8 @@ struct Path<R, const D: usize> {
 
 impl<R: Turn<D>, const D: usize> Path<R, D> {
     fn drawn(poses: u32, random: &mut Random) -> Result<Self> {
-        // At least two cells wide, so that at every border of the world one of the turns leads on.
+        // The world is at least two cells wide, so that at every border one of the turns leads back
+        // inside.
         let side = (2..).find(|side: &i64| side.pow(D as u32) * 4 >= poses.into()).unwrap_or(i64::MAX) as i32;
         let quarters = R::quarters();
         let ways = [vec![R::identity(); quarters.len() * 3 / 2], quarters].concat();
@@ -209,8 +211,8 @@ impl<R: Turn<D>, const D: usize> Path<R, D> {
     }
 
     fn over(middles: Vec<Isometry<f64, R, D>>) -> Result<Self> {
-        // A surface passes through few cells: with an edge of 2 there are at least three pairs of
-        // poses for each pose.
+        // A surface passes through few cells. With edges of length 2 there are at least three pairs
+        // of near poses for each pose.
         let mut path = Self::with_room(middles.len() as u64, 2.0)?;
         for middle in middles {
             path.push(std::array::from_fn(|axis| (middle.translation.vector[axis] / 2.0).round() as i32), middle);
@@ -229,7 +231,7 @@ impl<R: Turn<D>, const D: usize> Path<R, D> {
         self.middles.push(middle);
     }
 
-    /// The poses in a cell and in those that touch it, cell by cell.
+    /// The poses in a cell and in the cells that touch it, cell by cell.
     fn near(&self, cell: &Cell<D>) -> impl Iterator<Item = u32> {
         let beside = (0..D).flat_map(|axis| [-1, 1].map(|way| (axis, way)));
         std::iter::once((0, 0)).chain(beside).flat_map(move |(axis, way)| {
@@ -239,8 +241,8 @@ impl<R: Turn<D>, const D: usize> Path<R, D> {
         })
     }
 
-    /// The steps and the closures, as (earlier, later) pose, ascending by the later, then the
-    /// earlier.
+    /// The steps and the closures, as pairs (earlier pose, later pose), ascending by the later and
+    /// then by the earlier pose.
     fn edges(&self, closures: usize, random: &mut Random) -> Result<Vec<(u32, u32)>> {
         let mut pairs = room((self.cells.len() * NEAR) as u64, 8)?;
         for (to, cell) in (0u32..).zip(&self.cells) {
@@ -260,7 +262,7 @@ impl<R: Turn<D>, const D: usize> Path<R, D> {
         Ok(edges)
     }
 
-    /// Draws the true poses near the middles, looking nearly straight ahead.
+    /// Draws the true poses near the approximate poses, looking nearly straight ahead.
     fn poses(&self, random: &mut Random) -> Result<Vec<Isometry<f64, R, D>>> {
         let mut poses = room(self.cells.len() as u64, size_of::<Isometry<f64, R, D>>() as u64)?;
         poses.extend(self.middles.iter().map(|middle| moved(middle, Noise { far: 0.1, turn: 0.1 }, random)));
@@ -268,7 +270,7 @@ impl<R: Turn<D>, const D: usize> Path<R, D> {
     }
 }
 
-/// The next cell along the x axis of the heading.
+/// The next cell in the direction of the heading's x axis.
 fn ahead<R: Turn<D>, const D: usize>(cell: &Cell<D>, heading: &R) -> Cell<D> {
     let forward = heading.transform_vector(&SVector::from_fn(|axis, _| f64::from(u8::from(axis == 0))));
     std::array::from_fn(|axis| cell[axis] + forward[axis].round() as i32)

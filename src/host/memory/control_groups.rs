@@ -1,13 +1,13 @@
-//! Linux control groups, versions 1 and 2: the memory that their limits leave to this process.
+//! The memory that the limits of Linux control groups (versions 1 and 2) leave to this process.
 use std::fs;
 use std::path::{Component, Path};
 
-/// File names in one version of control groups.
+/// File names in one version of the control groups.
 struct Files {
     limit: &'static str,
     used: &'static str,
     /// Names of the lines in `memory.stat` that count cached pages of files. The system reclaims
-    /// these before it kills a process.
+    /// these pages before it kills a process.
     cached: [&'static str; 2],
 }
 
@@ -19,22 +19,23 @@ const VERSION_1: Files = Files {
 const VERSION_2: Files =
     Files { limit: "memory.max", used: "memory.current", cached: ["inactive_file", "active_file"] };
 
-/// The bytes that the groups of the process leave: the least over its own group and all above;
-/// `None` without a limit. `groups` is the text of `/proc/self/cgroup`, `mounted` the folder of the
-/// groups' file systems.
+/// Number of bytes that the groups of the process leave: the least of its own group and all groups
+/// above; `None` if there is no limit. `groups` is the text of `/proc/self/cgroup`, and `mounted`
+/// is the folder of the groups' file systems.
 ///
-/// In a container the text may contain a group's path as seen outside, while the folder is that
-/// group itself. So folders that do not exist are skipped on the way up.
+/// In a container the text may contain the path of a group as seen from outside, while the folder
+/// is that group itself. So folders that do not exist are skipped on the way up.
 pub fn left(groups: &str, mounted: &Path) -> Option<u64> {
     groups.lines().filter_map(|line| left_by_line(line, mounted)).min()
 }
 
-/// Bytes left by the groups of a line `number:controllers:path`. A line of version 2 is `0::path`.
+/// Number of bytes left by the groups of a line `number:controllers:path`. A line of version 2 is
+/// `0::path`.
 fn left_by_line(line: &str, mounted: &Path) -> Option<u64> {
     let mut parts = line.splitn(3, ':');
     let (number, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
     let (files, root) = match (number, controllers) {
-        // If version 1 is in use, too, version 2 has a folder of its own.
+        // If version 1 is also in use, version 2 has its own folder.
         ("0", "") => (VERSION_2, [mounted.join("unified"), mounted.to_owned()].into_iter().find(|root| root.is_dir())?),
         (_, controllers) if controllers.split(',').any(|name| name == "memory") => (VERSION_1, mounted.join("memory")),
         _ => return None,
@@ -49,7 +50,7 @@ fn left_by_line(line: &str, mounted: &Path) -> Option<u64> {
         .min()
 }
 
-/// Bytes that the limit of one group leaves.
+/// Number of bytes that the limit of one group leaves.
 fn left_by_group(group: &Path, files: &Files) -> Option<u64> {
     let number = |name| fs::read_to_string(group.join(name)).ok()?.trim().parse::<u64>().ok();
     let (limit, used) = (number(files.limit)?, number(files.used)?);

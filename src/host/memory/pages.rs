@@ -1,23 +1,22 @@
-//! Memory pages of large host arrays. A first write to a page of 4 KiB takes a microsecond and
-//! more, which may exceed the time to compute its contents. So large arrays are placed in large
-//! pages, and small ones in pages that have been written to before.
+//! Memory pages of large host arrays. The first write to a page of 4 KiB takes a microsecond or
+//! more, which may exceed the time of computing its contents. So large arrays are placed in large
+//! pages, and small arrays in pages that have been written before.
 use std::{hint::black_box, sync::Once};
 
-/// Bytes of a large page.
+/// Number of bytes of a large page.
 const PAGE: usize = 2 << 20;
 
-/// Makes the allocator keep freed memory of arrays that are too small for large pages. By default
-/// glibc maps an array of 128 KiB separately, and returns the free end of its heap if it is longer
-/// than that. When it first unmaps an array, it raises the first limit to the array's size, and the
-/// second to twice that. So a large array is allocated here and freed without being written to.
-/// Other allocators just free it.
+/// Makes the allocator keep the freed memory of arrays that are too small for large pages. By
+/// default glibc maps an array of 128 KiB or more separately, and returns the free end of its heap
+/// to the system if that end is longer than 128 KiB. When glibc first unmaps an array, it raises
+/// the first limit to the array's size and the second to twice that size. So this function
+/// allocates a large array and frees it without writing to it. Other allocators simply free it.
 pub(crate) fn keep_small() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| drop(black_box(Vec::<u8>::with_capacity(2 * PAGE))));
 }
 
-/// Asks the system to place a large array in large pages. Nothing may have been written to the
-/// array yet.
+/// Asks the system to place a large array in large pages. The array must not have been written yet.
 pub(crate) fn prefer_large<T>(array: &mut [T]) {
     #[cfg(target_os = "linux")]
     if size_of_val(array) >= 2 * PAGE {
@@ -25,7 +24,7 @@ pub(crate) fn prefer_large<T>(array: &mut [T]) {
         let begin = array.as_mut_ptr().cast::<u8>();
         let before = begin.align_offset(PAGE);
         let bytes = (size_of_val(array) - before) / PAGE * PAGE;
-        // SAFETY: the pages lie in the array; the advice changes no contents.
+        // SAFETY: the pages are inside the array. The advice changes no contents.
         let _slower_without = unsafe { madvise(begin.add(before).cast(), bytes, Advice::LinuxHugepage) };
     }
     #[cfg(not(target_os = "linux"))]

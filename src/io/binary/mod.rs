@@ -1,19 +1,21 @@
-//! Compressed rows in plain binary: `BCSR0001` for scalars, `BSR1` for dense blocks of one shape.
+//! Compressed rows in plain binary: `BCSR0001` for scalars, and `BSR1` for dense blocks of one
+//! shape.
 //!
-//! Nothing has to be parsed, so these files are the fastest to read. Programs that time matrix
+//! These files need no parsing, so they are the fastest to read. Programs that measure matrix
 //! products exchange them.
 //!
 //! | | `BCSR0001` | `BSR1` |
 //! |---|---|---|
 //! | magic | the 8 bytes `BCSR0001` | 0x42535231 (`i64`) |
 //! | sizes (`i64`) | rows, columns, entries | block rows and columns, blocks, sides of a block |
-//! | (`i32`) | side of the matrix's blocks, 0 or 1 for none; kind of values | |
-//! | offsets (`i32`) | first entry of each row, then the end | the same of blocks |
-//! | columns (`i32`) | column of each entry | the same of blocks |
-//! | values | none (kind 0), `f32` (1) or `f64` (2) | `f64`, block after block, each row-major |
+//! | (`i32`) | side of the matrix's blocks, 0 or 1 for no blocks; type of the values | |
+//! | offsets (`i32`) | first entry of each row, then the number of entries | first block of each
+//! block row, then the number of blocks |
+//! | columns (`i32`) | column of each entry | block column of each block |
+//! | values | none (type 0), `f32` (1) or `f64` (2) | `f64`, block after block, each row-major |
 //!
-//! All numbers are little-endian. Columns count from 0 and come in any order within a row. Files
-//! may be packed. A refusal, [`Error::Malformed`], names the array and the element, counted from 0.
+//! All numbers are little-endian. Columns are counted from 0 and in any order within a row. Files
+//! may be packed. The error [`Error::Malformed`] names the array and the element, counted from 0.
 //! Without values every entry is read as 1.
 //!
 //! ```
@@ -51,12 +53,12 @@ use crate::Error;
 const BCSR: [u8; 8] = *b"BCSR0001";
 const BSR: [u8; 8] = 0x4253_5231_u64.to_le_bytes();
 
-/// Whether a file that begins with these bytes is in either form.
+/// Whether a file that begins with these bytes is in one of the two formats.
 pub(super) fn begins_with_magic(first: &[u8]) -> bool {
     first.starts_with(&BCSR) || first.starts_with(&BSR)
 }
 
-/// Reads the file at `path` in either form, recognised by its first bytes.
+/// Reads the file at `path`, in the format that its first bytes show.
 ///
 /// # Errors
 /// [`Error::Io`] if the system refuses the file; [`Error::Malformed`] for anything the format does
@@ -66,7 +68,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
     read_from(ReportingFile::open(path, options.progress.clone())?, path, options)
 }
 
-/// Reads bytes from any reader; messages show `name` as those of [`read`] show the path.
+/// Reads bytes from any reader. Error messages use `name` as the path.
 ///
 /// # Errors
 /// The errors of [`read`].
@@ -120,7 +122,7 @@ fn read_numbers(mut numbers: Numbers<'_>, options: &ReadOptions) -> Result<Matri
     })
 }
 
-/// The head of a file. Rows, columns and entries count blocks of `shape`.
+/// The header of a file. Rows, columns and entries are counted in blocks of `shape`.
 struct Sizes {
     rows: u64,
     cols: u64,
@@ -128,7 +130,7 @@ struct Sizes {
     shape: BlockShape,
     /// Type of the values: 0 none, 1 `f32`, 2 `f64`.
     kind: i32,
-    /// Blocks of which the matrix is made; they can differ from the blocks of the file.
+    /// The blocks of which the matrix consists. They may differ from the blocks of the file.
     layout: Option<BlockShape>,
 }
 
@@ -175,7 +177,7 @@ impl Sizes {
         Ok(Self { rows, cols, entries, shape, kind: 2, layout: (shape != BlockShape::SCALAR).then_some(shape) })
     }
 
-    /// Rows and columns in scalars, saturating.
+    /// Number of scalar rows and columns, saturated.
     fn scalars(&self) -> [u64; 2] {
         [self.rows.saturating_mul(self.shape.rows() as u64), self.cols.saturating_mul(self.shape.cols() as u64)]
     }
@@ -188,7 +190,7 @@ fn side_of_blocks(numbers: &Numbers<'_>, rows: i64, cols: i64) -> Result<BlockSh
     })
 }
 
-/// Refuses offsets that do not ascend from 0 to `entries`.
+/// Refuses offsets that are not ascending from 0 to `entries`.
 fn check_offsets(ends: &[i32], entries: u64) -> std::result::Result<(), (String, String)> {
     if let Some(row) = ends.windows(2).position(|pair| pair[0] > pair[1]) {
         return Err((format!("offset {}", row + 1), format!("{} after {}", ends[row + 1], ends[row])));

@@ -1,5 +1,5 @@
-//! Reads little-endian numbers from a stream, which may be compressed. Memory grows with the bytes
-//! that arrive.
+//! Reads little-endian numbers from a stream, which may be compressed. Memory is allocated as bytes
+//! arrive.
 use std::io::{BufReader, Error as IoError, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -31,12 +31,12 @@ pub(super) struct Numbers<'r> {
 }
 
 impl<'r> Numbers<'r> {
-    /// Recognises from the first bytes how the file is compressed.
+    /// Opens the stream. The first bytes show how it is compressed.
     pub fn new(reader: impl Read + 'r, name: &Path) -> Result<Self> {
         Self::of_bytes(Box::new(reader), name)
     }
 
-    /// The body of [`Numbers::new`], compiled once for all readers.
+    /// The implementation of [`Numbers::new`], compiled once for all readers.
     fn of_bytes(reader: Box<dyn Read + 'r>, name: &Path) -> Result<Self> {
         let reader = Unpacked::new(reader).map_err(|source| Error::Io { path: name.to_owned(), source })?;
         Ok(Self { reader: Box::new(BufReader::new(reader)), name: name.to_owned() })
@@ -47,7 +47,7 @@ impl<'r> Numbers<'r> {
         Error::Malformed { path: self.name.clone(), place: place.into(), reason: reason.into() }
     }
 
-    /// Reads the next `count` numbers, called `what` in an error. Memory is allocated as they
+    /// Reads the next `count` numbers, which an error calls `what`. Memory is allocated as they
     /// arrive.
     pub fn array<T: Number>(&mut self, count: usize, what: &str) -> Result<Vec<T>> {
         const CHUNK: usize = 1 << 16;
@@ -88,8 +88,8 @@ impl<'r> Numbers<'r> {
         }
     }
 
-    /// Makes the error of a failed read. Damaged data is an error of the file, any other an error
-    /// of the system.
+    /// Makes the error of a failed read: an error of the file if the data is damaged, otherwise an
+    /// error of the system.
     fn broken(&self, error: IoError, what: &str) -> Error {
         match error.raw_os_error() {
             Some(_) => Error::Io { path: self.name.clone(), source: error },
@@ -98,7 +98,8 @@ impl<'r> Numbers<'r> {
     }
 }
 
-/// Fills `to` and returns the number of bytes read, which is smaller only at the end of the stream.
+/// Fills `to` and returns the number of bytes read. It is smaller than `to` only at the end of the
+/// stream.
 fn fill(reader: &mut dyn Read, to: &mut [u8]) -> std::io::Result<usize> {
     let mut filled = 0;
     while filled < to.len() {

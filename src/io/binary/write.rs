@@ -1,4 +1,4 @@
-//! Writes `BSR1`, or `BCSR0001` for scalars if the name ends in `.bcsr`.
+//! Writes `BSR1`, or `BCSR0001` if the name ends in `.bcsr`.
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
@@ -6,15 +6,16 @@ use super::{BCSR, BSR};
 use crate::io::{one_nan, without_packing, write_whole};
 use crate::{BlockShape, Error, Result, matrix::AnyView};
 
-/// Writes `matrix` to the file at `path` and replaces an earlier file once the new one is whole.
+/// Writes `matrix` to the file at `path`. An earlier file is replaced when the new file is
+/// complete.
 /// The file is packed with gzip if its name ends in `.gz`, with bzip2 if it ends in `.bz2`.
 ///
-/// Scalars under a name `.bcsr` are written as `BCSR0001`, anything else as `BSR1`; values as
-/// `f64`.
+/// If the name ends in `.bcsr`, scalars are written as `BCSR0001`; everything else is written as
+/// `BSR1`. Values are written as `f64`.
 ///
 /// # Errors
-/// [`Error::Io`] with the path; [`Error::Argument`] for blocks under a name `.bcsr`, and for 2^31
-/// entries or more, which neither form can hold. An earlier file stays as it was.
+/// [`Error::Io`] with the path; [`Error::Argument`] for blocks if the name ends in `.bcsr`, and for
+/// 2^31 entries or more, which neither format can hold. An earlier file stays unchanged.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>) -> Result<()> {
     write_view(path.as_ref(), matrix.into())
 }
@@ -42,7 +43,7 @@ pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>) -> i
 
 fn write_as(writer: &mut dyn Write, view: AnyView<'_>, bcsr: bool) -> io::Result<()> {
     let row_major = view.kind.is_row_major();
-    // The arrays of row-major matrices are the rows already.
+    // The arrays of row-major matrices are in the order of rows already.
     let transposed = (!row_major).then(|| view.pattern.transpose());
     let rows = transposed.as_ref().map_or(view.pattern, |(pattern, _)| pattern);
     let narrow = |number: u64| i32::try_from(number).map_err(|_| io::Error::from(ErrorKind::InvalidInput));
@@ -61,7 +62,7 @@ fn write_as(writer: &mut dyn Write, view: AnyView<'_>, bcsr: bool) -> io::Result
     for entry in 0..rows.nnz() {
         let entry = transposed.as_ref().map_or(entry, |(_, source)| source[entry]);
         for at in 0..shape.area() {
-            // Blocks are stored by columns, those of row-major matrices transposed.
+            // Blocks are stored by columns; the blocks of row-major matrices are stored transposed.
             let place = if row_major { at } else { at % shape.cols() * shape.rows() + at / shape.cols() };
             writer.write_all(&one_nan(view.number(entry, place)).to_le_bytes())?;
         }

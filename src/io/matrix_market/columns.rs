@@ -1,10 +1,10 @@
-//! Compressed columns from entries in any order, on all threads.
+//! Makes compressed columns from entries in any order, on all threads.
 //!
-//! The columns are cut into as many ranges as there are threads, each with about as many entries.
-//! One thread counts, places and sorts the entries of a range, in its own slice of every array. It
-//! goes through the parts in the order of the file, so placing is stable. Entries at the same place
-//! keep that order, for any number of ranges. In most files a part has entries in a few columns
-//! only, and most ranges skip it.
+//! The columns are cut into one range for each thread, with about the same number of entries. One
+//! thread counts, places and sorts the entries of a range, in its own slice of every array. It
+//! reads the parts in the order of the file, so placing is stable: entries with the same row and
+//! column keep the file's order, for any number of ranges. In most files a part has entries in only
+//! a few columns, and most ranges skip it.
 use std::ops::Range;
 
 use bytemuck::Zeroable;
@@ -15,11 +15,11 @@ use super::part::Part;
 use crate::io::{Symmetry, ValueType, assemble::sort};
 use crate::{Csc, Error, Pattern, Result};
 
-/// The maximum number of groups of columns that are counted to cut the ranges.
+/// The maximum number of groups of columns whose entries are counted to cut the ranges.
 const MOST_BINS: u64 = 4096;
 
-/// Builds the full matrix. If duplicates are not allowed and there is one, its place (row and
-/// column as in the file) is returned instead.
+/// Builds the full matrix. If there are duplicates and they are not allowed, returns the row and
+/// column of one, as in the file.
 pub(super) fn compress(
     header: &Header,
     parts: &[Part],
@@ -52,7 +52,7 @@ pub(super) fn compress(
             Ok(kept) => kept,
             Err(place) => return Ok(Err(place)),
         };
-        // Summed entries leave gaps between ranges.
+        // If entries were summed, there are gaps between the ranges.
         if end != start {
             row_idx.copy_within(start..start + kept, end);
             values.copy_within(start..start + kept, end);
@@ -66,13 +66,13 @@ pub(super) fn compress(
     Csc::new(Pattern::trusted(nrows, ncols, col_ptr, row_idx), values).map(Ok)
 }
 
-/// A range of columns and the number of their entries in the full matrix.
+/// A range of columns and the number of its entries in the full matrix.
 struct Cut {
     columns: Range<u32>,
     entries: usize,
 }
 
-/// A part with the columns that hold its entries and their mirror images.
+/// A part, with the range of columns that contains its entries and their mirror images.
 struct Spanned<'a> {
     part: &'a Part,
     direct: Range<u32>,
@@ -90,8 +90,9 @@ impl<'a> Spanned<'a> {
     }
 
     /// Calls `take` with each entry of the full matrix in `columns` that comes from this part.
-    /// Entries at the same place come in the order of the file. Mirror images come first: they lie
-    /// above the diagonal, so a column written from top to bottom arrives in that order.
+    /// Entries with the same row and column come in the order of the file. Mirror images come
+    /// first: they are above the diagonal, so a column that the file has from top to bottom keeps
+    /// that order.
     fn for_each(&self, header: &Header, columns: &Range<u32>, mut take: impl FnMut(u32, u32, f64)) {
         let meet = |span: &Range<u32>| span.start < columns.end && columns.start < span.end;
         let Part { rows, cols, .. } = self.part;
@@ -114,7 +115,7 @@ impl<'a> Spanned<'a> {
     }
 }
 
-/// Cuts the columns into one range a thread, each with about as many entries.
+/// Cuts the columns into one range for each thread, with about the same number of entries.
 fn cut(header: &Header, parts: &[Spanned<'_>]) -> Vec<Cut> {
     let ncols = header.ncols as u32;
     let threads = rayon::current_num_threads();
@@ -142,18 +143,18 @@ fn cut(header: &Header, parts: &[Spanned<'_>]) -> Vec<Cut> {
     ranges
 }
 
-/// A range of columns with its slices of the matrix's arrays.
+/// A range of columns and its slices of the matrix's arrays.
 struct ColumnSlices<'a> {
     columns: Range<u32>,
-    /// Where each column ends in `rows`; zeros at first.
+    /// The end of each column in `rows`. At the start all are zero.
     ends: &'a mut [u64],
     rows: &'a mut [u32],
     values: &'a mut [f64],
 }
 
 impl ColumnSlices<'_> {
-    /// Counts, places and sorts. Returns the number of entries kept at the front: all, unless
-    /// duplicates were summed.
+    /// Counts, places and sorts the entries. Returns the number of entries that are kept, at the
+    /// front of the slices: all entries, unless duplicates were summed.
     fn fill(
         &mut self,
         header: &Header,
@@ -164,7 +165,8 @@ impl ColumnSlices<'_> {
         for part in parts {
             part.for_each(header, &self.columns, |_, col, _| self.ends[(col - first) as usize] += 1);
         }
-        // Holds where each column starts; placing moves that to where it ends.
+        // At first `ends` holds the start of each column. Placing moves it to the end of the
+        // column.
         let mut before = 0;
         for end in &mut *self.ends {
             before += std::mem::replace(end, before);
@@ -186,8 +188,8 @@ impl ColumnSlices<'_> {
         self.order(header, sum_duplicates)
     }
 
-    /// Sorts each column and sums entries at the same place, or returns the first such place if
-    /// they are not allowed.
+    /// Sorts each column and sums duplicates. If duplicates are not allowed, returns the first
+    /// one's row and column.
     fn order(&mut self, header: &Header, sum_duplicates: bool) -> Result<std::result::Result<usize, (u32, u32)>> {
         let (mut start, mut kept, mut scratch) = (0, 0, Vec::new());
         for (col, end) in self.columns.clone().zip(&mut *self.ends) {
@@ -219,7 +221,7 @@ impl ColumnSlices<'_> {
     }
 }
 
-/// Zeroed memory; the system provides each page when a thread first writes to it.
+/// Zeroed memory. The system provides each page when a thread first writes to it.
 fn zeros<T: Zeroable>(count: usize, what: &str) -> Result<Vec<T>> {
     let (what, needed) = (|| format!("{what} of a file"), (count as u64).saturating_mul(size_of::<T>() as u64));
     crate::host::memory::check_large(what, needed)?;

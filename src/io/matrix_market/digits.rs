@@ -1,10 +1,11 @@
-//! Writes values in the fewest digits that read back to the same bits.
+//! Writes values with the fewest digits that give the same bits when read.
 use std::io::{self, Write};
 
 use crate::element::{AnySlice, ElementType};
 
-/// Appends the number at a place, with an exponent if that is shorter than the plain notation.
-/// `nan` has no sign, because the sign that a sum leaves depends on the device.
+/// Appends the number `values[at]`, with an exponent if that is shorter than the plain notation.
+/// NaN is written as `nan` without a sign, because its sign bit depends on the device that computed
+/// it.
 pub(crate) fn append(text: &mut Vec<u8>, values: AnySlice<'_>, at: usize) -> io::Result<()> {
     let (wide, element) = (values.number(at), values.element());
     if wide.is_nan() {
@@ -15,8 +16,8 @@ pub(crate) fn append(text: &mut Vec<u8>, values: AnySlice<'_>, at: usize) -> io:
         return write!(text, "{}inf", if wide < 0.0 { "-" } else { "" });
     }
     if !element.is_real() {
-        // Fewer digits of a larger number would read back too, because they saturate to the largest
-        // integer.
+        // The full number is written. Fewer digits of a larger number would also give the same bits
+        // when read, because reading saturates at the largest integer.
         text.extend_from_slice(itoa::Buffer::new().format(wide as i64).as_bytes());
         return Ok(());
     }
@@ -35,8 +36,8 @@ pub(crate) fn append(text: &mut Vec<u8>, values: AnySlice<'_>, at: usize) -> io:
         }
         _ => {}
     }
-    // For types unknown to the standard library: digits are added until they suffice; 17 do for any
-    // f64.
+    // For types that the standard library does not know, digits are added until they suffice. 17
+    // digits suffice for any f64.
     for digits in 0..17 {
         append_shortest(text, format!("{wide:.digits$e}").parse().unwrap_or(wide));
         if reads_back(&text[start..], wide, element) {
@@ -47,15 +48,15 @@ pub(crate) fn append(text: &mut Vec<u8>, values: AnySlice<'_>, at: usize) -> io:
     Ok(())
 }
 
-/// Writes `1.0` as `1`: readers of the format take both, and whole numbers are common.
+/// Writes `1.0` as `1`, because all readers of the format accept it and whole numbers are common.
 fn append_shortest(text: &mut Vec<u8>, value: impl zmij::Float) {
     let mut buffer = zmij::Buffer::new();
     let digits = buffer.format_finite(value);
     text.extend_from_slice(digits.strip_suffix(".0").unwrap_or(digits).as_bytes());
 }
 
-/// Whether the digits, read as `f64` and then rounded to the element, give `value`. Rounding twice
-/// can differ from rounding once.
+/// Whether the digits, read as `f64` and then rounded to the element type, give `value`. Rounding
+/// twice can differ from rounding once.
 fn reads_back(text: &[u8], value: f64, element: ElementType) -> bool {
     fast_float2::parse::<f64, _>(text).is_ok_and(|wide| element.nearest(wide) == value)
 }
@@ -69,14 +70,14 @@ mod tests {
     use crate::io::{ReadOptions, one_nan};
     use crate::{Csc, Element, Matrix, Pattern};
 
-    /// A matrix of one column holding `values`.
+    /// A matrix with one column that holds `values`.
     fn column<T: Element>(values: Vec<T>) -> Csc<T> {
         let rows = values.len() as u32;
         let pattern = Pattern::new(rows as usize, 1, vec![0, rows.into()], (0..rows).collect()).unwrap();
         Csc::new(pattern, values).unwrap()
     }
 
-    /// The values after writing and reading, as `T`.
+    /// Writes and reads the matrix and returns its values as `T`.
     fn there_and_back<T: Element>(matrix: &Csc<T>) -> Vec<T> {
         let mut text = Vec::new();
         write_to(&mut text, matrix, &Default::default()).unwrap();
@@ -130,7 +131,7 @@ mod tests {
             wide in prop::collection::vec(prop_oneof![any::<u64>(), 0..1u64 << 53, Just(1 << 63)], 0..40),
             narrow in prop::collection::vec(any::<u32>(), 0..40),
         ) {
-            // Neither the sign nor the payload of a NaN is kept.
+            // Files keep neither the sign nor the payload of a NaN.
             let wide: Vec<_> = wide.into_iter().map(|bits| one_nan(f64::from_bits(bits))).collect();
             let back = there_and_back(&column(wide.clone()));
             prop_assert!(wide.iter().zip(&back).all(|(a, b)| a.to_bits() == b.to_bits()), "{:?} {:?}", wide, back);

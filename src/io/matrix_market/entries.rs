@@ -1,5 +1,5 @@
-//! All entries of a file: its blocks are parsed on all threads, joined in the order of the file and
-//! counted.
+//! Reads all entries of a file. Chunks of lines are parsed on all threads, joined in the order of
+//! the file, and counted.
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,12 +10,12 @@ use super::part::{Part, Trouble};
 use crate::Result;
 use crate::io::source::Source;
 
-/// Reads the entries after the header, as many as it announces.
+/// Reads the entries after the header, up to the number that the header announces.
 pub(super) fn read(source: &mut Source<'_>, header: &Header) -> Result<Vec<Part>> {
     let read = AtomicU64::new(0);
     let (mut parts, end) = source.map_blocks(|block| {
         let part = Part::parse(&block, header);
-        // Surplus entries lie within the blocks read so far, in whatever order these are counted.
+        // Surplus entries are in the chunks read so far, in whatever order these are counted.
         let surplus = read.fetch_add(part.len, Ordering::Relaxed) + part.len > header.stored;
         match surplus || part.trouble.is_some() {
             true => ControlFlow::Break(part),
@@ -46,7 +46,7 @@ pub(super) fn read(source: &mut Source<'_>, header: &Header) -> Result<Vec<Part>
     Ok(parts)
 }
 
-/// Gives the values of an array their places in the matrix.
+/// Computes the rows and columns of the values of an array.
 fn place(parts: &mut [Part], header: &Header) -> Result<()> {
     let mut found = 0;
     let mut first = |part: &Part| {

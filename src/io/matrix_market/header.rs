@@ -1,4 +1,4 @@
-//! Banner, notes and size line of a file, checked before an entry is read.
+//! Reads the banner, notes and size line of a file and checks them before any entry is read.
 use super::line;
 use crate::io::source::Source;
 use crate::io::words::{count, counted, quote, words};
@@ -11,8 +11,8 @@ use crate::{BlockShape, Pattern, Result};
 /// The part of a file before its entries.
 #[derive(Debug)]
 pub(super) struct Header {
-    /// Whether the file is an array: every element is a value alone, column after column, so that
-    /// its number gives its place.
+    /// Whether the file is an array: a list of all elements, column after column, so that the
+    /// number of an element gives its row and column.
     pub is_array: bool,
     pub field: ValueType,
     /// Whether no value is negative.
@@ -20,24 +20,24 @@ pub(super) struct Header {
     pub symmetry: Symmetry,
     pub nrows: u64,
     pub ncols: u64,
-    /// Entries (in an array, values) written in the file.
+    /// Number of entries (in an array: values) written in the file.
     pub stored: u64,
     /// Number of the size line.
     pub size_line: u64,
-    /// Block shape given by a note.
+    /// The block shape that a note gives.
     pub blocks: Option<BlockShape>,
     /// Deviations from the format that were accepted.
     pub warnings: Vec<String>,
 }
 
-/// First word of a comment with a meaning: `%%blockmul blocks ROWSxCOLUMNS`.
+/// The first word of a comment that has a meaning: `%%blockmul blocks ROWSxCOLUMNS`.
 pub(super) const NOTE: &str = "%%blockmul";
 
 /// A line before the entries.
 enum Line {
     Comment,
     Note(BlockShape),
-    /// Rows, columns and, except in an array, entries.
+    /// Number of rows, of columns and, except in an array, of entries.
     Sizes(u64, u64, Option<u64>),
 }
 
@@ -96,12 +96,12 @@ impl Header {
         }
     }
 
-    /// The word for the file's contents, for messages.
+    /// The word for the items of the file, for messages.
     pub fn items(&self) -> &'static str {
         if self.is_array { "values" } else { "entries" }
     }
 
-    /// First row of column `col` that the symmetry lets a file write.
+    /// The first row of column `col` that a file with this symmetry may contain.
     pub fn first_row(&self, col: u64) -> u64 {
         match self.symmetry {
             Symmetry::General => 0,
@@ -110,8 +110,8 @@ impl Header {
         }
     }
 
-    /// Places before column `col` that the symmetry lets a file write. Sides fit 32 bits, so counts
-    /// fit 64.
+    /// The number of elements before column `col` that a file with this symmetry may contain. Sides
+    /// fit 32 bits, so counts fit 64.
     pub fn places_before(&self, col: u64) -> u64 {
         let above = match self.symmetry {
             Symmetry::General => 0,
@@ -177,14 +177,15 @@ impl Header {
     }
 }
 
-/// Whether a file that begins with this word has a banner; networkrepository.com writes it with one
-/// `%`.
+/// Whether a file that begins with this word has a banner. Files of networkrepository.com write it
+/// with one `%`.
 pub fn is_banner(word: &[u8]) -> bool {
     let named = word.strip_prefix(b"%").map(|word| word.strip_prefix(b"%").unwrap_or(word)).unwrap_or_default();
     named.get(..12).is_some_and(|name| name.eq_ignore_ascii_case(b"MatrixMarket"))
 }
 
-/// Whether the file is an array, its field and whether that has no negative values, its symmetry.
+/// Returns whether the file is an array, its field, whether the field is unsigned, and its
+/// symmetry.
 fn parse_banner(bytes: &[u8]) -> std::result::Result<(bool, (ValueType, bool), Symmetry), String> {
     const FORM: &str = "\"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\"";
     let lower = bytes.to_ascii_lowercase();
@@ -204,7 +205,7 @@ fn parse_banner(bytes: &[u8]) -> std::result::Result<(bool, (ValueType, bool), S
         b"array" => true,
         _ => return Err(format!("the format is {}, not \"coordinate\" or \"array\"", quote(format))),
     };
-    // Writers of C++ libraries have a field of integers that are not negative.
+    // Some C++ libraries write this field for nonnegative integers.
     const UNSIGNED: &[u8] = b"unsigned-integer";
     let read = match field {
         b"real" => ValueType::Real,
@@ -250,7 +251,7 @@ fn parse_line(bytes: &[u8], is_array: bool) -> std::result::Result<Line, String>
     }
 }
 
-/// Parses the rest of a note: `blocks ROWSxCOLUMNS`.
+/// Parses the text of a note after its first word: `blocks ROWSxCOLUMNS`.
 fn parse_note(rest: &[&[u8]]) -> std::result::Result<BlockShape, String> {
     let malformed = || format!("not \"{NOTE} blocks ROWSxCOLUMNS\", the one note that {NOTE} may begin");
     let &[b"blocks", shape] = rest else { return Err(malformed()) };

@@ -1,7 +1,8 @@
-//! Careful reading of one line: what every word must be, and the reason if it is not.
+//! Reads one line with all checks: the requirements on every word, and the reason if one is not
+//! met.
 //!
-//! This module defines what an entry's line may hold. `plain` reads ordinary lines faster and
-//! leaves the rest to it.
+//! This module defines the valid lines of an entry. `plain` reads ordinary lines faster and leaves
+//! all others to this module.
 use super::header::Header;
 use crate::io::words::{count, counted, quote, words};
 use crate::io::{Symmetry, ValueType};
@@ -11,7 +12,8 @@ pub(super) fn is_comment(line: &[u8]) -> bool {
     words(line).next().is_none_or(|word| word[0] == b'%')
 }
 
-/// Row and column from 0 (both 0 in an array) and value of an entry's line that is not a comment.
+/// Returns row, column (counted from 0; both 0 in an array) and value of a line that is not a
+/// comment.
 pub(super) fn entry(line: &[u8], header: &Header) -> Result<(u32, u32, f64), String> {
     let found: Vec<_> = words(line).take(4).collect();
     let (row, column, value) = match (&found[..], header.field, header.is_array) {
@@ -75,8 +77,8 @@ fn index(word: &[u8], what: &str, limit: u64) -> Result<u32, String> {
     }
 }
 
-/// Parses a decimal number as C and Fortran write it, correctly rounded. It is infinite only if the
-/// word is.
+/// Parses a decimal number as C and Fortran write it, correctly rounded. The result is infinite
+/// only if the word says so.
 fn real(word: &[u8]) -> Result<f64, String> {
     let parse = |bytes: &[u8]| std::str::from_utf8(bytes).ok()?.parse::<f64>().ok();
     let value = parse(word).or_else(|| {
@@ -101,8 +103,8 @@ fn integer(word: &[u8]) -> Result<f64, String> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err(format!("value: {} is not an integer, and the file says its values are", quote(word)));
     }
-    // f64 reads an integer of up to 128 bits as the nearest it holds; converting back shows if it
-    // is equal.
+    // Parsing as f64 rounds an integer of up to 128 bits to the nearest number. Converting back
+    // shows if the two are equal.
     let text = std::str::from_utf8(word).unwrap_or_default();
     match (text.parse::<i128>(), text.parse::<f64>()) {
         (Ok(exact), Ok(value)) if exact == 0 || (value.abs() < 1e38 && value as i128 == exact) => Ok(value + 0.0),
@@ -125,8 +127,8 @@ mod tests {
         for (word, value) in cases {
             assert_eq!(bits(word), Ok(f64::to_bits(value)), "{word}");
         }
-        // Halfway between two floats, and just above: correctly rounded. Below half the smallest: 0
-        // with its sign.
+        // Numbers halfway between two floats and slightly above are rounded correctly. Numbers
+        // below half the smallest float become 0 with their sign.
         assert_eq!(real(b"9007199254740993"), Ok(9007199254740992.0));
         assert_eq!(real(b"9007199254740993.00000000000000000000001"), Ok(9007199254740994.0));
         assert_eq!((real(b"5e-324"), bits("-1e-400")), (Ok(f64::from_bits(1)), Ok((-0.0f64).to_bits())));

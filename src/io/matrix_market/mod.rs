@@ -1,40 +1,42 @@
 //! Matrix Market exchange files, plain or packed, read and written on all threads.
 //!
-//! The format is that of Boisvert, Pozo and Remington, *The Matrix Market Exchange Formats: Initial
-//! Design* (NISTIR 5935, 1996). A file has a banner, comments, a line of sizes, and the matrix.
+//! The format is described by Boisvert, Pozo and Remington, *The Matrix Market Exchange Formats:
+//! Initial Design* (NISTIR 5935, 1996). A file has a banner, comments, a line of sizes, and the
+//! matrix.
 //!
-//! * `coordinate` files have the sizes `rows columns entries` and one line per entry, with indices
-//!   from 1. Every entry written becomes an entry of the matrix, zeros too.
-//! * `array` files have the sizes `rows columns`. Every element of the matrix, or of the triangle
-//!   its symmetry leaves, is a line of its own, column after column. Elements other than 0 and -0
-//!   become entries.
+//! * * A `coordinate` file has the sizes `rows columns entries` and one line for each entry, with
+//!   indices from 1. Every entry in the file becomes an entry of the matrix, including zeros.
+//! * * An `array` file has the sizes `rows columns`. Every element of the matrix, or of the
+//!   triangle that is stored for its symmetry, is on its own line, column after column. Elements
+//!   other than 0 and -0 become entries.
 //!
-//! The reader takes the fields `real`, `integer`, `unsigned-integer`, which is read as `integer`,
-//! and `pattern`, in which every value is 1. It takes the symmetries `general`, `symmetric` and
-//! `skew-symmetric`, and expands the last two to the full matrix. `complex` and `hermitian` are
-//! refused.
+//! The reader accepts the fields `real`, `integer`, `unsigned-integer` (read as `integer`) and
+//! `pattern` (every value is 1). It accepts the symmetries `general`, `symmetric` and
+//! `skew-symmetric`, and expands the last two to the full matrix. It refuses `complex` and
+//! `hermitian`.
 //!
 //! The reader accepts the banner in any case; LF or CRLF; blank and comment lines anywhere after
 //! the banner (comments in any encoding); blanks around anything; exponents with `E` or `D`; `inf`
 //! and `nan` if the field is `real`. A banner with one `%` instead of two gives a
-//! [warning](MatrixFile::warnings). A real number that is too small becomes 0 by IEEE rounding. A
-//! number that is too large is refused, and so is an integer that `f64` cannot hold exactly. A line
-//! is at most a mebibyte.
+//! [warning](MatrixFile::warnings). A real number that is too small becomes 0 by IEEE rounding.
+//! Numbers that are too large and integers that `f64` cannot hold exactly are refused. A line has
+//! at most 1 MiB.
 //!
-//! A comment before the sizes may be a note, `%%blockmul blocks 6x3`: the matrix is made of blocks
-//! of 6 rows and 3 columns. [`write()`] writes it for a matrix of blocks. It becomes
-//! [`MatrixFile::layout`], so that [`Csc::to_blocks`](crate::Csc::to_blocks) gives the same blocks
-//! again. Other comments have no effect.
+//! A comment before the sizes may be a note `%%blockmul blocks 6x3`: the matrix consists of blocks
+//! of 6 rows and 3 columns. [`write()`] writes this note for a matrix of blocks. The reader returns
+//! it as [`MatrixFile::layout`], and [`Csc::to_blocks`](crate::Csc::to_blocks) then gives the same
+//! blocks again. Other comments have no effect.
 //!
 //! # Threads and memory
 //!
-//! Reading and writing use the ambient rayon pool (`RAYON_NUM_THREADS`, or the pool a caller
-//! installs). The matrix, to the bit, and the message for a broken file do not depend on the number
+//! Reading and writing use the current rayon pool (`RAYON_NUM_THREADS`, or a pool that the caller
+//! installs). The bits of the matrix and the message for a broken file do not depend on the number
 //! of threads.
 //!
-//! Reading holds half a mebibyte of text a thread, 16 bytes for each entry written (8 in a
-//! pattern), and the matrix. The matrix has 12 bytes for each entry and 8 for each column. Memory
-//! grows with the lines read; that of the matrix is allocated once all entries are there.
+//! While reading, memory holds 0.5 MiB of text for each thread, 16 bytes for each entry in the file
+//! (8 in a pattern), and the matrix. The matrix has 12 bytes for each entry and 8 bytes for each
+//! column. Memory is allocated as lines are read; the arrays of the matrix are allocated after all
+//! entries have been read.
 //!
 //! ```
 //! use blockmul::io::{ReadOptions, matrix_market::{read_from, write_to}};
@@ -73,8 +75,8 @@ pub(super) use header::is_banner;
 
 /// Reads the file at `path`, plain or packed (recognised by its first bytes, not its name).
 ///
-/// From a tar archive, as in the SuiteSparse collection, it reads the member NAME/NAME.mtx, else
-/// the only sparse matrix, else the only file.
+/// From a tar archive, as in the SuiteSparse collection, it reads the member NAME/NAME.mtx, or else
+/// the only sparse matrix, or else the only file.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the system refuses the file;
@@ -84,10 +86,10 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
     read_source(Source::open(path.as_ref(), options.progress.clone())?, options)
 }
 
-/// Reads a file's bytes, plain or packed, from any reader. Messages show `name` as those of
-/// [`read`] show the path. The length is not known, so `options.progress` is not called.
+/// Reads bytes, plain or packed, from any reader. Error messages use `name` as the path. The length
+/// is unknown, so `options.progress` is not called.
 ///
-/// The reader is read to its end, half a mebibyte at a time; it need not be buffered.
+/// It reads to the end, 0.5 MiB at a time, so the reader need not be buffered.
 ///
 /// # Errors
 /// The errors of [`read`].

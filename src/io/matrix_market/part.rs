@@ -1,26 +1,25 @@
-//! The entries of one block of lines, parsed apart from all others.
+//! The entries of one chunk of lines, which is parsed independently of all others.
 use super::header::Header;
 use super::{line, plain};
 use crate::io::source::Block;
 use crate::io::{ValueType, room};
 use crate::{Error, Result};
 
-/// Entries in the order of the file, as written (a symmetric matrix is not expanded), indices from
-/// 0.
+/// Entries in the order of the file, with indices from 0. A symmetric matrix is not expanded here.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    /// Rows. In an array, before [`Part::place`], the number from 0 of each value that is not 0.
+    /// Rows. Before [`Part::place`], for an array: the number (from 0) of each value that is not 0.
     pub rows: Vec<u32>,
-    /// Columns. In an array, empty before [`Part::place`].
+    /// Columns. Before [`Part::place`], empty for an array.
     pub cols: Vec<u32>,
-    /// Empty for a pattern.
+    /// Values; empty for a pattern.
     pub values: Vec<f64>,
-    /// Entries read; in an array all values, zeros too.
+    /// Number of entries read; in an array the number of all values, including zeros.
     pub len: u64,
-    /// `(entry, line)` for each entry that is not on the line after the one before it. Messages
-    /// need the line of an entry, and this takes hardly any memory.
+    /// `(entry, line)` for each entry that is not on the line directly after the previous entry.
+    /// Messages need the line of an entry, and this list takes hardly any memory.
     jumps: Vec<(u64, u64)>,
-    /// The reason why the block was not read to its end.
+    /// The reason why the chunk was not read to its end.
     pub trouble: Option<Trouble>,
 }
 
@@ -32,7 +31,7 @@ pub(super) enum Trouble {
 }
 
 impl Part {
-    /// Reads the lines of `block` up to the first that is wrong.
+    /// Parses the lines of `block` up to the first one that is wrong.
     pub fn parse(block: &Block<'_>, header: &Header) -> Self {
         let mut part = Self::default();
         part.trouble = part.take(block, header).err();
@@ -40,8 +39,8 @@ impl Part {
         part
     }
 
-    /// Gives back the memory of entries that a block does not have: its lines are blank, comments,
-    /// or zeros of an array. All parts are kept until the file has been read.
+    /// Frees the unused memory reserved for entries: lines may be blank, comments, or zeros of an
+    /// array. All parts are kept until the whole file has been read.
     fn give_back(&mut self) {
         if self.rows.len() < self.rows.capacity() / 2 {
             self.rows.shrink_to_fit();
@@ -79,7 +78,7 @@ impl Part {
                 self.rows.push(row);
                 self.cols.push(col);
             } else if value != 0.0 {
-                self.rows.push(self.len as u32); // a block has fewer bytes than 2^32
+                self.rows.push(self.len as u32); // a chunk has fewer bytes than 2^32
             }
             if header.field != ValueType::Pattern && (!header.is_array || value != 0.0) {
                 self.values.push(value);
@@ -91,9 +90,10 @@ impl Part {
         Ok(())
     }
 
-    /// Reserves memory for the most entries that a block's lines and bytes can hold.
+    /// Reserves memory for the most entries that the lines and bytes of a chunk can contain.
     fn reserve(&mut self, block: &Block<'_>, header: &Header) -> Result<()> {
-        // The shortest entry with its line end, which the last may lack: `1 1 1`, `1 1`, `1`.
+        // The shortest entries with their line end, which the last line may lack: `1 1 1`, `1 1`,
+        // `1`.
         let shortest = match header.field {
             _ if header.is_array => 2,
             ValueType::Pattern => 4,
@@ -110,11 +110,12 @@ impl Part {
         Ok(())
     }
 
-    /// Gives the values of an array their places; `first` values come before this part.
+    /// Computes the rows and columns of the values of an array. `first` values come before this
+    /// part.
     pub fn place(&mut self, first: u64, header: &Header) -> Result<()> {
         self.cols = room(self.rows.len(), "entries")?;
         let Some(&number) = self.rows.first() else { return Ok(()) };
-        // The last column that starts at or before the first place.
+        // The last column that starts at or before the first value.
         let (mut col, mut beyond) = (0, header.ncols);
         while beyond - col > 1 {
             let middle = col + (beyond - col) / 2;
@@ -136,13 +137,13 @@ impl Part {
         Ok(())
     }
 
-    /// The line of entry `entry`.
+    /// The line of an entry.
     pub fn line_of(&self, entry: u64) -> u64 {
         let (first, line) = self.jumps[self.jumps.partition_point(|&(first, _)| first <= entry) - 1];
         line + (entry - first)
     }
 
-    /// Lines of the entries at a place, in the order of the file.
+    /// The lines of the entries with this row and column, in the order of the file.
     pub fn lines_at(&self, (row, col): (u32, u32)) -> impl Iterator<Item = u64> {
         let here = move |&(_, place): &(u64, (&u32, &u32))| place == (&row, &col);
         (0..).zip(self.rows.iter().zip(&self.cols)).filter(here).map(|(entry, _)| self.line_of(entry))

@@ -1,12 +1,13 @@
-//! Fast reading of ordinary lines; all others go to [`line`](super::line).
+//! Reads ordinary lines fast; [`line`](super::line) reads all others.
 use super::header::Header;
 use crate::io::words::is_blank;
 use crate::io::{Symmetry, ValueType};
 
-/// Row, column and value of a line, and its length in bytes with the line end; `None` if the line
-/// is not plain. In an array row and column are 0.
+/// Returns row, column, value and the length in bytes (including the line end) of a line, or `None`
+/// if the line is not plain. In an array row and column are 0.
 ///
-/// It accepts no line that [`line::entry`](super::line::entry) refuses, and gives the same result.
+/// It accepts only lines that [`line::entry`](super::line::entry) accepts, and gives the same
+/// result.
 pub(super) fn entry(bytes: &[u8], header: &Header) -> Option<(u32, u32, f64, usize)> {
     let (mut row, mut col, mut at) = (0, 0, 0);
     if !header.is_array {
@@ -40,8 +41,8 @@ fn ends_word(bytes: &[u8], at: usize) -> bool {
     bytes.get(at).is_none_or(|&byte| byte == b'\n' || is_blank(byte))
 }
 
-/// Reads up to ten digits, 1 to `limit`, as an index from 0, and returns it with the place of their
-/// end.
+/// Reads up to ten digits, a number from 1 to `limit`, as an index from 0. Returns the index and
+/// the offset of the end of the digits.
 fn index(bytes: &[u8], at: usize, limit: u64) -> Option<(u32, usize)> {
     let start = skip_blanks(bytes, at);
     let (index, at) = match bytes.get(start..).and_then(<[u8]>::first_chunk) {
@@ -66,33 +67,33 @@ fn digit_by_digit(bytes: &[u8], start: usize) -> Option<(u64, usize)> {
 
 const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
 
-/// The number of digits with which eight bytes begin.
+/// The number of digits at the start of eight bytes.
 fn digits_of(eight: [u8; 8]) -> usize {
     let digits = u64::from_le_bytes(eight) ^ ZEROS;
-    // Bytes from 10 to 127 reach the highest bit when 118 is added; from 128 it is already set. A
-    // carry reaches only bytes after the first that is no digit.
+    // Adding 118 sets the highest bit of bytes from 10 to 127; from 128 on it is already set. A
+    // carry only changes bytes after the first one that is not a digit.
     let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
     others.trailing_zeros() as usize / 8
 }
 
-/// The value of the digits, at most seven, with which eight bytes begin.
+/// The value of the digits, at most seven, at the start of eight bytes.
 fn number(eight: [u8; 8]) -> u64 {
     let unused = 64 - 8 * digits_of(eight) as u32;
     let digits = (u64::from_le_bytes(eight) ^ ZEROS).checked_shl(unused).unwrap_or(0);
-    // Neighbours are joined: ones to pairs, pairs to fours, fours to all eight.
+    // Neighbours are combined: digits to pairs, pairs to fours, fours to all eight.
     let pairs = (digits.wrapping_mul(1 + (10 << 8)) >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul(1 + (100 << 16)) >> 16) & 0x0000_ffff_0000_ffff;
     fours.wrapping_mul(1 + (10_000 << 32)) >> 32
 }
 
-/// Reads a finite decimal number and returns it with the place of its end.
+/// Reads a finite decimal number. Returns the number and the offset of its end.
 fn real(bytes: &[u8], at: usize) -> Option<(f64, usize)> {
     let start = skip_blanks(bytes, at);
     let (value, length) = fast_float2::parse_partial::<f64, _>(bytes.get(start..)?).ok()?;
     (value.is_finite() && ends_word(bytes, start + length)).then_some((value, start + length))
 }
 
-/// Reads an integer of at most 15 characters; it is below 2^53, so exact.
+/// Reads an integer of at most 15 characters. It is below 2^53 and therefore exact.
 fn integer(bytes: &[u8], at: usize) -> Option<(f64, usize)> {
     let start = skip_blanks(bytes, at);
     let mut end = start;
@@ -114,7 +115,7 @@ mod tests {
     }
 
     proptest! {
-        /// Lines made of the format's own pieces, valid and invalid.
+        /// Lines that are composed of pieces of the format, valid and invalid.
         #[test]
         fn plain_agrees_with_the_careful_reading(
             words in prop::collection::vec(

@@ -1,5 +1,5 @@
-//! Writes files `coordinate real general` with one element a line. All threads make chunks of
-//! lines.
+//! Writes `coordinate real general` files with one element on each line. All threads produce chunks
+//! of lines.
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -12,26 +12,27 @@ use crate::io::output::write_unpacked;
 use crate::io::packing::Packing;
 use crate::{BlockShape, Result, matrix::AnyView};
 
-/// Elements in a chunk: about a mebibyte of text.
+/// Number of elements in a chunk, which is about 1 MiB of text.
 const CHUNK: u64 = 1 << 15;
 
-/// Writes `matrix` to the file at `path` and replaces an earlier file once the new one is whole.
-/// The file is packed with gzip if its name ends in `.gz`, with bzip2 if it ends in `.bz2`.
+/// Writes `matrix` to the file at `path`. An earlier file is replaced when the new file is
+/// complete. The file is packed with gzip if its name ends in `.gz`, with bzip2 if it ends in
+/// `.bz2`.
 ///
-/// Every element of a block is written, zeros too. A comment such as `%%blockmul blocks 6x3` gives
-/// the shape of blocks: other readers skip it, [`read`](super::read) returns it as
-/// [`MatrixFile::layout`](crate::io::MatrixFile::layout).
+/// Every element of a block is written, including zeros. A comment such as `%%blockmul blocks 6x3`
+/// gives the shape of the blocks. [`read`](super::read) returns it as
+/// [`MatrixFile::layout`](crate::io::MatrixFile::layout), and other readers skip it.
 ///
-/// Values have the fewest digits of their own type (`f16` 0.1 is `0.1`) from which
-/// [`read`](super::read) and [`Element::from_f64`](crate::Element::from_f64) make the same bits, -0
-/// and infinities included. A NaN is written as `nan`.
+/// Values are written with the fewest digits of their own type (0.1 in `f16` is `0.1`) from which
+/// [`read`](super::read) and [`Element::from_f64`](crate::Element::from_f64) make the same bits,
+/// including -0 and infinities. NaN is written as `nan`.
 ///
-/// Text is made and packed on all threads of the ambient rayon pool, a few mebibytes a thread at a
-/// time. The bytes do not depend on the number of threads. A packed file has many members, as the
-/// format and its readers allow.
+/// Text is produced and packed on all threads of the current rayon pool, a few MiB for each thread
+/// at a time. The bytes do not depend on the number of threads. A packed file has many members,
+/// which the format and its readers allow.
 ///
 /// # Errors
-/// [`Error::Io`](crate::Error::Io) with the path. An earlier file stays as it was.
+/// [`Error::Io`](crate::Error::Io) with the path. An earlier file stays unchanged.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
     write_view(path.as_ref(), matrix.into(), options)
 }
@@ -40,11 +41,11 @@ pub(in crate::io) fn write_view(path: &Path, matrix: AnyView<'_>, options: &Writ
     write_unpacked(path, &mut |writer, packing| write_chunks(writer, matrix, options, packing))
 }
 
-/// Writes `matrix` as [`write()`] does, unpacked, to any writer. It writes large pieces at a time,
-/// so `writer` need not be buffered.
+/// Writes `matrix` to any writer as [`write()`] does, but unpacked. It writes large pieces, so
+/// `writer` need not be buffered.
 ///
 /// # Errors
-/// Those of `writer`.
+/// The errors of `writer`.
 pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> io::Result<()> {
     write_chunks(&mut writer, matrix.into(), options, None)
 }
@@ -65,7 +66,7 @@ fn write_chunks(
         packing.pack(&mut packed, &mut |writer| writer.write_all(&text))?;
         Ok(packed)
     };
-    // This thread writes a round while the pool makes the next.
+    // This thread writes one round of chunks while the pool produces the next.
     let round = CHUNK * 2 * rayon::current_num_threads() as u64;
     let mut ready = make(0..elements.min(CHUNK)).map(|text| vec![text])?;
     let mut written = elements.min(CHUNK);
@@ -91,7 +92,7 @@ fn write_chunks(
     }
 }
 
-/// The lines of a matrix's elements, numbered column by column (row by row in a row-major matrix).
+/// The lines of a matrix's elements, numbered column by column (in a row-major matrix row by row).
 struct Lines<'a> {
     view: AnyView<'a>,
 }
@@ -119,7 +120,8 @@ impl Lines<'_> {
         }
         text.reserve(left * 32);
         let (rows, cols) = (shape.rows(), shape.cols());
-        // The place of the first line: block column, column in the block, entry, row in the block.
+        // The position of the first line: block column, column in the block, entry, row in the
+        // block.
         let entry = (range.start / shape.area() as u64) as usize;
         let mut block_col = pattern.col_ptr().partition_point(|&start| start <= entry as u64) - 1;
         let before = range.start as usize - pattern.entries(block_col).start * shape.area();
@@ -148,7 +150,7 @@ impl Lines<'_> {
         Ok(())
     }
 
-    /// Appends the line of the element at a place of the values.
+    /// Appends the line of the element whose value is at index `at`.
     fn append_line(&self, text: &mut Vec<u8>, row: u64, col: u64, at: usize) -> io::Result<()> {
         let (row, col) = self.view.kind.oriented(row, col);
         for index in [row, col] {

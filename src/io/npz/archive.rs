@@ -1,4 +1,4 @@
-//! The zip archive: finds members by name and names the errors in it.
+//! Finds members of the zip archive by name, and makes the errors that name them.
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
@@ -34,13 +34,13 @@ impl<R: Read + Seek> Archive<R> {
         self.zip.index_for_name(&format!("{array}.npy")).is_some()
     }
 
-    /// The names of the members in a message.
+    /// The names of the members, for a message.
     pub fn listed(&self) -> String {
         let names: Vec<_> = self.zip.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect();
         listed(names.iter().map(String::as_str))
     }
 
-    /// The member that holds an array; its header is read.
+    /// The member that holds an array, after its header is read.
     pub fn array(&mut self, array: &str) -> Result<NpyMember<'_>> {
         let file = format!("{array}.npy");
         let place = format!("member {file}");

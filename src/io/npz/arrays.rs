@@ -1,4 +1,4 @@
-//! The arrays of a matrix, checked against one another and interpreted.
+//! The arrays of a matrix, checked against each other and interpreted.
 use std::io::{Read, Seek};
 
 use super::archive::Archive;
@@ -7,7 +7,7 @@ use super::member::{Declared, NpyMember};
 use crate::io::{ReadOptions, assemble, grow, push};
 use crate::{Pattern, Result};
 
-/// A matrix as blocks in the order of the file; blocks are 1x1 if the file has none.
+/// A matrix as blocks in the order of the file. The blocks are 1x1 if the format has none.
 pub(super) struct Arrays {
     /// Rows and columns, in scalars.
     pub shape: [u64; 2],
@@ -16,13 +16,14 @@ pub(super) struct Arrays {
     /// Whether the file is in a format of blocks.
     pub in_blocks: bool,
     pub declared: Declared,
-    /// The member with the place of an element, for messages.
+    /// The name of the member that gives the row and column of an element, for messages.
     places: &'static str,
     /// Block row and block column of each block.
     rows: Vec<u32>,
     cols: Vec<u32>,
     values: Vec<f64>,
-    /// Values from one block, row and column of a block to the next.
+    /// The distances between values of neighbouring blocks, and of neighbouring rows and columns in
+    /// a block.
     strides: [usize; 3],
 }
 
@@ -48,8 +49,8 @@ impl Arrays {
                 (rows, cols, "indices.npy")
             }
         };
-        // Blocks that `indptr` does not count are the last, so they are not read. In Fortran order
-        // they lie between the others, and everything is read.
+        // Blocks that `indptr` does not count are at the end, so they are not read. In Fortran
+        // order they are mixed with the others, so everything is read.
         let area = block[0] * block[1];
         let used = if data.strides[0] as u64 == area { rows.len() as u64 * area } else { u64::MAX };
         let (values, declared) = archive.array("data")?.values(used)?;
@@ -72,7 +73,7 @@ impl Arrays {
         Self { shape, block, in_blocks: false, declared, places, rows, cols, values, strides }
     }
 
-    /// Number of blocks; of entries if there are no blocks.
+    /// Number of blocks, or of entries if the format has no blocks.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -100,8 +101,8 @@ impl Arrays {
         })
     }
 
-    /// The place in the file of the second entry for the scalar at `place`, and the reason for
-    /// refusing it.
+    /// The position in the file of the second entry with the row and column `place`, and the reason
+    /// for refusing it.
     pub fn duplicate_at(&self, place: (u32, u32)) -> (String, String) {
         let (row, col) = (u64::from(place.0) / self.block[0], u64::from(place.1) / self.block[1]);
         let is_there = |&at: &usize| (u64::from(self.rows[at]), u64::from(self.cols[at])) == (row, col);
@@ -145,7 +146,7 @@ pub(super) fn check_shape<R: Read + Seek>(
 
 /// The memory layout of `data`.
 struct Axes {
-    /// Blocks, rows and columns of one.
+    /// Number of blocks, and of the rows and columns of a block.
     axes: [u64; 3],
     strides: [usize; 3],
 }
@@ -179,8 +180,8 @@ fn read_shape(shape: &mut NpyMember<'_>) -> Result<[u64; 2]> {
     Ok(sizes)
 }
 
-/// Line and index of every entry that `indptr` counts. Lines are the compressed rows or columns,
-/// called `names[0]`.
+/// Reads the row or column (line) and the index of every entry that `indptr` counts. Lines are the
+/// compressed rows or columns; messages call them `names[0]`.
 fn read_compressed<R: Read + Seek>(
     archive: &mut Archive<R>,
     names: [&str; 2],
@@ -198,7 +199,7 @@ fn read_compressed<R: Read + Seek>(
     Ok((of_lines, indices))
 }
 
-/// Ends of the lines: `indptr` without its first element, 0.
+/// The ends of the lines: `indptr` without its first element, which is 0.
 fn read_ends(indptr: &mut NpyMember<'_>, name: &str, lines: u64, count: u64) -> Result<Vec<u64>> {
     indptr.check_len(lines + 1, || format!("{lines} {name}s and 1"))?;
     let (mut ends, mut previous) = (Vec::new(), 0);
@@ -226,7 +227,7 @@ fn read_indices(member: &mut NpyMember<'_>, name: &str, width: u64, count: u64, 
     Ok(indices)
 }
 
-/// Rows and columns of a COO matrix, and the member with the place of an entry.
+/// The rows and columns of a COO matrix, and the name of the member that gives them.
 fn read_coordinates<R: Read + Seek>(
     archive: &mut Archive<R>,
     [nrows, ncols]: [u64; 2],

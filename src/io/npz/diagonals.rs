@@ -1,5 +1,5 @@
-//! DIA: the diagonals of a matrix, row `k` of `data` at the distance `offsets[k]` above the main
-//! one.
+//! Reads DIA, the diagonals of a matrix. Row `k` of `data` is the diagonal that lies `offsets[k]`
+//! places above the main diagonal.
 use std::io::{Read, Seek};
 
 use super::archive::Archive;
@@ -8,7 +8,7 @@ use crate::Result;
 use crate::io::{ReadOptions, assemble, push, room};
 
 /// Reads the matrix. As in SciPy's `tocoo`, `data[k, j]` is at row `j - offsets[k]` and column `j`.
-/// Values outside the matrix are ignored, and so are zeros, which fill the diagonals up.
+/// Values outside of the matrix and zeros are ignored, because they pad the diagonals.
 pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>, shape: [u64; 2], options: &ReadOptions) -> Result<Arrays> {
     let data = archive.array("data")?;
     let (&[diagonals, length], &[of_diagonal, of_column]) = (data.shape(), data.strides()) else {
@@ -51,7 +51,7 @@ fn read_offsets<R: Read + Seek>(archive: &mut Archive<R>, diagonals: u64) -> Res
     Ok(offsets)
 }
 
-/// Refuses a diagonal that is there twice.
+/// Refuses a diagonal that occurs twice.
 fn check_offsets<R: Read + Seek>(archive: &Archive<R>, offsets: &[i64]) -> Result<()> {
     let mut sorted = room(offsets.len(), "diagonals")?;
     sorted.extend_from_slice(offsets);

@@ -1,4 +1,4 @@
-//! One array: a header that is checked before use, and the elements in order.
+//! One array: its header, which is checked before use, and its elements in order.
 use std::io::{BufReader, Read};
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::io::{ValueType, malformed, push};
 use crate::{Error, Result, element::ElementType};
 
 pub(in crate::io) struct NpyMember<'r> {
-    /// The innermost reader is called for each buffer only.
+    /// A buffered reader, so that the virtual call happens only once for each buffer.
     bytes: BufReader<Box<dyn Read + 'r>>,
     header: NpyHeader,
     path: std::path::PathBuf,
@@ -25,7 +25,7 @@ pub(in crate::io) struct Declared {
     pub element: ElementType,
 }
 
-/// The narrowest element that holds all numbers of a type; `f64` if none does.
+/// The narrowest element type that can represent all numbers of a type; `f64` if none can.
 fn element_of(kind: TypeChar, size: u64) -> ElementType {
     match (kind, size) {
         (TypeChar::Float, 4) => ElementType::F32,
@@ -57,15 +57,15 @@ impl From<Error> for Refused {
     }
 }
 
-/// The fault of an element.
+/// The reason why an element cannot be used.
 enum Fault {
     Read(std::io::Error),
     Refused(Refused),
 }
 
 impl Fault {
-    /// The error of element `at` of `count`. It is not inlined into the loops over elements, which
-    /// are compiled for many types.
+    /// The error of element `at` of `count`. It is not inlined into the loops over elements,
+    /// because these are compiled for many types.
     #[cold]
     #[inline(never)]
     fn error(self, path: &Path, place: &str, at: u64, count: u64) -> Error {
@@ -94,7 +94,7 @@ impl<'r> NpyMember<'r> {
         self.header.shape()
     }
 
-    /// Elements between neighbouring indices of each axis.
+    /// The distance between elements with neighbouring indices, for each axis.
     pub fn strides(&self) -> &[u64] {
         self.header.strides()
     }
@@ -104,7 +104,7 @@ impl<'r> NpyMember<'r> {
         self.header.order() == Order::Fortran
     }
 
-    /// Refuses arrays in Fortran's order.
+    /// Refuses arrays in Fortran order.
     pub fn check_order(&self) -> Result<()> {
         match self.is_fortran() {
             false => Ok(()),
@@ -112,7 +112,7 @@ impl<'r> NpyMember<'r> {
         }
     }
 
-    /// The length of an array of one axis, or a refusal.
+    /// The length of an array with one axis; otherwise an error.
     pub fn len(&self) -> Result<u64> {
         match *self.shape() {
             [length] => Ok(length),
@@ -136,7 +136,7 @@ impl<'r> NpyMember<'r> {
         malformed(&self.path, format!("{}, element {element}", self.place), reason)
     }
 
-    /// Type and size in bytes of an element.
+    /// The type and the size in bytes of an element.
     fn kind(&self) -> Result<(TypeChar, u64)> {
         match self.header.dtype() {
             DType::Plain(kind) => Ok((kind.type_char(), kind.size_field())),
@@ -144,7 +144,7 @@ impl<'r> NpyMember<'r> {
         }
     }
 
-    /// The text of an array without axes.
+    /// The text in an array without axes.
     pub fn text(mut self) -> Result<String> {
         let (kind, size) = self.kind()?;
         if !self.shape().is_empty() || !matches!(kind, TypeChar::ByteStr | TypeChar::UnicodeStr) || size > 64 {
@@ -164,7 +164,7 @@ impl<'r> NpyMember<'r> {
         Ok(text)
     }
 
-    /// The first `used` elements (or all) as `f64`, and their declared type.
+    /// The first `used` elements, or all if there are fewer, as `f64`, and their declared type.
     pub fn values(mut self, used: u64) -> Result<(Vec<f64>, Declared)> {
         let (kind, size) = self.kind()?;
         let mut values = Vec::new();
@@ -204,8 +204,8 @@ impl<'r> NpyMember<'r> {
         }
     }
 
-    /// Calls `take` with every element, and checks that the member holds exactly as many as its
-    /// header says.
+    /// Calls `take` with every element, and checks that the member has exactly the number of
+    /// elements that its header gives.
     fn for_each<T: Deserialize>(&mut self, take: &mut dyn FnMut(u64, T) -> TakeResult) -> Result<()> {
         let file = NpyFile::with_header(self.header.clone(), &mut self.bytes);
         let elements =
@@ -219,7 +219,7 @@ impl<'r> NpyMember<'r> {
         self.check_end(count)
     }
 
-    /// Refuses data after the elements. At the end of the data the archive's checksum is compared.
+    /// Refuses data after the elements. Reading to the end also compares the archive's checksum.
     fn check_end(&mut self, count: u64) -> Result<()> {
         match self.bytes.read(&mut [0]) {
             Ok(0) => Ok(()),
@@ -237,15 +237,15 @@ impl<'r> NpyMember<'r> {
     }
 }
 
-/// Reads the header and checks it first: `npyz` allocates the length that the header gives, and
-/// multiplies sizes unchecked.
+/// Checks the header before `npyz` reads it, because `npyz` allocates the length that the header
+/// gives and multiplies sizes without checks.
 fn read_header(bytes: &mut impl Read, path: &Path, place: &str) -> Result<NpyHeader> {
-    // NumPy's own default limit.
+    // The default limit of NumPy.
     const LONGEST: usize = 10_000;
     let damaged = |error| damaged(path, place, error);
     let mut header = vec![0; 10];
     bytes.read_exact(&mut header).map_err(damaged)?;
-    // Format 1 has a length of 16 bits, later ones of 32.
+    // The length has 16 bits in format 1 and 32 bits in later formats.
     let length = match header[6] {
         1 => u16::from_le_bytes([header[8], header[9]]).into(),
         _ => {
@@ -272,10 +272,11 @@ fn read_header(bytes: &mut impl Read, path: &Path, place: &str) -> Result<NpyHea
     })
 }
 
-/// Refuses headers that NumPy does not write and `npyz` would parse slowly or compute without
-/// checks.
+/// Refuses headers that NumPy does not write, and that `npyz` would parse slowly or evaluate
+/// without checks.
 fn check_header(text: &[u8]) -> std::result::Result<(), String> {
-    // Depth of a dictionary of records that hold shapes. The parser's time is exponential in it.
+    // Maximum depth of dictionaries and records that contain shapes. The time of the parser is
+    // exponential in the depth.
     const DEEPEST: usize = 4;
     let mut depth = 0usize;
     for &byte in text {
@@ -283,12 +284,13 @@ fn check_header(text: &[u8]) -> std::result::Result<(), String> {
             b'(' | b'[' | b'{' if depth == DEEPEST => return Err("the header is nested too deeply".into()),
             b'(' | b'[' | b'{' => depth += 1,
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            // Sums, and escaped digits.
+            // Sums and escaped digits are refused.
             b'+' | b'-' | b'\\' => return Err(format!("the header is wrong: {:?} in it", char::from(byte))),
             _ => {}
         }
     }
-    // 0xff and 1_000 are numbers too, but not those that the product below multiplies.
+    // Python also reads 0xff and 1_000 as numbers, but the check of the product below only reads
+    // decimal digits.
     let is_decimal = |word: &[u8]| word.iter().all(u8::is_ascii_digit);
     let mut words = text.split(|&byte| !byte.is_ascii_alphanumeric() && byte != b'_');
     if let Some(word) = words.find(|word| word.first().is_some_and(u8::is_ascii_digit) && !is_decimal(word)) {

@@ -1,15 +1,15 @@
-//! SciPy's `.npz` files: written by `scipy.sparse.save_npz`, read by `load_npz`; CSR, CSC, BSR, COO
-//! and DIA.
+//! `.npz` files of SciPy, which `scipy.sparse.save_npz` writes and `load_npz` reads, with matrices
+//! in CSR, CSC, BSR, COO and DIA.
 //!
-//! A file is a zip archive (members stored or deflated) of NumPy arrays: `format`, `shape`, `data`,
-//! and `indices` with `indptr`; for COO `row` with `col`, or both as `coords`; for DIA `offsets`.
-//! Values have any float, integer or boolean type, indices any integer type, in any byte order.
-//! Integers that `f64` cannot hold exactly are refused, and so are complex numbers.
+//! A file is a zip archive (its members are stored or deflated) of NumPy arrays: `format`, `shape`,
+//! `data`, and `indices` with `indptr`; for COO `row` with `col`, or both as `coords`; for DIA
+//! `offsets`. Values have any float, integer or boolean type, indices any integer type, in any byte
+//! order. Complex numbers and integers that `f64` cannot represent exactly are refused.
 //!
-//! As in SciPy, entries come in any order, and indices past the end of `indptr` are ignored. Zeros
-//! of DIA are no entries, since they fill its diagonals up. The blocks of BSR become the layout of
-//! the file, and every element of a stored block is an entry. A refusal, [`Error::Malformed`],
-//! names the member and the element, counted from 0.
+//! As in SciPy, entries come in any order, and indices after the end given by `indptr` are ignored.
+//! Zeros of DIA do not become entries, because they pad the diagonals. The blocks of BSR become the
+//! layout of the file, and every element of a stored block is an entry. The error
+//! [`Error::Malformed`] names the member and the element, counted from 0.
 //!
 //! ```
 //! use blockmul::io::{BlockLayout, ReadOptions, npz::{read_from, write_to}};
@@ -57,8 +57,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<MatrixFile>
     read_from(ReportingFile::open(path, options.progress.clone())?, path, options)
 }
 
-/// Reads an archive's bytes from any reader; messages have `name` where those of [`read`] have the
-/// path.
+/// Reads an archive from any reader. Error messages use `name` as the path.
 ///
 /// # Errors
 /// The errors of [`read`].
@@ -66,7 +65,7 @@ pub fn read_from(reader: impl Read + Seek, name: impl AsRef<Path>, options: &Rea
     read_bytes(Box::new(reader), name.as_ref(), options)
 }
 
-/// The bytes of an archive: one type, for which reading is compiled once.
+/// The bytes of an archive. They have one type, so that the reader is compiled once.
 type Bytes<'r> = Box<dyn Seekable + 'r>;
 
 trait Seekable: Read + Seek {}

@@ -1,5 +1,5 @@
-//! Writes the arrays that SciPy would write for the matrix, deflated. The bytes are the same every
-//! time.
+//! Writes the arrays that SciPy would write for the matrix, deflated. Equal matrices give equal
+//! bytes.
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -9,15 +9,17 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 use crate::io::{WriteOptions, one_nan, without_packing, write_whole};
 use crate::{Error, Result, element::ElementType, matrix::AnyView};
 
-/// Writes `matrix` to the file at `path` and replaces an earlier file once the new one is whole.
+/// Writes `matrix` to the file at `path`. An earlier file is replaced when the new file is
+/// complete.
 ///
-/// [`Csc`](crate::Csc) is written as CSC, [`Csr`](crate::Csr) as CSR, [`Bsr`](crate::Bsr) as BSR.
-/// [`Cbc`](crate::Cbc) becomes BSR too, because SciPy has no compressed columns of blocks. Values
-/// keep their type, except that `f16` is written as `float32`, the narrowest type with which SciPy
-/// computes. Padding between blocks is left out. Indices are `int32` if that suffices, as in SciPy.
+/// [`Csc`](crate::Csc) is written in the format CSC, [`Csr`](crate::Csr) as CSR,
+/// [`Bsr`](crate::Bsr) as BSR. [`Cbc`](crate::Cbc) becomes BSR too, because SciPy has no compressed
+/// columns of blocks. Values keep their type, except that `f16` is written as `float32`, the
+/// narrowest type with which SciPy computes. Padding between blocks is left out. As in SciPy,
+/// indices are `int32` if that suffices.
 ///
 /// # Errors
-/// [`Error::Io`] with the path, and an earlier file stays as it was; [`Error::Argument`] if the
+/// [`Error::Io`] with the path, and an earlier file stays unchanged; [`Error::Argument`] if the
 /// name ends in `.gz` or `.bz2`.
 pub fn write<'m>(path: impl AsRef<Path>, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> Result<()> {
     write_view(path.as_ref(), matrix.into(), options)
@@ -34,18 +36,18 @@ pub(in crate::io) fn write_view(path: &Path, matrix: AnyView<'_>, options: &Writ
     write_whole(path, |writer| write_archive(writer, matrix, options))
 }
 
-/// Writes `matrix` as [`write()`] does, to any writer.
+/// Writes `matrix` to any writer as [`write()`] does.
 ///
 /// # Errors
-/// Those of `writer`.
+/// The errors of `writer`.
 pub fn write_to<'m>(mut writer: impl Write, matrix: impl Into<AnyView<'m>>, options: &WriteOptions) -> io::Result<()> {
     write_archive(&mut writer, matrix.into(), options)
 }
 
 fn write_archive(writer: &mut dyn Write, view: AnyView<'_>, options: &WriteOptions) -> io::Result<()> {
     let (blocks, row_major) = (view.kind.has_blocks(), view.kind.is_row_major());
-    // Blocks are written as BSR, in compressed rows: the pattern of compressed columns is brought
-    // into the order of rows first.
+    // Blocks are written as BSR, which has compressed rows, so a pattern of compressed columns is
+    // transposed first.
     let transposed = (blocks && !row_major).then(|| view.pattern.transpose());
     let pattern = transposed.as_ref().map_or(view.pattern, |(pattern, _)| pattern);
     let format = match (blocks, row_major) {
@@ -88,7 +90,7 @@ fn write_archive(writer: &mut dyn Write, view: AnyView<'_>, options: &WriteOptio
         let source = transposed.as_ref().map_or(entry, |(_, source)| source[entry]);
         for i in 0..view.shape.area() {
             let place = match transposed {
-                // The rows of a column-major block, one after another.
+                // The block is column-major; its values are written row by row.
                 Some(_) => i % view.shape.cols() * view.shape.rows() + i / view.shape.cols(),
                 None => i,
             };
@@ -106,8 +108,8 @@ fn write_archive(writer: &mut dyn Write, view: AnyView<'_>, options: &WriteOptio
     archive.zip.finish()?.into_inner().flush()
 }
 
-/// A writer that discards everything after its first failure. A zip archive writes its end when it
-/// is dropped, and complains on stderr if that fails.
+/// A writer that discards everything after its first failure. Without it, a zip archive that is
+/// dropped after a failure would try to write its end and print an error to stderr.
 struct SilentAfterFailure<W> {
     writer: W,
     failed: bool,
@@ -128,7 +130,7 @@ impl<W: Write> Write for SilentAfterFailure<W> {
     }
 }
 
-/// Bytes of a member that are deflated together.
+/// Number of bytes of a member that are deflated together.
 const BUFFER_BYTES: usize = 1 << 16;
 
 struct Writer<'w> {
@@ -155,13 +157,15 @@ impl Writer<'_> {
         self.end()
     }
 
-    /// Begins a member of NumPy's format 1.0: an array of `shape` of elements of the type `descr`.
+    /// Begins a member in NumPy's format 1.0, for an array of this `shape` with elements of type
+    /// `descr`.
     fn begin(&mut self, name: &str, descr: &str, shape: &[usize]) -> io::Result<()> {
         let axes = shape.iter().map(|size| format!("{size},")).collect::<Vec<_>>().join(" ");
-        // Python's notation: a tuple of more than one element has no comma at its end.
+        // In Python only a tuple of one element ends in a comma.
         let axes = if shape.len() > 1 { axes.trim_end_matches(',') } else { &axes };
         let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({axes}), }}");
-        // Blanks and a line end pad to a multiple of 64, counting the ten bytes before.
+        // Blanks and a line end pad the header to a multiple of 64 bytes, including the ten bytes
+        // before it.
         let length = (header.len() + 11).next_multiple_of(64) - 10;
         header += &" ".repeat(length - 1 - header.len());
         header.push('\n');
@@ -173,7 +177,8 @@ impl Writer<'_> {
             .last_modified_time(DateTime::default())
             .system(System::Unix)
             .unix_permissions(0o644)
-            // If even incompressible data might exceed 32-bit sizes.
+            // ZIP64 is used if the member might exceed 32-bit sizes even when its data does not
+            // compress.
             .large_file(bytes > u64::from(u32::MAX) / 2);
         self.zip.start_file(format!("{name}.npy"), options)?;
         self.buffer.clear();

@@ -1,17 +1,17 @@
-//! Text whose lines may end in carriage returns alone, and binary data after lines of text.
+//! Reads text in which a carriage return may end a line, and binary data after lines of text.
 use super::Source;
 use crate::Result;
 use std::io::{ErrorKind, Read};
 
 impl<'r> Source<'r> {
-    /// Makes a carriage return alone end a line too. Only [`Source::line`] and [`Source::take`] may
-    /// follow.
+    /// Makes a carriage return without a line feed end a line. After this call only
+    /// [`Source::line`] and [`Source::take`] may be used.
     pub fn with_returns(self) -> Self {
         Self { returns: true, ..self }
     }
 
-    /// The next `count` bytes as they are, whatever lines they are in; `None` if the file ends
-    /// before. `count` must be less than the size of a block.
+    /// The next `count` bytes, regardless of line ends, or `None` if the file ends before. `count`
+    /// must be less than the size of a chunk.
     pub fn take(&mut self, count: usize) -> Result<Option<&[u8]>> {
         if self.filled - self.taken < count {
             self.buffer.copy_within(self.taken..self.filled, 0);
@@ -28,7 +28,7 @@ impl<'r> Source<'r> {
         Ok(Some(&self.buffer[begin..self.taken]))
     }
 
-    /// Whether no bytes follow.
+    /// Whether no more bytes follow.
     pub fn is_at_end(&mut self) -> Result<bool> {
         let is_at_end = self.take(1)?.is_none();
         if !is_at_end {
@@ -38,7 +38,7 @@ impl<'r> Source<'r> {
         Ok(is_at_end)
     }
 
-    /// Reads until the buffer is full, or the file ends.
+    /// Reads until the buffer is full or the file ends.
     pub(super) fn read_on(&mut self) -> Result<()> {
         while !self.ended && self.filled < self.buffer.len() {
             match self.reader.read(&mut self.buffer[self.filled..]) {
@@ -51,8 +51,8 @@ impl<'r> Source<'r> {
         Ok(())
     }
 
-    /// The place of the last line end that has been read. A carriage return at the end of what has
-    /// been read may be half of one.
+    /// The offset of the last line end that has been read. A carriage return that is the last byte
+    /// read may be half of a line end.
     pub(super) fn last_line_end(&self) -> Option<usize> {
         let read = &self.buffer[..self.filled];
         match self.returns {
@@ -62,7 +62,8 @@ impl<'r> Source<'r> {
     }
 }
 
-/// The first line of whole lines without its line end (LF, CR LF or CR), and its length with it.
+/// The first of some whole lines without its line end (LF, CR LF or CR), and its length including
+/// the line end.
 pub(super) fn up_to_return(lines: &[u8]) -> (&[u8], usize) {
     let (line, end) = lines.split_at(memchr::memchr2(b'\n', b'\r', lines).unwrap_or(lines.len()));
     let end = if end.starts_with(b"\r\n") { 2 } else { end.len().min(1) };
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// Every size of a block cuts the text elsewhere, also between the halves of a line end.
+    /// Each size of chunks divides the text at other places, including between CR and LF.
     #[test]
     fn lines_end_in_returns_wherever_blocks_are_cut() -> Result<()> {
         let text = "one\r\ntwo\rthree\n\r\r\nfour\n\nfive\r";

@@ -7,14 +7,14 @@ use faer::{
 };
 
 impl Pattern {
-    /// The pattern for `faer`.
+    /// Converts the pattern to `faer`.
     pub(crate) fn symbolic(&self) -> SymbolicSparseColMat<usize> {
         let (offsets, rows) = self.wide();
         SymbolicSparseColMat::new_checked(self.nrows(), self.ncols(), offsets, None, rows)
     }
 }
 
-/// The matrix for `faer`.
+/// Converts the matrix to `faer`.
 ///
 /// ```
 /// use blockmul::Csc;
@@ -32,14 +32,14 @@ impl<T: Element> From<Csc<T>> for SparseColMat<usize, T> {
     }
 }
 
-/// The matrix for `faer`, by rows.
+/// Converts the matrix, by rows, to `faer`.
 impl<T: Element> From<Csr<T>> for SparseRowMat<usize, T> {
     fn from(matrix: Csr<T>) -> Self {
         SparseColMat::from(matrix.into_transpose()).into_transpose()
     }
 }
 
-/// The matrix of `faer`. Values are copied only if its arrays have gaps.
+/// Converts a matrix of `faer`. Values are copied only if its arrays have gaps.
 ///
 /// # Errors
 /// See [`Pattern::new`]: `faer` can hold columns whose rows do not ascend. [`Error::TooLarge`] for
@@ -64,7 +64,7 @@ impl<T: Element, I: Index> TryFrom<SparseColMat<I, T>> for Csc<T> {
     }
 }
 
-/// The matrix of `faer`, by rows. Values are copied only if its arrays have gaps.
+/// Converts a matrix of `faer`, by rows. Values are copied only if its arrays have gaps.
 ///
 /// # Errors
 /// See the conversion to [`Csc`], whose columns are the rows here.

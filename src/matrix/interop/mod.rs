@@ -1,9 +1,10 @@
-//! Conversions from and to the sparse matrices of other libraries, each by the feature of its name.
+//! Conversions from and to the sparse matrices of other libraries. Each has a feature with the
+//! library's name.
 //!
 //! Values are moved. Indices are copied, because these libraries number entries by `usize` or by
 //! any integer. A matrix by columns becomes a [`Csc`](super::Csc), a matrix by rows a
-//! [`Csr`](super::Csr). None of the libraries has matrices of blocks: `to_blocks` and `to_scalars`
-//! lead there and back.
+//! [`Csr`](super::Csr). None of the libraries has matrices of blocks; `to_blocks` and `to_scalars`
+//! convert between scalars and blocks.
 #[cfg(feature = "faer")]
 mod faer;
 #[cfg(feature = "nalgebra-sparse")]
@@ -35,7 +36,8 @@ mod tests {
     use crate::{Csc, Csr};
     use proptest::prelude::*;
 
-    /// Matrices with empty rows and columns, without any, and with entries that are 0.
+    /// Matrices with empty rows and columns, without any rows or columns, and with entries that are
+    /// 0.
     pub fn matrices() -> impl Strategy<Value = Csc<f64>> {
         let of_sides = |(rows, cols): (usize, usize)| {
             let most = if rows * cols == 0 { 0 } else { 20 };
@@ -47,7 +49,7 @@ mod tests {
         (0usize..7, 0usize..7).prop_flat_map(of_sides)
     }
 
-    /// Converts a matrix, by columns and by rows, to those of another library and back.
+    /// Converts a matrix, by columns and by rows, to matrices of another library and back.
     pub fn go_there_and_back<C, R>(a: Csc<f64>, look: impl Fn(&C, &R)) -> Result<(), TestCaseError>
     where
         C: From<Csc<f64>>,

@@ -4,7 +4,7 @@ use crate::{Csc, Csr, Element, Error, Result};
 use nalgebra_sparse::{CscMatrix, CsrMatrix, pattern::SparsityPattern};
 
 impl Pattern {
-    /// The pattern for `nalgebra-sparse`.
+    /// Converts the pattern to `nalgebra-sparse`.
     pub(crate) fn sparsity_pattern(&self) -> SparsityPattern {
         let (offsets, rows) = self.wide();
         SparsityPattern::try_from_offsets_and_indices(self.ncols(), self.nrows(), offsets, rows)
@@ -12,7 +12,7 @@ impl Pattern {
     }
 }
 
-/// The matrix for `nalgebra-sparse`.
+/// Converts the matrix to `nalgebra-sparse`.
 ///
 /// ```
 /// use blockmul::Csc;
@@ -31,14 +31,14 @@ impl<T: Element> From<Csc<T>> for CscMatrix<T> {
     }
 }
 
-/// The matrix for `nalgebra-sparse`, by rows.
+/// Converts the matrix, by rows, to `nalgebra-sparse`.
 impl<T: Element> From<Csr<T>> for CsrMatrix<T> {
     fn from(matrix: Csr<T>) -> Self {
         CscMatrix::from(matrix.into_transpose()).transpose_as_csr()
     }
 }
 
-/// The matrix of `nalgebra-sparse`.
+/// Converts a matrix of `nalgebra-sparse`.
 ///
 /// # Errors
 /// [`Error::Pattern`] and [`Error::TooLarge`] for rows or columns beyond 32 bits.
@@ -52,7 +52,7 @@ impl<T: Element> TryFrom<CscMatrix<T>> for Csc<T> {
     }
 }
 
-/// The matrix of `nalgebra-sparse`, by rows.
+/// Converts a matrix of `nalgebra-sparse`, by rows.
 ///
 /// # Errors
 /// See the conversion to [`Csc`], whose columns are the rows here.

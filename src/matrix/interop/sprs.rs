@@ -3,7 +3,7 @@ use super::pattern;
 use crate::{Csc, Csr, Element, Error, Result};
 use sprs::{CsMat, CsMatI, SpIndex};
 
-/// The matrix by columns. `sprs` has a function for other index types, `to_other_types`.
+/// Converts the matrix, by columns. Other index types need the function `to_other_types` of `sprs`.
 ///
 /// ```
 /// use blockmul::{Csc, Csr};
@@ -23,15 +23,15 @@ impl<T: Element> From<Csc<T>> for CsMat<T> {
     }
 }
 
-/// The matrix by rows.
+/// Converts the matrix, by rows.
 impl<T: Element> From<Csr<T>> for CsMat<T> {
     fn from(matrix: Csr<T>) -> Self {
         Self::from(matrix.into_transpose()).transpose_into()
     }
 }
 
-/// The matrix by columns. A matrix that `sprs` stores by rows is transposed, with a copy of its
-/// values.
+/// Converts a matrix of `sprs`. If it is stored by rows, it is transposed, and its values are
+/// copied.
 ///
 /// # Errors
 /// See [`Pattern::new`](crate::matrix::Pattern::new); [`Error::TooLarge`] for an index above 32
@@ -46,8 +46,8 @@ impl<T: Element, I: SpIndex, P: SpIndex> TryFrom<CsMatI<T, I, P>> for Csc<T> {
     }
 }
 
-/// The matrix by rows. A matrix that `sprs` stores by columns is transposed, with a copy of its
-/// values.
+/// Converts a matrix of `sprs`. If it is stored by columns, it is transposed, and its values are
+/// copied.
 ///
 /// # Errors
 /// See the conversion to [`Csc`], whose columns are the rows here.
@@ -87,7 +87,7 @@ mod tests {
                 }
             };
             go_there_and_back(a.clone(), look)?;
-            // Stored in the other order, and with other types of indices.
+            // The matrix is stored in the other order, and with other types of indices.
             let (columns, rows) = (CsMat::from(a.clone()), CsMat::from(a.to_csr()?));
             prop_assert_eq!((Csr::try_from(columns.clone())?, &Csc::try_from(rows)?), (a.to_csr()?, &a));
             prop_assert_eq!(&Csc::try_from(columns.to_other_types::<i16, f64, u32>())?, &a);
@@ -99,7 +99,7 @@ mod tests {
         assert!(CsMat::try_new_csc((3, 1), vec![0, 2], vec![2, 0], vec![1.0, 2.0]).is_err());
         let sorted = CsMat::new_from_unsorted_csc((3, 1), vec![0, 2], vec![2, 0], vec![1.0, 2.0]).unwrap();
         assert_eq!(Csc::try_from(sorted)?.values(), [2.0, 1.0]);
-        // More rows than 32 bits can number, with an entry in the last, and without entries.
+        // More rows than 32 bits can number, with an entry in the last row, and without entries.
         let (most, rows) = (u64::from(u32::MAX), 1 << 33);
         let refused = Csc::try_from(CsMat::new_csc((rows, 1), vec![0, 1], vec![rows - 1], vec![1.0])).unwrap_err();
         assert!(matches!(refused, Error::TooLarge { value, limit, .. } if (value, limit) == (rows as u64 - 1, most)));

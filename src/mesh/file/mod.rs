@@ -1,7 +1,7 @@
-//! Files of meshes, plain or packed: OBJ, PLY and OFF are read, PLY is written.
+//! Reads files of meshes (OBJ, PLY and OFF), plain or packed, and writes PLY.
 //!
-//! Polygons are cut into triangles around their first corner. Colours, normals and coordinates of
-//! textures are skipped.
+//! Polygons are cut into triangles around their first corner. Colours, normals and texture
+//! coordinates are skipped.
 mod obj;
 mod off;
 mod ply;
@@ -22,23 +22,23 @@ use text::Text;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MeshFormat {
-    /// Wavefront's: `v` and `f` lines.
+    /// Wavefront's format: `v` and `f` lines.
     Obj,
-    /// Stanford's polygons: text, or binary of either byte order.
+    /// Stanford's polygon format: text, or binary in either byte order.
     Ply,
-    /// Geomview's object files: text.
+    /// Geomview's object file format: text.
     Off,
 }
 
 impl MeshFormat {
-    /// The format by the ending of a file's name, without the ending of a packing; `None` if the
-    /// ending names no format.
+    /// The format that the ending of a file's name gives; the ending of a packing is ignored.
+    /// `None` if the ending names no format.
     pub fn of(path: &Path) -> Option<Self> {
         let known = [("obj", Self::Obj), ("ply", Self::Ply), ("off", Self::Off)];
         known.into_iter().find(|(ending, _)| has_ending(path, ending)).map(|(_, format)| format)
     }
 
-    /// The format of a file that begins with this word.
+    /// The format of files that begin with this word.
     fn that_begins(first: &[u8]) -> Option<Self> {
         match first {
             b"ply" => Some(Self::Ply),
@@ -50,19 +50,19 @@ impl MeshFormat {
     }
 }
 
-/// Reads the mesh in the file at `path`. The ending of its name gives the format; without an ending
-/// the first word does. In an archive the name of the member counts.
+/// Reads the mesh in the file at `path`. The ending of its name gives the format. If the name has
+/// no ending, the first word of the file does. For an archive this is the name of its member.
 ///
 /// # Errors
 /// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line, or
-/// [`Error::Malformed`] with the vertex or face of binary data, for what the format does not allow;
-/// [`Error::Argument`] for an ending that is none of [`MeshFormat`]; [`Error::Memory`].
+/// [`Error::Malformed`] with the vertex or face of binary data, for anything the format does not
+/// allow; [`Error::Argument`] for an ending that belongs to no [`MeshFormat`]; [`Error::Memory`].
 pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
     parse(Source::open(path.as_ref(), None)?)
 }
 
-/// Reads a mesh from any reader, to the end. Its name gives the format, and messages show it. If
-/// the name has no ending, the first word gives the format.
+/// Reads a mesh from any reader, to the end. `name` gives the format and is used in messages. If
+/// `name` has no ending, the first word gives the format.
 ///
 /// # Errors
 /// The errors of [`read`].
@@ -70,7 +70,7 @@ pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Mes
     parse(Source::new(reader, name.as_ref())?)
 }
 
-/// The format of a name; `None` for one without an ending.
+/// The format that a name gives; `None` for a name without an ending.
 fn format_of(path: &Path) -> Result<Option<MeshFormat>> {
     match MeshFormat::of(path) {
         None if path.extension().is_some() => {
@@ -95,7 +95,7 @@ fn parse(source: Source<'_>) -> Result<Mesh> {
     }
 }
 
-/// The triangles of a polygon, whose corners come one after another.
+/// Cuts a polygon, whose corners are added one by one, into triangles.
 #[derive(Default)]
 struct Fan {
     corners: u64,
@@ -104,7 +104,7 @@ struct Fan {
 }
 
 impl Fan {
-    /// Appends the triangle that ends at the next corner, if there is one.
+    /// Adds a corner, and appends the triangle that ends there, if there is one.
     fn add(&mut self, corner: u32, triangles: &mut Vec<[u32; 3]>) -> Result<()> {
         match self.corners {
             0 => self.first = corner,

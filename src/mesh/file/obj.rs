@@ -1,12 +1,12 @@
-//! Wavefront's OBJ: `v x y z` lines, and `f` lines that name vertices from 1, or from the end by
-//! negative numbers. An `f` line follows the `v` lines that it names.
+//! Wavefront's OBJ: `v x y z` lines, and `f` lines that name vertices. Vertices are counted from 1,
+//! or, with negative numbers, from the end. An `f` line comes after the `v` lines that it names.
 use super::{Fan, Mesh, text::Text};
 use crate::{
     Result,
     io::{push, words::quote},
 };
 
-/// Keywords of lines that are skipped, because they do not describe points and triangles.
+/// Keywords of lines that are skipped because they describe neither points nor triangles.
 const READ_OVER: [&[u8]; 19] = [
     b"vn",
     b"vt",
@@ -29,8 +29,8 @@ const READ_OVER: [&[u8]; 19] = [
     b"trace_obj",
 ];
 
-/// The maximum number of words of a vertex: `v`, three coordinates, then a weight or a colour or
-/// both.
+/// The maximum number of words in a line of a vertex: `v`, three coordinates, and a weight, a
+/// colour or both.
 const MOST_OF_VERTEX: usize = 8;
 
 pub(super) fn parse(text: &mut Text<'_>) -> Result<Mesh> {
@@ -58,7 +58,7 @@ pub(super) fn parse(text: &mut Text<'_>) -> Result<Mesh> {
     Mesh::new(points, triangles)
 }
 
-/// The vertex of `7`, `7/1`, `7/1/2`, `7//2` or `-1`, counted from 0.
+/// The vertex, counted from 0, that a word such as `7`, `7/1`, `7/1/2`, `7//2` or `-1` names.
 fn corner(text: &Text<'_>, word: &[u8], vertices: usize) -> Result<u32> {
     let vertex = word.split(|&byte| byte == b'/').next().unwrap_or_default();
     let number = std::str::from_utf8(vertex).ok().and_then(|vertex| vertex.parse::<i64>().ok());

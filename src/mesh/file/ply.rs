@@ -1,8 +1,8 @@
-//! Stanford's PLY: a header in text that declares elements and their properties, then the elements,
-//! as lines of text or as binary numbers of either byte order.
+//! Stanford's PLY: a text header that declares elements and their properties, then the elements, as
+//! lines of text or as binary numbers in either byte order.
 //!
-//! `x`, `y` and `z` of the element `vertex` and the list `vertex_indices` or `vertex_index` of
-//! `face` are used; other elements and properties are skipped.
+//! The reader uses `x`, `y` and `z` of the element `vertex`, and the list `vertex_indices` or
+//! `vertex_index` of the element `face`. Other elements and properties are skipped.
 use super::{Fan, Mesh, text::Text};
 use crate::{
     Result,
@@ -25,7 +25,7 @@ enum Number {
 /// A property of an element.
 struct Property {
     name: Vec<u8>,
-    /// The type of the number of elements, if it is a list.
+    /// The type of a list's length, if the property is a list.
     list: Option<Number>,
     number: Number,
 }
@@ -69,7 +69,7 @@ impl Number {
         }
     }
 
-    /// The number in these bytes, the least significant first; exact.
+    /// The number with these bytes, the least significant first. The conversion is exact.
     fn value(self, little: [u8; 8]) -> f64 {
         let word = u64::from_le_bytes(little);
         match self {
@@ -141,10 +141,10 @@ pub(super) fn parse(file: &mut Text<'_>) -> Result<Mesh> {
     Mesh::new(points, triangles)
 }
 
-/// The maximum number of words in a line of a header, comments excepted.
+/// The maximum number of words in a line of a header, except in comments.
 const MOST_WORDS: usize = 5;
 
-/// The maximum number of elements and properties of a header.
+/// The maximum number of elements and properties in a header.
 const MOST_DECLARED: usize = 1 << 12;
 
 /// Reads the header.
@@ -195,7 +195,7 @@ fn header(file: &mut Text<'_>) -> Result<(Encoding, Vec<Element>)> {
         }
     }
     let place = |name: &[u8]| elements.iter().position(|element| element.name == name);
-    // Elements without properties would take no bytes, however many there are.
+    // Elements without properties would take no bytes, whatever their number.
     if let Some(empty) = elements.iter().find(|element| element.properties.is_empty()) {
         return file.refuse(format!("element {} has no properties", String::from_utf8_lossy(&empty.name)));
     }
@@ -221,16 +221,16 @@ fn add(file: &Text<'_>, elements: &mut [Element], property: Property) -> Result<
     }
 }
 
-/// Reads elements number by number. `place` names the element for messages.
+/// Reads the numbers of elements one by one. `place` names the element for messages.
 struct Reader<'f, 'r> {
     file: &'f mut Text<'r>,
     encoding: Encoding,
-    /// Bytes of the line that were read.
+    /// Number of bytes of the line that have been read.
     at: usize,
 }
 
 impl Reader<'_, '_> {
-    /// Goes to the next element.
+    /// Moves to the next element.
     fn begin(&mut self, place: impl Fn() -> String) -> Result<()> {
         if self.encoding == Encoding::Text {
             self.file.expect(place)?;
@@ -279,7 +279,7 @@ impl Reader<'_, '_> {
         Ok(number.value(little))
     }
 
-    /// The number of elements of a list.
+    /// The length of a list.
     fn list_length(&mut self, number: Number, place: impl Fn() -> String + Copy) -> Result<u64> {
         match self.number(number, place)? {
             length if length >= 0.0 && length.fract() == 0.0 => Ok(length as u64),

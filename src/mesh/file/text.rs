@@ -1,5 +1,5 @@
-//! The lines of a file and their words, and the binary data after them. Memory holds a block of the
-//! file and one line.
+//! Reads the lines of a file and their words, and binary data after the lines. Memory holds a chunk
+//! of the file and one line.
 use super::MeshFormat;
 use crate::{
     Error, Result,
@@ -9,14 +9,14 @@ use crate::{
     },
 };
 
-/// Longest line that continues others.
+/// Maximum length of a line that consists of continued lines.
 const LONGEST: usize = 1 << 20;
 
 pub(super) struct Text<'r> {
     source: Source<'r>,
-    /// The line that was taken last, without its comment.
+    /// The current line, without its comment.
     line: Vec<u8>,
-    /// Whether `line` comes again as the next line.
+    /// Whether the current line is also the next line.
     again: bool,
 }
 
@@ -25,7 +25,8 @@ impl<'r> Text<'r> {
         Self { source: source.with_returns(), line: Vec::new(), again: false }
     }
 
-    /// Goes to the next line that has words before a comment (`#`); `false` at the end of the file.
+    /// Moves to the next line that has words before a comment (`#`). Returns `false` at the end of
+    /// the file.
     pub fn advance(&mut self) -> Result<bool> {
         if std::mem::take(&mut self.again) {
             return Ok(true);
@@ -34,7 +35,7 @@ impl<'r> Text<'r> {
         self.join()
     }
 
-    /// Appends the next line that has words to this one.
+    /// Appends the next line that has words to the current line.
     fn join(&mut self) -> Result<bool> {
         loop {
             self.source.skip_empty()?;
@@ -47,7 +48,7 @@ impl<'r> Text<'r> {
         }
     }
 
-    /// Advances like [`Text::advance`]; a line that ends in a backslash continues on the next line.
+    /// Like [`Text::advance`], but a line that ends in a backslash continues on the next line.
     pub fn advance_whole(&mut self) -> Result<bool> {
         if !self.advance()? {
             return Ok(false);
@@ -64,7 +65,8 @@ impl<'r> Text<'r> {
         Ok(true)
     }
 
-    /// Bytes of the line before the backslash that is its last word, if it is not the only one.
+    /// Number of bytes before the backslash that is the last word of the line, if there are other
+    /// words.
     fn before_backslash(&self) -> Option<usize> {
         let last = self.line.iter().rposition(|&byte| !words::is_blank(byte))?;
         let (before, word) = self.line.split_at(last);
@@ -82,7 +84,7 @@ impl<'r> Text<'r> {
         self.words().next().unwrap_or_default()
     }
 
-    /// The first word from byte `from` of the line on, and where it ends.
+    /// The first word at or after byte `from` of the line, and the byte at which it ends.
     pub fn word_from(&self, from: usize) -> Option<(&[u8], usize)> {
         let rest = &self.line[from..];
         let begin = from + rest.iter().position(|&byte| !words::is_blank(byte))?;
@@ -96,7 +98,7 @@ impl<'r> Text<'r> {
         self.source.lines() == 1 && self.line == line
     }
 
-    /// The format of the first word. Its line comes again.
+    /// The format that the first word gives. The line of this word remains the next line.
     pub fn format(&mut self) -> Result<MeshFormat> {
         self.expect(|| "a mesh begins".into())?;
         self.again = true;
@@ -109,7 +111,7 @@ impl<'r> Text<'r> {
         }
     }
 
-    /// Advances like [`Text::advance`]; the end of the file is an error that says what is missing.
+    /// Like [`Text::advance`], but the end of the file is an error that says what is missing.
     pub fn expect(&mut self, what: impl FnOnce() -> String) -> Result<()> {
         match self.advance()? {
             true => Ok(()),
@@ -117,17 +119,17 @@ impl<'r> Text<'r> {
         }
     }
 
-    /// The next `count` bytes, at most 8, whatever lines they are in; `None` if there are fewer.
+    /// The next `count` bytes (at most 8), regardless of line ends; `None` if there are fewer.
     pub fn bytes(&mut self, count: usize) -> Result<Option<&[u8]>> {
         self.source.take(count)
     }
 
-    /// Whether no bytes follow.
+    /// Whether no more bytes follow.
     pub fn is_at_end(&mut self) -> Result<bool> {
         self.source.is_at_end()
     }
 
-    /// An error on the line that was taken last.
+    /// An error on the current line.
     pub fn refuse<T>(&self, reason: impl Into<String>) -> Result<T> {
         Err(self.source.refuse(self.source.lines(), reason))
     }
@@ -137,7 +139,7 @@ impl<'r> Text<'r> {
         Err(Error::Malformed { path: self.source.name().to_owned(), place, reason: reason.into() })
     }
 
-    /// Three coordinates, the first of these words.
+    /// The point whose three coordinates are the first of these words.
     pub fn point<'w>(&self, mut words: impl Iterator<Item = &'w [u8]>) -> Result<[f64; 3]> {
         let mut point = [0.0; 3];
         for (coordinate, name) in point.iter_mut().zip(["x", "y", "z"]) {
@@ -149,7 +151,7 @@ impl<'r> Text<'r> {
         Ok(point)
     }
 
-    /// A finite number.
+    /// Parses a finite number.
     fn number(&self, word: &[u8], what: &str) -> Result<f64> {
         match self.any_number(word, what)? {
             number if number.is_finite() => Ok(number),
@@ -157,17 +159,17 @@ impl<'r> Text<'r> {
         }
     }
 
-    /// A number, finite or not.
+    /// Parses a number, finite or not.
     pub fn any_number(&self, word: &[u8], what: &str) -> Result<f64> {
         fast_float2::parse(word).or_else(|_| self.refuse(format!("{what}: {} is not a number", quote(word))))
     }
 
-    /// A count.
+    /// Parses a count.
     pub fn count(&self, word: &[u8], what: &str) -> Result<u64> {
         words::count(word, what).or_else(|why| self.refuse(why))
     }
 
-    /// A corner of a face: one of `vertices`, counted from 0.
+    /// Parses a corner of a face: one of `vertices`, counted from 0.
     pub fn corner(&self, word: &[u8], vertices: usize) -> Result<u32> {
         match self.count(word, "a corner")? {
             corner if corner < vertices as u64 => Ok(corner as u32),

@@ -1,4 +1,4 @@
-//! Writes binary PLY files, with a colour for each vertex if colours are given.
+//! Writes binary PLY files. Vertices have colours if colours are given.
 use super::super::{Colour, Mesh, check_colours};
 use crate::{Error, Result, io::write_whole};
 use std::{
@@ -6,21 +6,21 @@ use std::{
     path::Path,
 };
 
-/// Writes `mesh` to the file at `path` as binary PLY, packed if the name says so. `colours` is
-/// empty or has a colour for each vertex.
+/// Writes `mesh` to the file at `path` as binary PLY, packed if the name ends like a packed file.
+/// `colours` is empty or has a colour for each vertex.
 ///
 /// # Errors
-/// [`Error::Length`] for another number of colours; [`Error::Io`] with the path. An earlier file
-/// stays as it was.
+/// [`Error::Length`] if there are fewer or more colours; [`Error::Io`] with the path. An earlier
+/// file stays unchanged.
 pub fn write_ply(path: impl AsRef<Path>, mesh: &Mesh, colours: &[Colour]) -> Result<()> {
     check(mesh, colours)?;
     write_whole(path.as_ref(), |writer| fill(writer, mesh, colours))
 }
 
-/// Writes what [`write_ply`] does, to any writer.
+/// Writes to any writer as [`write_ply`] does.
 ///
 /// # Errors
-/// [`Error::Length`] for another number of colours; [`Error::Io`] without a path.
+/// [`Error::Length`] if there are fewer or more colours; [`Error::Io`] without a path.
 pub fn write_ply_to(mut writer: impl Write, mesh: &Mesh, colours: &[Colour]) -> Result<()> {
     check(mesh, colours)?;
     fill(&mut writer, mesh, colours).map_err(|source| Error::Io { path: Path::new("").to_owned(), source })

@@ -1,15 +1,15 @@
-//! The first difference of two patterns of equal size, for the error of a plan. The search may take
-//! time, but must not take much memory.
+//! Finds the first difference between two patterns of equal size, for the error of a plan. The
+//! search may take time but must not take much memory.
 use super::PatternArrays;
 use crate::{
     Result,
     device::{Buffer, Work},
 };
 
-/// Rows that are read and compared at once.
+/// Number of rows that are read and compared at once.
 const AT_ONCE: usize = 1 << 20;
 
-/// A place with an entry in only one of two patterns, in the order of the arrays.
+/// A place with an entry in only one of two patterns. It is given in the order of the arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub row: usize,
@@ -18,8 +18,8 @@ pub(super) struct Place {
     pub in_first: bool,
 }
 
-/// Finds the first place, column by column, with an entry in only one of two patterns. Both have
-/// the same number of columns.
+/// Finds the first place, column by column, with an entry in only one of two patterns. The patterns
+/// have the same number of columns.
 pub(super) fn first_difference(work: &Work, x: &PatternArrays, y: &PatternArrays) -> Result<Option<Place>> {
     let (x_ptr, y_ptr) = (x.col_ptr.download(work)?, y.col_ptr.download(work)?);
     let by_ends = x_ptr.iter().zip(&y_ptr).position(|(x, y)| x != y).map(|end| end - 1);
@@ -32,7 +32,7 @@ pub(super) fn first_difference(work: &Work, x: &PatternArrays, y: &PatternArrays
     let (of_x, of_y) = (column(&x_ptr, &x.row_idx)?, column(&y_ptr, &y.row_idx)?);
     let same = of_x.iter().zip(&of_y).take_while(|(x, y)| x == y).count();
     let place = |row: u32, in_first| Some(Place { row: row as usize, col, in_first });
-    // Rows ascend, so the smaller of the two is missing on the other side.
+    // Rows ascend, so the pattern with the larger row lacks the smaller row.
     Ok(match (of_x.get(same), of_y.get(same)) {
         (Some(&x), Some(&y)) if y < x => place(y, false),
         (Some(&x), _) => place(x, true),
@@ -72,7 +72,7 @@ mod tests {
             (&base[..], None),
             (&[(0, 0), (4, 0), (5, 2), (7, 2), (8, 3)], place(3, 0, true)),
             (&[(0, 0), (2, 0), (5, 2), (7, 2), (8, 3)], place(2, 0, false)),
-            // The same rows, but one entry has moved to the next column.
+            // The rows are the same, but one entry has moved to the next column.
             (&[(0, 0), (3, 1), (5, 2), (7, 2), (8, 3)], place(3, 0, true)),
             (&[(0, 0), (3, 0), (5, 1), (7, 2), (8, 3)], place(5, 1, false)),
             (&[(0, 0), (3, 0), (5, 2), (7, 2), (6, 3)], place(6, 3, false)),

@@ -1,21 +1,21 @@
-//! Poses of a chordal relaxation that only fixed landmarks hold: they are solved from one of them,
-//! an *anchor*, and then moved as one.
+//! Anchors of a chordal relaxation, for sets of poses that only fixed landmarks hold. Such poses
+//! are solved relative to one of them, the *anchor*, and then moved together.
 use super::start::nearest_rotation;
 use crate::solver::problem::{Manifold, PoseGraph, Sets, Sighting, is_zero};
 use nalgebra::{Matrix3, Vector3};
 use std::collections::BTreeMap;
 
-/// The anchors of a graph, with the sightings that tie their poses to fixed landmarks.
+/// The anchors of a graph, with the sightings between their poses and fixed landmarks.
 pub struct Anchors {
-    /// For each pose, the first pose of those that steps tie together with it.
+    /// For each pose, the first pose of the set that steps connect it to.
     first: Vec<u32>,
-    /// For each anchor the sightings of fixed landmarks from its poses.
+    /// For each anchor, the sightings of fixed landmarks from poses of its set.
     sightings: BTreeMap<u32, Vec<usize>>,
 }
 
 impl Anchors {
-    /// An anchor for poses that steps tie together if none of them is in `held` and a fixed
-    /// landmark is seen from one of them.
+    /// Makes an anchor for each set of poses connected by steps, if none of the set is in `held`
+    /// and one of them sees a fixed landmark.
     pub fn new<P: Manifold>(graph: &PoseGraph<P>, held: &[u32]) -> Self {
         let mut sets = Sets::new(graph.poses.len());
         let mut is_tied = vec![false; graph.poses.len()];
@@ -36,13 +36,13 @@ impl Anchors {
         Self { first: (0..graph.poses.len() as u32).map(|pose| sets.root(pose)).collect(), sightings }
     }
 
-    /// Whether the pose keeps its place until all are solved.
+    /// Whether the pose keeps its position until all poses are solved.
     pub fn is_anchor(&self, pose: usize) -> bool {
         self.sightings.contains_key(&(pose as u32))
     }
 
-    /// Moves the poses of each anchor as one so that the squared distances of fixed landmarks from
-    /// where they were seen add up to the least sum (W. Kabsch, 1976).
+    /// Moves the set of each anchor as one rigid body. The sum of the squared distances between
+    /// fixed landmarks and the places where they were seen becomes least (W. Kabsch, 1976).
     pub fn align<P: Manifold>(
         &self,
         graph: &PoseGraph<P>,
@@ -62,7 +62,7 @@ impl Anchors {
             let [from, to] = pairs.iter().fold([Vector3::zeros(); 2], |[a, b], (x, y)| [a + x * share, b + y * share]);
             let mut turn: Matrix3<f64> = pairs.iter().map(|(x, y)| (y - to) * (x - from).transpose()).sum();
             if P::LANDMARK == 2 {
-                // In the plane a rotation is about z alone.
+                // In the plane a rotation is about z only.
                 turn[(2, 2)] += 2.0 * turn.norm();
             }
             moves.insert(anchor, (nearest_rotation(&turn), from, to));

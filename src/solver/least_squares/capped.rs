@@ -1,9 +1,10 @@
-//! The costs by which an iteration judges its steps and its end.
+//! The costs that decide whether a step is taken and whether an iteration ends.
 //!
-//! A cost is a sum, and one row can hide all others in it: a measurement between two poses that are
-//! held, or a point in the plane of its camera. So steps are judged without rows that touch no
-//! unknown, which are constant. The rules of convergence also count a row at most as n times the
-//! median row. In a problem without such rows both are the cost itself, to the last bit.
+//! A cost is a sum in which one row can exceed all others together: a measurement between two poses
+//! that are held, or a point in the plane of its camera. So steps are judged without the rows that
+//! touch no unknown, because those rows are constant. In the rules of convergence a row of n counts
+//! at most as n times the median row. In a problem without such rows both costs equal the cost
+//! itself, to the last bit.
 use crate::solver::problem::{Linearization, RowCost};
 
 /// The costs of a state.
@@ -15,17 +16,18 @@ pub struct Costs {
     pub of_unknowns: f64,
     /// `of_unknowns` with every row limited to n times the median row.
     pub capped: f64,
-    /// The cost of these rows at which all residuals are nothing but rounding; 0 if unknowns have
-    /// run away.
+    /// The cost of the rows that touch an unknown if all their residuals are nothing but rounding;
+    /// 0 if unknowns have diverged.
     pub rounding: f64,
 }
 
-/// Rounding in the cost of a problem that does not write the costs of its rows, as a share of the
-/// first cost.
+/// Rounding of the cost, as a share of the first cost, for a problem that does not write the costs
+/// of its rows.
 const ROUNDING_OF_FIRST: f64 = 1e-24;
 
-/// Rounding may be this share of the first cost, or [`GROWN`] times its own first value. Beyond
-/// that, unknowns have run away so far that their residuals are nothing but rounding.
+/// The rounding that [`Costs::rounding`] reports may be at most this share of the first cost, or
+/// [`GROWN`] times the rounding of the first cost. Above both, unknowns have diverged so far that
+/// residuals contain only rounding.
 const BELIEVED: f64 = 1e-6;
 const GROWN: f64 = 100.0;
 
@@ -45,7 +47,7 @@ pub struct Rows {
     costs: Vec<RowCost>,
     /// The cost of the first state, and its rounding.
     first: Option<(f64, f64)>,
-    /// The costs of which the median is taken; the vector is kept for its memory.
+    /// The costs from which the median is computed. The vector is kept to reuse its memory.
     positive: Vec<f64>,
 }
 
@@ -58,14 +60,14 @@ impl Rows {
         Self { touching, costs: Vec::new(), first: None, positive: Vec::new() }
     }
 
-    /// The costs of the state of a linearization, whose whole cost is `all`. All of them are `all`
-    /// if the problem does not write the costs of rows.
+    /// The costs of a linearization whose whole cost is `all`. If the problem does not write the
+    /// costs of rows, every cost is `all`.
     pub fn judge(&mut self, all: f64, linearization: &Linearization) -> Costs {
         let rows = linearization.row_costs();
         let touches = |row: usize| self.touching.is_empty() || self.touching[row];
         let of_unknowns = || rows.iter().enumerate().filter(|&(row, _)| touches(row)).map(|(_, row)| row);
         let costs = || of_unknowns().map(|row| row.cost);
-        // The rows of the median.
+        // The rows that enter the median.
         let positive = || of_unknowns().filter(|row| row.cost > 0.0 && !row.is_met()).map(|row| row.cost);
         let cost = match self.touching.is_empty() || rows.is_empty() {
             true => all,
@@ -80,8 +82,8 @@ impl Rows {
         };
         let plain = Costs { all, of_unknowns: cost, capped: cost, rounding };
         let (n, of_median, most) = (costs().count(), positive().count(), positive().fold(0.0, f64::max));
-        // The median is the element `middle`, ascending. No row is above n times the median if
-        // enough rows are at least as large as this.
+        // The median is element `middle` in ascending order. It is computed only if a row may be
+        // above n times the median: not if enough rows are at least `least`.
         let (middle, least) = (of_median.saturating_sub(1) / 2, most / n as f64);
         if !cost.is_finite() || positive().filter(|&cost| cost >= least).count() >= of_median - middle {
             return plain;
@@ -102,7 +104,7 @@ impl Rows {
     pub fn dominant(&self) -> Option<Dominant> {
         let costs = || self.costs.iter().map(|row| row.cost);
         let (row, most) = costs().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-        // Relative to the largest, because a sum may overflow.
+        // The costs are divided by the largest first, because their sum may overflow.
         let share = 1.0 / costs().map(|cost| cost / most).sum::<f64>();
         (share > 0.5 && !self.costs[row].is_met()).then_some(Dominant { row, share })
     }
@@ -121,7 +123,8 @@ mod tests {
         let count = row_ptr[n] as usize;
         let j = Bsr::new(n, 1, BlockShape::new(1, 1)?, row_ptr, vec![0; count], vec![1.0; count])?;
         let mut to = Linearization::new(&test_device(), BlockGroups::side_by_side([j])?, Vec::new(), false)?;
-        // A negative number is the cost of a row that is met.
+        // A negative number stands for a row whose measurement counts as met; the cost of the row
+        // is its absolute value.
         let row = |&cost: &f64| RowCost { cost: cost.abs(), met: (-cost).max(0.0), rounding: 0.5 };
         to.row_costs_mut().iter_mut().zip(costs).for_each(|(to, cost)| *to = row(cost));
         Ok(to)
@@ -136,13 +139,13 @@ mod tests {
 
     #[test]
     fn a_row_counts_as_n_times_the_median() -> Result<()> {
-        // The largest row is just n times the median, and just above.
+        // The largest row equals n times the median, then exceeds it.
         assert_eq!(judged(&[1.0, 3.0, 1.0], &[])?, [5.0; 2]);
         assert_eq!(judged(&[1.0, 3.5, 1.0], &[])?, [5.5, 5.0]);
         assert_eq!(judged(&[1e30, 2.0, 1.0, 3.0], &[])?, [1e30, 14.0]);
-        // Half of the rows are as large: the lower median counts.
+        // Two of four rows are large: the lower median counts.
         assert_eq!(judged(&[1e30, 1.0, 1e30, 2.0], &[])?, [2e30, 19.0]);
-        // Rows that are met exactly do not make the others outliers.
+        // Rows with residual zero do not enter the median, so the other rows are not outliers.
         assert_eq!(judged(&[0.0, 0.0, 0.0, 5.0, 4.0], &[])?, [9.0; 2]);
         assert_eq!(judged(&[-1e-20, -1e-22, -1e-21, 5.0, 4.0], &[])?, [9.0; 2]);
         assert_eq!(judged(&[-3.0, -5e9], &[])?, [3.0 + 5e9; 2]);
@@ -184,7 +187,8 @@ mod tests {
         };
         assert_eq!(of_rounding([1e-20, 1e-7], 1.0)?, 1e-7);
         assert_eq!(of_rounding([1e-20, 1e-3], 1.0)?, 0.0);
-        // The first state had nearly as much: it was far from the origin, or solved.
+        // The first state had nearly as much rounding: it was far from the origin, or already
+        // solved.
         assert_eq!(of_rounding([1e-4, 1e-3], 1.0)?, 1e-3);
         Ok(())
     }
@@ -201,7 +205,7 @@ mod tests {
         assert_eq!(dominant(&[1.0, 8.0, 1.0])?, Some(Dominant { row: 1, share: 0.8 }));
         assert_eq!(dominant(&[f64::MAX, f64::MAX / 4.0])?, Some(Dominant { row: 0, share: 0.8 }));
         assert_eq!(dominant(&[0.0, 0.0])?, None);
-        // All are met.
+        // Every row is met.
         assert_eq!(dominant(&[-1e-20, -1e-25])?, None);
         Ok(())
     }

@@ -1,11 +1,11 @@
-//! Chooses, for two groups of unknowns, whether the Schur complement S is factored, with the second
-//! group eliminated, or H whole.
+//! Chooses, for two groups of unknowns, the matrix that is factored: the Schur complement S,
+//! without the second group, or the whole of H.
 //!
 //! All members of the first group that are measured together with a member of the second become
 //! neighbours of each other in S. S has few blocks if points are seen from few cameras, and a
-//! hundred times the blocks of H if landmarks are seen from hundreds of poses. Patterns alone
-//! decide, once. Bounds come first: if they suffice, no factor is analysed. S is kept unless it is
-//! clearly more work.
+//! hundred times the blocks of H if landmarks are seen from hundreds of poses. The choice depends
+//! on the patterns only, and is made once. Bounds of the work are compared first, and factors are
+//! analysed only if the bounds do not decide. S is factored unless it is clearly more work.
 use super::{
     cholesky::analyse,
     linear::{Eliminated, Eliminating, Solver},
@@ -19,16 +19,16 @@ use faer::sparse::{
 };
 use std::time::Instant;
 
-/// Work on a scalar of L besides its arithmetic, in floating-point operations: memory, and short
-/// columns. 30 systems of M3500, city10000, sphere2500 and bundle adjustments with 10⁵ to 5·10⁷
-/// scalars took 20 ns for each scalar and 0.05 ns for each operation (Xeon, one thread), to within
-/// a factor of 2.
+/// Work for each scalar of L in addition to its arithmetic, in floating-point operations. It covers
+/// memory access and short columns. In 30 systems (M3500, city10000, sphere2500 and bundle
+/// adjustments) with 10⁵ to 5·10⁷ scalars, each scalar took 20 ns and each operation 0.05 ns on one
+/// thread of a Xeon, to within a factor of 2.
 const OF_A_SCALAR: f64 = 400.0;
-/// S is clearly more work if it takes more than this many times the work of H: predictions are no
-/// better, and the device helps with S.
+/// S is clearly more work if its predicted work is more than this many times the work of H.
+/// Predictions are no more accurate than that, and the device helps with S.
 const CLEARLY: f64 = 2.0;
 
-/// The solver that is predicted to be faster.
+/// Returns the solver with the lower predicted time.
 pub fn cheaper(normal: &Normal) -> Result<Solver> {
     let ([u, w, _], work) = (parts(normal)?, &Work::new(normal.device(), None));
     let (start, c, p) = (Instant::now(), w.shape().rows(), w.shape().cols());
@@ -41,8 +41,8 @@ pub fn cheaper(normal: &Normal) -> Result<Solver> {
     })
 }
 
-/// The blocks of H = [U W; Wᵀ V]: those of U on and below its diagonal, c x c, and those of W, c x
-/// p.
+/// The blocks of H = [U W; Wᵀ V]: the blocks of U on and below its diagonal (c x c), and the blocks
+/// of W (c x p).
 struct Structure {
     u: Pattern,
     w: Pattern,
@@ -51,9 +51,9 @@ struct Structure {
 }
 
 impl Structure {
-    /// Whether S is not clearly more work than H. Neither S nor H is analysed if bounds suffice. H
-    /// is analysed only if the bounds of S leave the choice open; S is not analysed if its least
-    /// work is already too much.
+    /// Whether S is not clearly more work than H. Neither S nor H is analysed if their bounds
+    /// decide. H is analysed only if the bounds of S leave the choice open; S is not analysed if
+    /// its lower bound already exceeds the limit.
     fn is_eliminated(&self) -> Result<bool> {
         let products = self.products();
         let is_little = |s: f64, h: f64| s + products <= CLEARLY * h;
@@ -83,20 +83,20 @@ impl Structure {
         least(beside + on_diagonal, self.u.ncols() * self.c + self.w.ncols() * self.p)
     }
 
-    /// The least work of S: a camera has at least as many neighbours as the most observed point
-    /// that it sees.
+    /// Lower bound of the work of S. A camera has at least as many neighbours as the most observed
+    /// of its points has cameras.
     fn least_of_s(&self) -> f64 {
         let mut seen_by = vec![1; self.u.ncols()];
         for point in 0..self.w.ncols() {
             let cameras = self.w.column(point);
             cameras.iter().for_each(|&camera| seen_by[camera as usize] = cameras.len().max(seen_by[camera as usize]));
         }
-        // Half of the blocks with neighbours, and half of those on the diagonal.
+        // Half of the blocks beside the diagonal, and half of each diagonal block.
         let scalars = seen_by.iter().sum::<usize>() as f64 / 2.0 * (self.c * self.c) as f64;
         least(scalars, self.u.ncols() * self.c)
     }
 
-    /// The work of H, in the order of least fill.
+    /// The work of factoring H, with its columns in the order of least fill.
     fn of_h(&self) -> Result<f64> {
         let (n, (points, _)) = (self.u.ncols(), self.w.transpose());
         let mut lower = LowerBlocks::default();
@@ -124,7 +124,7 @@ impl Structure {
     }
 }
 
-/// The rows of a column's blocks on and below the diagonal.
+/// The rows of the blocks on and below the diagonal in a column.
 fn below(pattern: &Pattern, col: usize) -> impl Iterator<Item = usize> {
     below_or_at(pattern.column(col), col)
 }
@@ -134,7 +134,7 @@ fn below_or_at(rows: &[u32], first: usize) -> impl Iterator<Item = usize> {
     rows[rows.partition_point(|&row| (row as usize) < first)..].iter().map(|&row| row as usize)
 }
 
-/// The lower triangle of a symmetric matrix of blocks, each block column of its own width.
+/// The lower triangle of a symmetric matrix of blocks. Each block column has its own width.
 #[derive(Default)]
 struct LowerBlocks {
     widths: Vec<usize>,
@@ -143,14 +143,14 @@ struct LowerBlocks {
 }
 
 impl LowerBlocks {
-    /// Appends a block column with ascending rows, the first of them on the diagonal.
+    /// Appends a block column with ascending rows. The first row is the diagonal block's.
     fn push(&mut self, width: usize, rows: impl Iterator<Item = usize>) {
         self.widths.push(width);
         self.rows.extend(rows);
         self.ends.push(self.rows.len());
     }
 
-    /// The work of its factorization.
+    /// The work of factoring the matrix.
     fn work(self) -> Result<f64> {
         let (n, col_ptr) = (self.widths.len(), std::iter::once(0).chain(self.ends).collect());
         let pattern = SymbolicSparseColMat::new_checked(n, n, col_ptr, None, self.rows);
@@ -167,7 +167,7 @@ impl LowerBlocks {
     }
 }
 
-/// The work of a factor with `operations` operations and `scalars` scalars.
+/// The work of a factorization with `operations` operations and a factor of `scalars` scalars.
 fn work(operations: f64, scalars: f64) -> f64 {
     operations + OF_A_SCALAR * scalars
 }
@@ -178,9 +178,9 @@ fn dense(n: usize) -> f64 {
     work(n * n * n / 3.0, n * n / 2.0)
 }
 
-/// The least work of factoring n columns of `scalars` on and below the diagonal. The factor's
-/// columns are no shorter. Its operations are the sum of the squares of their lengths, which is
-/// least if all lengths are equal.
+/// A lower bound of the work of factoring n columns with `scalars` scalars on and below the
+/// diagonal. The columns of the factor are at least as long. The operations are the sum of the
+/// squared lengths of the columns, which is least if all lengths are equal.
 fn least(scalars: f64, n: usize) -> f64 {
     if n == 0 { 0.0 } else { work(scalars * scalars / n as f64, scalars) }
 }
@@ -213,7 +213,7 @@ mod tests {
         Pattern::new(nrows, columns.len(), col_ptr, columns.concat()).unwrap()
     }
 
-    /// `count` landmarks, each seen from `seen` poses of a stretch of `of`.
+    /// `count` landmarks, each seen from `seen` of `of` consecutive poses.
     fn landmarks(n: usize, count: usize, seen: usize, of: usize, random: &mut Random) -> Pattern {
         let mut column = |_| -> Vec<u32> {
             let first = random.below((n - of + 1) as u64);
@@ -226,14 +226,15 @@ mod tests {
         let random = &mut Random::new(3);
         let diagonal = |n: usize| pattern(n, (0..n as u32).map(|i| vec![i]).collect());
         vec![
-            // Points of a bundle adjustment, seen by neighbours or by any camera.
+            // A bundle adjustment: each point is seen from neighbouring cameras, or from any
+            // cameras.
             (true, Structure { u: diagonal(60), w: landmarks(60, 2000, 5, 10, random), c: 9, p: 3 }),
             (true, Structure { u: diagonal(400), w: landmarks(400, 3000, 5, 10, random), c: 9, p: 3 }),
             (true, Structure { u: diagonal(60), w: landmarks(60, 2000, 30, 60, random), c: 9, p: 3 }),
-            // Landmarks seen on the way past them.
+            // Landmarks that are seen while the path passes them.
             (true, Structure { u: poses(800, 100, random), w: landmarks(800, 200, 5, 5, random), c: 3, p: 2 }),
             (true, Structure { u: poses(800, 800, random), w: landmarks(800, 100, 6, 12, random), c: 6, p: 3 }),
-            // Beacons seen from far: as many poses as matter to the bound alone, and fewer.
+            // Beacons seen from afar: first from enough poses for the bound to decide, then from fewer.
             (false, Structure { u: poses(800, 100, random), w: landmarks(800, 12, 200, 800, random), c: 3, p: 2 }),
             (false, Structure { u: poses(800, 100, random), w: landmarks(800, 60, 40, 800, random), c: 3, p: 2 }),
             (false, Structure { u: poses(800, 100, random), w: landmarks(800, 40, 100, 200, random), c: 6, p: 3 }),
@@ -258,14 +259,14 @@ mod tests {
         }
     }
 
-    /// Columns of a block count with its whole height.
+    /// A block column is counted with its whole height.
     #[test]
     fn work_is_that_of_the_columns_of_the_factor() {
         let mut full = LowerBlocks::default();
         (0..3).for_each(|col| full.push(2, col..3));
         let heights = [6.0, 6.0, 4.0, 4.0, 2.0, 2.0];
         assert_eq!(full.work().unwrap(), heights.iter().map(|&height| work(height * height, height)).sum::<f64>());
-        // An arrow: its head comes last, whatever its place.
+        // An arrow matrix: its full column is eliminated last, wherever it is stored.
         let mut arrow = LowerBlocks::default();
         arrow.push(3, 0..5);
         (1..5).for_each(|col| arrow.push(1, std::iter::once(col)));

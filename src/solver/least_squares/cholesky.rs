@@ -1,8 +1,9 @@
 //! Sparse Cholesky factorization by `faer`, on one thread and in memory that is kept.
 //!
-//! A factor has the same bits with any number of threads, whatever the process has set by
-//! `faer::set_global_parallelism`. On several threads `faer` adds in another order, and took longer
-//! for every system measured (`sphere2500`: 2311 ms on 16 threads, 315 ms on one).
+//! A factor has the same bits with any number of threads, and with any setting of
+//! `faer::set_global_parallelism`, because it is computed on one thread. On several threads `faer`
+//! adds in another order, and it was slower for every system measured (`sphere2500`: 2311 ms on 16
+//! threads, 315 ms on one).
 use crate::{Error, Result};
 use faer::{
     ColMut, Conj, Par, Side,
@@ -19,15 +20,14 @@ use faer::{
     },
 };
 
-/// The pattern of a factor: the unknowns in the order of approximate minimum degree.
+/// The pattern of a factor, with the unknowns in the order of approximate minimum degree.
 pub struct Symbolic {
     pattern: SymbolicSparseColMat<usize>,
     factor: SymbolicCholesky<usize>,
 }
 
 impl Symbolic {
-    /// Analyses the lower triangle of a symmetric matrix, by compressed columns with ascending
-    /// rows.
+    /// Analyses the lower triangle of a symmetric matrix in compressed columns with ascending rows.
     pub fn new(pattern: SymbolicSparseColMat<usize>) -> Result<Self> {
         let (columns, rows) = (pattern.col_ptr(), pattern.row_idx());
         let on_diagonal = |col: usize| rows[columns[col]..columns[col + 1]].first() == Some(&col);
@@ -37,7 +37,7 @@ impl Symbolic {
         Ok(Self { factor: analyse(&pattern, SupernodalThreshold::AUTO)?, pattern })
     }
 
-    /// The pattern of the matrix. The first entry of each column is on the diagonal.
+    /// The pattern of the matrix. The first entry of each column is the diagonal.
     pub fn pattern(&self) -> &SymbolicSparseColMat<usize> {
         &self.pattern
     }
@@ -48,7 +48,7 @@ impl Symbolic {
     }
 }
 
-/// The pattern of the factor of a lower triangle. Above the threshold neighbouring columns are
+/// The pattern of the factor of a lower triangle. `threshold` decides when neighbouring columns are
 /// factored together.
 pub fn analyse(lower: &SymbolicSparseColMat<usize>, threshold: SupernodalThreshold) -> Result<SymbolicCholesky<usize>> {
     let params = CholeskySymbolicParams { supernodal_flop_ratio_threshold: threshold, ..Default::default() };
@@ -56,7 +56,7 @@ pub fn analyse(lower: &SymbolicSparseColMat<usize>, threshold: SupernodalThresho
         .map_err(|error| Error::Argument(format!("cannot prepare a Cholesky factorization: {error:?}")))
 }
 
-/// A matrix of one pattern, factored again and again.
+/// The factor of a matrix that is factored repeatedly with the same pattern.
 pub struct Cholesky {
     symbolic: Symbolic,
     factor: Vec<f64>,
@@ -85,7 +85,7 @@ impl Cholesky {
         &self.symbolic
     }
 
-    /// Factors the matrix of these values; `false` if it is not positive definite.
+    /// Factors the matrix with these values. Returns `false` if it is not positive definite.
     pub fn factor(&mut self, values: &[f64]) -> bool {
         let Self { symbolic: Symbolic { pattern, factor: symbolic }, factor, workspace } = self;
         let (matrix, stack) = (SparseColMatRef::new(pattern.as_ref(), values), MemStack::new(workspace));
@@ -93,7 +93,7 @@ impl Cholesky {
         symbolic.factorize_numeric_llt(factor, matrix, Side::Lower, exact, Par::Seq, stack, usual).is_ok()
     }
 
-    /// Solves in place with the last factor; `false` if the solution is not finite.
+    /// Solves in place with the last factor. Returns `false` if the solution is not finite.
     pub fn solve(&mut self, x: &mut [f64]) -> bool {
         let factor = LltRef::new(&self.symbolic.factor, &self.factor);
         let stack = MemStack::new(&mut self.workspace);
@@ -111,12 +111,13 @@ mod tests {
         SymbolicSparseColMat::new_checked(3, 3, vec![0, 3, 4, 5], None, vec![0, 1, 2, 1, 2])
     }
 
-    /// Memory is kept, so a factor must not depend on those before, nor on one that failed.
+    /// Memory is reused, so a factor must not depend on earlier factors or on a failed
+    /// factorization.
     #[test]
     fn a_matrix_is_factored_again_and_again() -> Result<()> {
         let mut cholesky = Cholesky::new(Symbolic::new(arrow())?)?;
         // | 4 2 2 |
-        // | 2 5 0 |, and once with a negative element on the diagonal.
+        // | 2 5 0 |, and once with a negative last diagonal element.
         // | 2 0 6 |
         for last in [6.0, -1.0, 6.0] {
             let mut x = [8.0, 7.0, 8.0];
@@ -138,8 +139,8 @@ mod tests {
         );
     }
 
-    /// The process's setting must not change how `faer` runs here. With `faer`'s own calls, which
-    /// follow the global setting, 323 of these 600 elements differed between `Par::Seq` and
+    /// The global setting of `faer` must not change this factor. With `faer`'s functions that use
+    /// the global setting, 323 of these 600 elements differed between `Par::Seq` and
     /// `Par::rayon(16)`.
     #[test]
     fn bits_depend_on_no_number_of_threads() -> Result<()> {

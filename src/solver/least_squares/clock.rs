@@ -1,5 +1,5 @@
-//! Wall-clock time without the waiting for kernels. They are compiled in the first run on a machine
-//! and loaded in later ones.
+//! Wall-clock time without the time of waiting for kernels. Kernels are compiled in the first run
+//! on a machine and loaded in later runs.
 use crate::Device;
 use std::time::Instant;
 
@@ -16,12 +16,12 @@ impl<'d> Clock<'d> {
         Self { device, start: Instant::now(), waited: device.counters().kernel_wait_ns }
     }
 
-    /// Milliseconds so far, without [`Clock::kernels_ms`].
+    /// Milliseconds since the start, without [`Clock::kernels_ms`].
     pub fn ms(&self) -> f64 {
         (self.start.elapsed().as_secs_f64() * 1e3 - self.kernels_ms()).max(0.0)
     }
 
-    /// Milliseconds of waiting for kernels.
+    /// Milliseconds spent waiting for kernels.
     pub fn kernels_ms(&self) -> f64 {
         (self.device.counters().kernel_wait_ns - self.waited) as f64 / 1e6
     }

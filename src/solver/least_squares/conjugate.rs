@@ -1,7 +1,7 @@
-//! Conjugate gradients on the Schur complement, which is never formed. This is for many cameras (S.
-//! Agarwal, N. Snavely, S. M. Seitz, R. Szeliski, *Bundle Adjustment in the Large*, 2010). Its
-//! diagonal blocks, inverted on the host, are the preconditioner. Everything else stays on the
-//! device; each step reads two numbers.
+//! Conjugate gradients on the Schur complement without forming it, for problems with many cameras
+//! (S. Agarwal, N. Snavely, S. M. Seitz, R. Szeliski, *Bundle Adjustment in the Large*, 2010). The
+//! preconditioner is the inverse of the diagonal blocks, computed on the host. Everything else
+//! stays on the device; each step reads two numbers.
 use super::{
     linear::{LinearStep, equations},
     normal::Normal,
@@ -16,11 +16,11 @@ use nalgebra::DMatrixView;
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// Limits that end the steps of conjugate gradients.
+/// Limits on the steps of conjugate gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Residual at which the solution is good enough, as a share of the right-hand side. Steps of
-    /// Levenberg-Marquardt need not be exact.
+    /// Residual at which the solution is accurate enough, as a share of the right-hand side. Steps
+    /// of Levenberg-Marquardt need not be exact.
     pub tolerance: f64,
     /// The maximum number of steps for one system.
     pub steps: u32,
@@ -36,7 +36,7 @@ impl Default for Limits {
 /// normal numbers. Other right-hand sides are scaled by a power of two, which changes no bit.
 const SQUARED: std::ops::Range<f64> = 1e-100..1e100;
 
-/// Residual of a system that is solved, as a share of its right-hand side.
+/// Residual at which a system counts as solved exactly, as a share of its right-hand side.
 const EXACT: f64 = 1e-8;
 
 pub struct Conjugate {
@@ -45,8 +45,8 @@ pub struct Conjugate {
     limits: Limits,
     preconditioner: DeviceMatrix<Cbc<f64>>,
     precondition: Apply<Cbc<f64>>,
-    /// The solution, the residual, the preconditioned residual, the direction, S times the
-    /// direction.
+    /// The vectors of the iteration: solution, residual, preconditioned residual, direction, and S
+    /// times the direction.
     x: DeviceVector<f64>,
     r: DeviceVector<f64>,
     z: DeviceVector<f64>,
@@ -79,8 +79,8 @@ impl Conjugate {
         })
     }
 
-    /// Solves for the step as exactly as the limits require; with `further` until more steps would
-    /// gain little. The step has no solution if the system proves not to be positive definite.
+    /// Solves for the step to the limits, or, if `further`, until more steps would gain little. The
+    /// result has no step if the system proves not to be positive definite.
     pub fn solve(&mut self, normal: &Normal, lambda: f64, further: bool) -> Result<LinearStep> {
         let clock = Instant::now();
         self.elimination.execute(equations(normal, lambda)?, &mut self.reduced)?;
@@ -102,7 +102,7 @@ impl Conjugate {
         Ok(step)
     }
 
-    /// Computes the preconditioner; `false` if a block is not positive definite.
+    /// Computes the preconditioner. Returns `false` if a block is not positive definite.
     fn invert_diagonal(&mut self) -> Result<bool> {
         let diagonal = self.reduced.diagonal()?.download()?;
         let side = diagonal.shape().rows();
@@ -120,8 +120,8 @@ impl Conjugate {
         })
     }
 
-    /// Iterates and returns the number of steps, and whether it was exact enough for the last
-    /// system; `None` if a direction has no or negative curvature.
+    /// Iterates. Returns the number of steps and whether further steps would gain little, or `None`
+    /// if the curvature of a direction is zero or negative.
     fn iterate(&mut self, further: bool) -> Result<Option<(u32, bool)>> {
         let Self { elimination, reduced, limits, preconditioner, precondition, x, r, z, p, sp, .. } = self;
         r.copy_from(reduced.rhs()?)?;
@@ -139,7 +139,7 @@ impl Conjugate {
         precondition.execute((&*preconditioner, &*r), &mut *z)?;
         p.copy_from(z)?;
         let mut rz = r.dot(z)?;
-        // Each step adds a gain to xᵀb.
+        // Each step increases xᵀb by a gain.
         let mut gains = Vec::new();
         let (mut taken, mut is_exact) = (limits.steps, norm == 0.0);
         for step in 1..=limits.steps {
@@ -173,7 +173,7 @@ impl Conjugate {
     }
 }
 
-/// Whether the second half of the steps gained at most a tenth of all.
+/// Whether the second half of the steps gained at most a tenth of the total.
 fn is_settled(gains: &[f64]) -> bool {
     let of = |gains: &[f64]| gains.iter().sum::<f64>();
     of(&gains[gains.len() / 2..]) <= 0.1 * of(gains)

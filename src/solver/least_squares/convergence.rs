@@ -1,54 +1,55 @@
-//! The conditions of convergence that [the module](super) lists.
+//! The conditions of convergence, which [the module](super) lists.
 use super::capped::Costs;
 
 /// Largest cosine between the residuals and a column of J at which the gradient counts as zero.
 const FLAT: f64 = 1e-10;
-/// Rounding of a cost, as a share of it. A lower tolerance could not be met.
+/// Rounding of a cost, as a share of the cost. A lower tolerance could not be reached.
 pub const ROUNDING: f64 = 1e-15;
-/// Rounding of a cost that consists almost of one row, as a share of the cost: the row changes by
-/// as much if an unknown changes by its own rounding.
+/// Rounding of a cost of which one row makes up nearly all, as a share of the cost. The row changes
+/// by as much if an unknown changes by its own rounding.
 const HIDDEN: f64 = 1e-12;
 
-/// A longer step in the direction of the last one may promise this many times as much. Points that
-/// are far from all cameras make bundle adjustments promise 20 times as much when they end.
+/// A step is not the last if a longer step in its direction is predicted to gain more than this
+/// many times as much. When bundle adjustments end, that prediction is 20 times as large, because
+/// of points far from all cameras.
 const LONGER: f64 = 100.0;
 
-/// Whether the gradient is zero, or the cost rounding.
+/// Whether the gradient is zero, or the cost is only rounding.
 pub fn is_minimum(costs: &Costs, relative_gradient: f64) -> bool {
     relative_gradient <= FLAT || costs.of_unknowns <= costs.rounding
 }
 
-/// A step that was tried, by its costs.
+/// The change of cost of a step that was tried.
 pub struct Trial {
     /// The decrease of the cost of the rows that touch an unknown.
     pub gain: f64,
-    /// The decrease that the model promised.
+    /// The decrease that the model predicted.
     pub promised: f64,
-    /// The part of the promise that is there because of damping: (xᵀ·D·x)/2.
+    /// The part of the predicted decrease that is due to damping: (xᵀ·D·x)/2.
     pub damping: f64,
     pub taken: bool,
 }
 
 impl Trial {
-    /// Whether this step was the last: it changed the cost by no more than the tolerance, or by
-    /// rounding alone, and a longer step in its direction does not promise much more.
+    /// Whether this step is the last. It changed the cost by at most the tolerance or by rounding
+    /// only, and a longer step in its direction is not predicted to gain much more.
     pub fn is_last(&self, costs: &Costs, tolerance: f64) -> bool {
         let promises = |least: f64| self.promised <= least && self.most_promised() <= LONGER * least;
         let least = tolerance.max(ROUNDING) * costs.capped;
         let hidden = if costs.capped < costs.of_unknowns { HIDDEN * costs.of_unknowns } else { 0.0 };
-        // The promise must be little too: otherwise the step was only too long. It is exact where a
-        // row hides the gain.
+        // The predicted decrease must be small too: otherwise the step was only too long. The
+        // prediction is exact even if one row hides the gain.
         let little = self.gain.abs() <= least.max(hidden) && promises(least);
         // The change of the cost if every residual changes by its rounding.
         let noise = 2.0 * costs.capped.sqrt() * costs.rounding.sqrt();
         little || !self.taken && promises(noise)
     }
 
-    /// The decrease that the model promises for t·x at the best t: (xᵀb)²/(2·xᵀHx). Damping makes a
-    /// step short in directions in which H is smaller than it, however much is left to gain there.
+    /// The decrease that the model predicts for t·x at the best t: (xᵀb)²/(2·xᵀHx). Where H is
+    /// smaller than the damping, the step is short even if much is left to gain.
     fn most_promised(&self) -> f64 {
         let (work, curvature) = (self.promised - self.damping, self.promised - 2.0 * self.damping);
-        // Negative by rounding, if the step is all damping.
+        // The curvature may be negative by rounding if damping dominates the step.
         if curvature > 0.0 { work * (work / curvature) } else { f64::INFINITY }
     }
 }
@@ -57,7 +58,7 @@ impl Trial {
 mod tests {
     use super::*;
 
-    /// A step of (h + λ)·x = b, whose cost changes as its model says, or by `gain`.
+    /// A step of (h + λ)·x = b. The cost changes as the model predicts, or by `gain`.
     fn trial(h: f64, lambda: f64, b: f64, gain: Option<f64>) -> Trial {
         let x = b / (h + lambda);
         let gain = gain.unwrap_or(x * b - 0.5 * h * x * x);
@@ -79,14 +80,15 @@ mod tests {
         let costs = Costs { all: 1.0, of_unknowns: 1.0, capped: 1.0, rounding: 1e-26 };
         assert!(trial(1.0, 1e-4, 1e-4, None).is_last(&costs, 1e-6));
         assert!(!trial(1.0, 1e-4, 1e-2, None).is_last(&costs, 1e-6));
-        // The cost did not follow the promise.
+        // The cost fell far less than the model predicted.
         assert!(!trial(1.0, 1e-4, 1e-2, Some(1e-9)).is_last(&costs, 1e-6));
-        // Half of the cost is to be gained, and the step gains 1e-8 of it.
+        // The direction could gain half of the cost, but the damped step gains only 1e-8 of it.
         assert!(!trial(1e-8, 1e-3, 1e-4, Some(1e-8)).is_last(&costs, 1e-6));
-        // A step that is rounding, and one that is not, without a tolerance.
+        // Without a tolerance: a step that changes the cost by rounding only, and one that changes
+        // it more.
         assert!(trial(1.0, 0.0, 1e-7, Some(-1e-16)).is_last(&costs, 0.0));
         assert!(!trial(1.0, 0.0, 1e-6, Some(-1e-16)).is_last(&costs, 0.0));
-        // One row is nearly all of the cost, and hides what a step gains.
+        // One row is nearly all of the cost and hides the gain of a step.
         let hidden = Costs { all: 1e20, of_unknowns: 1e20, ..costs };
         assert!(trial(1.0, 1e-4, 1e-4, Some(-1e3)).is_last(&hidden, 1e-6));
         assert!(!trial(1.0, 1e-4, 1e-4, Some(-1e12)).is_last(&hidden, 1e-6));

@@ -1,8 +1,9 @@
 //! λ of Levenberg-Marquardt, after H. B. Nielsen, *Damping Parameter in Marquardt's Method*, 1999.
-//! λ follows the ratio of the decrease that a step gained to the decrease that its model promised.
+//! λ depends on the ratio between the decrease of the cost and the decrease that the model
+//! predicted.
 use super::{Options, StepMethod, Stop};
 
-/// λ, and its rule of change.
+/// λ and the rule by which it changes.
 pub struct DampingRule {
     pub lambda: f64,
     grow: f64,
@@ -11,17 +12,17 @@ pub struct DampingRule {
 }
 
 impl DampingRule {
-    /// Largest λ. Beyond it a step is shorter than rounding.
+    /// Largest λ. Above it a step is smaller than rounding.
     const MOST: f64 = 1e16;
-    /// A step with more damping is no sign of a minimum.
+    /// If λ is larger than this, a short step does not indicate a minimum.
     pub const LIGHT: f64 = 1e-3;
     /// Smallest λ. Below it damping changes no step and makes no system solvable. Cholesky's
-    /// factorization of n unknowns is certain to succeed if the eigenvalues are above n·u once the
-    /// diagonal is scaled to 1 (J. W. Demmel, *On Floating Point Errors in Cholesky*, 1989). λ
-    /// adds to each of them, so 1e-12 is enough for the 5000 unknowns of most reduced systems.
-    /// Larger systems find the λ they need by failing.
+    /// factorization of n unknowns always succeeds if the eigenvalues are above n·u once the
+    /// diagonal is scaled to 1 (J. W. Demmel, *On Floating Point Errors in Cholesky*, 1989). λ is
+    /// added to each eigenvalue, so 1e-12 is enough for the 5000 unknowns of most reduced systems.
+    /// For larger systems λ rises when a factorization fails.
     const LEAST: f64 = 1e-12;
-    /// Least damping after a system that could not be solved, as a multiple of the damping it had.
+    /// After a system that could not be solved, λ is at least this many times the λ of that system.
     const ABOVE_FAILED: f64 = 10.0;
 
     pub fn new(options: &Options) -> Self {
@@ -29,7 +30,7 @@ impl DampingRule {
         Self { lambda, grow: 2.0, least: Self::LEAST, method: options.method }
     }
 
-    /// Whether to take a step that lowers the cost by `gain`. Changes λ.
+    /// Returns whether to take a step that lowers the cost by `gain`, and changes λ.
     pub fn take(&mut self, gain: f64, promised: f64) -> bool {
         if self.method == StepMethod::GaussNewton {
             return gain.is_finite();
@@ -46,7 +47,7 @@ impl DampingRule {
         taken
     }
 
-    /// Raises λ after a step that lowers nothing.
+    /// Raises λ after a step that does not lower the cost.
     fn refuse(&mut self) {
         if self.method == StepMethod::LevenbergMarquardt {
             self.lambda = self.lambda.max(self.least) * self.grow;
@@ -54,18 +55,18 @@ impl DampingRule {
         }
     }
 
-    /// Raises λ after a system without solution; it never becomes as small again.
+    /// Raises λ after a system that cannot be solved. λ never returns to the value that failed.
     pub fn unsolved(&mut self) {
         self.least = self.least.max(self.lambda * Self::ABOVE_FAILED);
         self.refuse();
     }
 
-    /// Whether λ is small enough for the last step.
+    /// Whether λ is small enough for a step to be the last.
     pub fn is_light(&self) -> bool {
         self.lambda <= Self::LIGHT
     }
 
-    /// The reason to stop after a step that was not taken, if nothing is left to try.
+    /// The reason to stop after a step that was refused, if no other λ is left to try.
     pub fn end(&self) -> Option<Stop> {
         match self.method {
             StepMethod::GaussNewton => Some(Stop::Failed),

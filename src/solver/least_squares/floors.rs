@@ -1,19 +1,19 @@
-//! Floors of damping, so that unknowns without influence make no system singular.
+//! Floors of damping: they keep unknowns without influence from making a system singular.
 //!
-//! λ·Hⱼⱼ damps nothing if Hⱼⱼ is 0. So the diagonal is damped by λ·max(Hⱼⱼ, floor), where the
-//! floor is a share of the largest element that the same coordinate of any member of the group has
-//! had (J. J. Moré, *The Levenberg-Marquardt Algorithm: Implementation and Theory*, 1978, section
-//! 6). It has the coordinate's own unit. A coordinate that is 0 in all members has no unit to damp
-//! by: it is held for the step.
+//! λ·Hⱼⱼ damps nothing if Hⱼⱼ is 0. So the diagonal is damped by λ·max(Hⱼⱼ, floor). The floor is a
+//! share of the largest value that Hⱼⱼ has had for the same coordinate of any unknown of the group
+//! (J. J. Moré, *The Levenberg-Marquardt Algorithm: Implementation and Theory*, 1978, section 6).
+//! So it has the unit of the coordinate. If Hⱼⱼ is 0 for a coordinate of all unknowns, that
+//! coordinate is held fixed for the step.
 use crate::{Device, DeviceVector, Result, solver::Floors};
 
-/// The floor as a share of the largest element with the same coordinate. A column of J with a
-/// smaller share is below the rounding of the largest. The least share in any iteration of four
-/// bundle adjustments of BAL was 7e-17 (points of problem-49-7776); in six graphs of g2o it was
-/// 4e-3.
+/// The floor, as a share of the largest diagonal element for the same coordinate. If a column of J
+/// has a smaller share, it is below the rounding of the largest column. The smallest share in any
+/// iteration was 7e-17 in four bundle adjustments of BAL (points of problem-49-7776), and 4e-3 in
+/// six graphs of g2o.
 const SHARE: f64 = 1e-30;
-/// A floor whose product with the least λ is a normal number still. No floor is smaller, unless all
-/// elements are.
+/// The smallest floor, except if all elements are smaller. Its product with the least λ is a normal
+/// number.
 const LEAST: f64 = 1e-290;
 
 /// One coordinate of an unknown: an element of the diagonal of a block of H.
@@ -23,7 +23,7 @@ pub struct Coordinate {
     pub group: usize,
     /// The number of the unknown in its group.
     pub number: usize,
-    /// The coordinate among those of the unknown.
+    /// The index of the coordinate within the unknown.
     pub coordinate: usize,
 }
 
@@ -48,9 +48,9 @@ pub(super) struct DampingFloors {
     on_device: Vec<DeviceVector<f64>>,
 }
 
-/// A number for each coordinate of a block.
+/// The floors of one group of unknowns: one for each coordinate of a block.
 struct GroupFloors {
-    /// The largest element so far.
+    /// The largest element so far, for each coordinate.
     most: Vec<f64>,
     /// The floor of each coordinate: 0 if no element is below it, infinity if the coordinate is
     /// held.
@@ -66,7 +66,7 @@ impl DampingFloors {
         Self { groups: sides.map(group).collect(), on_device: Vec::new() }
     }
 
-    /// Computes the floors of a linearization with these diagonals of H, one for each group.
+    /// Computes the floors from the diagonals of H, one diagonal for each group.
     pub fn update<'a>(&mut self, device: &Device, diagonals: impl Iterator<Item = &'a [f64]>) -> Result<()> {
         self.groups.iter_mut().zip(diagonals).for_each(|(group, diagonal)| group.update(diagonal));
         match (self.is_needed(), self.on_device.is_empty()) {
@@ -84,7 +84,7 @@ impl DampingFloors {
         Ok(())
     }
 
-    /// Whether some element of a diagonal is below its floor.
+    /// Whether an element of a diagonal is below its floor.
     pub fn is_needed(&self) -> bool {
         self.groups.iter().flat_map(|group| &group.floors).any(|&floor| floor > 0.0)
     }
@@ -97,7 +97,7 @@ impl DampingFloors {
         }
     }
 
-    /// The term that damping adds to element `number` of a group's diagonal, whose value is `x`.
+    /// The term that damping adds to the diagonal element `number` of a group, whose value is `x`.
     pub fn added(&self, group: usize, number: usize, x: f64, lambda: f64) -> f64 {
         match self.floor(group, number) {
             f64::INFINITY => 1.0 - x,
@@ -106,7 +106,7 @@ impl DampingFloors {
         }
     }
 
-    /// The damped element `number` of a group's diagonal, whose value is `x`.
+    /// The diagonal element `number` of a group, whose value is `x`, after damping.
     pub fn damped(&self, group: usize, number: usize, x: f64, lambda: f64) -> f64 {
         match self.floor(group, number) {
             f64::INFINITY => 1.0,
@@ -115,7 +115,7 @@ impl DampingFloors {
         }
     }
 
-    /// The coordinates whose element of the diagonal is below its floor.
+    /// The coordinates whose diagonal elements are below their floors.
     pub fn without_influence<'a>(&self, diagonals: impl Iterator<Item = &'a [f64]>) -> WithoutInfluence {
         let mut found = WithoutInfluence::default();
         if !self.is_needed() {
@@ -156,7 +156,7 @@ impl GroupFloors {
             let most = now.max(self.most[coordinate]);
             let share = (most * SHARE).max(LEAST.min(most));
             let floor = match least {
-                // Numbers below the normal ones have lost their digits.
+                // Subnormal numbers have lost digits.
                 _ if now < f64::MIN_POSITIVE => f64::INFINITY,
                 least if least < (most * SHARE).max(f64::MIN_POSITIVE) && share.is_finite() => share,
                 _ => 0.0,
@@ -184,7 +184,8 @@ mod tests {
         assert_eq!(floors(1, &[&[4.0, 4.0], &[0.0, 1.0]]), [4.0 * SHARE], "the largest so far");
         assert_eq!(floors(2, &[&[3e-31, 1.0, 1.0, 1.0]]), [SHARE, 0.0]);
         assert_eq!(floors(1, &[&[f64::INFINITY, 0.0]]), [0.0]);
-        // Near the smallest numbers the floor is one whose product with the least λ is normal.
+        // If the elements are tiny, the floor is [`LEAST`], whose product with the least λ is
+        // normal.
         assert_eq!(floors(1, &[&[1e-280, 0.0]]), [LEAST]);
         assert_eq!(floors(1, &[&[1e-300, 0.0]]), [1e-300]);
         assert_eq!(floors(1, &[&[1e-300, 2e-300]]), [0.0]);

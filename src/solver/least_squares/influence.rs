@@ -1,8 +1,8 @@
-//! Names of unknowns without influence.
+//! Writes the names of unknowns without influence.
 use super::{Coordinate, WithoutInfluence};
 use crate::solver::problem::Named;
 
-/// The maximum number of unknowns that a text names.
+/// The maximum number of unknowns that a message names.
 const NAMED: usize = 5;
 
 impl Coordinate {
@@ -15,7 +15,7 @@ impl Coordinate {
 }
 
 impl WithoutInfluence {
-    /// The unknowns with their numbers that are without influence, the first of them by name:
+    /// Describes the unknowns without influence and their coordinates, the first of them by name:
     /// "rotation x, y of camera 2; z of point 6".
     pub fn text<P: Named>(&self, problem: &P) -> String {
         let unknowns: Vec<&[Coordinate]> =
@@ -33,7 +33,7 @@ impl WithoutInfluence {
     }
 }
 
-/// Names in a row. Words that are the same as in the name before are left out: "rotation x, y".
+/// Joins names. Words that repeat the name before are left out: "rotation x, y".
 fn together(names: impl Iterator<Item = &'static str>) -> String {
     let (mut text, mut before) = (String::new(), "");
     for name in names {

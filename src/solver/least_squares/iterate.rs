@@ -1,4 +1,4 @@
-//! The iteration: it decides when a step is taken, how damping follows, and when to end. Its code
+//! The iteration: it decides which steps are taken, how damping changes, and when to end. Its code
 //! is compiled once for all problems.
 use super::{
     Clock, Iteration, Normal, Options, Solution, Stop,
@@ -21,10 +21,10 @@ pub trait Walk {
     /// Tries the state after a step.
     fn step(&mut self, step: &[Vec<f64>]) -> Result<()>;
 
-    /// Linearizes the state that is tried, else the present one.
+    /// Linearizes the state that is tried, or the current state if none is tried.
     fn linearize(&self, to: &mut Linearization) -> Result<f64>;
 
-    /// Goes to the state that is tried, or stays.
+    /// Makes the tried state the current one if `taken`, or discards it.
     fn settle(&mut self, taken: bool);
 }
 
@@ -57,7 +57,7 @@ impl<P: LeastSquares> Walk for At<'_, P> {
     }
 }
 
-/// Lowers the cost from the present state on.
+/// Lowers the cost, starting from the current state.
 pub fn iterate(
     walk: &mut dyn Walk,
     device: &Device,
@@ -78,7 +78,8 @@ pub fn iterate(
     let mut cost = rows.judge(initial_cost, &linearization);
     let mut damping = DampingRule::new(options);
     let (mut iterations, mut stop, mut fresh, mut singular) = (Vec::new(), Stop::Iterations, true, None);
-    // Whether conjugate gradients solve the next system further, because it may be the last.
+    // Whether conjugate gradients solve the next system beyond their limits, because it may be the
+    // last system.
     let (mut not_finite, mut further) = (None, false);
     if !initial_cost.is_finite() {
         (stop, not_finite) = (Stop::Failed, linearization.least_finite_row()?);
@@ -100,7 +101,7 @@ pub fn iterate(
         }
         let clock = Clock::start(device);
         let step = solver.solve(&normal, damping.lambda, further)?;
-        // Products come first, so the waiting for their kernels is part of their time.
+        // Products run first, so the wait for their kernels is part of their time.
         let in_products = clock.kernels_ms().min(step.products_ms);
         products_ms += step.products_ms - in_products;
         singular = step.singular;
@@ -120,8 +121,8 @@ pub fn iterate(
             iteration.step = length(&x);
             walk.step(&x)?;
             let clock = Instant::now();
-            // The normal equations are formed: J may be overwritten, whether this step is taken or
-            // not.
+            // The normal equations are already formed, so J may be overwritten whether or not this
+            // step is taken.
             let next_cost = walk.linearize(&mut linearization)?;
             residuals_ms += ms(clock);
             let next_cost = rows.judge(next_cost, &linearization);
@@ -131,7 +132,7 @@ pub fn iterate(
             taken = damping.take(gain, promised);
             let trial = Trial { gain, promised, damping: by_damping, taken };
             let is_last = is_light && trial.is_last(&cost, options.tolerance);
-            // A floor may hold back an unknown that λ does not.
+            // Even if λ is small, a floor may hold back an unknown.
             let is_free = || !normal.is_held_back(cost.capped, iteration.lambda, options.tolerance.max(ROUNDING));
             (converged, further) = (is_last && !step.is_rough && is_free(), is_last && step.is_rough);
             walk.settle(taken);

@@ -1,5 +1,5 @@
-//! Solves for a step of the normal equations: (H + λ·diag H)·x = b, with floors under the diagonal
-//! for unknowns without influence: see `floors.rs`.
+//! Solves the normal equations (H + λ·diag H)·x = b for a step, with floors under the diagonal for
+//! unknowns without influence: see `floors.rs`.
 use super::{
     choice,
     cholesky::{Cholesky, Symbolic},
@@ -21,10 +21,10 @@ use std::time::Instant;
 pub enum Linear {
     /// Sparse Cholesky factorization, of H or of the Schur complement S, in which the second group
     /// of unknowns is eliminated. With one group H is factored. With two groups S is factored,
-    /// unless that is predicted to take more than twice as long: S has a block for each pair of
-    /// unknowns that are measured together with an unknown of the second group, so that a landmark
-    /// seen from 500 poses makes 125,000 blocks. The patterns decide once, and [`Solution::system`]
-    /// has the choice.
+    /// unless that is predicted to take more than twice as long as H. S has a block for each pair
+    /// of unknowns that are measured together with the same unknown of the second group: a landmark
+    /// seen from 500 poses causes 125,000 blocks. The choice depends on the patterns only and is
+    /// made once. [`Solution::system`] reports it.
     ///
     /// [`Solution::system`]: super::Solution::system
     Cholesky,
@@ -39,11 +39,11 @@ pub enum Linear {
     ConjugateGradients(Limits),
 }
 
-/// The matrix of the linear systems that are solved for steps.
+/// The matrix of the linear system that is solved for a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum System {
-    /// H, of all unknowns.
+    /// H, with all unknowns.
     Hessian,
     /// S, with the second group of unknowns eliminated.
     SchurComplement,
@@ -54,20 +54,21 @@ pub enum System {
 pub struct LinearStep {
     /// The step of each group of unknowns; `None` if the system is not positive definite.
     pub x: Option<Vec<Vec<f64>>>,
-    /// The first of the eliminated unknowns whose own block is not positive definite.
+    /// The first eliminated unknown whose own block is not positive definite.
     pub singular: Option<usize>,
-    /// Milliseconds of products on the device, copies to the host included.
+    /// Milliseconds of products on the device, including copies to the host.
     pub products_ms: f64,
     /// Milliseconds of factoring and solving.
     pub linear_ms: f64,
     /// Steps of conjugate gradients, if they were used.
     pub conjugate_steps: Option<u32>,
-    /// Whether more steps of conjugate gradients might gain much.
+    /// Whether more steps of conjugate gradients might reduce the cost much further.
     pub is_rough: bool,
 }
 
 impl LinearStep {
-    /// No step, because the block of an eliminated unknown is not positive definite.
+    /// A result without a step, because the block of an eliminated unknown is not positive
+    /// definite.
     pub fn singular(block: usize, products_ms: f64) -> Self {
         Self { singular: Some(block), products_ms, ..Self::default() }
     }
@@ -77,14 +78,15 @@ impl LinearStep {
 pub enum Solver {
     /// H itself is factored.
     Whole(Box<Whole>),
-    /// The second of two groups of unknowns is eliminated.
+    /// S is formed and factored, or only multiplied; the second of two groups of unknowns is
+    /// eliminated.
     Eliminated(Box<Eliminated>),
     Conjugate(Box<Conjugate>),
 }
 
 impl Solver {
-    /// Requests the kernels that the solver of J's unknowns launches, so that they are compiled
-    /// with those of the normal equations.
+    /// Requests the kernels of the solver for J's unknowns, so that they are compiled together with
+    /// the kernels of the normal equations.
     pub fn ask(j: &DeviceGroups<Bsr<f64>>, linear: Linear) -> Result<()> {
         let (device, rows) = (j.device(), j.row_groups().iter().map(|group| group.blocks).sum());
         match (j.col_groups(), linear) {
@@ -123,7 +125,7 @@ impl Solver {
         }
     }
 
-    /// The matrix of the systems that are solved.
+    /// The matrix of the systems that this solver solves.
     pub fn system(&self) -> System {
         match self {
             Self::Whole(_) => System::Hessian,
@@ -131,8 +133,8 @@ impl Solver {
         }
     }
 
-    /// The step of (H + λ·diag H)·x = b. With `further` conjugate gradients continue beyond their
-    /// limits.
+    /// Solves (H + λ·diag H)·x = b for the step. If `further`, conjugate gradients continue beyond
+    /// their limits.
     pub fn solve(&mut self, normal: &Normal, lambda: f64, further: bool) -> Result<LinearStep> {
         match self {
             Self::Whole(whole) => whole.solve(normal, lambda),
@@ -142,7 +144,7 @@ impl Solver {
     }
 }
 
-/// The structure of an elimination: the structures of S and of its factor.
+/// The structures of S and of its factor.
 pub struct Eliminating {
     pub elimination: Elimination<Formed<f64>>,
     lower: Scalars<Cbc<f64>>,
@@ -159,7 +161,7 @@ impl Eliminating {
     }
 }
 
-/// The second group of unknowns eliminated, the Schur complement S factored.
+/// The solver that eliminates the second group of unknowns and factors the Schur complement S.
 pub struct Eliminated {
     elimination: Elimination<Formed<f64>>,
     reduced: Reduced<Formed<f64>>,
@@ -206,7 +208,8 @@ impl Eliminated {
     }
 }
 
-/// [`Normal::equations`] of a problem with two groups of unknowns, damped by λ·diag H.
+/// The equations of [`Normal::equations`] for a problem with two groups of unknowns, damped by
+/// λ·diag H.
 pub(super) fn equations(normal: &Normal, lambda: f64) -> Result<NormalEquations<'_, f64>> {
     normal.equations(Damping::Marquardt(lambda)).ok_or_else(|| {
         let what = "no group of rows of J has cells for both groups of unknowns: minimize them as two problems";

@@ -1,13 +1,14 @@
-//! The matrices of a linearised problem on the host, by their names in papers.
+//! The matrices of a linearised problem, copied to the host by the names they have in papers.
 use super::Normal;
 use crate::{
     BlockGroups, Bsr, Cbc, DeviceMatrix, Error, Result, Weights, matrix::AnyMatrix, solver::problem::Linearization,
 };
 
 impl Linearization {
-    /// The names of the matrices that [`Normal::matrix`] has: H and J of every problem; U, W and V
-    /// of two groups of unknowns, H = [U W; Wᵀ V]; Jc and Jp, the parts of J with one group of rows
-    /// and no information matrices; Omega, these matrices with one group of rows.
+    /// The names that [`Normal::matrix`] accepts: H and J for every problem; U, W and V for two
+    /// groups of unknowns, where H = [U W; Wᵀ V]; Jc and Jp, the parts of J, if there is one group
+    /// of rows and no information matrices; Omega, the information matrices, if there is one group
+    /// of rows.
     pub fn matrix_names(&self) -> Vec<&'static str> {
         let (j, mut names) = (self.jacobian(), vec!["H", "J"]);
         if j.col_groups().len() == 2 {
@@ -21,7 +22,7 @@ impl Linearization {
         names
     }
 
-    /// Refuses a name that is none of [`Linearization::matrix_names`].
+    /// Refuses a name that is not one of [`Linearization::matrix_names`].
     ///
     /// # Errors
     /// [`Error::Argument`].
@@ -35,8 +36,8 @@ impl Linearization {
 }
 
 impl Normal {
-    /// A matrix on the host by its name; symmetric ones in full. A matrix of several groups of
-    /// blocks is one of scalars.
+    /// Copies the matrix with this name to the host. Symmetric matrices are complete. A matrix
+    /// whose blocks have several shapes becomes a matrix of scalars.
     ///
     /// # Errors
     /// [`Error::Argument`] for a name that is none of [`Linearization::matrix_names`];
@@ -73,7 +74,7 @@ impl Normal {
     }
 }
 
-/// The matrix in blocks by columns, as most formats have them.
+/// The matrix in blocks stored by columns, the order of most formats.
 fn by_columns(m: &DeviceMatrix<Bsr<f64>>) -> Result<AnyMatrix> {
     Ok(m.as_transpose().download()?.transpose().into())
 }

@@ -4,18 +4,18 @@
 //! | file | does |
 //! |---|---|
 //! | `mod.rs` | the options and the result |
-//! | `iterate.rs` | the iteration: when a step is taken, how damping follows, when it ends |
-//! | `capped.rs` | the costs that steps and rules of convergence go by |
+//! | `iterate.rs` | the iteration: which steps are taken, how damping changes, when it ends |
+//! | `capped.rs` | the costs by which steps and convergence are judged |
 //! | `convergence.rs` | the rules of convergence |
-//! | `damping.rs` | λ, from the results of the steps before |
-//! | `normal.rs` | H = JᵀWJ and the gradient, by plans made once |
+//! | `damping.rs` | λ, computed from the results of earlier steps |
+//! | `normal.rs` | H = JᵀWJ and the gradient, by plans that are made once |
 //! | `floors.rs` | damping of unknowns on which no residual depends |
 //! | `linear.rs` | solving for a step; elimination of the second group of unknowns |
-//! | `whole.rs` | solving for a step with H factored whole |
-//! | `choice.rs` | the choice between elimination and H whole, by their work |
+//! | `whole.rs` | solving for a step by factoring the whole of H |
+//! | `choice.rs` | the choice between elimination and factoring H, by predicted work |
 //! | `cholesky.rs` | sparse Cholesky factorization by `faer`, on one thread |
 //! | `conjugate.rs` | conjugate gradients on the device, without forming the Schur complement |
-//! | `anchors.rs` | poses of a first guess that only fixed landmarks hold |
+//! | `anchors.rs` | poses in a first guess that only fixed landmarks hold |
 //! | [`start`] | usable information matrices and a first guess for graphs whose files have none |
 //! | `clock.rs` | wall-clock time without the loading of kernels |
 //! | [`report`] | an iteration as a line of a table and as JSON |
@@ -27,40 +27,38 @@
 //!
 //! * the gradient is flat: the cosine |bⱼ|/√(Hⱼⱼ·2·cost) of the angle between the
 //!   residuals and a column of J, weighted by information and loss, is at most 1e-10;
-//! * the cost is nothing but rounding: its residuals are 1e-14 of the numbers of which they are
+//! * * the cost is only rounding: residuals are 1e-14 of the numbers of which they are the
 //!   differences ([`RowCost::rounding`](super::problem::RowCost::rounding));
-//! * a step changes the cost by no more than the share [`Options::tolerance`], and its model
-//!   promised no more;
-//! * a step lowers nothing, and its model promised no more than the rounding of residuals changes
-//!   the cost.
+//! * * a step changes the cost by at most the share [`Options::tolerance`], and the model predicted
+//!   no larger change;
+//! * * a step does not lower the cost, and the decrease that the model predicted is no larger than
+//!   the effect of rounded residuals.
 //!
-//! A cost can count as rounding only up to 1e-6 of the first cost, or up to 100 times the rounding
-//! of the first cost. A pose that nothing holds in one direction may run away until all digits of
-//! its residuals are rounding, which is no minimum.
+//! A cost counts as rounding only below 1e-6 of the first cost, or below 100 times the rounding of
+//! the first cost. A pose that is free to move in one direction may diverge until all digits of its
+//! residuals are rounding, which is not a minimum.
 //!
-//! The cost of these conditions is *capped*, except in the second, so that one row cannot hide the
-//! others. It leaves out rows that touch no unknown, and a row counts at most as n times the median
-//! of the n rows (without those that are met).
-//! [`Solution::dominant`] is a row that makes up more than half of the cost at the end. A problem
-//! of your own has these rules if it writes
-//! [`Linearization::row_costs_mut`](super::problem::Linearization::row_costs_mut). Otherwise the
-//! whole cost stands for the capped one, and 1e-24 of the first cost is rounding.
+//! The first, third and fourth conditions use a *capped* cost, so that one row cannot hide the
+//! others. It leaves out rows that touch no unknown, and each of n rows counts at most as n times
+//! the median row; rows that are met do not enter the median. [`Solution::dominant`] is a row that
+//! makes up more than half of the cost at the end. A problem of your own gets a capped cost if it
+//! writes [`Linearization::row_costs_mut`](super::problem::Linearization::row_costs_mut). Otherwise
+//! the whole cost takes its place, and 1e-24 of the first cost counts as rounding.
 //!
-//! The last two count only for steps with λ ≤ 1e-3, and only if the model promises at most 100
-//! times as much for t·x at the best t: a step x that is short because of damping is no sign of a
-//! minimum. They do not count either if the floor of damping holds back an unknown that could lower
-//! the cost by more than [`Options::tolerance`]. Conjugate gradients solve the last system further,
+//! The last two conditions hold only if λ ≤ 1e-3, and only if the model predicts at most 100 times
+//! the decrease for t·x at the best t: a step x that damping made short does not indicate a
+//! minimum. They do not hold either if the floor of damping holds back an unknown that could lower
+//! the cost by more than [`Options::tolerance`]. Conjugate gradients continue in the last system
 //! until the second half of their steps gains less than a tenth. Converged means a stationary point
-//! to these tolerances, in practice a local minimum. Which one depends on the start: see
-//! [`start::cheaper`]. Every other end is not convergence: the limit of iterations, or no step that
-//! lowers the cost however it is damped.
+//! to these tolerances, in practice a local minimum. The start decides which one: see
+//! [`start::cheaper`]. In every other case the iteration ends without convergence: at the limit of
+//! iterations, or because no step lowers the cost with any damping.
 //!
 //! # Linear systems
 //!
-//! A second group of unknowns is eliminated, unless H as it is takes less work: see
-//! [`Linear::Cholesky`]. Factorizations run on one thread, in memory that is kept between
-//! iterations. Their bits depend neither on the number of threads nor on `faer`'s global
-//! parallelism.
+//! A second group of unknowns is eliminated, unless factoring H takes less work: see
+//! [`Linear::Cholesky`]. Factorizations run on one thread and reuse their memory in all iterations.
+//! Their bits do not depend on the number of threads or on the global parallelism of `faer`.
 //!
 //! To minimize residuals of your own, implement [`LeastSquares`].
 //!
@@ -118,8 +116,8 @@ pub struct Options {
     pub linear: Linear,
     /// The maximum number of steps to try.
     pub iterations: u32,
-    /// An iteration that lowers the cost by less than this share of it is the last. Iterations that
-    /// damping made short do not count.
+    /// An iteration that lowers the cost by less than this share of the cost is the last.
+    /// Iterations with steps that damping made short do not count.
     pub tolerance: f64,
     /// Damping of the first step, as a share of the diagonal of H.
     pub lambda: f64,
@@ -156,17 +154,17 @@ impl Options {
     }
 }
 
-/// Reason why an iteration was the last.
+/// Reason why the iteration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
-    /// At a stationary point: see [the module](self).
+    /// The state is a stationary point: see [the module](self).
     Converged,
-    /// The limit of iterations was reached: not converged.
+    /// The limit of iterations was reached without convergence.
     Iterations,
-    /// No step lowers the cost, however short, though its model says so: not converged.
+    /// No step lowers the cost, however short, though the model predicts a decrease: not converged.
     NoStep,
-    /// The system is singular, however it is damped, or the cost, the gradient or H is not finite.
+    /// The system is singular with any damping, or the cost, the gradient or H is not finite.
     Failed,
 }
 
@@ -180,31 +178,32 @@ pub struct Solution<S> {
     pub cost: f64,
     /// The steps tried, in order.
     pub iterations: Vec<Iteration>,
-    /// Reason why the last iteration was the last.
+    /// Reason why the iteration ended.
     pub stop: Stop,
-    /// If the iteration failed: the first of the eliminated unknowns (points or landmarks) whose
-    /// own block of H is not positive definite however it is damped.
+    /// If the iteration failed: the first eliminated unknown (point or landmark) whose own block of
+    /// H is not positive definite with any damping.
     pub singular: Option<usize>,
     /// Unknowns on which no residual depended when the last step was computed. Damping keeps them
     /// where they are.
     pub without_influence: WithoutInfluence,
     /// If the iteration failed because a cost, the gradient or H is not finite: the row of blocks
-    /// of J, through all groups of rows, whose residual or derivative is the reason.
+    /// of J, through all groups of rows, with the residual or derivative that causes this.
     pub not_finite: Option<usize>,
     /// The row of J that makes up more than half of the cost of `state`.
     pub dominant: Option<Dominant>,
-    /// The matrix of the linear systems.
+    /// The matrix of the linear systems that were solved.
     pub system: System,
-    /// Milliseconds of work that depends on the pattern only: arrays, plans, the symbolic
+    /// Milliseconds of work that depends on the patterns only: arrays, plans, the symbolic
     /// factorization.
     pub plan_ms: f64,
-    /// Milliseconds in all, plans included.
+    /// Milliseconds in total, including plans.
     pub total_ms: f64,
-    /// Milliseconds of waiting for kernels to be compiled or loaded. No other time includes them.
+    /// Milliseconds spent waiting for kernels to be compiled or loaded. No other time includes
+    /// them.
     pub kernels_ms: f64,
 }
 
-/// Lowers the cost of `problem` from `start` on. Calls `each` after every iteration.
+/// Lowers the cost of `problem`, starting from `start`. Calls `each` after every iteration.
 ///
 /// # Errors
 /// Errors of [`LeastSquares`] and of the plans; [`Error::Argument`] for options that are no

@@ -22,8 +22,8 @@ use crate::{
 pub struct Normal {
     product: Plan<BlockGroups<Bsr<f64>>>,
     h: DeviceGroups<Bsr<f64>>,
-    /// For each group of unknowns, its products with J: the group of rows, and the plan for J's
-    /// cell there.
+    /// For each group of unknowns, the plans for its products with J: each with the group of rows,
+    /// and for the cell of J there.
     gradients: Vec<Vec<(usize, Apply<Bsr<f64>>)>>,
     b: Vec<DeviceVector<f64>>,
     diagonals: Vec<(Diagonal<Bsr<f64>>, DeviceVector<f64>)>,
@@ -43,8 +43,8 @@ impl Normal {
         let (rows, cols) = (j.row_groups().len(), j.col_groups());
         let device = j.device();
         let (mut gradients, mut b, mut diagonals) = (Vec::new(), Vec::new(), Vec::new());
-        // These kernels are requested before the first plan waits for its own. The kernels of the
-        // gradients' sums are then compiled with those of H, which is planned last.
+        // These kernels are requested before the first plan waits for its own kernels. They are
+        // then compiled together with the kernels of H, which is planned last.
         cols.iter().try_for_each(|group| Diagonal::<Bsr<f64>>::ask_scalars(device, group.side))?;
         for (col, group) in cols.iter().enumerate() {
             let cells = (0..rows).filter_map(|row| Some((row, j.get(row, col)?)));
@@ -82,7 +82,7 @@ impl Normal {
         self.floors.update(self.h.device(), diagonals(&self.host))
     }
 
-    /// Computes H alone, without waiting.
+    /// Computes only H, without waiting.
     ///
     /// # Errors
     /// The errors of [`Normal::form`].
@@ -93,7 +93,7 @@ impl Normal {
         self.product.execute(inputs, &mut self.h).map(drop)
     }
 
-    /// Computes what [`Normal::form`] does, without waiting. Nothing is copied to the host.
+    /// Computes the results of [`Normal::form`] without waiting. Nothing is copied to the host.
     ///
     /// # Errors
     /// The errors of [`Normal::form`].
@@ -119,20 +119,20 @@ impl Normal {
         Ok(())
     }
 
-    /// H, its diagonal groups on and above the diagonal.
+    /// H, with only the blocks on and above the diagonal in its diagonal cells.
     pub fn h(&self) -> &DeviceGroups<Bsr<f64>> {
         &self.h
     }
 
-    /// The lower triangle of U, W and V by columns; `None` with one group of unknowns.
+    /// The lower triangles of U and V, and W, by columns; `None` if there is one group of unknowns.
     pub fn parts(&self) -> Option<[&DeviceMatrix<Cbc<f64>>; 3]> {
         let part = |row, col| self.h.get(row, col).map(|part| part.as_transpose());
         Some([part(0, 0)?, part(1, 0)?, part(1, 1)?])
     }
 
-    /// [`Normal::parts`] and b, damped, as an [`Elimination`](crate::solver::Elimination) takes
-    /// them; `None` with one group of unknowns. If the last [`Normal::form`] found unknowns without
-    /// influence, damping has floors.
+    /// The matrices of [`Normal::parts`], b and the damping, as the input of an
+    /// [`Elimination`](crate::solver::Elimination); `None` with one group of unknowns. If the last
+    /// [`Normal::form`] found unknowns without influence, damping has floors.
     pub fn equations(&self, damping: Damping) -> Option<NormalEquations<'_, f64>> {
         let [u, w, v] = self.parts()?;
         let [b_c, b_p] = &self.b[..] else { return None };
@@ -155,33 +155,34 @@ impl Normal {
     }
 
     /// Whether b and the diagonal of H are finite on the host, from the last [`Normal::form`]. Then
-    /// all of H is, because |Hᵢⱼ| ≤ √(Hᵢᵢ·Hⱼⱼ).
+    /// all of H is finite, because |Hᵢⱼ| ≤ √(Hᵢᵢ·Hⱼⱼ).
     pub fn is_finite(&self) -> bool {
         self.host.iter().flatten().flatten().all(|x| x.is_finite())
     }
 
     /// The largest cosine |bⱼ|/√(Hⱼⱼ·2·cost) of an angle between the residuals and a column of J,
-    /// both weighted. It is 0 at a minimum, and does not depend on units. With a robust loss the
-    /// result is below the cosine, because the weighted residuals are less than 2·cost.
+    /// both weighted. The cosine is 0 at a minimum, and does not depend on units. With a robust
+    /// loss the result is below the cosine, because the weighted residuals are less than 2·cost.
     pub fn relative_gradient(&self, cost: f64) -> f64 {
-        // The product of d and the cost may overflow.
+        // The product of the diagonal element and the cost may overflow.
         let length = (2.0 * cost).sqrt();
         let of = |(b, d): (&f64, &f64)| if *b == 0.0 { 0.0 } else { b.abs() / d.sqrt() / length };
         self.host.iter().flat_map(|[b, d]| b.iter().zip(d).map(of)).fold(0.0, f64::max)
     }
 
-    /// Element `number` of the diagonal of H in a group of unknowns, `x`, damped by λ.
+    /// Element `number` of the diagonal of H in a group of unknowns, whose value is `x`, damped by
+    /// λ.
     pub(super) fn damped(&self, group: usize, number: usize, x: f64, lambda: f64) -> f64 {
         self.floors.damped(group, number, x, lambda)
     }
 
-    /// Whether a floor of damping by λ holds back an unknown that alone could lower the cost by
-    /// more than the share `least`. An unknown is held back if it is damped by more than
-    /// [`DampingRule::LIGHT`] of its own element of H.
+    /// Whether a floor holds back an unknown that alone could lower the cost by more than the share
+    /// `least`. An unknown is held back if damping by λ adds more than [`DampingRule::LIGHT`] times
+    /// its own diagonal element.
     pub(super) fn is_held_back(&self, cost: f64, lambda: f64, least: f64) -> bool {
         let length = (2.0 * cost).sqrt();
         let is_held_back = |group: usize, number: usize, b: f64, d: f64| {
-            // Elements below the normal numbers have lost their digits.
+            // Subnormal elements have lost digits.
             d >= f64::MIN_POSITIVE
                 && (b / d.sqrt() / length).powi(2) > least
                 && self.floors.added(group, number, d, lambda) > DampingRule::LIGHT * d
@@ -192,13 +193,13 @@ impl Normal {
             })
     }
 
-    /// The numbers of unknowns on which no residual depended at the last [`Normal::form`].
+    /// The coordinates on which no residual depended at the last [`Normal::form`].
     pub fn without_influence(&self) -> WithoutInfluence {
         self.floors.without_influence(diagonals(&self.host))
     }
 
-    /// The decrease that the model of the cost promises for a step x of (H + D)·x = b, where D is
-    /// the damping by λ, usually λ·diag H: (xᵀb + xᵀ·D·x)/2.
+    /// The decrease of the cost that the model predicts for a step x of (H + D)·x = b: (xᵀb +
+    /// xᵀ·D·x)/2. D is the damping by λ, usually λ·diag H.
     pub fn promised(&self, x: &[Vec<f64>], lambda: f64) -> f64 {
         let of = |(group, (x, [b, d])): (usize, (&Vec<f64>, &[Vec<f64>; 2]))| -> f64 {
             let of = |(number, ((x, b), d)): (usize, ((&f64, &f64), &f64))| {
@@ -209,7 +210,7 @@ impl Normal {
         0.5 * x.iter().zip(&self.host).enumerate().map(of).sum::<f64>()
     }
 
-    /// The part of the promise for a step x that is there because of damping by λ: (xᵀ·D·x)/2.
+    /// The part of the predicted decrease for a step x that is due to damping by λ: (xᵀ·D·x)/2.
     pub(super) fn damping(&self, x: &[Vec<f64>], lambda: f64) -> f64 {
         let of = |(group, (x, [_, d])): (usize, (&Vec<f64>, &[Vec<f64>; 2]))| -> f64 {
             x.iter().zip(d).enumerate().map(|(i, (x, d))| self.floors.added(group, i, *d, lambda) * x * x).sum()
@@ -217,7 +218,7 @@ impl Normal {
         0.5 * x.iter().zip(&self.host).enumerate().map(of).sum::<f64>()
     }
 
-    /// The work of H, and the memory that its plan holds.
+    /// The work of computing H, and the memory that its plan holds.
     pub fn cost(&self) -> Cost {
         self.product.cost()
     }

@@ -1,4 +1,4 @@
-//! An iteration as a line of a table and as JSON.
+//! Shows an iteration as a line of a table and as JSON.
 use serde::Serialize;
 
 /// A step that was tried.
@@ -8,7 +8,7 @@ pub struct Iteration {
     pub iteration: u32,
     /// Cost before the step.
     pub cost: f64,
-    /// Cost after the step; the same if it was not taken.
+    /// Cost after the step, or `cost` if the step was not taken.
     pub cost_after: f64,
     /// The largest element of the gradient before the step.
     pub gradient: f64,
@@ -21,7 +21,7 @@ pub struct Iteration {
     /// Milliseconds of residuals and Jacobians on the host.
     pub residuals_ms: f64,
     /// Milliseconds of H, the gradient, the Schur complement and back-substitution on the device,
-    /// copies to the host included.
+    /// including copies to the host.
     pub products_ms: f64,
     /// Milliseconds of Cholesky factorization and solution, or of conjugate gradients.
     pub linear_ms: f64,
@@ -32,7 +32,7 @@ pub struct Iteration {
 /// The headings of [`line()`]'s columns.
 pub const HEAD: &str = "  it         cost     gradient       step     lambda   residuals ms  products ms  linear ms";
 
-/// An iteration as a line of a table. It says so if the step was not taken.
+/// An iteration as a line of a table. The line says if the step was not taken.
 pub fn line(of: &Iteration) -> String {
     let Iteration { iteration, cost_after, gradient, step, lambda, residuals_ms, products_ms, linear_ms, .. } = of;
     let note = match (of.taken, of.conjugate_steps) {
@@ -45,7 +45,7 @@ pub fn line(of: &Iteration) -> String {
     )
 }
 
-/// Milliseconds of all iterations: residuals, products, linear systems.
+/// Milliseconds of all iterations, for residuals, products and linear systems.
 pub fn sums(iterations: &[Iteration]) -> [f64; 3] {
     let sum = |of: fn(&Iteration) -> f64| iterations.iter().fold(0.0, |sum, iteration| sum + of(iteration));
     [sum(|it| it.residuals_ms), sum(|it| it.products_ms), sum(|it| it.linear_ms)]

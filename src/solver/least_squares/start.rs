@@ -1,14 +1,15 @@
-//! A first guess for a graph of poses whose file has none worth starting from: *chordal relaxation*
-//! (L. Carlone, R. Tron, K. Daniilidis, F. Dellaert, *Initialization Techniques for 3D SLAM: a
-//! Survey on Rotation Estimation and its Use in Pose Graph Optimization*, 2015, section III.B; D.
+//! A first guess for a graph of poses whose file has no useful guess: *chordal relaxation* (L.
+//! Carlone, R. Tron, K. Daniilidis, F. Dellaert, *Initialization Techniques for 3D SLAM: a Survey
+//! on Rotation Estimation and its Use in Pose Graph Optimization*, 2015, section III.B; D.
 //! Martinec, T. Pajdla, *Robust Rotation and Translation Estimation in Multiview Reconstruction*,
 //! 2007).
 //!
-//! Rotations come first. The rows r of a pose's matrix satisfy R_ijᵀ·r_i = r_j for every
-//! measured step. That is linear if the rows need not be a rotation's; the nearest rotations to the
-//! solution are taken. Then come translations, t_j - t_i = R_i·t_ij, linear too. Landmarks come
-//! last, each at the mean of the places where it was seen. Both systems are least-squares problems
-//! of 3x3 blocks with three right-hand sides, so both use the products.
+//! Rotations come first. For every measured step, the rows r of the rotation matrices satisfy
+//! R_ijᵀ·r_i = r_j. That is linear if the rows need not form a rotation; each solution is then
+//! replaced by the nearest rotation. Translations follow from the linear equations t_j - t_i =
+//! R_i·t_ij. Landmarks come last, each at the mean of the places where it was seen. Both linear
+//! systems are least-squares problems of 3x3 blocks with three right-hand sides, so H is computed
+//! on the device.
 use super::{
     anchors::Anchors,
     cholesky::{Cholesky, Symbolic},
@@ -23,19 +24,19 @@ use crate::{
 };
 use nalgebra::{Matrix3, Vector3};
 
-/// Information matrices with a negative eigenvalue, which reward errors.
+/// Information matrices with a negative eigenvalue, which make the cost fall when errors grow.
 #[derive(Debug, Clone, Copy)]
 pub struct Rewarding {
     /// Number of such matrices.
     pub count: usize,
     /// The ends of the first edge with such a matrix.
     pub first: (u64, u64),
-    /// Number of measurements that lose their weight when all matrices become isotropic.
+    /// Number of measurements that lose their weight if all matrices become isotropic.
     pub losing: usize,
 }
 
-/// Returns the problem with usable information matrices. If some matrices of a graph reward errors,
-/// all become isotropic. A bundle adjustment has no information matrices.
+/// Returns the problem with usable information matrices. If some matrices of a graph have a
+/// negative eigenvalue, all become isotropic. A bundle adjustment has no information matrices.
 pub fn weighable(problem: Problem) -> (Problem, Option<Rewarding>) {
     let Problem::Graph(graph) = problem else { return (problem, None) };
     let Some((count, first)) = graph.indefinite() else { return (graph.into(), None) };
@@ -43,11 +44,11 @@ pub fn weighable(problem: Problem) -> (Problem, Option<Rewarding>) {
     (graph.isotropic().into(), Some(Rewarding { count, first, losing }))
 }
 
-/// The kind of a start.
+/// The origin of a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// The file's guess.
+    /// The guess in the file.
     #[default]
     File,
     /// The chordal relaxation.
@@ -58,22 +59,22 @@ pub enum Start {
 pub struct Chosen<S> {
     /// The poses and landmarks to start from.
     pub state: S,
-    /// The kind of this start.
+    /// The origin of this start.
     pub start: Start,
-    /// The cost of the file's guess.
+    /// The cost of the guess in the file.
     pub file_cost: f64,
-    /// The cost of the chordal start, or why there is none.
+    /// The cost of the chordal start, or the reason why there is none.
     pub chordal_cost: std::result::Result<f64, String>,
 }
 
-/// Chooses between the file's guess and the chordal start the one with the lower cost, loss
-/// included. If the file's guess is useless, it takes the chordal start.
+/// Compares the guess in the file with the chordal start and returns the one with the lower cost,
+/// including the loss. If the file's guess is useless, it returns the chordal start.
 ///
 /// A guess by dead reckoning drifts with its path. A solver that begins there can end in a wrong
-/// minimum, which looks no different from the right one. The chordal start uses every measurement
-/// at once. Its cost was 1.04 to 1.6 times that of the best known minimum, and the solver reached
-/// that minimum (six public graphs and six traps of `tools/minima`). The cost of dead reckoning was
-/// 12 to a million times as large.
+/// minimum, which cannot be distinguished from the right one. The chordal start uses every
+/// measurement at once. Its cost was 1.04 to 1.6 times that of the best known minimum, and the
+/// solver then reached that minimum (in six public graphs and six difficult graphs of
+/// `tools/minima`). The cost of dead reckoning was 12 to a million times as large.
 ///
 /// # Errors
 /// [`Error::Memory`], [`Error::OpenCl`], [`Error::Unsupported`] without double precision.
@@ -100,9 +101,9 @@ pub fn cheaper<P: Manifold>(problem: &GraphProblem<P>, device: &Device) -> Resul
 }
 
 /// Computes poses by chordal relaxation. Poses that a solver holds fixed, and poses without
-/// measured steps, keep their place. If a group of poses that steps tie together sees fixed
-/// landmarks and none of its poses is held, the group is moved as one so that it fits these
-/// landmarks best.
+/// measured steps, keep their position. If steps connect a set of poses of which none is held but
+/// some see fixed landmarks, the set is moved as one rigid body to the best fit with these
+/// landmarks.
 ///
 /// # Errors
 /// [`Error::Argument`] if some pose is tied by steps neither to one that is held nor to one that
@@ -127,7 +128,7 @@ pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<Gra
     numbers.iter_mut().flatten().enumerate().for_each(|(number, place)| *place = number);
     let (rotations, places): (Vec<_>, Vec<_>) = graph.poses.iter().map(P::matrix).unzip();
 
-    // Rows of R_i, as columns: R_ijᵀ·R_iᵀ - R_jᵀ = 0.
+    // The unknowns are the R_iᵀ, whose columns are the rows of R_i: R_ijᵀ·R_iᵀ - R_jᵀ = 0.
     let blocks = steps.iter().map(|edge| [edge.rotation.transpose(), -Matrix3::identity()]).collect();
     let weights = steps.iter().map(|edge| edge.rotations).collect();
     let mut of_rotations = System::new(device, &numbers, &steps, blocks, weights)?;
@@ -139,7 +140,7 @@ pub fn chordal<P: Manifold>(graph: &PoseGraph<P>, device: &Device) -> Result<Gra
     };
     let mut rotations: Vec<Matrix3<f64>> = transposed.iter().enumerate().map(nearest).collect();
 
-    // t_j - t_i = R_i·t_ij, in the first of three columns.
+    // The equations are t_j - t_i = R_i·t_ij. The t are the first of the three columns.
     let blocks = vec![[-Matrix3::identity(), Matrix3::identity()]; steps.len()];
     let weights = steps.iter().map(|edge| edge.translations).collect();
     let mut of_translations = System::new(device, &numbers, &steps, blocks, weights)?;
@@ -174,7 +175,8 @@ impl AnyProblem {
         }
     }
 
-    /// The start with the lower cost: see [`cheaper`]. A bundle adjustment starts as its file says.
+    /// Returns the start with the lower cost: see [`cheaper`]. The start of a bundle adjustment is
+    /// its file's guess.
     ///
     /// # Errors
     /// The errors of [`cheaper`].
@@ -203,12 +205,12 @@ struct Edge {
     ends: [usize; 2],
     rotation: Matrix3<f64>,
     translation: Vector3<f64>,
-    /// Weights.
+    /// The weights of the translation and of the rotation.
     translations: f64,
     rotations: f64,
 }
 
-/// H = JᵀWJ of an unknown 3x3 matrix for each pose that has a number, factored.
+/// The factored H = JᵀWJ for one unknown 3x3 matrix for each pose that has a number.
 struct System<'a> {
     numbers: &'a [Option<usize>],
     edges: &'a [Edge],
@@ -251,8 +253,8 @@ impl<'a> System<'a> {
         Ok(Self { numbers, edges, blocks, weights, j, cholesky })
     }
 
-    /// The matrices X of all poses for which J·X is nearest to `wanted` of each edge. Poses
-    /// without a number keep their matrix from `known`.
+    /// Solves for the matrices X of all poses for which J·X is nearest to `wanted`, which has a
+    /// matrix for each edge. Poses without a number keep their matrix from `known`.
     fn solve(&mut self, known: Vec<Matrix3<f64>>, wanted: &[Matrix3<f64>]) -> Result<Vec<Matrix3<f64>>> {
         let device = self.j.device();
         let to_right = Apply::transposed(&self.j.pattern())?;
@@ -287,7 +289,7 @@ fn untied() -> Error {
     Error::Argument(what.into())
 }
 
-/// The rotation nearest to a matrix, by singular vectors; never a reflection.
+/// The rotation (never a reflection) nearest to a matrix, by singular vectors.
 pub(super) fn nearest_rotation(m: &Matrix3<f64>) -> Matrix3<f64> {
     let svd = m.svd(true, true);
     let (Some(u), Some(vt)) = (svd.u, svd.v_t) else { return Matrix3::identity() };
@@ -296,7 +298,8 @@ pub(super) fn nearest_rotation(m: &Matrix3<f64>) -> Matrix3<f64> {
     u * Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, sign)) * vt
 }
 
-/// Landmarks at the mean of the places where they were seen. Fixed landmarks keep their place.
+/// Places each landmark at the mean of the places where it was seen. Fixed landmarks keep their
+/// place.
 fn seen_from<P: Manifold>(graph: &PoseGraph<P>, poses: &[P::Pose]) -> Vec<P::Landmark> {
     let mut seen = vec![(0.0, vec![0.0; P::LANDMARK]); graph.landmarks.len()];
     for sighting in graph.sightings.iter().filter(|one| !is_zero(P::sighting_information(&one.information))) {

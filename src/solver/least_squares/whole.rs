@@ -1,4 +1,4 @@
-//! Factors H whole, for one group of unknowns, or for two if their elimination is more work.
+//! Factors the whole of H, for one group of unknowns, or for two if elimination is more work.
 use super::{
     cholesky::{Cholesky, Symbolic},
     linear::{LinearStep, equations},
@@ -11,7 +11,7 @@ use crate::{
 use faer::sparse::SymbolicSparseColMat;
 use std::time::Instant;
 
-/// The solver that factors H whole.
+/// The solver that factors the whole of H.
 pub struct Whole {
     lower: Lower,
     values: Vec<f64>,
@@ -19,7 +19,7 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// Prepares for one group of unknowns, or two.
+    /// Prepares for one or two groups of unknowns.
     pub fn new(normal: &Normal) -> Result<Self> {
         let (lower, symbolic) = Lower::new(normal)?;
         Self::of(lower, symbolic)
@@ -30,7 +30,7 @@ impl Whole {
         Ok(Self { lower, values: vec![0.0; symbolic.nnz()], cholesky: Cholesky::new(symbolic)? })
     }
 
-    /// The step of (H + λ·diag H)·x = b.
+    /// Solves (H + λ·diag H)·x = b for the step.
     pub fn solve(&mut self, normal: &Normal, lambda: f64) -> Result<LinearStep> {
         let clock = Instant::now();
         self.lower.copy(normal, &mut self.values)?;
@@ -47,7 +47,7 @@ impl Whole {
     }
 }
 
-/// Damps each value on the diagonal, the first of its column, by λ.
+/// Damps the values on the diagonal by λ. Each is the first value of its column.
 fn damp(values: &mut [f64], pattern: &SymbolicSparseColMat<usize>, normal: &Normal, lambda: f64) {
     let mut first = pattern.col_ptr().iter();
     for (group, b) in normal.b().iter().enumerate() {
@@ -104,29 +104,29 @@ pub struct OnDevice {
     values: DeviceVector<f64>,
 }
 
-/// The places of H's scalars among the values of U, W and V.
+/// For two groups of unknowns, the indices of H's scalars among the values of U, W and V.
 pub struct Gather {
     /// The values of U, W and V, one after another.
     values: Vec<f64>,
-    /// Number of values of each.
+    /// Number of values of U, of W and of V.
     lengths: [usize; 3],
-    /// For each scalar of H its place in `values`.
+    /// For each scalar of H, its index in `values`.
     from: Vec<usize>,
 }
 
-/// A block of H.
+/// A block of H, for copying.
 struct Block {
-    /// Its first row, and the number of its rows.
+    /// Its first row and its number of rows.
     row: usize,
     height: usize,
-    /// The place of its element (0, 0), and the steps to the elements below and beside it.
+    /// The index of its element (0, 0), and the strides to the next row and the next column.
     at: usize,
     down: usize,
     right: usize,
 }
 
 impl Gather {
-    /// The places, and the pattern of the scalars in compressed columns.
+    /// Finds the indices, and the pattern of the scalars in compressed columns.
     fn new([u, w, v]: [&DeviceMatrix<Cbc<f64>>; 3]) -> Result<(Self, SymbolicSparseColMat<usize>)> {
         let work = &Work::new(u.device(), None);
         let (c, p) = (w.shape().rows(), w.shape().cols());
@@ -134,7 +134,7 @@ impl Gather {
         let [u_stride, w_stride, v_stride] = [u, w, v].map(|part| part.cbc.stride);
         let (first_point, n) = (u.ncols() * c, u.ncols() * c + v.ncols() * p);
         let u = u.cbc.pattern.download(work)?;
-        // The points that each camera sees, and the entries of W with their blocks.
+        // The points that each camera sees, and the entries of W that hold their blocks.
         let (points, entries) = w.cbc.pattern.download(work)?.transpose();
         let mut columns = Columns { first: 0, col_ptr: vec![0], rows: Vec::new(), from: Vec::new() };
         for camera in 0..u.ncols() {
@@ -174,7 +174,7 @@ impl Gather {
     }
 }
 
-/// Compressed columns that grow, and the places of their scalars.
+/// Compressed columns under construction, and the indices of their scalars.
 struct Columns {
     /// The next column.
     first: usize,
@@ -184,7 +184,8 @@ struct Columns {
 }
 
 impl Columns {
-    /// Appends `width` columns of these blocks, without the scalars above the diagonal.
+    /// Appends `width` columns that consist of these blocks, without the scalars above the
+    /// diagonal.
     fn push(&mut self, width: usize, blocks: &[Block]) {
         for b in 0..width {
             let column = self.first + b;

@@ -5,7 +5,7 @@ use tiny_skia::{Color, ColorU8, FillRule, LineCap, Paint, PathBuilder, Pixmap, P
 
 pub type Colour = [u8; 3];
 
-/// Dots of a smaller radius are squares of the same area.
+/// Dots with a smaller radius are drawn as squares of the same area.
 const LEAST_DISC: f64 = 1.5;
 
 /// Mixes `part` of `other` with the rest of `colour`.
@@ -14,7 +14,7 @@ pub fn mix(colour: Colour, other: Colour, part: f64) -> Colour {
     std::array::from_fn(|i| (f64::from(colour[i]) * (1.0 - part) + f64::from(other[i]) * part).round() as u8)
 }
 
-/// Pixels; (0, 0) is the upper left corner of the first.
+/// Pixels. The point (0, 0) is the upper left corner of the first pixel.
 pub struct Canvas {
     pixels: Pixmap,
 }
@@ -54,8 +54,8 @@ impl Canvas {
         }
     }
 
-    /// Draws a square, mixed into each pixel in proportion to the covered area. Clouds have
-    /// millions of them, too many for paths.
+    /// Draws a square, mixed into each pixel in proportion to the covered area. Point clouds have
+    /// millions of squares, too many for path drawing.
     fn square(&mut self, [x, y]: [f64; 2], side: f64, colour: Colour) {
         let width = self.pixels.width() as usize;
         let covered = |from: f64, sides: f64| {
@@ -86,7 +86,7 @@ impl Canvas {
     }
 
     pub fn encode(&self, description: &str) -> io::Result<Vec<u8>> {
-        // Everything is painted onto white, so nothing is transparent.
+        // The canvas is painted on white, so no pixel is transparent.
         let pixels: Vec<u8> = self.pixels.pixels().iter().flat_map(|p| [p.red(), p.green(), p.blue()]).collect();
         encode_png([self.pixels.width(), self.pixels.height()], &pixels, description)
     }
@@ -95,8 +95,8 @@ impl Canvas {
         [f64::from(self.pixels.width()), f64::from(self.pixels.height())]
     }
 
-    /// The visible part of a line (Liang and Barsky 1984). Single precision would bend a line that
-    /// leads far out.
+    /// Clips a line to the visible part (Liang and Barsky 1984). Without clipping, single precision
+    /// would bend a line that leads far outside.
     fn clip(&self, [from, to]: [[f64; 2]; 2], width: f64) -> Option<[[f64; 2]; 2]> {
         let (mut begin, mut end) = (0.0f64, 1.0f64);
         for ((from, to), side) in from.into_iter().zip(to).zip(self.sides()) {
@@ -132,7 +132,7 @@ impl Canvas {
         [pixel.red(), pixel.green(), pixel.blue()]
     }
 
-    /// The darkness of the canvas, as a number of black pixels.
+    /// The total darkness of the canvas, as a number of black pixels.
     pub fn ink(&self) -> f64 {
         self.pixels.pixels().iter().map(|pixel| 1.0 - f64::from(pixel.red()) / 255.0).sum()
     }

@@ -1,18 +1,19 @@
-//! Points and the cameras that see them, before and after.
+//! Draws points and the cameras that see them, before and after.
 use super::panel::{Extent, Layer, Line, Window};
 use super::view::View;
 use super::{Style, half, project, render};
 use crate::solver::problem;
 use std::io;
 
-/// A bundle adjustment.
+/// The cameras and points of a bundle adjustment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cloud {
     pub points: Vec<[f64; 3]>,
     pub cameras: Vec<DrawnCamera>,
 }
 
-/// Place, viewing direction and upward direction of a camera; directions have any length.
+/// Position, viewing direction and upward direction of a camera. The directions may have any
+/// length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DrawnCamera {
     pub centre: [f64; 3],
@@ -21,15 +22,15 @@ pub struct DrawnCamera {
 }
 
 impl DrawnCamera {
-    /// A camera from the nine numbers of BAL.
+    /// Makes a camera from the nine numbers of BAL.
     pub fn of_bal(numbers: &[f64; 9]) -> Self {
         let camera = problem::Camera::new(numbers);
         Self { centre: camera.centre(), direction: camera.direction(), up: camera.up() }
     }
 }
 
-/// Turns round each camera that has most of its observed points behind it. In the file such a
-/// camera has a negative focal length: it looks along +z, not -z.
+/// Turns a camera round if most of its observed points are behind it. In the file such a camera has
+/// a negative focal length: it looks along +z, not -z.
 pub fn face<'a>(cameras: &mut [DrawnCamera], seen: impl Iterator<Item = (usize, &'a [f64; 3])>) {
     let mut ahead = vec![0_i64; cameras.len()];
     for (number, point) in seen {
@@ -42,12 +43,13 @@ pub fn face<'a>(cameras: &mut [DrawnCamera], seen: impl Iterator<Item = (usize, 
     }
 }
 
-/// Length of a camera's line, relative to the side of the window.
+/// Length of the line that shows a camera's direction, relative to the side of the window.
 const SIGHT: f64 = 0.03;
 
-/// A PNG file, `size` pixels wide. Farther points are lighter; cameras are orange, with a line in
-/// viewing direction. Both halves show the part of the world that has most points after solving,
-/// seen from behind most cameras and above them. Numbers that are not finite are left out.
+/// Draws a PNG file, `size` pixels wide. Farther points are lighter; cameras are orange, each with
+/// a line in its viewing direction. Both halves show the part of the world that contains most
+/// points after solving, seen from behind most cameras and above them. Numbers that are not finite
+/// are left out.
 ///
 /// # Errors
 /// The errors of [`trajectory`](super::trajectory).

@@ -16,10 +16,10 @@ use view::{Seen, View};
 
 const WHITE: Colour = [255; 3];
 const GREY: Colour = [0x80; 3];
-/// The colours of common entries and of fill in pictures of matrices (Okabe and Ito 2008).
+/// The colours of common entries and of fill-in in pictures of matrices (Okabe and Ito 2008).
 const BLUE: Colour = [0x00, 0x72, 0xb2];
 const ORANGE: Colour = [0xe6, 0x9f, 0x00];
-/// Share of the background in the colour of the farthest lines.
+/// Share of the background colour in the colour of the farthest lines.
 const HAZE: f64 = 0.65;
 /// Height over width of the flattest half.
 const FLATTEST: f64 = 0.5;
@@ -39,7 +39,7 @@ struct Style {
 }
 
 impl Style {
-    /// A style whose lines grow with the half.
+    /// A style whose line widths grow with the width of the half.
     fn new(main: Colour, marks: Colour, width: f64, half: u32) -> Self {
         let hazy = |colour| Ink { near: colour, far: mix(colour, WHITE, HAZE) };
         Self {
@@ -119,7 +119,7 @@ fn project(view: &View, places: &[[f64; 3]]) -> Vec<Seen> {
     places.iter().filter_map(|place| view.project(place)).collect()
 }
 
-/// Width of a half, in pixels; between the halves is a line of one or two.
+/// Width of a half, in pixels. The line between the halves takes the remaining one or two pixels.
 fn half(size: u32) -> io::Result<u32> {
     if !(3..=LARGEST).contains(&size) {
         let reason = format!("there is no picture {size} pixels wide, only of 3 to {LARGEST}");

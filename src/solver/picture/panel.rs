@@ -1,13 +1,13 @@
-//! Half of a picture: lines and dots in the view, the far ones first, and the window that shows
-//! them.
+//! Half of a picture: lines and dots, drawn from far to near, and the window that selects the
+//! visible part.
 use super::canvas::{Canvas, Colour, mix};
 use super::view::Seen;
 use std::io;
 
-/// Part of a window's side that stays empty at each edge.
+/// Share of a window's side that stays empty at each edge.
 const MARGIN: f64 = 0.05;
 
-/// Colours of the nearest and the farthest.
+/// The colours of the nearest and the farthest marks.
 #[derive(Clone, Copy)]
 pub struct Ink {
     pub near: Colour,
@@ -21,7 +21,7 @@ pub struct Line {
     pub width: f64,
 }
 
-/// Marks of one kind; a layer is painted over those before it.
+/// Marks of one kind. A layer is painted over the layers before it.
 pub enum Layer {
     Lines(Vec<Line>),
     Dots { places: Vec<Seen>, ink: Ink, radius: f64 },
@@ -33,19 +33,19 @@ pub struct Window {
     ranges: [[f64; 2]; 3],
 }
 
-/// The part of a set of places that a window shows.
+/// How much of a set of places a window shows.
 #[derive(Clone, Copy)]
 pub enum Extent {
     /// All places.
     All,
-    /// Nearly all places: those far off are left out.
+    /// Nearly all places; the window leaves out those far from the rest.
     Most,
 }
 
-/// Two shares of a set that are cut off at each end of an axis. The range that the second share
-/// leaves is shown, extended by half of it on either side, but not beyond the range that the first
-/// share leaves. Points that were hardly measured may be a thousand times as far as the others, and
-/// they may be a few in a hundred.
+/// Two shares of a set that are cut off at each end of an axis. The window shows the range left by
+/// the second share, extended on either side by half its length, but not beyond the range left by
+/// the first share. Badly measured points may be a thousand times as far away as the others, and
+/// there may be a few of them in a hundred.
 const TAILS: [f64; 2] = [0.005, 0.05];
 
 impl Window {
@@ -58,7 +58,7 @@ impl Window {
         Self { ranges: [range(0), range(1), range(2)] }
     }
 
-    /// The longer of its sides.
+    /// The length of its longer side.
     pub fn side(&self) -> f64 {
         self.length(0).max(self.length(1))
     }
@@ -103,7 +103,7 @@ fn range(places: &[Seen], axis: usize, extent: Extent) -> Option<[f64; 2]> {
 pub fn paint(mut layers: Vec<Layer>, window: &Window, width: u32, height: u32) -> io::Result<Canvas> {
     let mut canvas = Canvas::new(width, height)?;
     let (wide, high) = (f64::from(width), f64::from(height));
-    // A lone point has no extent, and is put in the middle.
+    // A single point has no extent and is put in the middle.
     let scale = (wide * (1.0 - 2.0 * MARGIN) / window.length(0)).min(high * (1.0 - 2.0 * MARGIN) / window.length(1));
     let scale = if scale.is_finite() { scale } else { 1.0 };
     let onto = |[right, up, _]: Seen| {
@@ -140,9 +140,9 @@ mod tests {
     fn a_window_shows_most() {
         let mut places: Vec<Seen> = (0..=1000).map(|i| [f64::from(i), f64::from(i % 2), 0.0]).collect();
         assert_eq!(Window::around(&[(&places, Extent::All)]).ranges, [[0.0, 1000.0], [0.0, 1.0], [0.0, 0.0]]);
-        // The ends lose their five in a thousand.
+        // The lowest and the highest 0.5 % are cut off.
         assert_eq!(Window::around(&[(&places, Extent::Most)]).ranges[0], [5.0, 995.0]);
-        // From 50 to 950, extended by half of that on the side of the far points.
+        // The range left is 50 to 950. It is extended by 450 on the side of the far points.
         places.iter_mut().take(20).for_each(|place| place[0] = 1e9);
         let [low, high] = Window::around(&[(&places, Extent::Most)]).ranges[0];
         assert!(low == 25.0 && (1390.0..1450.0).contains(&high), "{low} {high}");
@@ -159,7 +159,8 @@ mod tests {
         assert_eq!((window.side(), window.aspect()), (30.0, 3.0));
         let dots = Layer::Dots { places: corners.to_vec(), ink: BLACK, radius: 2.0 };
         let canvas = paint(vec![dots], &window, 200, 100).unwrap();
-        // 30 are 90 pixels, from 5 to 95; so 10 are 30, from 85 to 115.
+        // A line of 30 units takes 90 pixels, from 5 to 95; so 10 units take 30 pixels, from 85 to
+        // 115.
         assert_eq!((canvas.pixel(85, 94), canvas.pixel(114, 5)), ([0; 3], [0; 3]));
         assert!(canvas.ink() < 27.0);
     }

@@ -1,4 +1,4 @@
-//! Paths of poses, before and after.
+//! Draws paths of poses, before and after.
 use super::panel::{Extent, Layer, Line, Window};
 use super::view::View;
 use super::{Style, half, project, render};
@@ -14,9 +14,9 @@ pub struct Scene {
     pub landmarks: Vec<[f64; 3]>,
 }
 
-/// A PNG file, `size` pixels wide. Paths are thin and grey before, blue after; closures are
-/// lighter, landmarks orange. Each half is fitted to its own data; both have the view that suits
-/// the path after. Numbers that are not finite are left out.
+/// Draws a PNG file, `size` pixels wide. Paths are thin and grey before, blue after; closures are
+/// lighter, landmarks orange. Each half is fitted to its own data; both use the view chosen for the
+/// path after. Numbers that are not finite are left out.
 ///
 /// # Errors
 /// [`io::ErrorKind::InvalidInput`] if the size is less than 3 or more than
@@ -39,12 +39,12 @@ fn path_layers(scene: &Scene, view: &View, style: &Style) -> (Vec<Layer>, Window
     let closures = scene.closures.iter();
     let closures = closures.filter_map(|&(a, b)| line(a as usize, b as usize, style.closures, 0.6 * style.width));
     let steps = (1..path.len()).filter_map(|to| line(to - 1, to, style.path, style.width));
-    // At equal distance, closures are behind.
+    // If a closure and a step are equally far, the step is painted over the closure.
     let lines = closures.chain(steps).collect();
     let landmarks = project(view, &scene.landmarks);
     let poses: Vec<_> = path.iter().copied().flatten().collect();
     let window = Window::around(&[(&poses, Extent::All), (&landmarks, Extent::Most)]);
-    // A path of one pose has no line.
+    // A path of one pose has no line, so its pose is drawn.
     let poses = if path.len() == 1 { poses } else { vec![] };
     let layers = vec![
         Layer::Lines(lines),
@@ -69,7 +69,6 @@ mod tests {
     fn halves_have_their_colours() {
         let image = Image::decode(trajectory(&rectangle(), &rectangle(), 2001));
         assert_eq!((image.width, image.height), (2001, 500));
-        // Two thirds of the 2000 pixels are the open sides, the other third is one side.
         let (grey, blue, orange) = (image.count(GREY), image.count(BLUE), image.count(ORANGE));
         assert!((1800..4500).contains(&grey[0]) && grey[1] == 0, "{grey:?}");
         assert!((4500..8000).contains(&blue[1]) && blue[0] == 0, "{blue:?}");
@@ -123,7 +122,7 @@ mod tests {
     fn scenes_without_extent_are_in_the_middle() {
         let one = Scene { path: vec![[1e9, -3.0, 2.0]], ..Scene::default() };
         assert_eq!(Image::decode(trajectory(&one, &one, 401)).pixels[100 * 401 + 301], BLUE);
-        // All places are the same, or on a line whose length is nearly 0 or the longest possible.
+        // All places are equal, or on a line whose length is nearly 0 or the longest possible.
         for length in [0.0, 5e-324, 1e-300, 1e-9, 2e99] {
             let path = (0..5).map(|i| [7.0, 7.0, f64::from(i) * length / 4.0]).collect::<Vec<_>>();
             let scene = Scene { landmarks: path.clone(), path, closures: vec![(0, 3)] };

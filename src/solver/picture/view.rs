@@ -1,4 +1,4 @@
-//! Views of scenes: parallel projections chosen by the spread of their points.
+//! Views of scenes: parallel projections chosen by the spread of the points.
 use super::cloud::DrawnCamera;
 use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
 
@@ -7,16 +7,16 @@ pub type Seen = [f64; 3];
 
 /// Larger coordinates count as infinite, because their squares must be finite.
 const FARTHEST: f64 = 1e100;
-/// A scene is flat if its standard deviations differ by this factor.
+/// A scene is flat if its smallest standard deviation is at most this share of the largest.
 const FLAT: f64 = 1e-6;
-/// The axis of the least deviation points up if that deviation is less than this part of the next
+/// The axis of the least deviation points up if that deviation is less than this share of the next
 /// one.
 const LOW: f64 = 0.5;
-/// Angles of the viewer to the side of the widest direction, and above it, so that neither the rear
-/// nor heights are hidden.
+/// The viewer's angles to the side of the widest direction and above it. They keep the rear and
+/// heights visible.
 const ASIDE: f64 = 0.5;
 const ABOVE: f64 = 0.55;
-/// Angle above cameras and the points they see.
+/// The viewer's angle above cameras and the points they see.
 const ABOVE_CAMERAS: f64 = 0.7;
 
 /// A rotation whose rows point to the right, up, and to the viewer.
@@ -60,7 +60,7 @@ impl View {
         Self { axes: Matrix3::from_rows(&[right.transpose(), up.transpose(), right.cross(&up).transpose()]) }
     }
 
-    /// A view with `right` and `up` at right angles and the viewer raised by an angle.
+    /// A view with perpendicular `right` and `up`, with the viewer raised by an angle.
     fn from_above(right: &Vector3<f64>, up: &Vector3<f64>, raised: f64) -> Self {
         let tilt = Rotation3::from_axis_angle(&Unit::new_normalize(*right), -raised);
         Self::new(*right, tilt * up)
@@ -71,14 +71,15 @@ fn drawable(place: &[f64; 3]) -> bool {
     place.iter().all(|coordinate| coordinate.abs() < FARTHEST)
 }
 
-/// The unit vector at right angles to `up` that is nearest to `wish`, or any if none is.
+/// The unit vector perpendicular to `up` that is nearest to `wish`, or any if there is no nearest.
 fn across(up: &Vector3<f64>, wish: &Vector3<f64>) -> Vector3<f64> {
     let wishes = [*wish, Vector3::x(), Vector3::y()];
     let ways = wishes.iter().filter_map(|wish| (wish - up * up.dot(wish)).try_normalize(1e-6));
     ways.take(1).sum()
 }
 
-/// Principal axes of points, the widest first, each with its largest component positive.
+/// The principal axes of a set of points, the widest first. The largest component of each is
+/// positive.
 struct Spread {
     axes: [Vector3<f64>; 3],
     deviations: [f64; 3],
@@ -120,7 +121,7 @@ mod tests {
     fn what_lies_in_the_plane_is_a_map() {
         let view = View::of_path(&[[0.0, 0.0, 0.0], [0.0, 9.0, 0.0], [1.0, 5.0, 0.0]]);
         assert_eq!(view.project(&[1.0, 2.0, 0.0]), Some([1.0, 2.0, 0.0]));
-        // A wall is seen from the front.
+        // A vertical wall is seen from the front.
         let wall: Vec<_> = (0..20).map(|i| [f64::from(i % 5), 7.0, f64::from(i * i)]).collect();
         let view = View::of_path(&wall);
         let depths: Vec<_> = wall.iter().map(|place| view.project(place).unwrap()[2]).collect();
@@ -130,7 +131,8 @@ mod tests {
     #[test]
     fn what_has_a_volume_is_seen_from_above() {
         let ball: Vec<_> = (0..500).map(f64::from).map(|i| [i.sin(), (i * 0.7).cos(), (i * 0.3).sin()]).collect();
-        // A floor of several rooms: its thickness is upwards, whatever its axes.
+        // A floor of several rooms: the axis of its thickness points up, whatever the axes of the
+        // file.
         let floor: Vec<_> = ball.iter().map(|[x, y, z]| [30.0 * x, 0.5 * y, 20.0 * z]).collect();
         for (places, up) in [(ball, [0.0, 0.0, 1.0]), (floor, [0.0, 1.0, 0.0])] {
             let view = View::of_path(&places);
@@ -147,7 +149,7 @@ mod tests {
         assert!(is_rotation(&view) && right.abs() < 0.05 && high > 0.3 && near < -0.3, "ahead is far: {:?}", view.axes);
         let [_, high, near] = view.project(&[0.0, 0.0, -1.0]).unwrap();
         assert!(high > 0.3 && near > 0.3, "above is high: {:?}", view.axes);
-        // For a viewer along x with -z above, y is to the right.
+        // For a viewer on the x axis with -z upwards, y is to the right.
         assert!(view.project(&[0.0, 1.0, 0.0]).unwrap()[0] > 0.9);
     }
 

@@ -28,7 +28,7 @@ pub enum AnyProblem {
     Space(GraphProblem<Space>),
 }
 
-/// Values of all unknowns of an [`AnyProblem`], and of all that is fixed.
+/// Values of all unknowns and all fixed members of an [`AnyProblem`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AnyState {
@@ -82,7 +82,7 @@ impl From<GraphState<Space>> for AnyState {
 }
 
 impl AnyProblem {
-    /// The problem of a file, with a loss of distances in pixels or of Mahalanobis distances.
+    /// Makes the problem of a file, with a loss of distances in pixels or of Mahalanobis distances.
     ///
     /// # Errors
     /// The errors of [`BundleProblem::new`] and [`GraphProblem::new`].
@@ -102,7 +102,7 @@ impl AnyProblem {
         of_pair!(self, state, (problem, state) => Ok(problem.with_state(state).into()), else Err(of_another_kind()))
     }
 
-    /// The graph's poses all stand in one place, so that its file says nothing of where they are.
+    /// Whether the file's guess is useless: all poses of the graph are the same.
     pub fn says_nothing(&self) -> bool {
         match self {
             Self::Bundle(_) => false,
@@ -131,7 +131,7 @@ impl LeastSquares for AnyProblem {
         of_pair!(self, state, (problem, state) => problem.linearize(state, to), else Err(of_another_kind()))
     }
 
-    /// NaN for a state of another kind of problem.
+    /// The cost, or NaN for a state of another kind of problem.
     fn cost(&self, state: &AnyState) -> f64 {
         of_pair!(self, state, (problem, state) => problem.cost(state), else f64::NAN)
     }
@@ -240,8 +240,8 @@ where
     }
 }
 
-/// Writes a problem to the file at `path`, a bundle adjustment as [`bal::write`], a graph as
-/// [`g2o::write`].
+/// Writes a problem to the file at `path`: a bundle adjustment as [`bal::write`] does, a graph as
+/// [`g2o::write`] does.
 ///
 /// # Errors
 /// The errors of these functions.

@@ -10,14 +10,14 @@ use nalgebra::{SMatrix, Vector2};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// Cameras and points to be moved until every point is seen where it was observed. The cost is half
-/// the sum of squared distances in pixels, or of a robust loss of them.
+/// Moves cameras and points so that every point appears where it was observed. The cost is half the
+/// sum of squared distances in pixels, or of a robust loss of the distances.
 ///
 /// J is [J_camera | J_point], with blocks 2x9 and 2x3. It has a row for each observation, in the
-/// order of the file, multiplied by the root of the loss's weight. Cameras without observations and
-/// points without observations are no unknowns. Nothing is held fixed, so J has the seven
-/// directions of a similarity in its null space: a step needs damping. A rotation by more than π is
-/// replaced, from the start on, by the same rotation the other way round.
+/// order of the file, multiplied by the root of the loss's weight. Cameras and points without
+/// observations are not unknowns. Nothing is held fixed, so the seven directions of a similarity
+/// are in the null space of J, and steps need damping. From the start on, a rotation by more than π
+/// is replaced by the equal rotation in the opposite direction.
 ///
 /// ```
 /// use blockmul::solver::problem::{BundleProblem, LeastSquares, Loss, bal};
@@ -67,29 +67,29 @@ impl BundleProblem {
         Ok(Self { problem, loss, cameras, points, size })
     }
 
-    /// The camera, as [`BundleAdjustment::cameras`] counts, that is the unknown `number` of the
-    /// first group of columns of J.
+    /// The camera that is unknown `number` of the first group of columns of J, as an index into
+    /// [`BundleAdjustment::cameras`].
     pub fn unknown_camera(&self, number: usize) -> Option<usize> {
         self.cameras.of_number(number)
     }
 
-    /// The point, as [`BundleAdjustment::points`] counts, that is the unknown `number` of the
-    /// second group of columns of J.
+    /// The point that is unknown `number` of the second group of columns of J, as an index into
+    /// [`BundleAdjustment::points`].
     pub fn unknown_point(&self, number: usize) -> Option<usize> {
         self.points.of_number(number)
     }
 
-    /// The cameras without observations, ascending. They have no columns in J.
+    /// The cameras without observations, ascending. J has no columns for them.
     pub fn missing_cameras(&self) -> impl Iterator<Item = u32> {
         self.cameras.missing()
     }
 
-    /// The points without observations, ascending. They have no columns in J.
+    /// The points without observations, ascending. J has no columns for them.
     pub fn missing_points(&self) -> impl Iterator<Item = u32> {
         self.points.missing()
     }
 
-    /// The bundle adjustment as it was given to [`BundleProblem::new`].
+    /// The bundle adjustment that was given to [`BundleProblem::new`].
     pub fn problem(&self) -> &BundleAdjustment {
         &self.problem
     }
@@ -100,8 +100,8 @@ impl BundleProblem {
         BundleAdjustment { cameras, points, observations: self.problem.observations.clone() }
     }
 
-    /// Makes the rotations of cameras such that they can be turned in every direction: see
-    /// [`turned_least`]. Cameras without observations stay as they are.
+    /// Makes the rotations of cameras differentiable in every direction: see [`turned_least`].
+    /// Cameras without observations stay unchanged.
     fn turnable(&self, mut cameras: Vec<[f64; 9]>) -> Vec<[f64; 9]> {
         let unknown = (0..).zip(&mut cameras).filter(|(number, _)| self.cameras.number(*number).is_some());
         unknown.for_each(|(_, camera)| turned_least(camera));
@@ -113,7 +113,7 @@ impl BundleProblem {
     }
 }
 
-/// Replaces a rotation by more than π by the same rotation the other way round. At 2π the
+/// Replaces a rotation by more than π by the equal rotation in the opposite direction. At 2π the
 /// derivatives by two of its three numbers are zero.
 fn turned_least(camera: &mut [f64; 9]) {
     let turn = &mut camera[..3];

@@ -3,8 +3,9 @@ use nalgebra::{Matrix2, Matrix2x3, Matrix3, SMatrix, Vector2, Vector3};
 
 /// A camera prepared to project many points.
 ///
-/// P = R·X + t, p = -(P.x, P.y)/P.z, and the place in the picture is f·(1 + k1·|p|² + k2·|p|⁴)·p.
-/// This is BAL's model: cameras look along -z. A negative f models a camera that looks along +z.
+/// With P = R·X + t and p = -(P.x, P.y)/P.z, the place in the picture is f·(1 + k1·|p|² +
+/// k2·|p|⁴)·p. This is BAL's model: cameras look along -z. A negative f models a camera that looks
+/// along +z.
 ///
 /// ```
 /// use blockmul::solver::problem::Camera;
@@ -15,7 +16,7 @@ use nalgebra::{Matrix2, Matrix2x3, Matrix3, SMatrix, Vector2, Vector3};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
     rotation: Matrix3<f64>,
-    /// Matrix J for which R·Exp(J·δ) is the rotation of ω + δ, to first order in δ.
+    /// The matrix J for which R·Exp(J·δ) is the rotation of ω + δ, to first order in δ.
     right_jacobian: Matrix3<f64>,
     translation: Vector3<f64>,
     focal: f64,
@@ -34,21 +35,21 @@ pub struct Projection {
 }
 
 impl Camera {
-    /// A camera of nine parameters: rotation (angle times axis), translation, f, k1, k2.
+    /// Makes a camera from nine parameters: rotation (angle times axis), translation, f, k1, k2.
     pub fn new(&[wx, wy, wz, tx, ty, tz, focal, k1, k2]: &[f64; 9]) -> Self {
         let turn = Vector3::new(wx, wy, wz);
         let translation = Vector3::new(tx, ty, tz);
         Self { rotation: rotation(&turn), right_jacobian: right_jacobian(&turn), translation, focal, k: [k1, k2] }
     }
 
-    /// The place where the point is seen, in pixels. It is not finite if the point is in the
-    /// camera's own plane.
+    /// The place where the camera sees the point, in pixels. It is not finite if the point is in
+    /// the plane through the camera's centre.
     pub fn project(&self, point: &[f64; 3]) -> [f64; 2] {
         let seen = self.rotation * Vector3::from(*point) + self.translation;
         place(&seen, self.focal, self.k).into()
     }
 
-    /// Computes the place of [`Camera::project`] and its derivatives.
+    /// Computes the result of [`Camera::project`] and its derivatives.
     pub fn project_with_derivatives(&self, point: &[f64; 3]) -> Projection {
         let (point, [k1, k2]) = (Vector3::from(*point), self.k);
         let seen = self.rotation * point + self.translation;
@@ -66,34 +67,34 @@ impl Camera {
         Projection { place: p * (self.focal * distortion), by_camera, by_point }
     }
 
-    /// The translation of the same camera in coordinates whose origin is at `origin`.
+    /// The translation of this camera in coordinates whose origin is at `origin`.
     pub(super) fn translation_about(&self, origin: &Vector3<f64>) -> Vector3<f64> {
         self.translation + self.rotation * origin
     }
 
-    /// The place of the camera in the world: -Rᵀt.
+    /// The position of the camera in the world: -Rᵀt.
     pub fn centre(&self) -> [f64; 3] {
         (-(self.rotation.transpose() * self.translation)).into()
     }
 
-    /// The direction in which the camera looks, -z: a unit vector.
+    /// The viewing direction of the camera, -z, as a unit vector.
     pub fn direction(&self) -> [f64; 3] {
         (-self.rotation.row(2).transpose()).into()
     }
 
-    /// The direction that is up in its picture: a unit vector.
+    /// The direction that is upwards in the picture, as a unit vector.
     pub fn up(&self) -> [f64; 3] {
         self.rotation.row(1).transpose().into()
     }
 }
 
-/// The place where a point is seen; `seen` is the point in the frame of the camera.
+/// The place in the picture of a point `seen`, given in the frame of the camera.
 pub(crate) fn place(seen: &Vector3<f64>, focal: f64, k: [f64; 2]) -> Vector2<f64> {
     let (p, distortion) = distorted(seen, k);
     p * (focal * distortion)
 }
 
-/// The place with f = 1 and a perfect lens, and the factor by which the lens distorts it.
+/// The place for f = 1 without distortion, and the factor by which the lens distorts it.
 fn distorted(seen: &Vector3<f64>, [k1, k2]: [f64; 2]) -> (Vector2<f64>, f64) {
     let p = -seen.xy() / seen.z;
     let r2 = p.norm_squared();
@@ -115,8 +116,8 @@ fn rotation(turn: &Vector3<f64>) -> Matrix3<f64> {
 /// state estimation in robotics*, 2018, equation 143).
 fn right_jacobian(turn: &Vector3<f64>) -> Matrix3<f64> {
     let (square, skew) = (turn.norm_squared(), cross(turn));
-    // Below 0.1 the differences lose digits. The terms that the series omit there are below 1e-14
-    // of the coefficients.
+    // Below 0.1 the differences lose digits, so series replace them. The terms that these omit are
+    // below 1e-14 of the coefficients.
     let (a, b) = if square < 0.01 {
         let series = |first: f64, next: [f64; 3]| {
             first * (1.0 - square / next[0] * (1.0 - square / next[1] * (1.0 - square / next[2])))
@@ -134,8 +135,8 @@ mod tests {
     use super::*;
     use crate::generate::Random;
 
-    /// Cameras turned by no angle, by a tiny one, at the ends of the series, by ones near π and
-    /// beyond.
+    /// Cameras with rotations by zero, by a tiny angle, by angles at the ends of the series, and by
+    /// angles near π and above.
     fn cameras() -> impl Iterator<Item = [f64; 9]> {
         let mut random = Random::new(5);
         [0.0, 1e-9, 1e-3, 0.0999, 0.1001, 1.0, 3.1, 3.2, 5.0].into_iter().map(move |angle| {
@@ -159,8 +160,8 @@ mod tests {
                     Vector2::from(Camera::new(camera.try_into().unwrap()).project(point.try_into().unwrap()))
                 };
                 for i in 0..12 {
-                    // The error of the difference: h²·|p'''|/6 and the rounding of places up to
-                    // 1000 over h, 1e-7 in all.
+                    // The differences have errors of h²·|p'''|/6, plus the rounding of places (up
+                    // to 1000) divided by h: 1e-7 in all.
                     let h = 1e-5;
                     let (mut more, mut less) = (numbers(), numbers());
                     (more[i], less[i]) = (more[i] + h, less[i] - h);

@@ -1,15 +1,15 @@
-//! The row of a linearization that makes it, or its normal equations, infinite or NaN.
+//! Finds the row of a linearization that makes it, or its normal equations, infinite or NaN.
 use super::Linearization;
 use crate::{Bsr, Result};
 
 impl Linearization {
-    /// The first row of blocks, through all groups of rows, whose residual or derivative is not
-    /// finite. If all are finite, the row whose product JᵢᵀWᵢJᵢ or JᵢᵀWᵢeᵢ is largest, which is the
-    /// first one to overflow. `None` without rows.
+    /// Returns the first row of blocks, numbered through all groups of rows, whose residual or
+    /// derivative is not finite. If all are finite, returns the row whose product JᵢᵀWᵢJᵢ or
+    /// JᵢᵀWᵢeᵢ is largest, which overflows first. Returns `None` if there are no rows.
     ///
     /// # Errors
-    /// [`Error::OpenCl`](crate::Error::OpenCl), [`Error::Memory`](crate::Error::Memory): J is
-    /// copied to the host.
+    /// [`Error::OpenCl`](crate::Error::OpenCl), [`Error::Memory`](crate::Error::Memory): copying J
+    /// to the host may fail.
     pub fn least_finite_row(&self) -> Result<Option<usize>> {
         let mut sizes: Vec<f64> = Vec::new();
         for (row_group, weighted) in self.weighted.iter().enumerate() {
@@ -28,7 +28,7 @@ impl Linearization {
             let (residuals, side) = (weighted.download()?, weighted.len() / rows.max(1));
             let residuals = residuals.chunks(side.max(1)).map(largest);
             sizes.extend(derivatives.iter().zip(information).zip(residuals).map(|((&j, w), we)| {
-                // The residual itself counts where its derivative is 0.
+                // The residual itself is included, because its derivative may be 0.
                 largest(&[j * w * j, j * we, we])
             }));
         }
@@ -51,7 +51,7 @@ fn raise(rows: &mut [f64], m: &Bsr<f64>) {
     }
 }
 
-/// The largest magnitude; infinite if a number is NaN.
+/// The largest magnitude, or infinity if a number is NaN.
 fn largest(numbers: &[f64]) -> f64 {
     numbers.iter().fold(0.0, |most, x| if x.is_nan() { f64::INFINITY } else { most.max(x.abs()) })
 }
@@ -70,7 +70,7 @@ mod tests {
         let scene = Scene { cameras: 4, points: 30, views: 3, ..Scene::default() };
         for bad in [f64::NAN, f64::INFINITY, 1e200] {
             let mut adjustment = bundle_adjustment(&scene)?;
-            // Only one row of all sees the change.
+            // Only one row of all rows depends on this number.
             adjustment.observations[17].place[1] = bad;
             let problem = BundleProblem::new(adjustment, Loss::Squared)?;
             let mut to = problem.prepare(&test_device())?;
@@ -88,7 +88,7 @@ mod tests {
         Ok(())
     }
 
-    /// Steps come first, then sightings.
+    /// Rows of steps come before rows of sightings.
     #[test]
     fn rows_are_counted_through_their_groups() -> Result<()> {
         let walk = Walk { poses: 20, closures: 5, landmarks: 6, shape: Shape::Plane, ..Walk::default() };

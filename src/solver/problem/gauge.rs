@@ -1,8 +1,9 @@
-//! The parts of a graph that move as one, and the poses and landmarks that hold each part in its
-//! place.
+//! The parts of a graph that can only move as a whole, and the poses and landmarks that hold each
+//! part in place.
 //!
-//! A part is a set of free poses and landmarks that are joined by measurements with weight. A fixed
-//! vertex does not join parts: two parts that both see a fixed landmark turn about it separately.
+//! A part is a set of free poses and landmarks that are connected by measurements with nonzero
+//! weight. A fixed vertex does not connect parts: two parts that see the same fixed landmark turn
+//! about it separately.
 use super::{Manifold, PoseGraph, Sighting, Step, information::is_zero};
 use crate::{Error, Result};
 use nalgebra::Vector3;
@@ -13,16 +14,16 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Gauge {
-    /// The first measured pose of each part that no fixed vertex touches, ascending. A
-    /// [`GraphProblem`](super::GraphProblem) holds it.
+    /// The first measured pose of each part that has no measurement of a fixed vertex, ascending. A
+    /// [`GraphProblem`](super::GraphProblem) holds these poses.
     pub held: Vec<u32>,
-    /// Parts that see fixed landmarks and still turn, in the order of their first poses.
+    /// Parts that see fixed landmarks but can turn, in the order of their first poses.
     pub loose: Vec<Loose>,
     /// Number of parts.
     pub parts: usize,
 }
 
-/// A part of a graph that can turn, because all landmarks that hold it are in one place or, in
+/// A part of a graph that can turn, because all landmarks that hold it are at one place or, in
 /// space, on one line.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -31,23 +32,23 @@ pub struct Loose {
     pub pose: u32,
     /// Number of poses of the part.
     pub poses: usize,
-    /// The landmarks that hold it, ascending: fixed ones that are seen from it, and its own that a
-    /// fixed pose sees.
+    /// The landmarks that hold the part, ascending: fixed landmarks that are seen from the part,
+    /// and landmarks of the part that a fixed pose sees.
     pub landmarks: Vec<u32>,
 }
 
-/// A part while it is collected.
+/// A part under construction.
 #[derive(Default)]
 struct Part {
     poses: usize,
-    /// Whether a step was measured between it and a fixed pose.
+    /// Whether a step connects the part to a fixed pose.
     is_anchored: bool,
     landmarks: Vec<u32>,
-    /// The largest distance at which one of the landmarks was seen.
+    /// The largest measured distance of one of these landmarks.
     range: f64,
 }
 
-/// Disjoint sets of numbers. The root of a set is its least number.
+/// Disjoint sets of numbers. The root of a set is its smallest number.
 pub(crate) struct Sets(Vec<u32>);
 
 impl Sets {
@@ -70,8 +71,8 @@ impl Sets {
 }
 
 impl<P: Manifold> PoseGraph<P> {
-    /// Poses that a [`GraphProblem`](super::GraphProblem) holds where they are, ascending: the
-    /// fixed ones and those of [`Gauge::held`].
+    /// The poses that a [`GraphProblem`](super::GraphProblem) holds fixed, ascending: those that
+    /// the file fixes, and [`Gauge::held`].
     pub fn held(&self) -> Vec<u32> {
         let mut held = self.gauge().held;
         held.extend(&self.fixed_poses);
@@ -81,12 +82,12 @@ impl<P: Manifold> PoseGraph<P> {
 
     /// Finds the poses that hold the parts of the graph, and the parts that can turn.
     ///
-    /// A fixed pose holds the parts to which it has steps. So do landmarks at two places, in space
-    /// at three that are not on one line, if they are fixed or seen from a fixed pose. The
-    /// measurements between the poses of a part are not examined: two poses may still turn about a
-    /// landmark that both see. Distances below 1.5e-8 of the largest one, and of the largest
-    /// distance at which such a landmark was seen, count as zero: their squares in H are lost in
-    /// rounding.
+    /// A fixed pose holds the parts to which it has steps. Landmarks also hold a part if they are
+    /// at two places (in space: at three places that are not on one line) and are fixed or seen
+    /// from a fixed pose. The measurements between the poses of a part are not examined: two poses
+    /// may still turn about a landmark that both see. Distances between landmarks count as zero if
+    /// they are below 1.5e-8 of the largest one, or of the largest distance at which such a
+    /// landmark was seen: their squares in H are lost in rounding.
     pub fn gauge(&self) -> Gauge {
         let parts = self.parts();
         let mut gauge = Gauge { parts: parts.len(), ..Gauge::default() };
@@ -106,13 +107,13 @@ impl<P: Manifold> PoseGraph<P> {
         gauge
     }
 
-    /// The parts by their first measured poses. Landmarks that only weightless measurements see
-    /// are in no part.
+    /// The parts by their first measured poses. A landmark all of whose measurements have weight
+    /// zero belongs to no part.
     fn parts(&self) -> BTreeMap<u32, Part> {
         let is_fixed_pose = |pose: u32| self.fixed_poses.binary_search(&pose).is_ok();
         let is_fixed_landmark = |landmark: u32| self.fixed_landmarks.binary_search(&landmark).is_ok();
-        // Measurements of vertices that do not exist join nothing either: such a problem is
-        // refused.
+        // Measurements of vertices that do not exist connect nothing. Such a problem is refused
+        // later.
         let (poses, landmarks) = (self.poses.len(), self.landmarks.len());
         let are_steps = |step: &&Step<P>| (step.from.max(step.to) as usize) < poses;
         let are_sightings = |one: &&Sighting<P>| (one.pose as usize) < poses && (one.landmark as usize) < landmarks;
@@ -163,7 +164,7 @@ impl<P: Manifold> PoseGraph<P> {
         parts
     }
 
-    /// Whether the landmarks that hold a part determine its place.
+    /// Whether the landmarks that hold a part determine its position and rotation.
     fn determine(&self, part: &Part) -> bool {
         let place = |&landmark: &u32| Vector3::from(P::landmark_position(&self.landmarks[landmark as usize]));
         let mut places = part.landmarks.iter().map(place);
@@ -171,7 +172,7 @@ impl<P: Manifold> PoseGraph<P> {
         let mut ways: Vec<Vector3<f64>> = places.map(|place| place - first).collect();
         let nothing = f64::EPSILON.sqrt();
         let mut least = nothing * part.range;
-        // The longest distance gives a direction; the extent across it is examined next.
+        // The longest distance gives a direction. The extent perpendicular to it is examined next.
         for _ in 1..P::LANDMARK {
             let longest = ways.iter().copied().max_by(|a, b| a.norm().total_cmp(&b.norm()));
             let Some(direction) = longest.filter(|way| way.norm() > least) else { return false };
@@ -184,8 +185,8 @@ impl<P: Manifold> PoseGraph<P> {
 }
 
 impl Gauge {
-    /// Refuses a graph with a part that can turn, by the name of the first, and says what to fix: H
-    /// is singular without damping.
+    /// Refuses a graph with a part that can turn, because H is singular without damping. The error
+    /// names the first such part and says what to fix.
     pub(super) fn check_undamped<P: Manifold>(&self, graph: &PoseGraph<P>) -> Result<()> {
         let Some(Loose { pose, poses, landmarks }) = self.loose.first() else { return Ok(()) };
         let seen: Vec<String> = landmarks.iter().take(8).map(|&one| graph.landmark_name(one).to_string()).collect();
@@ -253,7 +254,7 @@ mod tests {
         check(&[(2, 100)], "FIX 100", &[4], &[1])?;
         check(&[(2, 100), (6, 100)], "FIX 5", &[], &[])?;
         check(&[(2, 100), (6, 100)], "FIX 5 100", &[], &[1])?;
-        // A fixed pose sees landmarks of a part.
+        // A fixed pose sees landmarks of two parts.
         check(&[(2, 100), (1, 101), (0, 100)], "FIX 0", &[4], &[1])?;
         check(&[(2, 100), (1, 101), (0, 100), (0, 101)], "FIX 0", &[4], &[])?;
         check(&[], "FIX 5", &[1], &[])?;
@@ -261,7 +262,8 @@ mod tests {
         check(&[], "FIX 0 100", &[1, 4], &[])
     }
 
-    /// Measurements without weight join nothing. A pose that has no others is a part of its own.
+    /// Measurements of weight zero connect nothing. A pose without other measurements is a part by
+    /// itself.
     #[test]
     fn weightless_measurements_join_nothing() -> Result<()> {
         let weightless = "EDGE_SE2 2 4 1 0 0 0 0 0 0 0 0\nEDGE_SE2 4 7 1 0 0 0 0 0 0 0 0\n";
@@ -270,8 +272,8 @@ mod tests {
         Ok(())
     }
 
-    /// Two landmarks count as one place if nothing of their distance is left in H. A far origin
-    /// does not change this.
+    /// Two landmarks count as one place if their distance is lost in the rounding of H. A far
+    /// origin does not change this.
     #[test]
     fn places_are_told_apart_by_their_distance_alone() -> Result<()> {
         for (apart, loose) in [(0.0, 1), (1e-9, 1), (1e-7, 0), (2.0, 0)] {

@@ -2,13 +2,13 @@
 use nalgebra::{AbstractRotation, Isometry, SMatrix, SVector, UnitComplex, UnitQuaternion};
 use std::{fmt::Debug, marker::PhantomData};
 
-/// The space in which the poses of a graph are: the [`Plane`] or [`Space`].
+/// The space of a graph's poses: [`Plane`] or [`Space`].
 pub trait Place: Copy + Debug + PartialEq + Send + Sync + 'static {
-    /// A pose: maps its own frame to the world's, or to that of another pose.
+    /// A pose, which maps its own frame to the frame of the world or of another pose.
     type Pose: Copy + Debug + PartialEq + Send + Sync;
     /// The place of a landmark.
     type Landmark: Copy + Debug + PartialEq + Send + Sync;
-    /// Information matrix of a measured pose: translation, then rotation.
+    /// Information matrix of a measured pose: the translation first, then the rotation.
     type PoseInformation: Copy + Debug + PartialEq + Send + Sync;
     /// Information matrix of a measured landmark.
     type LandmarkInformation: Copy + Debug + PartialEq + Send + Sync;
@@ -23,7 +23,7 @@ pub trait Place: Copy + Debug + PartialEq + Send + Sync + 'static {
     fn compose(from: &Self::Pose, step: &Self::Pose) -> Self::Pose;
     /// The inverse of a pose.
     fn inverse(pose: &Self::Pose) -> Self::Pose;
-    /// The place in the world of a landmark seen from `pose`.
+    /// The place in the world of a landmark that is seen from `pose` at `landmark`.
     fn place(pose: &Self::Pose, landmark: &Self::Landmark) -> Self::Landmark;
     /// Whether all numbers of a pose are finite.
     fn is_finite(pose: &Self::Pose) -> bool;
@@ -81,11 +81,11 @@ where
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PoseGraph<P: Place> {
-    /// First guess of the poses, in the order of the file.
+    /// Initial guess of the poses, in the order of the file.
     pub poses: Vec<P::Pose>,
     /// The name of each pose in the file.
     pub pose_names: Vec<u64>,
-    /// First guess of the landmarks, in the order of the file.
+    /// Initial guess of the landmarks, in the order of the file.
     pub landmarks: Vec<P::Landmark>,
     /// The name of each landmark in the file.
     pub landmark_names: Vec<u64>,
@@ -93,51 +93,52 @@ pub struct PoseGraph<P: Place> {
     pub fixed_poses: Vec<u32>,
     /// Landmarks that the file holds fixed, ascending.
     pub fixed_landmarks: Vec<u32>,
-    /// Poses measured from poses, in the order of the file.
+    /// Measurements of poses from poses, in the order of the file.
     pub steps: Vec<Step<P>>,
-    /// Landmarks measured from poses, in the order of the file.
+    /// Measurements of landmarks from poses, in the order of the file.
     pub sightings: Vec<Sighting<P>>,
 }
 
 impl<P: Place> PoseGraph<P> {
-    /// The name of a pose in the file, or its place in [`PoseGraph::poses`] if it has none.
+    /// The name of a pose in the file, or its index in [`PoseGraph::poses`] if it has no name.
     pub fn pose_name(&self, pose: u32) -> u64 {
         self.pose_names.get(pose as usize).copied().unwrap_or(pose.into())
     }
 
-    /// The name of a landmark in the file, or its place in [`PoseGraph::landmarks`] if it has none.
+    /// The name of a landmark in the file, or its index in [`PoseGraph::landmarks`] if it has no
+    /// name.
     pub fn landmark_name(&self, landmark: u32) -> u64 {
         self.landmark_names.get(landmark as usize).copied().unwrap_or(landmark.into())
     }
 }
 
-/// A pose measured from another one.
+/// A measurement of a pose from another pose.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step<P: Place> {
-    /// The pose it is measured from.
+    /// The pose from which `to` is measured.
     pub from: u32,
     /// The measured pose.
     pub to: u32,
-    /// `to` in the frame of `from`.
+    /// The measured pose in the frame of `from`.
     pub measured: P::Pose,
-    /// Inverse of the measurement's covariance.
+    /// The inverse of the measurement's covariance.
     pub information: P::PoseInformation,
 }
 
-/// A landmark measured from a pose.
+/// A measurement of a landmark from a pose.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sighting<P: Place> {
-    /// The pose it is seen from.
+    /// The pose from which the landmark is seen.
     pub pose: u32,
     /// The landmark.
     pub landmark: u32,
     /// The landmark in the frame of the pose.
     pub measured: P::Landmark,
-    /// Inverse of the measurement's covariance.
+    /// The inverse of the measurement's covariance.
     pub information: P::LandmarkInformation,
 }
 
-/// A graph of either space.
+/// A graph in the plane or in space.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Graph {

@@ -1,13 +1,12 @@
-//! Information matrices of a graph: it finds those that a solver cannot use, and replaces them by
-//! usable ones.
+//! Finds information matrices of a graph that a solver cannot use, and replaces them.
 use super::{Manifold, PoseGraph};
 use nalgebra::DMatrix;
 
 impl<P: Manifold> PoseGraph<P> {
-    /// Edges whose information matrices have a negative eigenvalue (beyond rounding): their number,
-    /// and the names of the first one's ends.
+    /// The number of edges whose information matrices have a negative eigenvalue (beyond rounding),
+    /// and the names of the first such edge's ends.
     ///
-    /// With such a matrix, Σ eᵀΩe rewards errors and need not have a minimum.
+    /// With such a matrix Σ eᵀΩe falls when an error grows, and need not have a minimum.
     pub fn indefinite(&self) -> Option<(usize, (u64, u64))> {
         let steps = self.steps.iter().filter(|step| is_indefinite(P::step_information(&step.information)));
         let mut ends = steps.map(|step| (self.pose_name(step.from), self.pose_name(step.to)));
@@ -17,7 +16,7 @@ impl<P: Manifold> PoseGraph<P> {
         Some((1 + ends.count() + seen.count(), first))
     }
 
-    /// Number of measurements from which [`PoseGraph::isotropic`] takes weight. Their information
+    /// Number of measurements that lose their weight in [`PoseGraph::isotropic`]: their information
     /// about a translation, rotation or landmark is not zero, but the mean variance is not
     /// positive.
     pub fn losing(&self) -> usize {
@@ -38,23 +37,23 @@ impl<P: Manifold> PoseGraph<P> {
         steps.count() + sightings.count()
     }
 
-    /// Number of measurements without weight: their information is zero.
+    /// Number of measurements with zero information.
     pub fn weightless(&self) -> usize {
         let steps = self.steps.iter().filter(|step| is_zero(P::step_information(&step.information)));
         let sightings = self.sightings.iter().filter(|one| is_zero(P::sighting_information(&one.information)));
         steps.count() + sightings.count()
     }
 
-    /// A copy of the graph in which every information matrix is isotropic. The weights are those of
-    /// D. M. Rosen, L. Carlone, A. S. Bandeira, J. J. Leonard, *SE-Sync: A Certifiably Correct
-    /// Algorithm for Synchronization over the Special Euclidean Group*, 2019: τ = d/tr(Ω⁻¹) of the
-    /// d rows of translations, and 2κ of rotations. In space κ = 3/(2·tr(Ω⁻¹)) of the rows of
-    /// rotations; in the plane κ is their Ω.
+    /// A copy of the graph in which every information matrix is isotropic. The weights are from D.
+    /// M. Rosen, L. Carlone, A. S. Bandeira, J. J. Leonard, *SE-Sync: A Certifiably Correct
+    /// Algorithm for Synchronization over the Special Euclidean Group*, 2019: translations get τ =
+    /// d/tr(Ω⁻¹) from their d rows of Ω, and rotations get 2κ. In space κ = 3/(2·tr(Ω⁻¹)) from the
+    /// rows of rotations; in the plane κ is the element of Ω for the angle.
     ///
-    /// χ² then is their objective: exactly in space, and except for the fourth power of angles in
-    /// the plane. Measurements that have no positive weight by these rules get 0: see
-    /// [`PoseGraph::losing`]. Apply it once: in the plane every time doubles the weight of
-    /// rotations.
+    /// Then χ² is the objective of that paper: exactly in space, and up to the fourth power of
+    /// angles in the plane. Measurements that have no positive weight by these rules get weight 0:
+    /// see [`PoseGraph::losing`]. Call this function once: in the plane each call doubles the
+    /// weight of rotations.
     pub fn isotropic(mut self) -> Self {
         self.steps.iter_mut().for_each(|step| step.information = P::isotropic_step(&step.information));
         self.sightings.iter_mut().for_each(|one| one.information = P::isotropic_sighting(&one.information));
@@ -66,8 +65,8 @@ pub(crate) fn is_zero(elements: &[f64]) -> bool {
     elements.iter().all(|&x| x == 0.0)
 }
 
-/// Whether a factorization of a symmetric matrix fails for other reasons than rounding. The units
-/// of its rows do not matter.
+/// Whether a symmetric matrix has a negative eigenvalue that is not due to rounding, found by a
+/// factorization. The units of its rows do not matter.
 fn is_indefinite(elements: &[f64]) -> bool {
     let side = elements.len().isqrt();
     let matrix = DMatrix::from_column_slice(side, side, elements);

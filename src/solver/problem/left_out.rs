@@ -1,9 +1,9 @@
-//! Cameras, points, poses and landmarks that are no unknowns, and why.
+//! Cameras, points, poses and landmarks that are not unknowns, and the reasons.
 
-/// The reason why something is no unknown.
+/// The reason why a member is not an unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
-    /// The solver holds it, because nothing else holds its part of the graph.
+    /// The solver holds it, because nothing else fixes its part of the graph.
     Held,
     /// The file fixes it.
     Fixed,
@@ -11,14 +11,14 @@ pub enum Why {
     Unseen,
 }
 
-/// Members of one kind that have no columns in J for one reason.
+/// Members of one kind that have no columns in J for the same reason.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeftOut {
     /// The kind of the members: "camera", "point", "pose" or "landmark".
     pub kind: &'static str,
-    /// The group of J's columns in which they are missing.
+    /// The group of J's columns that lacks these members.
     pub group: usize,
-    /// Their names in the file, in its order.
+    /// The names of the members in the file, in the file's order.
     pub names: Vec<u64>,
     /// Number of members of this kind.
     pub all: usize,
@@ -43,7 +43,7 @@ impl LeftOut {
         })
     }
 
-    /// The members in words, with a bounded list of names, such as `poses 0, 4 and 7`.
+    /// Describes the members with a bounded list of names, such as `poses 0, 4 and 7`.
     pub fn listed(&self) -> String {
         let Self { kind, names, .. } = self;
         let words: Vec<String> = names.iter().take(Self::NAMED).map(u64::to_string).collect();
@@ -57,14 +57,14 @@ impl LeftOut {
         }
     }
 
-    /// The measurements that this kind has, as a plural noun.
+    /// The kind of measurements of these members, as a plural noun.
     pub fn evidence(&self) -> &'static str {
         if matches!(self.kind, "camera" | "point") { "observations" } else { "measurements" }
     }
 
-    /// A sentence that these members have no blocks in some of the matrices `names`, which are
-    /// those of `Linearization::matrix_names` and S; `None` if none of these has blocks of this
-    /// kind.
+    /// A sentence that says which of the matrices `names` have no blocks for these members; `None`
+    /// if no such matrix has blocks for this kind of member. `names` are names from
+    /// `Linearization::matrix_names`, and S.
     pub fn of_matrices(&self, names: &[&str]) -> Option<String> {
         let has = |name: &&str| match *name {
             "U" | "S" | "Jc" => self.group == 0,

@@ -2,19 +2,19 @@
 use super::rows::{CellValues, Row, RowCost, write_rows};
 use crate::{BlockGroups, Bsr, Device, DeviceGroups, DeviceMatrix, DeviceVector, Error, Group, Result, Weights};
 
-/// A nonlinear least-squares problem whose unknowns come in one or two groups: cameras and points,
+/// A nonlinear least-squares problem with one or two groups of unknowns: cameras and points, or
 /// poses and landmarks.
 ///
-/// Make a second group of the many unknowns that few measurements touch. A solver may eliminate it,
-/// so a row of blocks touches at most one unknown of the second group. A third kind of unknowns
-/// goes into the first group, as blocks of its size.
+/// Put unknowns that are many, and each occur in few measurements, into a second group. A solver
+/// may eliminate the second group, so each row of blocks touches at most one of its unknowns. Split
+/// a third kind of unknowns into blocks of the size of the first group, and add these to it.
 ///
 /// The cost is half the sum of ρ(eᵀWe) over all measurements; ρ is a [`Loss`](super::Loss).
 pub trait LeastSquares: Sync {
     /// Values of all unknowns and of all fixed members.
     type State: Clone + Send + Sync;
 
-    /// The state that the problem came with.
+    /// The initial state of the problem.
     fn start(&self) -> Self::State;
 
     /// The pattern of J with memory for its values on `device`, and the information matrices.
@@ -23,27 +23,27 @@ pub trait LeastSquares: Sync {
     /// [`Error::Memory`], [`Error::Unsupported`] without double precision.
     fn prepare(&self, device: &Device) -> Result<Linearization>;
 
-    /// Evaluates J and W·e of `state` on all threads and writes them straight into the arrays on
-    /// the device. Returns the cost. A problem that also writes [`Linearization::row_costs_mut`]
-    /// lets a solver see rows that hide all others in the cost, and name them.
+    /// Evaluates J and W·e of `state` on all threads and writes them directly to the arrays on the
+    /// device. Returns the cost. If the problem also writes [`Linearization::row_costs_mut`], a
+    /// solver can find and name rows that hide all others in the cost.
     ///
     /// # Errors
     /// [`Error::Argument`] for a linearization of other sizes, [`Error::OpenCl`],
     /// [`Error::Memory`].
     fn linearize(&self, state: &Self::State, to: &mut Linearization) -> Result<f64>;
 
-    /// The cost of `state`, with the same bits as [`LeastSquares::linearize`] gives.
+    /// The cost of `state`, with the same bits as the result of [`LeastSquares::linearize`].
     fn cost(&self, state: &Self::State) -> f64;
 
-    /// `state` after a step. The step has a vector of numbers for each group of unknowns, in the
-    /// order of J's columns.
+    /// Returns `state` after a step. The step has a vector for each group of unknowns, with numbers
+    /// in the order of J's columns.
     ///
     /// # Errors
     /// [`Error::Length`] for a vector of another length than its group of unknowns.
     fn moved(&self, state: &Self::State, step: &[Vec<f64>]) -> Result<Self::State>;
 
-    /// Whether steps need no damping. [`minimize`](crate::solver::least_squares::minimize) asks
-    /// before steps of Gauss and Newton; the default finds nothing.
+    /// Checks that steps need no damping. [`minimize`](crate::solver::least_squares::minimize)
+    /// calls this before Gauss-Newton steps. By default all problems pass.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if the measurements leave the unknowns free to
@@ -53,7 +53,7 @@ pub trait LeastSquares: Sync {
     }
 }
 
-/// J and W·e at a state, on a device: H = JᵀWJ, and the gradient of the cost is Jᵀ·(W·e).
+/// J and W·e at a state, on a device. Then H = JᵀWJ, and the gradient of the cost is Jᵀ·(W·e).
 ///
 /// J is row-major: a row of blocks for each measurement, in groups of rows by groups of unknowns.
 /// Unknowns are numbered as in the steps of [`LeastSquares::moved`].
@@ -71,9 +71,9 @@ pub struct Linearization {
 pub type RowWeights<'a> = Weights<&'a DeviceMatrix<Bsr<f64>>, &'a DeviceVector<f64>>;
 
 impl Linearization {
-    /// Prepares memory for a J of this pattern. If `information` has any, W is block-diagonal for
-    /// each group of rows. If `robust`, each row has a weight. A problem of your own writes its
-    /// values by [`Linearization::jacobian_mut`] and the other `_mut` methods.
+    /// Prepares memory for a J of this pattern. If `information` is not empty, W is block-diagonal
+    /// for each group of rows. If `robust`, each row has a weight. A problem of your own writes its
+    /// values through [`Linearization::jacobian_mut`] and the other `_mut` methods.
     ///
     /// # Errors
     /// [`Error::Argument`] for more than two groups of unknowns, for an unknown that no row
@@ -112,8 +112,8 @@ impl Linearization {
         &mut self.jacobian
     }
 
-    /// For each group of rows the vector that Jᵀ maps to the gradient: W·e with the weights of
-    /// the loss, or √w·e if J is √w·J.
+    /// For each group of rows, the vector that Jᵀ maps to the gradient: W·e including the weights
+    /// of the loss, or √w·e if J is multiplied by √w.
     pub fn weighted_residuals(&self) -> &[DeviceVector<f64>] {
         &self.weighted
     }
@@ -123,37 +123,37 @@ impl Linearization {
         &mut self.weighted
     }
 
-    /// The weights of a robust loss for each group of rows, to be written. Empty if there is no
-    /// such loss, or if J contains them.
+    /// The weights of a robust loss for each group of rows, to be written. The slice is empty if
+    /// there is no such loss, or if J includes the weights.
     pub fn robust_weights_mut(&mut self) -> &mut [DeviceVector<f64>] {
         &mut self.robust
     }
 
-    /// Number of rows of blocks, in all groups of rows.
+    /// Number of rows of blocks in all groups of rows.
     fn rows(&self) -> usize {
         self.jacobian.row_groups().iter().map(|group| group.blocks).sum()
     }
 
-    /// The costs of the rows of blocks, through all groups of rows, without the half. Empty if the
-    /// problem does not write them.
+    /// The costs of the rows of blocks, through all groups of rows, without the factor 1/2. The
+    /// slice is empty if the problem does not write them.
     pub fn row_costs(&self) -> &[RowCost] {
         &self.row_costs
     }
 
-    /// Mutable access to [`Linearization::row_costs`]. Each linearization writes all rows of
-    /// blocks.
+    /// Mutable access to [`Linearization::row_costs`]. Each linearization must write the costs of
+    /// all rows.
     pub fn row_costs_mut(&mut self) -> &mut [RowCost] {
         self.row_costs.resize(self.rows(), RowCost::default());
         &mut self.row_costs
     }
 
-    /// Exchanges the costs of the rows for those of another state, or for none.
+    /// Swaps the costs of the rows with the costs of another state, or with an empty vector.
     #[cfg(feature = "faer")]
     pub(crate) fn swap_row_costs(&mut self, other: &mut Vec<RowCost>) {
         std::mem::swap(&mut self.row_costs, other);
     }
 
-    /// Whether each row of blocks, through all groups of rows, touches an unknown.
+    /// Whether each row of blocks touches an unknown, for the rows of all groups.
     #[cfg(feature = "faer")]
     pub(crate) fn touching(&self) -> Vec<bool> {
         let mut row_ptrs = self.row_ptr.iter();
@@ -178,7 +178,7 @@ impl Linearization {
     }
 
     /// W of each group of rows, for a weighted [`Product::gram`](crate::Product::gram). `None` if J
-    /// was multiplied by the root of W, so that H = JᵀJ.
+    /// is multiplied by the root of W, so that H = JᵀJ.
     pub fn weights(&self) -> Option<Vec<RowWeights<'_>>> {
         let of = |(row, information)| match self.robust.get(row) {
             Some(weights) => Weights::Scaled { information, weights },
@@ -187,13 +187,13 @@ impl Linearization {
         (!self.information.is_empty()).then(|| self.information.iter().enumerate().map(of).collect())
     }
 
-    /// The device of the matrices.
+    /// The device that holds the matrices.
     pub fn device(&self) -> &Device {
         self.jacobian.device()
     }
 }
 
-/// Refuses a number of groups of unknowns that cannot be solved.
+/// Refuses a number of groups of unknowns that the solvers do not support.
 pub(in crate::solver) fn check_groups(groups: usize) -> Result<()> {
     let what = match groups {
         0 => return Err(Error::Argument("the problem has no unknowns".into())),
@@ -239,7 +239,7 @@ fn check_second(jacobian: &BlockGroups<Bsr<f64>>) -> Result<()> {
     Ok(())
 }
 
-/// The cells of one group of rows and their vectors, ready to be written.
+/// The cells of one group of rows and the vectors of these rows, ready to be written.
 pub(super) struct GroupRows<'a, const CELLS: usize> {
     pub cells: [CellValues<'a>; CELLS],
     pub weighted: &'a mut DeviceVector<f64>,

@@ -1,12 +1,12 @@
 //! Robust losses: functions that limit the cost of a large residual.
 use crate::{Error, Result};
 
-/// ρ(s) of the squared length s of a measurement's weighted residual. A cost is half the sum of ρ
-/// over all measurements.
+/// The function ρ(s) of the squared length s of a measurement's weighted residual. A cost is half
+/// the sum of ρ over all measurements.
 ///
-/// Residuals are reweighted: a step is that of least squares with the weight ρ'(s), and its
-/// gradient is the cost's (P. W. Holland, R. E. Welsch, *Robust Regression Using Iteratively
-/// Reweighted Least-Squares*, 1977).
+/// Residuals are reweighted: a step solves least squares with the weights ρ'(s), and its gradient
+/// equals the gradient of the cost (P. W. Holland, R. E. Welsch, *Robust Regression Using
+/// Iteratively Reweighted Least-Squares*, 1977).
 ///
 /// ```
 /// use blockmul::solver::problem::Loss;
@@ -28,7 +28,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// The loss of a squared length.
+    /// The value ρ(s) of the loss for a squared length s.
     pub fn rho(self, s: f64) -> f64 {
         match self {
             Self::Squared => s,
@@ -38,7 +38,7 @@ impl Loss {
         }
     }
 
-    /// ρ'(s), from 0 to 1.
+    /// The weight ρ'(s), from 0 to 1.
     pub fn weight(self, s: f64) -> f64 {
         match self {
             Self::Squared => 1.0,
@@ -48,7 +48,7 @@ impl Loss {
         }
     }
 
-    /// Refuses a width that is not a positive number, or is too small or large to be squared.
+    /// Refuses a width that is not a positive number, or whose square is not a normal number.
     pub(super) fn check(self) -> Result<()> {
         match self {
             Self::Huber(width) | Self::Cauchy(width) if !is_width(width) => Err(Error::Argument(format!(
@@ -106,7 +106,8 @@ mod tests {
     fn weights_are_the_derivatives_and_losses_are_smooth() {
         for loss in [Loss::Squared, Loss::Huber(1.5), Loss::Cauchy(0.7)] {
             for s in [0.01, 1.0, 2.2, 2.3, 50.0] {
-                // Central differences of step h: an error of h²·ρ'''/6, less than 1e-8 here.
+                // Central differences with step h have an error of h²·ρ'''/6, which is below 1e-8
+                // here.
                 let h = 1e-5 * s;
                 let slope = (loss.rho(s + h) - loss.rho(s - h)) / (2.0 * h);
                 assert_relative_eq!(loss.weight(s), slope, max_relative = 1e-8);

@@ -2,25 +2,27 @@
 //! matrices that this library multiplies.
 //!
 //! | Problem | Read by | Unknowns | Residuals |
-//! |---|---|---|---|
-//! | [`BundleAdjustment`] | [`bal`] | cameras (9 numbers), points (3) | 2 an observation |
+//! | [`BundleAdjustment`] | [`bal`] | cameras (9 numbers), points (3 numbers) | 2 for each
+//! observation |
+//! | [`PoseGraph`] | [`g2o`], [`isam`], [`toro`] | poses (3 or 6 numbers), landmarks (2 or 3) | one
+//! for each measured number |
 //! | [`PoseGraph`] | [`g2o`], [`isam`], [`toro`] | poses (3, 6), landmarks (2, 3) | 1 a number |
 //!
-//! A pose graph is in the plane or in space. [`BundleProblem`] and [`GraphProblem`] linearise
-//! bundle adjustments and graphs. [`AnyProblem`] linearises whichever a file has.
+//! A pose graph is in the plane or in space. [`BundleProblem`] linearises a bundle adjustment,
+//! [`GraphProblem`] a graph, and [`AnyProblem`] the problem of any file.
 //!
 //! [`read`] and [`read_with`] recognise these files by their contents. A [`LeastSquares`] problem
-//! is evaluated on all threads of the host, straight into the arrays of J and W·e on a device
-//! ([`Linearization`]). Derivatives are analytic ([`Camera`], [`Manifold`]); losses may be robust
-//! ([`Loss`]). `solver::least_squares` (feature `faer`) forms H = JᵀWJ and Schur complements, and
-//! makes steps of them.
+//! is evaluated on all threads of the host, and J and W·e are written directly to arrays on a
+//! device ([`Linearization`]). Derivatives are analytic ([`Camera`], [`Manifold`]); losses may be
+//! robust ([`Loss`]). `solver::least_squares` (feature `faer`) forms H = JᵀWJ and Schur
+//! complements, and solves for steps.
 //!
-//! [`write()`] writes files of BAL and of g2o.
-//! [`generate::problem`](crate::generate::problem) makes problems of any size.
+//! [`write()`] writes files of BAL and of g2o. [`generate::problem`](crate::generate::problem)
+//! generates problems of any size.
 //!
-//! Readers take files plain or packed (gzip, bzip2, xz, zstd: recognised by their first bytes, not
-//! their names) or in archives (tar, zip). They check that numbers are finite and that everything
-//! named exists, and refuse with `path:line: reason`.
+//! Readers accept plain files, packed files (gzip, bzip2, xz, zstd, recognised by their first bytes
+//! and not their names) and archives (tar, zip). They check that numbers are finite and that
+//! everything that is named exists. An error is `path:line: reason`.
 mod any;
 mod bundle;
 mod camera;

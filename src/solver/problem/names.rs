@@ -1,35 +1,35 @@
-//! The names of unknowns and measurements in the file of a problem, for a solver's messages.
+//! The names that unknowns and measurements have in a problem's file, for messages of solvers.
 use super::{BundleProblem, GraphProblem, LeastSquares, LeftOut, Manifold, Observation, Sighting, Step, Why};
 
 /// A problem whose unknowns and measurements have names.
 ///
-/// A solver counts unknowns as the columns of J, and measurements as its rows. The problem also
-/// counts members without columns, and a file may have any names.
+/// A solver numbers unknowns by the columns of J, and measurements by its rows. The numbers of a
+/// problem also count members without columns, and the names in a file are arbitrary.
 pub trait Named: LeastSquares {
     /// The kind of problem, such as "bundle adjustment".
     fn kind(&self) -> &'static str;
 
-    /// Whether twice the cost is a χ², as for graphs; for bundle adjustments the cost is in squared
-    /// pixels.
+    /// Whether twice the cost is a χ². This is so for graphs; the cost of a bundle adjustment is in
+    /// squared pixels.
     fn has_chi2(&self) -> bool;
 
-    /// The contents of the problem, in a line: "49 cameras, 7776 points, 31843 observations".
+    /// The contents of the problem in one line: "49 cameras, 7776 points, 31843 observations".
     fn describe(&self) -> String;
 
-    /// The unknown with this number in its group of columns of J.
+    /// The name of the unknown with this number in its group of columns of J.
     fn unknown(&self, group: usize, number: usize) -> Option<String>;
 
-    /// The names of the numbers of an unknown.
+    /// The names of the numbers that describe an unknown of this group.
     fn coordinates(&self, group: usize) -> &'static [&'static str];
 
-    /// The measurement of this row of J.
+    /// A description of the measurement in this row of J.
     fn measurement(&self, row: usize) -> String;
 
     /// The members that have no columns in J.
     fn left_out(&self) -> Vec<LeftOut>;
 }
 
-/// Numbers with their nouns.
+/// Joins numbers and their nouns.
 fn counted(all: impl Iterator<Item = (usize, &'static str)>) -> String {
     let one = |(count, noun)| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     all.map(one).collect::<Vec<_>>().join(", ")

@@ -1,18 +1,18 @@
-//! Coordinates about a local origin. If the scene is far from the origin, as in UTM or ECEF
-//! coordinates, a small turn of a camera about the origin is almost the same as a shift, and a
-//! solver cannot separate the two.
+//! Coordinates relative to a local origin. If the scene is far from the origin, as in UTM or ECEF
+//! coordinates, a small rotation of a camera about the origin is almost the same as a translation,
+//! and a solver cannot distinguish the two.
 use super::{BundleAdjustment, Camera, Observation};
 use nalgebra::Vector3;
 
-/// An origin is far if it is this many times as far away as three quarters of the points and
-/// cameras with observations are from their middle. The condition of the normal equations grows
-/// with the square of this.
+/// An origin is far if its distance from the middle of the scene is more than this many times the
+/// radius that contains three quarters of the points and cameras with observations. The condition
+/// number of the normal equations grows with the square of this ratio.
 const FAR: f64 = 100.0;
 
 impl BundleAdjustment {
     /// A place in the middle of the points and cameras with observations, if the origin of the
-    /// coordinates is far from them. The problem is then better solved
-    /// [about](BundleAdjustment::about) this place.
+    /// coordinates is far from them. Coordinates [about](BundleAdjustment::about) this place make
+    /// the problem better conditioned.
     ///
     /// ```
     /// use blockmul::solver::problem::bal;
@@ -45,13 +45,14 @@ impl BundleAdjustment {
         if !distance.is_finite() || !spread.is_normal() || distance <= FAR * spread {
             return None;
         }
-        // A multiple of a power of two: the differences of most coordinates from it are exact.
+        // The origin is a multiple of a power of two, so the differences between it and most
+        // coordinates are exact.
         let grid = spread.log2().floor().exp2();
         Some(middle.map(|x| (x / grid).round() * grid))
     }
 
-    /// The problem in coordinates whose origin is at `origin`: points X - origin, translations t +
-    /// R·origin. Cameras see the points where they did.
+    /// The problem in coordinates whose origin is at `origin`: points are X - origin, translations
+    /// t + R·origin. Cameras see the points where they did before.
     pub fn about(mut self, origin: [f64; 3]) -> Self {
         let by = Vector3::from(origin);
         for camera in &mut self.cameras {
@@ -65,7 +66,7 @@ impl BundleAdjustment {
     }
 }
 
-/// The number below which a share `part`/`of` of the numbers lies; NaN if there are no numbers.
+/// The number below which a share `part`/`of` of the numbers lies, or NaN if there are none.
 fn quantile(part: usize, of: usize, numbers: impl Iterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.collect();
     let place = numbers.len() * part / of;

@@ -7,16 +7,16 @@ use super::{
 };
 use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
 
-/// Poses, and landmarks if there are any, to be moved until they agree best with the measurements.
-/// The cost is half of Σ ρ(eᵀΩe).
+/// Moves poses, and landmarks if there are any, to fit the measurements. The cost is half of Σ
+/// ρ(eᵀΩe).
 ///
 /// J has a row for each step (6x6 or 3x3 blocks), then one for each sighting, in the order of the
-/// file. It has columns for poses, then for landmarks. Moves and residuals are those of
+/// file. It has columns for poses, then for landmarks. Moves and residuals are defined by
 /// [`Manifold`]. Fixed poses and landmarks, and those without measurements, have no columns. Each
-/// part of the graph is examined on its own ([`PoseGraph::gauge`]): its first measured pose is held
-/// if nothing that the file fixes touches it. In a part that sees fixed landmarks no pose is held,
-/// even if the part can still turn about them; then its steps need damping
-/// ([`LeastSquares::check_undamped`]).
+/// part of the graph is examined separately ([`PoseGraph::gauge`]). If no vertex that the file
+/// fixes is measured from the part, its first measured pose is held. In a part that sees fixed
+/// landmarks no pose is held, even if the part can still turn about these landmarks; then its steps
+/// need damping ([`LeastSquares::check_undamped`]).
 pub struct GraphProblem<P: Manifold> {
     graph: PoseGraph<P>,
     loss: Loss,
@@ -37,7 +37,7 @@ pub struct GraphState<P: Place> {
 }
 
 impl<P: Manifold> PoseGraph<P> {
-    /// Poses that have measurements, each once for each of its measurements.
+    /// The poses that have measurements. A pose is repeated for each of its measurements.
     pub(super) fn measured(&self) -> impl Iterator<Item = u32> {
         let ends = self.steps.iter().flat_map(|step| [step.from, step.to]);
         ends.chain(self.sightings.iter().map(|one| one.pose))
@@ -87,37 +87,38 @@ impl<P: Manifold> GraphProblem<P> {
         Ok(Self { graph, loss, gauge, poses, landmarks, size })
     }
 
-    /// The graph as it was given to [`GraphProblem::new`].
+    /// The graph that was given to [`GraphProblem::new`].
     pub fn graph(&self) -> &PoseGraph<P> {
         &self.graph
     }
 
-    /// The pose, as [`PoseGraph::poses`] counts, that is the unknown `number` of the first group of
-    /// columns of J.
+    /// The pose that is unknown `number` of the first group of columns of J, as an index into
+    /// [`PoseGraph::poses`].
     pub fn unknown_pose(&self, number: usize) -> Option<usize> {
         self.poses.of_number(number)
     }
 
-    /// The poses that are held though the file does not fix them, ascending: [`Gauge::held`].
+    /// The poses that are held but not fixed by the file, ascending: [`Gauge::held`].
     ///
     /// [`Gauge::held`]: super::Gauge::held
     pub fn held(&self) -> &[u32] {
         &self.gauge.held
     }
 
-    /// The poses without columns in J, ascending: fixed ones, held ones, and those without
+    /// The poses without columns in J, ascending: fixed poses, held poses, and poses without
     /// measurements.
     pub fn missing_poses(&self) -> impl Iterator<Item = u32> {
         self.poses.missing()
     }
 
-    /// The landmarks without columns in J, ascending: fixed ones and those without measurements.
+    /// The landmarks without columns in J, ascending: fixed landmarks and landmarks without
+    /// measurements.
     pub fn missing_landmarks(&self) -> impl Iterator<Item = u32> {
         self.landmarks.missing()
     }
 
-    /// The landmark, as [`PoseGraph::landmarks`] counts, that is the unknown `number` of the second
-    /// group of columns of J.
+    /// The landmark that is unknown `number` of the second group of columns of J, as an index into
+    /// [`PoseGraph::landmarks`].
     pub fn unknown_landmark(&self, number: usize) -> Option<usize> {
         self.landmarks.of_number(number)
     }
@@ -129,7 +130,7 @@ impl<P: Manifold> GraphProblem<P> {
     }
 
     /// Groups of rows and of columns of J. There are no rows of steps if all measurements are
-    /// sightings, and no columns of landmarks if none is unknown.
+    /// sightings, and no columns of landmarks if no landmark is unknown.
     fn groups(&self) -> (Vec<Group>, Vec<Group>) {
         let (steps, sightings) = (self.graph.steps.len(), self.graph.sightings.len());
         let mut rows = Vec::new();
@@ -140,7 +141,7 @@ impl<P: Manifold> GraphProblem<P> {
         (rows, cols)
     }
 
-    /// A cell of J. `rows` has for each row the unknowns of its blocks, ascending.
+    /// A cell of J. For each row, `rows` gives the unknowns of its blocks, ascending.
     fn cell(shape: BlockShape, unknowns: &Unknowns, rows: impl Iterator<Item = [Option<u32>; 2]>) -> Result<Bsr<f64>> {
         let (mut row_ptr, mut col_idx) = (vec![0], Vec::new());
         for mut of_row in rows {
@@ -167,8 +168,8 @@ impl<P: Manifold> GraphProblem<P> {
         ])
     }
 
-    /// The cost of the measurements that touch an unknown. Those between poses and landmarks that
-    /// are held are constant, and may hide all others in a sum.
+    /// The cost of the measurements that touch an unknown. Measurements between held poses and
+    /// landmarks are constant, and may hide all others in a sum.
     #[cfg(feature = "faer")]
     pub(crate) fn cost_of_unknowns(&self, state: &GraphState<P>) -> f64 {
         self.cost_of(state, false)
@@ -219,7 +220,7 @@ impl<P: Manifold> GraphProblem<P> {
         let (residual, by_pose, by_landmark) = P::sighting_with_derivatives(one, two, measured);
         let weighted = P::weighted_sighting(information, &residual);
         let [in_pose, in_landmark] = to.blocks;
-        // Empty if the pose or landmark is held fixed.
+        // The slice is empty if the pose or landmark is held fixed.
         in_pose.copy_from_slice(&by_pose.as_ref()[..in_pose.len()]);
         in_landmark.copy_from_slice(&by_landmark.as_ref()[..in_landmark.len()]);
         let places = [P::position(one), P::landmark_position(two), P::landmark_position(measured)];
@@ -227,9 +228,9 @@ impl<P: Manifold> GraphProblem<P> {
         self.row_cost(cost, places, P::sighting_information(information))
     }
 
-    /// The cost of the measurement between two places, with the costs at which it is met or
-    /// rounding. Its residual is compared with their distance, the measured distance and the usual
-    /// one; angles are compared with 1. Places far from the origin are rounded.
+    /// The cost of the measurement between two places, and the costs at which it counts as met or
+    /// as rounding. Its residual is compared with the distance of the places, the measured distance
+    /// and the usual distance; angles are compared with 1. Places far from the origin are rounded.
     fn row_cost(&self, cost: f64, [from, to, measured]: [[f64; 3]; 3], information: &[f64]) -> RowCost {
         let sum = |of: &dyn Fn(usize) -> f64| (0..3).map(of).sum::<f64>();
         let reach = self.size + sum(&|axis| (to[axis] - from[axis]).abs() + measured[axis].abs());
@@ -243,7 +244,8 @@ impl<P: Manifold> GraphProblem<P> {
         RowCost { cost, met: cost_of(MET), rounding: cost_of(ROUNDED) }
     }
 
-    /// Returns ρ(eᵀΩe), and stores the weight it gives the row.
+    /// Returns the cost ρ(eᵀΩe) of a row. Writes Ωe times the loss's weight to `to`, and that
+    /// weight to `weight_to`.
     fn count(&self, residual: &[f64], weighted: &[f64], to: &mut [f64], weight_to: Option<&mut f64>) -> f64 {
         let squared = dot(residual, weighted);
         let weight = self.loss.weight(squared);
@@ -263,7 +265,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Information matrices as a block-diagonal matrix.
+/// Makes a block-diagonal matrix of information matrices.
 fn block_diagonal<'a>(side: usize, blocks: impl Iterator<Item = &'a [f64]>) -> Result<Bsr<f64>> {
     let values: Vec<f64> = blocks.flatten().copied().collect();
     let n = values.len() / (side * side);
@@ -306,7 +308,7 @@ impl<P: Manifold> LeastSquares for GraphProblem<P> {
         let Linearization { jacobian, weighted, robust, row_ptr, row_costs, .. } = to;
         let (of_steps, of_sightings) = row_costs.split_at_mut(steps);
         let mut vectors = weighted.iter_mut().zip(robust.iter_mut().map(Some).chain(std::iter::repeat_with(|| None)));
-        // If all landmarks are held fixed, they have no cell.
+        // If all landmarks are held fixed, J has no cell for them.
         let no_blocks = vec![0; sightings + 1];
         let mut sum = 0.0;
         jacobian.write_values_with(|cells| -> Result<()> {

@@ -1,8 +1,8 @@
-//! Rows of a Jacobian written in parallel, straight into the arrays of its cells.
+//! Writes the rows of a Jacobian in parallel, directly to the arrays of its cells.
 use rayon::prelude::*;
 
-/// Rows that a thread writes at a time: enough to be worth a task, few enough to be shared out
-/// evenly.
+/// Number of rows that a thread writes in one task: large compared with the cost of a task, and
+/// small enough for an even distribution.
 const CHUNK: usize = 256;
 
 /// The values of a cell of J: row-major blocks in rows that begin at `row_ptr`.
@@ -12,13 +12,13 @@ pub(super) struct CellValues<'a> {
     pub area: usize,
 }
 
-/// The slices to write for one row of blocks.
+/// The slices that receive one row of blocks.
 pub(super) struct Row<'a, const CELLS: usize> {
-    /// The blocks of each cell, one after another.
+    /// The blocks of the row in each cell, one after another.
     pub blocks: [&'a mut [f64]; CELLS],
-    /// W·e: as many numbers as the row has.
+    /// W·e of this row.
     pub weighted: &'a mut [f64],
-    /// The weight of a robust loss, if it is wanted.
+    /// The weight of a robust loss, if weights are stored.
     pub weight: Option<&'a mut f64>,
 }
 
@@ -27,11 +27,11 @@ pub(super) struct Row<'a, const CELLS: usize> {
 pub struct RowCost {
     /// ρ(eᵀWe).
     pub cost: f64,
-    /// The cost at which the measurement counts as met: the cost of a residual of 1e-8 of the
-    /// numbers whose difference it is. No measurement is as exact. Rows that are met do not enter
-    /// the median, so they do not make others look large.
+    /// The cost at which the measurement counts as met. It belongs to a residual of 1e-8 of the
+    /// numbers whose difference the residual is; no measurement is as exact. Rows that are met do
+    /// not enter the median, so they do not make other rows look large.
     pub met: f64,
-    /// The cost at which the residual is nothing but rounding: about 1e-14 of the same numbers.
+    /// The cost at which the residual is only rounding: about 1e-14 of the same numbers.
     pub rounding: f64,
 }
 
@@ -47,8 +47,8 @@ pub(super) const MET: f64 = 1e-8;
 /// The residual that counts as rounding, as a share of the same numbers.
 pub(super) const ROUNDED: f64 = 1e-14;
 
-/// The median of measured lengths that are not zero, or 0. It stands for the size of a problem: the
-/// residuals of measurements of zero are compared with it.
+/// The median of the measured lengths that are not zero, or 0. It is the scale of a problem:
+/// residuals of measurements of length zero are compared with it.
 pub(super) fn usual_size(measured: impl Iterator<Item = f64>) -> f64 {
     let mut sizes: Vec<f64> = measured.filter(|&size| size > 0.0 && size.is_finite()).collect();
     if sizes.is_empty() {
@@ -58,8 +58,8 @@ pub(super) fn usual_size(measured: impl Iterator<Item = f64>) -> f64 {
     *sizes.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
-/// Makes `write` write every row, stores its cost in `costs`, and adds the costs up. The chunks of
-/// the sum do not depend on the number of threads, so that it has the same bits everywhere.
+/// Calls `write` for every row, stores each cost in `costs`, and adds the costs. The chunks of the
+/// sum do not depend on the number of threads, so the sum has the same bits everywhere.
 pub(super) fn write_rows<const CELLS: usize>(
     cells: [CellValues<'_>; CELLS],
     weighted: &mut [f64],
@@ -107,19 +107,19 @@ pub(super) fn write_rows<const CELLS: usize>(
     total(&sums)
 }
 
-/// Adds up `of` over all rows, in the chunks of [`write_rows`].
+/// Adds the values of `of` for all rows, in the chunks of [`write_rows`].
 pub(super) fn sum_rows(rows: usize, of: impl Fn(usize) -> f64 + Sync) -> f64 {
     let chunk = |chunk: usize| (chunk * CHUNK..rows.min((chunk + 1) * CHUNK)).map(&of).sum();
     let sums: Vec<f64> = (0..rows.div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
     total(&sums)
 }
 
-/// The sum; 0 for an empty list, for which `sum` gives -0.
+/// The sum, or 0 for an empty list, for which `sum` returns -0.
 fn total(sums: &[f64]) -> f64 {
     sums.iter().fold(0.0, |total, sum| total + sum)
 }
 
-/// Takes the first `count` values off the front.
+/// Removes the first `count` values from the front.
 fn split<'v, T>(values: &mut &'v mut [T], count: usize) -> &'v mut [T] {
     let (front, rest) = std::mem::take(values).split_at_mut(count);
     *values = rest;
@@ -130,11 +130,12 @@ fn split<'v, T>(values: &mut &'v mut [T], count: usize) -> &'v mut [T] {
 mod tests {
     use super::*;
 
-    /// Numbers of rows: none; one; around a chunk; several chunks.
+    /// The numbers of rows: none, one, nearly a chunk and slightly more, several chunks.
     #[test]
     fn every_row_is_written_once_and_where_it_belongs() {
         for rows in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5] {
-            // Two blocks of 2, one, none, in turn; and one block of 3 each.
+            // Rows of the first cell have two, one or no blocks of 2 numbers, in turn. Each row of
+            // the second has one block of 3.
             let row_ptr: Vec<u64> =
                 (0..=rows).scan(0, |at, row| Some(std::mem::replace(at, *at + 2 - row as u64 % 3))).collect();
             let each: Vec<u64> = (0..=rows as u64).collect();

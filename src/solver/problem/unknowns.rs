@@ -1,4 +1,5 @@
-//! The unknowns among cameras, points, poses or landmarks, and their numbers in the columns of J.
+//! Selects the unknowns among cameras, points, poses or landmarks, and numbers them in the order of
+//! J's columns.
 use crate::{Error, Group, Result};
 
 /// The unknowns among the members of one kind, and their numbers.
@@ -9,7 +10,7 @@ pub(super) struct Unknowns {
 }
 
 impl Unknowns {
-    /// The unknowns of `all` members: those that are `used` and free.
+    /// Selects the unknowns of `all` members: those that are `used` and free.
     pub fn new(all: usize, used: impl Iterator<Item = u32>, is_free: impl Fn(u32) -> bool) -> Self {
         let mut numbers = vec![None; all];
         for used in used.filter(|&one| is_free(one)) {
@@ -28,30 +29,30 @@ impl Unknowns {
         self.count
     }
 
-    /// The unknowns as columns of J.
+    /// The unknowns as a group of columns of J.
     pub fn group(&self, side: usize) -> Group {
         Group { blocks: self.count, side }
     }
 
-    /// The number of a member, if it is unknown.
+    /// The number of a member, or `None` if it is not an unknown.
     pub fn number(&self, one: u32) -> Option<u32> {
         self.numbers[one as usize]
     }
 
-    /// The member that has a number.
+    /// The member with this number.
     pub fn of_number(&self, number: usize) -> Option<usize> {
         self.numbers.iter().position(|&found| found.is_some_and(|found| found as usize == number))
     }
 
-    /// The members that are not unknown, ascending.
+    /// The members that are not unknowns, ascending.
     pub fn missing(&self) -> impl Iterator<Item = u32> {
         (0..).zip(&self.numbers).filter(|(_, number)| number.is_none()).map(|(one, _)| one)
     }
 
-    /// For each member the `side` numbers of its move; `None` if the member is not unknown.
+    /// For each member the `side` numbers of its move, or `None` if the member is not an unknown.
     ///
     /// # Errors
-    /// [`Error::Length`] for a move of another length than all unknowns.
+    /// [`Error::Length`] if the length of `by` is not that of all unknowns.
     pub fn with_moves<'s>(&self, by: &'s [f64], side: usize) -> Result<impl Iterator<Item = Option<&'s [f64]>>> {
         let (found, expected) = (by.len(), self.count * side);
         if found != expected {

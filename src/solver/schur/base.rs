@@ -1,7 +1,7 @@
-//! Adds U and its damping to S, after the products are written there. Kernels:
+//! Adds U and its damping to S, after the products are written to S. Kernels:
 //! `cl/solver/schur/base.cl`, after `damping.cl`.
 //!
-//! In this order the products write all of S once, and only the entries of U, a small part of S,
+//! In this order the products write each entry of S once. Only the entries of U, a small part of S,
 //! are written twice.
 use super::equations::Floored;
 use crate::{
@@ -27,19 +27,20 @@ kernel! {
     }
 }
 
-/// Places of the blocks of U and of the diagonal, as `cl/solver/schur/structure.cl` computes them.
+/// For each block of U and of the diagonal, its entries in S and U, as
+/// `cl/solver/schur/structure.cl` computes them.
 pub(super) struct Slots {
     /// Entry of S; `u32::MAX` if the slot is unused.
     pub place: Buffer<u32>,
-    /// Entry of U; `u32::MAX` if U has none.
+    /// Entry of U; `u32::MAX` if U has no such block.
     pub source: Buffer<u32>,
-    /// Bit 0: the entry of S has products too. Bit 1: it is on the diagonal.
+    /// Bit 0: the entry of S also has products. Bit 1: the entry is on the diagonal.
     pub kind: Buffer<u32>,
 }
 
 impl Slots {
-    /// Slots for a matrix of U's entries `source`, one after another, without products, on its
-    /// diagonal or not.
+    /// Slots for a matrix whose entries are copies of U's entries `source`, in this order, without
+    /// products. `on_diagonal` says whether the entries are on its diagonal.
     pub fn copying(work: &Work, source: &[u32], on_diagonal: bool) -> Result<Self> {
         let place: Vec<u32> = (0..source.len() as u32).collect();
         let kind = work.upload(&vec![u32::from(on_diagonal) << 1; source.len()])?;
@@ -58,7 +59,7 @@ impl Base {
         Ok(Self { kernel: Self::kernel(work.device(), element, side)?, slots })
     }
 
-    /// Requests its kernel.
+    /// Requests the kernel.
     pub fn ask(device: &Device, element: ElementType, side: usize) -> Result<()> {
         Self::kernel(device, element, side).map(drop)
     }
@@ -75,7 +76,7 @@ impl Base {
         let Floored { damped, floors } = damped;
         let args = AddBase {
             u: &u.values,
-            // Not read if there are no floors.
+            // If there are no floors, the kernel does not read this argument.
             floors: floors.unwrap_or(&u.values),
             place,
             source,

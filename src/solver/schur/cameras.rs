@@ -1,5 +1,5 @@
-//! U' as an operator: its damped diagonal blocks, and the blocks below the diagonal, which stand
-//! for both triangles.
+//! U' as an operator: its damped diagonal blocks and the blocks below the diagonal. The blocks
+//! above the diagonal are transposes of those below.
 use super::{
     base::{Base, Slots},
     equations::Floored,
@@ -15,25 +15,25 @@ use crate::{
 
 pub(super) struct Cameras {
     diagonal: Blocks,
-    /// The blocks below the diagonal, with the product of their transpose. `None` if U has diagonal
-    /// blocks alone, as is usual.
+    /// The blocks below the diagonal, and the plan of products with their transpose. `None` if U
+    /// only has diagonal blocks, which is the usual case.
     below: Option<(Blocks, Spmv)>,
 }
 
 /// Products of U' with matrices.
 pub(super) struct CameraColumns {
     diagonal: Spmm,
-    /// The blocks below the diagonal, and their transpose.
+    /// The plans of products with the blocks below the diagonal and with their transpose.
     below: Option<[Spmm; 2]>,
 }
 
-/// U' of an execution.
+/// U' as computed by an execution.
 pub(super) struct DampedU {
     pub diagonal: DeviceCbc,
     below: Option<DeviceCbc>,
 }
 
-/// Some blocks of U, to copy and to multiply by.
+/// A selection of U's blocks, to be copied and multiplied.
 struct Blocks {
     element: ElementType,
     base: Base,
@@ -42,8 +42,8 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Prepares the blocks of `pattern`, copied from U's entries `source`; `u32::MAX` for a block
-    /// that U lacks.
+    /// Prepares the blocks of `pattern` as copies of U's entries `source`. `u32::MAX` stands for a
+    /// block that U lacks.
     fn new(
         work: &Work,
         u: &DevicePattern,
@@ -65,7 +65,7 @@ impl Blocks {
 }
 
 impl Cameras {
-    /// Reads U's pattern. Refuses blocks above the diagonal alone.
+    /// Reads U's pattern. Refuses a block above the diagonal that has no mirror image below.
     pub fn new(work: &Work, u: &DevicePattern, element: ElementType) -> Result<Self> {
         let (host, n) = (u.arrays.download(work)?, u.ncols());
         check_lower(&host)?;
@@ -94,7 +94,7 @@ impl Cameras {
         Ok(Self { diagonal, below: below.transpose()? })
     }
 
-    /// Zeros for U' of an execution.
+    /// Allocates U' of an execution, filled with zeros.
     pub fn output(&self) -> Result<DampedU> {
         let zeros = |blocks: &Blocks| DeviceCbc::zeros(&blocks.pattern, blocks.element);
         let below = self.below.as_ref().map(|(blocks, _)| zeros(blocks));

@@ -1,4 +1,4 @@
-//! A plan of an elimination, compiled once for all element types.
+//! The plan of an elimination, compiled once for all element types.
 use super::{
     equations::{Equations, Floored},
     factor::Factor,
@@ -20,7 +20,7 @@ use crate::{
 };
 use std::sync::OnceLock;
 
-/// A plan whose elements the host does not name.
+/// A plan without element types.
 pub(super) struct Core {
     pub device: Device,
     pub element: ElementType,
@@ -74,7 +74,7 @@ impl Core {
         })
     }
 
-    /// Memory for the values that an execution leaves for later operations, besides its results.
+    /// Allocates the results of an execution, and the values that later operations need.
     pub fn output(&self) -> Result<ReducedCore> {
         Ok(ReducedCore {
             u: self.u.clone(),
@@ -90,7 +90,7 @@ impl Core {
         let shape = self.w.shape();
         let (products, entries) = (self.form.products(), self.w.nnz() as u64);
         let (c, p) = (shape.rows() as u64, shape.cols() as u64);
-        // Solving for Z takes p² operations for a row of each block; Z is then multiplied by y.
+        // Solving for Z takes p² operations for each row of a block. Then Z is multiplied by y.
         let of_z = entries * (c * p * p + 2 * c * p);
         Cost {
             products,
@@ -114,7 +114,7 @@ impl Core {
         self.w.check("W of the reduced system", &reduced.z)
     }
 
-    /// Writes r and S, or its diagonal.
+    /// Computes r, and S or its diagonal.
     pub fn run(
         &self,
         work: &Work,
@@ -155,7 +155,7 @@ fn check_patterns(work: &Work, element: ElementType, patterns: [&DevicePattern; 
     check_sizes(patterns.map(DevicePattern::dimensions))
 }
 
-/// Refuses a V that is not block-diagonal. [`check_patterns`] must have passed.
+/// Refuses a V that is not block-diagonal. The patterns must have passed [`check_patterns`].
 fn check_diagonal(work: &Work, v: &DevicePattern) -> Result<()> {
     if v.nnz() != v.ncols() || !v.arrays.same_as(&PatternArrays::upload(work, &identity(v.ncols()))?)? {
         return Err(Error::Argument(format!("V must have exactly its {} diagonal blocks", v.ncols())));
@@ -163,7 +163,7 @@ fn check_diagonal(work: &Work, v: &DevicePattern) -> Result<()> {
     Ok(())
 }
 
-/// The factors of Z·Zᵀ; Z has the pattern of W.
+/// The factors of Z·Zᵀ. Z has the pattern of W.
 pub(super) fn factors_of_square(w: &DevicePattern) -> (FactorPattern, FactorPattern) {
     let z = |transposed| FactorPattern { pattern: w.arrays.clone(), shape: w.array_shape, transposed };
     (z(false), z(true))

@@ -11,11 +11,12 @@ use crate::{Cbc, DeviceMatrix, DeviceVector, Element, device::Buffer, resident::
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct NormalEquations<'a, T: Element> {
-    /// Cameras by cameras, blocks c x c; read on and below the block diagonal.
+    /// Cameras by cameras, blocks c x c; only blocks on and below the block diagonal are read.
     pub u: &'a DeviceMatrix<Cbc<T>>,
     /// Cameras by points, blocks c x p.
     pub w: &'a DeviceMatrix<Cbc<T>>,
-    /// Points by points, exactly the diagonal blocks, p x p; read on and below their diagonals.
+    /// Points by points, blocks p x p, with exactly the diagonal blocks. Only elements on and below
+    /// the diagonal of each block are read.
     pub v: &'a DeviceMatrix<Cbc<T>>,
     /// Right-hand side of the cameras.
     pub b_c: &'a DeviceVector<T>,
@@ -29,22 +30,22 @@ pub struct NormalEquations<'a, T: Element> {
 }
 
 /// Floors of damping. An unknown without influence has zeros in its row of the matrix, and λ times
-/// zero does not make the system solvable. With floors, an element x of a diagonal becomes x +
-/// λ·max(x, floor), where each coordinate of a block has its own floor. So a group of unknowns has
-/// as many floors as the side of its blocks (J. J. Moré, *The Levenberg-Marquardt Algorithm:
-/// Implementation and Theory*, 1978, section 6, bounds its scales below by the largest so far).
+/// zero does not make the system solvable. With floors, a diagonal element x becomes x + λ·max(x,
+/// floor). Each coordinate of a block has its own floor, so a group of unknowns has a vector of
+/// floors with the length of its blocks' side. J. J. Moré, *The Levenberg-Marquardt Algorithm:
+/// Implementation and Theory*, 1978, section 6, bounds scales below by the largest so far.
 ///
 /// A good floor is far below every element that matters, such as 1e-30 of the largest element of
-/// its coordinate. It then scales with the unit of the coordinate, and leaves x + λ·x as it is for
-/// every element x above it. λ·floor must be a normal number of the type. Floors of 0 change
-/// nothing. A floor of infinity holds the coordinate, with any damping and without: 1 replaces the
-/// elements of the diagonal. It is for a coordinate whose rows are zero in all members of the
-/// group. Their step is then 0.
+/// the same coordinate. Then it scales with the unit of the coordinate, and does not change x + λ·x
+/// for any element x above the floor. λ·floor must be a normal number of the type. Floors of 0
+/// change nothing. An infinite floor holds the coordinate fixed, with or without damping: its
+/// diagonal elements are replaced by 1. Use it for a coordinate whose rows are zero in all members
+/// of the group. The step of that coordinate is then 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Floors<'a, T: Element> {
-    /// For the coordinates of a block of U: c elements.
+    /// Floors of the c coordinates of a camera (a block of U).
     pub cameras: &'a DeviceVector<T>,
-    /// For the coordinates of a block of V: p elements.
+    /// Floors of the p coordinates of a point (a block of V).
     pub points: &'a DeviceVector<T>,
 }
 
@@ -55,7 +56,7 @@ pub(super) struct Floored<'a> {
     pub floors: Option<&'a Buffer>,
 }
 
-/// Normal equations whose elements the host does not name.
+/// Normal equations without element types.
 #[derive(Clone, Copy)]
 pub(super) struct Equations<'a> {
     pub u: &'a DeviceCbc,

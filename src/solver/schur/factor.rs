@@ -1,5 +1,5 @@
-//! Factors the damped diagonal blocks of V, V + damping = L·Lᵀ, and computes y = L⁻¹·b_p.
-//! Kernels: `cl/solver/schur/factor.cl`, behind `damping.cl`.
+//! Factors the damped diagonal blocks of V, V + damping = L·Lᵀ, and computes y = L⁻¹·b_p. Kernels:
+//! `cl/solver/schur/factor.cl`, after `damping.cl`.
 use super::{
     equations::Floored,
     numbers::{FACTOR_BYTES, FACTOR_SIDE, GROUP},
@@ -35,7 +35,7 @@ macro_rules! factor_kernel {
 factor_kernel!(FactorEach, "factor_each");
 factor_kernel!(FactorGroup, "factor_group");
 
-/// Work-items of a group that factors one block, an item for each row: the longest side of a block.
+/// Work-items of a group that factors one block: one for each row of the largest block.
 const ROWS: usize = BlockShape::MAX_SIDE;
 
 pub(super) struct Factor {
@@ -48,28 +48,28 @@ pub(super) struct Factor {
 
 /// The factors of an execution.
 pub(super) struct Factors {
-    /// L of each block: its columns from the diagonal down, one after another. The diagonal holds
-    /// reciprocals.
+    /// L of each block: its columns from the diagonal downwards, one after another. The diagonal
+    /// elements are stored as reciprocals.
     pub l: Buffer,
     pub y: Buffer,
-    /// 0, or `blocks` minus the number of a block that is not positive definite. The first such
-    /// block gives the largest value.
+    /// 0, or `blocks` minus the number of a block that is not positive definite. The largest value
+    /// belongs to the first such block.
     status: Buffer<u32>,
     blocks: usize,
 }
 
-/// The kernel for blocks that one work-item factors, or the one for larger blocks.
+/// The kernel for blocks that one work-item factors, or the kernel for larger blocks.
 enum BySide {
     Each(Kernel<FactorEach<'static>>),
     Group(Kernel<FactorGroup<'static>>),
 }
 
-/// The shares of blocks that work-groups take.
+/// The distribution of blocks to work-groups.
 #[derive(Clone, Copy)]
 struct Groups {
-    /// Work-items of a group.
+    /// Work-items in a group.
     size: usize,
-    /// Blocks of a group.
+    /// Blocks in a group.
     blocks: usize,
 }
 
@@ -80,7 +80,7 @@ impl Factor {
         Ok(Self { element, kernel, groups, side, blocks })
     }
 
-    /// Memory for the factors of an execution, its contents undefined.
+    /// Allocates the factors of an execution. Their contents are undefined.
     pub fn output(&self, work: &Work) -> Result<Factors> {
         let Self { side, blocks, .. } = *self;
         let word = self.element.word();
@@ -88,7 +88,7 @@ impl Factor {
         Ok(Factors { l, y: work.buffer_of(word, blocks * side)?, status: work.buffer(1)?, blocks })
     }
 
-    /// Requests its kernel.
+    /// Requests the kernel.
     pub fn ask(device: &Device, element: ElementType, side: usize) -> Result<()> {
         Self::kernel(device, element, side).map(drop)
     }
@@ -108,7 +108,7 @@ impl Factor {
             .exact_division(device.info(), element)
             .define("P", side)
             .define("TOGETHER", groups.blocks)
-            // A power of 2, exact in either type.
+            // A power of 2, which is exact in both types.
             .define("LEAST_PIVOT", format!("((ARITHMETIC){:e})", least_pivot(element)))
             .define("EACH", u8::from(each));
         let kernel = match each {
@@ -132,7 +132,7 @@ impl Factor {
         let (v, stride, blocks) = (&v.values, v.stride as u32, self.blocks as u32);
         let Floored { damped: Damped { scale, shift }, floors } = damped;
         let floored = floors.map_or(0, |floors| floors.len() as u32);
-        // Not read if there are no floors.
+        // If there are no floors, the kernel does not read this argument.
         let floors = floors.unwrap_or(b);
         let Factors { l: factor, y, status, .. } = factors;
         match &self.kernel {
@@ -150,13 +150,15 @@ impl Factor {
     /// Floating-point operations of an execution, without damping, roots and divisions.
     pub fn flops(&self) -> u64 {
         let (side, blocks) = (self.side as u64, self.blocks as u64);
-        // Each block takes products that are subtracted, multiplications by reciprocals, and y.
+        // The operations of each block are products that are subtracted, multiplications by
+        // reciprocals, and the operations for y.
         blocks * ((side.pow(3) - side) / 3 + side * (side - 1) / 2 + side * side)
     }
 }
 
 impl Factors {
-    /// The first block of V' that was not positive definite. Waits, and reads one word.
+    /// The first block of V' that is not positive definite. Waits for the device, and reads one
+    /// word.
     pub fn failed(&self, device: &Device) -> Result<Option<usize>> {
         let status = self.status.download(&Work::new(device, None))?[0] as usize;
         Ok((status > 0).then(|| self.blocks - status))

@@ -1,4 +1,4 @@
-//! The two forms of S: an elimination has one of them.
+//! The two forms of S. An elimination uses one of them.
 use super::{
     cameras::{Cameras, DampedU},
     equations::Floored,
@@ -7,12 +7,12 @@ use super::{
 };
 use crate::{BlockShape, Device, DevicePattern, Real, Result, device::Work, element::ElementType, resident::DeviceCbc};
 
-/// The form in which an [`Elimination`](super::Elimination) has S: [`Formed`](super::Formed) or
-/// [`Implicit`](super::Implicit). Implemented here only.
+/// The form in which an [`Elimination`](super::Elimination) computes S: [`Formed`](super::Formed)
+/// or [`Implicit`](super::Implicit). Only these two types implement it.
 pub trait Form: Sized + Send + Sync {
     /// Elements of the matrices.
     type Element: Real;
-    /// Whether S is a matrix.
+    /// Whether S is computed as a matrix.
     #[doc(hidden)]
     const FORMED: bool;
 }
@@ -24,8 +24,8 @@ pub(super) enum FormCore {
 }
 
 impl FormCore {
-    /// Requests kernels that [`FormCore::new`] and an execution launch, so that they are made
-    /// together.
+    /// Requests the kernels that [`FormCore::new`] and an execution launch, so that they are
+    /// compiled together.
     pub fn ask(
         is_formed: bool,
         device: &Device,
@@ -60,12 +60,12 @@ impl FormCore {
         }
     }
 
-    /// Memory for U', if S is not formed.
+    /// Allocates U' if S is not formed.
     pub fn damped_u(&self) -> Result<Option<DampedU>> {
         self.cameras().map(Cameras::output).transpose()
     }
 
-    /// Computes S from Z and U, or else U' and the diagonal of S.
+    /// Computes S from Z and U. If S is not formed, computes U' and the diagonal of S.
     pub fn run(
         &self,
         work: &Work,
@@ -81,7 +81,7 @@ impl FormCore {
         }
     }
 
-    /// U' as an operator, if S is not formed.
+    /// U' as an operator, or `None` if S is formed.
     pub fn cameras(&self) -> Option<&Cameras> {
         match self {
             Self::Formed(_) => None,
@@ -89,7 +89,7 @@ impl FormCore {
         }
     }
 
-    /// Products of blocks of Z with blocks of Zᵀ.
+    /// Number of products of a block of Z with a block of Zᵀ.
     pub fn products(&self) -> u64 {
         match self {
             Self::Formed(form) => form.product.products,

@@ -19,7 +19,7 @@ use crate::{
 };
 use std::{marker::PhantomData, time::Instant};
 
-/// The form of an [`Elimination`] that computes S itself.
+/// The form of an [`Elimination`] that computes S as a matrix.
 pub struct Formed<T: Real>(PhantomData<fn() -> T>);
 
 /// The part of a plan that forms S.
@@ -30,7 +30,7 @@ pub(super) struct FormedCore {
 }
 
 impl<T: Real> Elimination<Formed<T>> {
-    /// Prepares to form S of matrices of these patterns.
+    /// Prepares to form S for matrices with these patterns.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if sizes do not match, V's pattern is not the
@@ -50,7 +50,7 @@ impl<T: Real> Elimination<Formed<T>> {
 }
 
 impl<T: Real> Reduced<Formed<T>> {
-    /// S: blocks on and below the diagonal.
+    /// S, with only the blocks on and below its diagonal.
     ///
     /// # Errors
     /// The errors of [`Reduced::check`].
@@ -69,7 +69,7 @@ impl FormedCore {
         PlannedProduct::ask_retarget(device, &Spec::of_square(element, shape, cameras, Part::Lower))?;
         structure::Kernels::new(device)?;
         Base::ask(device, element, shape.rows())?;
-        // The kernel that hands S over to a sparse Cholesky factorization.
+        // The kernel that copies the scalars of S for a sparse Cholesky factorization.
         ask_scalars(device, element, shape.product(shape.transpose()))
     }
 

@@ -1,4 +1,4 @@
-//! The Schur complement as an operator: it multiplies vectors and is never formed.
+//! The Schur complement as an operator that multiplies vectors. S itself is never formed.
 use super::{
     Core, Elimination, Form, Reduced,
     base::Base,
@@ -19,7 +19,7 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// The form of an [`Elimination`] whose S is an operator that is never formed. It serves
+/// The form of an [`Elimination`] in which S is an operator and never formed. Use it with
 /// preconditioned conjugate gradients if S has too many blocks (S. Agarwal, N. Snavely, S. M.
 /// Seitz, R. Szeliski: *Bundle Adjustment in the Large*, 2010, section 5).
 ///
@@ -27,15 +27,15 @@ use std::marker::PhantomData;
 /// S·x = U'·x - Z·(Zᵀ·x),      Z·Zᵀ = W·V'⁻¹·Wᵀ,      r = b_c - W·V'⁻¹·b_p
 /// ```
 ///
-/// U, W, V and the damping are as for [`Formed`](super::Formed), and the same parts of them are
-/// read. The right-hand side r and the points of back-substitution have the same bits. Memory and
-/// the time of a product grow with the blocks of W and U. The formed S has a block for each pair of
-/// cameras that see a point in common. Forming S is the better choice if those pairs are few, if S
-/// is factored, or if there are many products by S.
+/// U, W, V and the damping are as for [`Formed`](super::Formed), and the same parts of the matrices
+/// are read. The right-hand side r and the results of back-substitution have the same bits. Memory
+/// and the time of a product grow with the blocks of W and U. A formed S has a block for each pair
+/// of cameras that see a common point. Forming S is the better choice if there are few such pairs,
+/// if S is factored, or if there are many products by S.
 ///
 /// Each execution computes Z, U', r and the diagonal blocks of S, which a block-Jacobi
-/// preconditioner inverts (Ceres Solver's `SCHUR_JACOBI`). The sums of a product are those of
-/// [`Apply`](crate::plan::Apply): the same bits on every device.
+/// preconditioner inverts (Ceres Solver's `SCHUR_JACOBI`). A product adds in the order of
+/// [`Apply`](crate::plan::Apply), so its bits are the same on every device.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -100,7 +100,7 @@ pub struct Implicit<T: Real>(PhantomData<fn() -> T>);
 /// The part of a plan that multiplies by S.
 pub(super) struct ImplicitCore {
     pub cameras: Cameras,
-    /// The diagonal of Z·Zᵀ.
+    /// The plan for the diagonal of Z·Zᵀ.
     pub product: PlannedProduct,
     z: Spmv,
     z_transposed: Spmv,
@@ -109,7 +109,7 @@ pub(super) struct ImplicitCore {
 }
 
 impl<T: Real> Elimination<Implicit<T>> {
-    /// Prepares to multiply by S of matrices of these patterns.
+    /// Prepares to multiply by S for matrices with these patterns.
     ///
     /// # Errors
     /// The errors of [`Elimination::formed`]; [`Error::Memory`](crate::Error::Memory) if the arrays
@@ -118,10 +118,10 @@ impl<T: Real> Elimination<Implicit<T>> {
         Self::new(u, w, v)
     }
 
-    /// y = S·x, with S of the last execution that has written `reduced`.
+    /// Computes y = S·x, with the S of the last execution that wrote `reduced`.
     ///
-    /// Returns when it is enqueued; allocates nothing after the first product. The first use of
-    /// `reduced` after an execution checks it as [`Reduced::check`] does.
+    /// Returns when the product is enqueued. Allocates nothing after the first product. The first
+    /// use of `reduced` after an execution checks it as [`Reduced::check`] does.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) for a vector of another length than b_c,
@@ -160,8 +160,8 @@ impl Core {
 }
 
 impl<T: Real> Reduced<Implicit<T>> {
-    /// The diagonal blocks of S, whole. Their bits are those of the formed S, and they are
-    /// symmetric if those of U are.
+    /// The diagonal blocks of S, complete. They have the same bits as in the formed S, and they are
+    /// symmetric if the diagonal blocks of U are.
     ///
     /// # Errors
     /// The errors of [`Reduced::check`].
@@ -209,7 +209,7 @@ impl ImplicitCore {
 
     pub fn bytes(&self) -> u64 {
         let of_z = self.z.bytes() + self.z_transposed.bytes() + self.at_points.bytes();
-        // The pattern of the diagonal is counted with U'.
+        // The pattern of the diagonal is included in the bytes of U'.
         of_z + self.cameras.bytes() + self.product.bytes() - self.product.c.bytes()
     }
 }

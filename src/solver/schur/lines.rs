@@ -1,8 +1,8 @@
-//! Products of Z with vectors: r = b_c - Z·y by its rows, x_p = L⁻ᵀ·(y - Zᵀ·x_c) by its
+//! Products of Z with vectors: r = b_c - Z·y by the rows of Z, and x_p = L⁻ᵀ·(y - Zᵀ·x_c) by its
 //! columns. Kernels: `cl/solver/schur/lines.cl`.
 //!
-//! Long lines are cut into pieces of [`RUN_PIECE`] terms, one work-group each. Short lines are
-//! added by one work-item for each element.
+//! Long rows or columns (lines) are cut into pieces of [`RUN_PIECE`] terms, one work-group for
+//! each. In a short line one work-item adds the terms of each element.
 use super::{
     factor::Factors,
     numbers::{GROUP, LINE_BYTES, SchurNumbers},
@@ -76,9 +76,9 @@ kernel! {
     }
 }
 
-/// The lines of Z in one direction.
+/// The rows or the columns of Z.
 struct Lines {
-    /// Lines are the columns of Z, or of its transpose.
+    /// The pattern of Z or of its transpose. Its columns are the lines.
     pattern: Arc<PatternArrays>,
     piece_ptr: Buffer<u32>,
     pieces: Buffer<Piece>,
@@ -87,18 +87,19 @@ struct Lines {
     sum_pieces: Kernel<SumPieces<'static>>,
 }
 
-/// Points of a work-group.
+/// Number of points that a work-group takes.
 fn points(side: usize) -> usize {
     GROUP / side
 }
 
-/// Options of `count_pieces` and `make_pieces`, the same for all shapes.
+/// Options of `count_pieces` and `make_pieces`, which do not depend on shapes.
 fn sharing(device: &Device, group_size: usize) -> Options {
     let SchurNumbers { schur_short_line: long } = device.info().numbers();
     Options::group_size(group_size).define("LONG", long).define("PIECE", RUN_PIECE)
 }
 
-/// Options of the kernels that sum rows or columns in blocks of `shape`, in groups of `group_size`.
+/// Options of the kernels that sum rows or columns of blocks of `shape`, in work-groups of
+/// `group_size`.
 fn sums(device: &Device, element: ElementType, group_size: usize, shape: BlockShape, by_rows: bool) -> Options {
     let depth = LINE_BYTES / (shape.area() * element.bytes());
     sharing(device, group_size)
@@ -147,7 +148,7 @@ impl Lines {
         Ok(Self { pattern, piece_ptr, pieces, parts, sum_pieces })
     }
 
-    /// The sums of the pieces of long lines. `source` is the entry of Z of each term.
+    /// Sums the pieces of long lines. `source` gives the entry of Z for each term.
     fn sum_pieces(
         &self,
         work: &Work,
@@ -167,7 +168,7 @@ impl Lines {
     }
 }
 
-/// r = b_c - Z·y.
+/// Computes r = b_c - Z·y.
 pub(super) struct ReducedRightSide {
     lines: Lines,
     source: Buffer<u32>,
@@ -176,8 +177,8 @@ pub(super) struct ReducedRightSide {
 }
 
 impl ReducedRightSide {
-    /// Prepares for Z in blocks of `shape`. `transpose` is the transpose of its pattern, and
-    /// `source` the entry of Z for each entry of the transpose.
+    /// Prepares for a Z with blocks of `shape`. `transpose` is the transpose of its pattern, and
+    /// `source` gives the entry of Z for each entry of the transpose.
     pub fn new(
         work: &Work,
         element: ElementType,
@@ -220,7 +221,7 @@ impl ReducedRightSide {
     }
 }
 
-/// x_p = L⁻ᵀ·(y - Zᵀ·x_c).
+/// Computes x_p = L⁻ᵀ·(y - Zᵀ·x_c).
 pub(super) struct BackSubstitution {
     lines: Lines,
     kernel: Kernel<BackSubstitute<'static>>,
@@ -228,7 +229,7 @@ pub(super) struct BackSubstitution {
 }
 
 impl BackSubstitution {
-    /// Prepares for Z in blocks of `shape` on `pattern`.
+    /// Prepares for a Z with blocks of `shape` and this pattern.
     pub fn new(work: &Work, element: ElementType, shape: BlockShape, pattern: Arc<PatternArrays>) -> Result<Self> {
         let lines = Lines::new(work, element, shape, pattern, false)?;
         let kernel = Self::kernel(work.device(), element, shape)?;

@@ -2,9 +2,10 @@
 //! McLauchlan, Hartley, Fitzgibbon: *Bundle Adjustment - A Modern Synthesis*, 2000, section 6.1).
 //! This module is for solvers that repeat the reduction with the same patterns and new values.
 //!
-//! An execution factors V' = L·Lᵀ and solves for Z = W·L⁻ᵀ and y = L⁻¹·b_p. A [`Form`] gives S =
-//! U' - Z·Zᵀ. Last, the execution computes r = b_c - Z·y. The plan holds everything that depends on
-//! patterns, and the output holds every value. So back-substitution and products by S are methods
+//! An execution factors V' = L·Lᵀ and solves for Z = W·L⁻ᵀ and y = L⁻¹·b_p. Then it computes S = U'
+//! - Z·Zᵀ in one of two [forms](Form), and last r = b_c - Z·y. The plan holds everything that
+//! depends on patterns, and the output holds every value. So back-substitution and products by S
+//! are methods of the plan that read an output.
 //! of the plan that read an output.
 mod base;
 mod cameras;
@@ -41,34 +42,34 @@ use std::marker::PhantomData;
 pub use system::Damping;
 use system::block_rows;
 
-/// The normal equations of bundle adjustment reduced to the cameras, prepared for patterns that
-/// stay the same.
+/// The reduction of the normal equations of bundle adjustment to the cameras, prepared for fixed
+/// patterns.
 ///
 /// ```text
 /// | U  W | |x_c|   |b_c|    S·x_c = r,    S = U' - W·V'⁻¹·Wᵀ,  r = b_c - W·V'⁻¹·b_p
 /// | Wᵀ V | |x_p| = |b_p|    x_p = V'⁻¹·(b_p - Wᵀ·x_c)
 /// ```
 ///
-/// U (cameras by cameras, blocks c x c) is read on and below the block diagonal: store it whole or
-/// its lower triangle. A block above the diagonal without its mirror image below is refused. V
-/// (points by points, blocks p x p) has exactly the diagonal blocks; they are read on and below
-/// their diagonals. W is cameras by points, blocks c x p; c and p are any from 1 to 32. U' and V'
-/// are damped in the computation: the matrices stay as they are. Elements are
-/// `f64` or `f32`.
+/// U (cameras by cameras, blocks c x c) is read on and below the block diagonal, so you may store
+/// all of U or its lower triangle. A block above the diagonal without its mirror image below is
+/// refused. V (points by points, blocks p x p) has exactly the diagonal blocks, and they are read
+/// on and below their diagonals. W is cameras by points, blocks c x p. c and p are any numbers from
+/// 1 to 32. U' and V' include the damping; the matrices U and V do not change. Elements are `f64`
+/// or `f32`.
 ///
-/// On the device each V' = L·Lᵀ is factored, and Z = W·L⁻ᵀ and y = L⁻¹·b_p are solved
-/// for. Then S = U' - Z·Zᵀ and r = b_c - Z·y. No inverse is formed, and the matrix subtracted
-/// from U' is symmetric to the bit. There are two forms:
+/// On the device each diagonal block of V' is factored as L·Lᵀ. Then Z = W·L⁻ᵀ, y = L⁻¹·b_p, S = U'
+/// - Z·Zᵀ and r = b_c - Z·y are computed. No inverse is formed, and the matrix subtracted from U'
+/// is exactly symmetric. There are two forms:
 ///
-/// * [`Elimination::formed`]: S as a matrix of the blocks on and below its diagonal: the blocks of
-///   U and of W·Wᵀ, and every diagonal block. Diagonal blocks are whole.
-/// * [`Elimination::implicit`]: if S has too many blocks, products by S without forming it. See
-///   [`Implicit`].
+/// * * [`Elimination::formed`] computes S as a matrix with the blocks on and below its diagonal:
+///   the blocks of U and of W·Wᵀ, and every diagonal block. Diagonal blocks are complete.
+/// * * [`Elimination::implicit`] computes products by S without forming it, for an S with too many
+///   blocks. See [`Implicit`].
 ///
-/// The bits are those of [`reference::schur`](crate::reference::schur), which gives the order of
-/// every sum. An execution reads [`NormalEquations`] and writes a [`Reduced`], which cannot be
-/// scaled or added to what was there. One plan serves any number of them, also from several threads
-/// at once.
+/// The results have the same bits as [`reference::schur`](crate::reference::schur), which documents
+/// the order of every sum. An execution reads [`NormalEquations`] and overwrites a [`Reduced`]; it
+/// cannot scale it or add to it. One plan serves any number of these, also from several threads at
+/// once.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -113,8 +114,8 @@ pub struct Elimination<F: Form> {
 
 impl<F: Form> Elimination<F> {
     /// Requests the kernels of a plan with `cameras` cameras and a W of `entries` blocks of this
-    /// shape, so that those of several plans are compiled together.
-    #[cfg(feature = "faer")] // the solvers of least-squares problems are the only ones that do
+    /// shape, so that the kernels of several plans are compiled together.
+    #[cfg(feature = "faer")] // only the solvers of least-squares problems call it
     pub(crate) fn ask(device: &Device, shape: crate::BlockShape, cameras: usize, entries: usize) -> Result<()> {
         Core::ask(F::FORMED, F::Element::TYPE, device, shape, cameras, entries)
     }
@@ -123,11 +124,11 @@ impl<F: Form> Elimination<F> {
         Ok(Self { core: Core::new(F::FORMED, F::Element::TYPE, [u, w, v])?, form: PhantomData })
     }
 
-    /// x_p = V'⁻¹·(b_p - Wᵀ·x_c), with W, V' and b_p of the last execution that has written
-    /// `reduced`. `x_c` is a solution of S·x_c = r, or close to one.
+    /// Computes x_p = V'⁻¹·(b_p - Wᵀ·x_c), with W, V' and b_p of the last execution that wrote
+    /// `reduced`. `x_c` is a solution of S·x_c = r, or an approximation of it.
     ///
-    /// Returns when it is enqueued; allocates nothing after the first substitution. The first use
-    /// of `reduced` after an execution checks it as [`Reduced::check`] does.
+    /// Returns when the substitution is enqueued. Allocates nothing after the first substitution.
+    /// The first use of `reduced` after an execution checks it as [`Reduced::check`] does.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length),
@@ -145,7 +146,7 @@ impl<F: Form> Elimination<F> {
         self.core.back_substitute(&reduced.core, &x_c.values, &mut x_p.values)
     }
 
-    /// Refuses a vector whose length is not that of the rows of U (cameras) or V (points).
+    /// Refuses a vector whose length is not the number of rows of U (cameras) or V (points).
     fn check_vector(&self, array: &'static str, vector: &DeviceVector<F::Element>, of: &DevicePattern) -> Result<()> {
         check_vector(array, vector, &self.core.device, of.scalar_sides().0, || block_rows(of.dimensions()))
     }
@@ -175,10 +176,10 @@ impl<F: Form> Planned for Elimination<F> {
         Ok(Reduced { core, rhs, matrix: DeviceMatrix::zeros(self.core.form.pattern())? })
     }
 
-    /// The products are those of blocks of Z with blocks of Zᵀ. A formed S has one for each point
-    /// and each pair of cameras that see it, and one for each camera with itself; an implicit S has
-    /// only the products of a camera with itself. Operations of damping, roots and divisions are
-    /// not counted, nor are back-substitution and products by S.
+    /// The counted products are those of blocks of Z with blocks of Zᵀ. A formed S has one for each
+    /// point and each pair of cameras that see the point, including each camera with itself. An
+    /// implicit S only has the products of a camera with itself. The operations of damping, roots
+    /// and divisions, of back-substitution, and of products by S are not counted.
     fn cost(&self) -> Cost {
         self.core.cost()
     }

@@ -4,22 +4,22 @@ use crate::tuning::numbers;
 numbers! {
     /// Numbers of the Schur complement.
     pub(crate) struct SchurNumbers |n| {
-        /// Most terms of a short line of the Schur complement, which one item adds: at most a piece
-        /// of 1024. Each longer line has a work-group.
+        /// Largest number of terms in a line (a row or column of Z) that one work-item adds, at
+        /// most a piece of 1024. Each longer line gets a work-group.
         schur_short_line: All(1, 1024),
     }
 }
 
-// One item adds a term in about a microsecond, and waits for memory most of this time. A work-group
-// hides this latency.
+// One work-item adds a term in about a microsecond and waits for memory most of this time. A
+// work-group hides this latency.
 const GPU: SchurNumbers = SchurNumbers { schur_short_line: 32 };
 
-// An item reads its terms from the cache.
+// A work-item reads its terms from the cache.
 const CPU: SchurNumbers = SchurNumbers { schur_short_line: 1024 };
 
-/// Work-items of a work-group that processes lines, or scalars of points. Each item has an element
-/// or a piece. The number is at least 32, the longest side of a block. On a CPU one item processes
-/// this many lines or scalars.
+/// Work-items of a work-group that processes lines, or scalars of points. Each work-item takes an
+/// element or a piece. The number is at least 32, the longest side of a block. On a CPU one
+/// work-item processes this many lines or scalars.
 pub(super) const GROUP: usize = 64;
 
 /// Bytes of local memory in which the work-group of a long line holds its products. Every device

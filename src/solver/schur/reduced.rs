@@ -1,14 +1,14 @@
-//! The equations of the cameras that an elimination leaves.
+//! The equations of the cameras that remain after an elimination.
 use super::{Form, cameras::DampedU, factor::Factors};
 use crate::{Cbc, DeviceMatrix, DevicePattern, DeviceVector, Error, Result, resident::DeviceCbc};
 use std::sync::OnceLock;
 
-/// The normal equations reduced to the cameras, S·x_c = r, with what back-substitution needs: the
-/// output of an [`Elimination`](super::Elimination), which makes one by
+/// The normal equations reduced to the cameras, S·x_c = r, and the values that back-substitution
+/// needs. It is the output of an [`Elimination`](super::Elimination), which creates it by
 /// [`output`](crate::Planned::output).
 ///
 /// It holds the results of the last execution that wrote it. An execution that is refused changes
-/// nothing. If an execution ends in an OpenCL error, the reduced system is as if nothing had been
+/// nothing. After an execution that ends in an OpenCL error, the reduced system counts as never
 /// executed.
 pub struct Reduced<F: Form> {
     pub(super) core: ReducedCore,
@@ -17,7 +17,7 @@ pub struct Reduced<F: Form> {
     pub(super) matrix: DeviceMatrix<Cbc<F::Element>>,
 }
 
-/// The values that a reduced system holds besides its results.
+/// The values of a reduced system in addition to its results.
 pub(super) struct ReducedCore {
     /// The pattern of U.
     pub u: DevicePattern,
@@ -26,21 +26,21 @@ pub(super) struct ReducedCore {
     pub factors: Factors,
     /// U', if S is not formed.
     pub damped_u: Option<DampedU>,
-    /// Whether an execution has been enqueued whole.
+    /// Whether all commands of an execution have been enqueued.
     pub executed: bool,
-    /// The first block of V' that was not positive definite, once the device was asked.
+    /// The first block of V' that was not positive definite, if it has been read from the device.
     pub failed: OnceLock<Option<usize>>,
 }
 
 impl<F: Form> Reduced<F> {
     /// Whether the last execution found every block of V' positive definite.
     ///
-    /// Waits for the execution and reads one word, once for each execution. Everything else that
-    /// reads the reduced system checks too; the first reader waits.
+    /// The first call after an execution waits for the execution and reads one word. All functions
+    /// that read the reduced system make this check too.
     ///
     /// # Errors
-    /// [`Error::NotPositiveDefinite`] with the smallest number of such a block of V,
-    /// [`Error::Argument`] if nothing was executed, [`Error::OpenCl`].
+    /// [`Error::NotPositiveDefinite`] with the number of the first block of V' that is not positive
+    /// definite, [`Error::Argument`] if nothing was executed, [`Error::OpenCl`].
     pub fn check(&self) -> Result<()> {
         self.core.check()
     }
@@ -54,7 +54,7 @@ impl<F: Form> Reduced<F> {
     }
 
     /// Bytes of device memory held: the values of Z, the factors, r, and S or the values of its
-    /// operator. The patterns belong to the plan and to the matrices it was made for.
+    /// operator. The patterns belong to the plan and to the input matrices.
     pub fn device_bytes(&self) -> u64 {
         self.core.bytes() + self.rhs.values.bytes() + self.matrix.cbc.values.bytes()
     }

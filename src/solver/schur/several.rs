@@ -1,5 +1,5 @@
-//! Several right-hand sides at once: products by S, reduced right-hand sides and back-substitution
-//! with dense matrices, one column for each.
+//! Operations with several right-hand sides at once, one in each column of a dense matrix: products
+//! by S, reduced right-hand sides and back-substitution.
 mod core;
 
 use self::core::SeveralCore;
@@ -25,12 +25,12 @@ impl<F: Form> Elimination<F> {
         Ok(Several { core: SeveralCore::new(&self.core, n)?, element: PhantomData })
     }
 
-    /// R = B_c - W·V'⁻¹·B_p for several right-hand sides, with the matrices of the last execution
-    /// that has written `reduced`. A column has the bits of the right-hand side of an execution
-    /// with the vectors of that column. Returns when it is enqueued.
+    /// Computes R = B_c - W·V'⁻¹·B_p for several right-hand sides, with the matrices of the last
+    /// execution that wrote `reduced`. Each column has the same bits as r of an execution with this
+    /// column of B_c and B_p. Returns when the work is enqueued.
     ///
     /// # Errors
-    /// [`Error::Argument`] for dense matrices of other sides, or if `several` is of another
+    /// [`Error::Argument`] for dense matrices of other sides, or if `several` belongs to another
     /// elimination; the errors of [`Elimination::back_substitute`].
     pub fn reduce_several(
         &self,
@@ -47,9 +47,9 @@ impl<F: Form> Elimination<F> {
         several.reduce(reduced, b_p.buffer(), r.buffer_mut())
     }
 
-    /// X_p = V'⁻¹·(B_p - Wᵀ·X_c) for several solutions X_c. A column has the bits of
-    /// [`Elimination::back_substitute`] after an execution with that column of B_p. Returns when it
-    /// is enqueued.
+    /// Computes X_p = V'⁻¹·(B_p - Wᵀ·X_c) for several solutions X_c. Each column has the same bits
+    /// as [`Elimination::back_substitute`] after an execution with this column of B_p. Returns when
+    /// the work is enqueued.
     ///
     /// # Errors
     /// The errors of [`Elimination::reduce_several`].
@@ -74,8 +74,9 @@ impl<F: Form> Elimination<F> {
 }
 
 impl<T: Real> Elimination<Implicit<T>> {
-    /// Y = S·X for several vectors, with S of the last execution that has written `reduced`. A
-    /// column has the bits of [`Elimination::multiply`]. Returns when it is enqueued.
+    /// Computes Y = S·X for several vectors, with the S of the last execution that wrote `reduced`.
+    /// Each column has the same bits as [`Elimination::multiply`]. Returns when the work is
+    /// enqueued.
     ///
     /// # Errors
     /// The errors of [`Elimination::reduce_several`].
@@ -118,7 +119,7 @@ mod tests {
         DMatrix::from_fn(rows, cols, |_, _| 2.0 * random.unit() - 1.0)
     }
 
-    /// Blocks on the diagonal that are positive definite.
+    /// Positive definite blocks on the diagonal.
     fn diagonal(n: usize, side: usize, seed: u64) -> Result<Cbc<f64>> {
         let block = |i: usize| {
             let half = dense(side, side, seed + i as u64);
@@ -173,7 +174,7 @@ mod tests {
             plan.back_substitute(&reduced, &x, &mut of_points)?;
             assert_eq!(of_points.download()?, x_p.column(col).as_slice(), "X_p, column {col}");
         }
-        // S·X = B_c, with an S that is never formed.
+        // S·X = B_c is solved with an S that is never formed.
         let product = |p: &_, ap: &mut _| plan.multiply_several(&several, &reduced, p, ap).map(drop);
         let (x, solved) = conjugate_gradients(&upload(&b_c)?, 1e-12, 100, product)?;
         assert!(solved.iter().all(|column| column.converged), "{solved:?}");

@@ -21,17 +21,17 @@ kernel! {
 
 pub(super) struct Solve {
     kernel: Kernel<SolveRows<'static>>,
-    /// Column of each entry of W.
+    /// The column of each entry of W.
     column: Buffer<u32>,
 }
 
 impl Solve {
-    /// Prepares for blocks of `shape` in the columns `column`.
+    /// Prepares for blocks of `shape`. `column` is the column of each entry of W.
     pub fn new(work: &Work, element: ElementType, shape: BlockShape, column: Buffer<u32>) -> Result<Self> {
         Ok(Self { kernel: Self::kernel(work.device(), element, shape)?, column })
     }
 
-    /// Requests its kernel.
+    /// Requests the kernel.
     pub fn ask(device: &Device, element: ElementType, shape: BlockShape) -> Result<()> {
         Self::kernel(device, element, shape).map(drop)
     }

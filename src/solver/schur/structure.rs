@@ -1,4 +1,4 @@
-//! The places of the blocks of S, prepared once. S has the blocks of Z·Zᵀ and of U on and below the
+//! Finds the pattern of S, once for a plan. S has the blocks of Z·Zᵀ and of U on and below the
 //! diagonal, and the whole diagonal. Kernels: `cl/solver/schur/structure.cl`.
 use super::base::Slots;
 use crate::{
@@ -71,7 +71,7 @@ kernel! {
     }
 }
 
-/// The pattern of S, and the entries of S for those of the product and of U.
+/// The pattern of S, and the entries of S that correspond to entries of the product and of U.
 pub(super) struct Structure {
     pub pattern: Arc<PatternArrays>,
     /// Entry of S for each entry of the product.
@@ -103,8 +103,8 @@ impl Kernels {
 }
 
 impl Structure {
-    /// Finds the structure. U must be square; the product's pattern has its size and no entries
-    /// above the diagonal.
+    /// Finds the structure. U must be square. The pattern of the product must have the size of U
+    /// and no entries above the diagonal.
     pub fn new(work: &Work, u: &PatternArrays, product: &PatternArrays) -> Result<Self> {
         let (device, cols, n) = (work.device(), u.ncols, u.ncols as u32);
         let (u_col_ptr, p_col_ptr, p_row_idx) = (&u.col_ptr, &product.col_ptr, &product.row_idx);
@@ -170,7 +170,7 @@ pub(super) fn scatter(device: &Device) -> Result<Kernel<ScatterColumns<'static>>
     Kernel::new(device, &Options::group_size(device.info().elementwise_group()))
 }
 
-/// Column of each entry, from the transpose.
+/// The column of each entry, from the transpose.
 pub(super) fn columns(work: &Work, transposed: &Transposed) -> Result<Buffer<u32>> {
     let (nnz, kernel) = (transposed.pattern.nnz(), scatter(work.device())?);
     let mut column = work.buffer(nnz)?;

@@ -1,4 +1,4 @@
-//! Shared terms of the normal equations, for the device and the reference: damping, sizes, packed
+//! Terms of the normal equations that the device and the reference share: damping, sizes, packed
 //! factors.
 use crate::{
     Error, Pattern, Result,
@@ -6,14 +6,14 @@ use crate::{
     error::Dimensions,
 };
 
-/// A term added to the diagonal of the Hessian, so that a step is defined and not too long.
+/// A term added to the diagonal of the Hessian. It makes the step defined, and limits its length.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Damping {
     /// No damping.
     #[default]
     None,
-    /// λ times the diagonal: steps that do not depend on units (Marquardt, 1963).
+    /// λ times the diagonal. The steps do not depend on units (Marquardt, 1963).
     Marquardt(f64),
     /// λ itself (Levenberg, 1944).
     Levenberg(f64),
@@ -33,14 +33,14 @@ impl Damping {
         Ok(Damped { scale, shift })
     }
 
-    /// Scale and shift, which are finite numbers of the type when they are rounded to it.
+    /// The scale and the shift. Both must be finite after they are rounded to the element type.
     pub(crate) fn terms(self, element: ElementType) -> Result<[f64; 2]> {
         let (scale, shift) = match self {
             Self::None => (0.0, 0.0),
             Self::Marquardt(lambda) => (lambda, 0.0),
             Self::Levenberg(lambda) => (0.0, lambda),
         };
-        // The sum with 0 is rounded to the type.
+        // `length` with 0 rounds the number to the type.
         let is_number = |x: f64| x >= 0.0 && element.length(x, 0.0).is_finite();
         match is_number(scale) && is_number(shift) {
             true => Ok([scale, shift]),
@@ -54,8 +54,8 @@ pub(crate) fn packed(side: usize) -> usize {
     side * (side + 1) / 2
 }
 
-/// The least pivot of a block that is positive definite: the smallest normal number. Below it
-/// digits are lost, and its reciprocal may be infinite. Some devices take smaller numbers for 0.
+/// The smallest pivot of a positive definite block: the smallest normal number. A smaller pivot has
+/// lost digits, its reciprocal may be infinite, and some devices treat it as 0.
 pub(crate) fn least_pivot(element: ElementType) -> f64 {
     if element.arithmetic() == ElementType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() }
 }
@@ -65,7 +65,7 @@ pub(crate) fn identity(n: usize) -> Pattern {
     Pattern::trusted(n, n, (0..=n as u64).collect(), (0..n as u32).collect())
 }
 
-/// Refuses U, W, V that are not the blocks of one symmetric matrix.
+/// Refuses U, W and V whose sizes do not form one symmetric matrix.
 pub(crate) fn check_sizes([u, w, v]: [Dimensions; 3]) -> Result<()> {
     let square = |rows, side| Dimensions { nrows: rows, ncols: rows, block_rows: side, block_cols: side };
     if u == square(w.nrows, w.block_rows) && v == square(w.ncols, w.block_cols) {
@@ -75,8 +75,8 @@ pub(crate) fn check_sizes([u, w, v]: [Dimensions; 3]) -> Result<()> {
     Err(Error::Argument(format!("not the blocks of one matrix: U is {}, W is {}, V is {}", size(u), size(w), size(v))))
 }
 
-/// Refuses a U with a block above its diagonal that has no mirror image below: only blocks on and
-/// below the diagonal are read.
+/// Refuses a U that has a block above its diagonal without its mirror image below, because only
+/// blocks on and below the diagonal are read.
 pub(crate) fn check_lower(u: &Pattern) -> Result<()> {
     let above =
         |col: usize| u.column(col).iter().map(move |&row| (row as usize, col)).take_while(|(row, col)| row < col);
@@ -90,12 +90,12 @@ pub(crate) fn check_lower(u: &Pattern) -> Result<()> {
     }
 }
 
-/// The error for a vector whose length is not the number of rows of a matrix, in scalars.
+/// The error for a vector whose length is not the number of scalar rows of a matrix.
 pub(crate) fn length(array: &'static str, found: usize, of: Dimensions) -> Error {
     Error::Length { array, found, expected: of.nrows * of.block_rows, why: block_rows(of) }
 }
 
-/// The rows of a matrix, for the error of a vector that does not fit them.
+/// Describes the rows of a matrix, for the error about a vector that does not fit them.
 pub(super) fn block_rows(of: Dimensions) -> String {
     format!("{} blocks of {}", of.nrows, of.block_rows)
 }

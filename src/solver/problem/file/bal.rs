@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! cameras points observations
-//! camera point x y                     so many times
-//! nine numbers of each camera, three of each point, one a line or as many as may be
+//! camera point x y                     a line for each observation
+//! nine numbers of each camera, three of each point, any number on a line
 //! ```
 //!
 //! ```
@@ -33,8 +33,8 @@ pub struct BundleAdjustment {
     pub cameras: Vec<[f64; 9]>,
     /// The place of each point in the world.
     pub points: Vec<[f64; 3]>,
-    /// Observations in the order of the file. If a camera sees a point several times, each of these
-    /// counts.
+    /// Observations in the order of the file. Repeated observations of a point by a camera all
+    /// count.
     pub observations: Vec<Observation>,
 }
 
@@ -60,8 +60,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<BundleAdjustment> {
     parse(Numbers::open(path.as_ref())?)
 }
 
-/// Reads a file's bytes from any reader, to the end. Messages show `name` as [`read`] shows the
-/// path.
+/// Reads a problem from any reader, to the end. Error messages use `name` as the path.
 ///
 /// # Errors
 /// The errors of [`read`].
@@ -104,8 +103,7 @@ pub(super) fn parse(mut text: Numbers<'_>) -> Result<BundleAdjustment> {
     Ok(problem)
 }
 
-/// Writes `problem` so that [`read`] gives the same numbers. The file is written whole or not at
-/// all.
+/// Writes `problem` so that [`read`] returns the same numbers. If writing fails, no file appears.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io).
@@ -174,7 +172,7 @@ mod tests {
             assert_eq!(refused(&text), what);
         }
         assert_eq!(refused(""), "x.txt:1: the file ends where the number of cameras should stand");
-        // A size alone takes no memory.
+        // Sizes alone allocate no memory.
         assert!(refused("4000000000 4000000000 0\n1 2").starts_with("x.txt:2: the file ends where"));
     }
 }

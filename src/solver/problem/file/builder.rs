@@ -8,7 +8,7 @@ use crate::{
 use nalgebra::{Isometry2, Isometry3, Quaternion, SMatrix, Translation2, Translation3, UnitComplex, UnitQuaternion};
 use std::collections::{HashMap, VecDeque};
 
-/// The pose of x, y and the angle.
+/// The pose with coordinates x and y and an angle.
 pub(super) fn planar([x, y, angle]: [f64; 3]) -> Isometry2<f64> {
     Isometry2::from_parts(Translation2::new(x, y), turned(angle))
 }
@@ -19,10 +19,10 @@ pub(super) fn turned(angle: f64) -> UnitComplex<f64> {
     UnitComplex::from_cos_sin_unchecked(cosine, sine)
 }
 
-/// Reads a pose x, y, z and the quaternion x, y, z, w, of any length except 0.
+/// Reads a pose x, y, z and a quaternion x, y, z, w of any length except 0.
 ///
-/// A quaternion whose length is 1 to rounding is taken as it is: it stays the same when it is
-/// written and read again.
+/// A quaternion whose length is 1 up to rounding is used unchanged, so that writing and reading
+/// keep its bits.
 pub(super) fn spatial(text: &mut Numbers<'_>) -> Result<Isometry3<f64>> {
     let [x, y, z] = text.reals("a translation")?;
     let [i, j, k, w] = text.reals("a quaternion")?;
@@ -31,17 +31,17 @@ pub(super) fn spatial(text: &mut Numbers<'_>) -> Result<Isometry3<f64>> {
     if largest == 0.0 {
         return text.refuse("a quaternion of length 0 is no rotation");
     }
-    // Dividing by the length leaves six roundings at most.
+    // After a division by the length, the squared norm has at most six roundings.
     let rotation = match (quaternion.norm_squared() - 1.0).abs() <= 8.0 * f64::EPSILON {
         true => UnitQuaternion::new_unchecked(quaternion),
-        // Divided by the largest first: squares may overflow.
+        // Division by the largest element comes first, because squares may overflow.
         false => UnitQuaternion::new_normalize(quaternion / largest),
     };
     Ok(Isometry3::from_parts(Translation3::new(x, y, z), rotation))
 }
 
-/// Notes whether a graph is in space, and the line that showed it first. Refuses a keyword of the
-/// other kind.
+/// Records that a graph is in the plane or in space, and the first line that shows it. Refuses a
+/// keyword of the other kind.
 pub(super) fn show_space(
     known: &mut Option<(bool, u64)>,
     text: &Numbers<'_>,
@@ -82,14 +82,14 @@ pub(super) fn finite<const R: usize, const C: usize>(
 
 const NOT_FINITE: &str = "these numbers lead to a value that is not finite";
 
-/// A pose or a landmark of the file, by its number among those of its kind.
+/// A pose or a landmark of the file, by its number among the poses or landmarks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Vertex {
     Pose(u32),
     Landmark(u32),
 }
 
-/// A measurement whose ends are still names.
+/// A measurement between vertices that are given by name.
 struct NamedMeasurement<M, I> {
     line: u64,
     from: u64,
@@ -98,11 +98,11 @@ struct NamedMeasurement<M, I> {
     information: I,
 }
 
-/// Collects a graph line by line. Names are resolved at the end, because vertices may come after
-/// their edges.
+/// Collects a graph line by line. Names are resolved at the end, because an edge may come before
+/// its vertices.
 pub(super) struct Builder<P: Place> {
     graph: PoseGraph<P>,
-    /// The vertices by name, and by whether the name is one of the separate names of landmarks.
+    /// The vertices by name, and by whether the name belongs to the separate names of landmarks.
     vertices: HashMap<(bool, u64), Vertex>,
     landmarks_named_apart: bool,
     steps: Vec<NamedMeasurement<P::Pose, P::PoseInformation>>,
@@ -111,8 +111,8 @@ pub(super) struct Builder<P: Place> {
 }
 
 impl<P: Place> Builder<P> {
-    /// A builder for a format. Poses and landmarks share one set of names, unless landmarks are
-    /// named apart.
+    /// A builder for a format. Poses and landmarks share one set of names, except if
+    /// `landmarks_named_apart`.
     pub fn new(landmarks_named_apart: bool) -> Self {
         let graph = PoseGraph {
             poses: vec![],
@@ -164,12 +164,12 @@ impl<P: Place> Builder<P> {
         push(&mut self.steps, NamedMeasurement { line: text.line(), from, to, measured, information }, "edges")
     }
 
-    /// The numbers that each step's line gives for its information, with the number of the line.
+    /// The numbers for the information of each step, each with the number of its line.
     pub fn numbers(&self) -> impl Iterator<Item = (u64, P::PoseInformation)> {
         self.steps.iter().map(|step| (step.line, step.information))
     }
 
-    /// Makes the information of each step from the numbers that were given for it.
+    /// Computes the information of each step from the numbers in its line.
     pub fn weigh<const N: usize>(
         &mut self,
         text: &Numbers<'_>,
@@ -197,9 +197,10 @@ impl<P: Place> Builder<P> {
         push(&mut self.sightings, NamedMeasurement { line: text.line(), from, to, measured, information }, "edges")
     }
 
-    /// Returns the graph. If `placing`, poses and landmarks without a place in the file are placed
-    /// by the measurements. This starts from the poses that have a place, or from the first pose.
-    /// It takes as few edges as possible, earlier ones in the file first.
+    /// Returns the graph. If `placing`, the measurements determine the places of poses and
+    /// landmarks that have none in the file. Placing starts from the poses with places, or from the
+    /// first pose. It uses chains of as few edges as possible, and prefers edges that are earlier
+    /// in the file.
     pub fn finish(mut self, text: &Numbers<'_>, placing: bool) -> Result<PoseGraph<P>> {
         if placing {
             self.place_others(text)?;
@@ -240,7 +241,7 @@ impl<P: Place> Builder<P> {
     }
 
     fn place_others(&mut self, text: &Numbers<'_>) -> Result<()> {
-        // For each pose the steps that begin there, or, with `true`, end there.
+        // For each pose, the steps that begin there, and, with `true`, the steps that end there.
         let mut steps: HashMap<u64, Vec<(usize, bool)>> = HashMap::new();
         let mut names = Vec::new();
         for (number, step) in self.steps.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Graphs in the text forms of iSAM and of TORO. Both use the keywords EDGE2 and EDGE3, but the
-//! numbers after a measurement have different meanings.
+//! Graphs in the text formats of iSAM and of TORO. Both use the keywords EDGE2 and EDGE3, but the
+//! numbers after the measurement have different meanings.
 use super::{
     builder::{Builder, finite, planar, show_space},
     keywords::unknown,
@@ -11,13 +11,13 @@ use crate::{
 };
 use nalgebra::{Isometry3, Matrix3, SMatrix, Translation3, UnitQuaternion, Vector2, Vector3};
 
-/// The form of a file of edges.
+/// The format of a file of edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edges {
-    /// [`isam`](super::isam): the numbers are the root of an information matrix.
+    /// The format of [`isam`](super::isam): the numbers are the root of an information matrix.
     Isam,
-    /// [`toro`](super::toro): the numbers are an information matrix, in the plane in an order of
-    /// their own.
+    /// The format of [`toro`](super::toro): the numbers are an information matrix, in the plane in
+    /// a special order.
     Toro,
 }
 
@@ -34,11 +34,11 @@ const ISAM: [&str; 8] =
     ["ODOMETRY", "LANDMARK", "POINT3", "POSE3D_INIT", "SOLVE", "POSE3D_TRUE", "EDGE3_INIT", "EDGE3_TRUE"];
 const TORO: [&str; 5] = ["VERTEX", "VERTEX2", "VERTEX3", "EDGE", "EQUIV"];
 const BOTH: [&str; 2] = ["EDGE2", "EDGE3"];
-/// Lines for iSAM's evaluation alone.
+/// Keywords of lines that only iSAM's evaluation uses.
 const PASSED: [&str; 4] = ["SOLVE", "POSE3D_TRUE", "EDGE3_INIT", "EDGE3_TRUE"];
 const SPACE: [&str; 4] = ["EDGE3", "POINT3", "POSE3D_INIT", "VERTEX3"];
 
-/// Whether a file that begins with this word is one of iSAM's or TORO's.
+/// Whether a file that begins with this word is in the format of iSAM or TORO.
 pub(super) fn is_keyword(word: &[u8]) -> bool {
     keywords().any(|keyword| keyword.as_bytes() == word)
 }
@@ -47,14 +47,14 @@ fn keywords() -> impl Iterator<Item = &'static str> {
     ISAM.into_iter().chain(TORO).chain(BOTH)
 }
 
-/// A graph, its form, and how the form was found.
+/// A graph, its format, and the evidence for the format.
 pub(super) struct Parsed {
     pub graph: Graph,
     pub edges: Edges,
     pub why: String,
 }
 
-/// The evidence for the form of a file.
+/// The evidence for the format of a file.
 struct Shown {
     edges: Edges,
     by: String,
@@ -66,12 +66,12 @@ struct Reader {
     /// Whether the graph is in space, and the first line that shows it.
     in_space: Option<(bool, u64)>,
     shown: Option<Shown>,
-    /// Whether there are lines of vertices, as TORO has them.
+    /// Whether the file has lines of vertices, which only TORO has.
     has_vertices: bool,
 }
 
-/// Reads a graph. If `wanted` gives no form, keywords that only one of the two forms has show it,
-/// or else the numbers of `EDGE2`.
+/// Reads a graph. If `wanted` does not choose the format, it follows from keywords that only one
+/// format has, or else from the numbers of `EDGE2`.
 pub(super) fn parse(mut text: Numbers<'_>, wanted: Option<Edges>) -> Result<Parsed> {
     let shown = wanted.map(|edges| Shown { edges, by: "as requested".into() });
     let (plane, space) = (Builder::new(true), Builder::new(true));
@@ -199,24 +199,24 @@ fn in_form<M>(edges: Edges, numbers: M, isam: impl Fn(M) -> M, toro: impl Fn(M) 
     }
 }
 
-/// RᵀR, by iSAM's order.
+/// RᵀR, where R is given in iSAM's order.
 fn squared<const N: usize>(root: SMatrix<f64, N, N>) -> SMatrix<f64, N, N> {
     root.transpose() * root
 }
 
-/// The symmetric matrix of an upper triangle, by TORO's order in space.
+/// The symmetric matrix with an upper triangle that is given in TORO's order in space.
 fn mirrored<const N: usize>(upper: SMatrix<f64, N, N>) -> SMatrix<f64, N, N> {
     SMatrix::from_fn(|row, col| upper[(row.min(col), row.max(col))])
 }
 
-/// The information matrix of I11 I12 I22 I33 I13 I23, which is TORO's order in the plane.
+/// The information matrix with the elements I11 I12 I22 I33 I13 I23, TORO's order in the plane.
 fn reordered(numbers: Matrix3<f64>) -> Matrix3<f64> {
     let [i11, i12, i22] = [(0, 0), (0, 1), (0, 2)].map(|at| numbers[at]);
     let [i33, i13, i23] = [(1, 1), (1, 2), (2, 2)].map(|at| numbers[at]);
     Matrix3::new(i11, i12, i13, i12, i22, i23, i13, i23, i33)
 }
 
-/// The form in which the matrices of all steps are regular.
+/// The format for which the matrices of all steps are regular.
 fn shown_by_plane(text: &Numbers<'_>, plane: &Builder<Plane>) -> Result<Shown> {
     let mut odd = [None; 2];
     let (mut count, mut first) = (0, 0);
@@ -245,7 +245,8 @@ fn shown_by_plane(text: &Numbers<'_>, plane: &Builder<Plane>) -> Result<Shown> {
     }
 }
 
-/// `EDGE3` shows its form only if the numbers mean the same in both forms.
+/// Accepts a file of `EDGE3` only if its numbers mean the same in both formats. Otherwise the
+/// caller must choose the format.
 fn shown_by_space(text: &Numbers<'_>, space: &Builder<Space>) -> Result<Shown> {
     match space.numbers().find(|(_, numbers)| squared(*numbers) != mirrored(*numbers)) {
         None => Ok(Shown { edges: Edges::Isam, by: "which TORO's form agrees with".into() }),

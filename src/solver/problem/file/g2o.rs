@@ -1,4 +1,4 @@
-//! Graphs of poses and landmarks in the text form of g2o (R. Kümmerle, G. Grisetti, H. Strasdat,
+//! Graphs of poses and landmarks in the text format of g2o (R. Kümmerle, G. Grisetti, H. Strasdat,
 //! K. Konolige, W. Burgard, *g2o: A General Framework for Graph Optimization*, 2011), plain or
 //! packed.
 //!
@@ -17,13 +17,13 @@
 //! ```
 //!
 //! Quaternions are of any length except 0. Information matrices are symmetric; their upper
-//! triangles are written row by row. They are taken as they are, because files in use have some
-//! that are not positive definite. A graph is in the plane or in space. Vertices may come after the
-//! edges that name them. If a file has no vertices at all, the first pose is put at the origin and
-//! the rest are placed by the measurements. Measurements of a sensor mounted at an offset are
-//! converted to the frame of the pose. A pose may see a landmark several times, and be measured
-//! from another one several times: each measurement counts. Lines that begin with `#` are comments.
-//! Data such as `ROBOTLASER1` is skipped, and every other keyword refused.
+//! triangles are written row by row. The reader also accepts matrices that are not positive
+//! definite, because some files contain such matrices. A graph is in the plane or in space.
+//! Vertices may come after the edges that name them. If a file has no vertices at all, the first
+//! pose is at the origin, and the measurements determine all other places. Measurements of a sensor
+//! mounted at an offset are converted to the frame of the pose. Repeated measurements between the
+//! same vertices all count. Lines that begin with `#` are comments. Data such as `ROBOTLASER1` is
+//! skipped, and every other keyword is refused.
 //!
 //! ```
 //! use blockmul::solver::problem::{Graph, g2o};
@@ -64,8 +64,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Graph> {
     Ok(parse(Numbers::open(path.as_ref())?)?.0)
 }
 
-/// Reads a file's bytes from any reader, to the end. Messages show `name` as [`read`] shows the
-/// path.
+/// Reads a graph from any reader, to the end. Error messages use `name` as the path.
 ///
 /// # Errors
 /// The errors of [`read`].
@@ -76,15 +75,15 @@ pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Gra
 struct Reader {
     plane: Builder<Plane>,
     space: Builder<Space>,
-    /// Whether the graph is in space, and the first line that shows it.
+    /// Whether the graph is in space, and the first line that shows this.
     in_space: Option<(bool, u64)>,
     offsets: HashMap<u64, Isometry3<f64>>,
     vertices: usize,
-    /// Number of lines of data that were skipped, by keyword.
+    /// Number of skipped lines of data for each keyword.
     skipped: BTreeMap<Vec<u8>, u64>,
 }
 
-/// Reads a graph. Notes say what was skipped.
+/// Reads a graph. The notes name what was skipped.
 pub(super) fn parse(mut text: Numbers<'_>) -> Result<(Graph, Vec<String>)> {
     let (plane, space) = (Builder::new(false), Builder::new(false));
     let (offsets, skipped) = (HashMap::new(), BTreeMap::new());
@@ -253,8 +252,8 @@ mod tests {
 
     #[test]
     fn what_a_mounted_sensor_sees_is_turned_into_the_pose_s_frame() -> Result<()> {
-        // Turned by a quarter about z: x of the sensor is y of the pose. The quaternion's length
-        // does not matter.
+        // The sensor is turned by 90 degrees about z, so its x axis is the pose's y axis. The
+        // length of the quaternion does not matter.
         let graph = space(
             "PARAMS_SE3OFFSET 0 0 0 5 0 0 2 2\nVERTEX_SE3:QUAT 0 0 0 0 0 0 0 1\nVERTEX_TRACKXYZ 1 0 0 0\n\
              EDGE_SE3_TRACKXYZ 0 1 0 2 0 1  4 0 0 9 0 16\n",
@@ -268,7 +267,7 @@ mod tests {
     fn quaternions_of_any_length_are_rotations() -> Result<()> {
         for length in [1e-320, 1e-160, 0.5, 1e200] {
             let graph = space(&format!("VERTEX_SE3:QUAT 0 0 0 0 0 0 {:e} {:e}\n", 3.0 * length, 4.0 * length))?;
-            // The smallest of these numbers has four digits.
+            // The smallest of these numbers is given with four digits.
             assert_relative_eq!(graph.poses[0].rotation.coords.w, 0.8, epsilon = 1e-3);
             assert_relative_eq!(graph.poses[0].rotation.norm(), 1.0);
         }

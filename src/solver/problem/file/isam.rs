@@ -1,4 +1,4 @@
-//! Graphs of poses and landmarks in the text form of iSAM (M. Kaess, A. Ranganathan, F. Dellaert,
+//! Graphs of poses and landmarks in the text format of iSAM (M. Kaess, A. Ranganathan, F. Dellaert,
 //! *iSAM: Incremental Smoothing and Mapping*, 2008), plain or packed.
 //!
 //! ```text
@@ -9,13 +9,13 @@
 //! POSE3D_INIT pose x y z roll pitch yaw
 //! ```
 //!
-//! R is the upper triangle, row by row, of the square root of an information matrix RᵀR. If it is
-//! left out, R is the identity. A rotation is by roll about x, then pitch about y, then yaw about
-//! z. Landmarks have numbers of their own, apart from those of poses. Landmarks, and poses without
-//! `POSE3D_INIT`, are placed by the measurements, the first pose at the origin. Files of
-//! [`toro`](super::toro) use some of these keywords with other numbers. Lines for iSAM's evaluation
-//! alone (`SOLVE`, `POSE3D_TRUE`, `EDGE3_INIT`, `EDGE3_TRUE`) and lines that begin with `#` are
-//! skipped.
+//! R is the upper triangle, row by row, of the square root of an information matrix RᵀR. If R is
+//! left out, it is the identity. A rotation is by roll about x, then pitch about y, then yaw about
+//! z. Landmarks and poses are numbered separately. The first pose is at the origin; the
+//! measurements determine the places of landmarks, and of other poses without `POSE3D_INIT`. Files
+//! of [`toro`](super::toro) use some of these keywords with other numbers. Lines that only iSAM's
+//! evaluation uses (`SOLVE`, `POSE3D_TRUE`, `EDGE3_INIT`, `EDGE3_TRUE`) and lines that begin with
+//! `#` are skipped.
 //!
 //! ```
 //! use blockmul::solver::problem::{Graph, isam};
@@ -42,8 +42,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Graph> {
     Ok(parse(Numbers::open(path.as_ref())?, Some(Edges::Isam))?.graph)
 }
 
-/// Reads a file's bytes from any reader, to the end. Messages show `name` as [`read`] shows the
-/// path.
+/// Reads a graph from any reader, to the end. Error messages use `name` as the path.
 ///
 /// # Errors
 /// The errors of [`read`].

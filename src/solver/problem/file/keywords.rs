@@ -1,13 +1,12 @@
-//! Keywords of g2o's own types and of its users' types that the reader of g2o does not read, for
-//! messages.
+//! Error messages for keywords, of g2o and of programs based on it, that the reader of g2o refuses.
 use crate::io::words::quote;
 
-/// The treatment of a keyword that g2o's reader does not read.
+/// The treatment of a keyword that the reader of g2o does not interpret.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
-    /// Skipped: it does not influence the solution.
+    /// A line that is skipped, because it does not influence the solution.
     Data,
-    /// Refused: without it the problem would be a different one.
+    /// A line that is refused, because the problem would be a different one without it.
     Needed(&'static str),
 }
 
@@ -116,12 +115,12 @@ fn of_g2o(word: &[u8]) -> Option<Use> {
     OF_G2O.iter().find(|(known, _)| known.as_bytes() == word).map(|&(_, is)| is)
 }
 
-/// Whether lines with this keyword are data without influence on the solution, such as scans.
+/// Whether lines with this keyword are data, such as scans, that do not influence the solution.
 pub(super) fn is_data(word: &[u8]) -> bool {
     of_g2o(word) == Some(Data)
 }
 
-/// The reason why g2o's reader refuses a keyword.
+/// The reason why the reader of g2o refuses a keyword.
 pub(super) fn refusal(word: &[u8]) -> String {
     match of_g2o(word) {
         Some(Needed(what)) => format!(
@@ -133,8 +132,8 @@ pub(super) fn refusal(word: &[u8]) -> String {
     }
 }
 
-/// The message about a word that is not among the `known` words. It suggests the nearest known
-/// word, if one is near.
+/// The message for a word that is not among the `known` words. It suggests the nearest known word,
+/// if one is similar.
 pub(super) fn unknown<'k>(word: &[u8], known: impl Iterator<Item = &'k str>) -> String {
     let nearest = known.map(|known| (distance(word, known.as_bytes()), known)).min();
     let refusal = format!("{} is not a keyword this reader knows", quote(word));
@@ -144,8 +143,8 @@ pub(super) fn unknown<'k>(word: &[u8], known: impl Iterator<Item = &'k str>) -> 
     }
 }
 
-/// The least number of letters added, removed or replaced that make one word the other (V. I.
-/// Levenshtein, 1966). Words are compared up to 64 letters.
+/// The least number of letters to add, remove or replace to turn one word into the other (V. I.
+/// Levenshtein, 1966). Only the first 64 letters are compared.
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let (a, b) = (&a[..a.len().min(64)], &b[..b.len().min(64)]);
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! Files of problems: their formats, and [`read`], which recognises the format by the contents.
+//! The formats of problem files, and [`read`], which recognises the format by the contents.
 pub mod bal;
 mod builder;
 mod edges;
@@ -25,15 +25,15 @@ pub enum Problem {
     Graph(Graph),
 }
 
-/// The format of a file of a problem.
+/// The format of a problem file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProblemFormat {
-    /// [`bal`].
+    /// The format of [`bal`].
     Bal,
-    /// [`g2o`].
+    /// The format of [`g2o`].
     G2o,
-    /// [`isam`] or [`toro`].
+    /// The format of [`isam`] or [`toro`].
     Edges(Edges),
 }
 
@@ -47,23 +47,23 @@ impl std::fmt::Display for ProblemFormat {
     }
 }
 
-/// A problem, its format, and its reader's notes.
+/// A problem, its format, and the notes of its reader.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ProblemFile {
     /// The problem.
     pub problem: Problem,
-    /// The format it was read as.
+    /// The format of the file.
     pub format: ProblemFormat,
     /// Notes for the user: how iSAM's format was distinguished from TORO's, and which lines were
     /// skipped.
     pub notes: Vec<String>,
 }
 
-/// Beginnings of g2o's keywords.
+/// Prefixes of g2o's keywords.
 const G2O: [&[u8]; 4] = [b"VERTEX", b"EDGE", b"PARAMS", b"FIX"];
 
-/// Reads the file at `path` like [`read_with`], without a choice of the form of edges.
+/// Reads the file at `path` as [`read_with`] does if `edges` is `None`.
 ///
 /// ```
 /// use blockmul::solver::problem::{self, Problem};
@@ -82,14 +82,14 @@ pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
     Ok(read_with(path, None)?.problem)
 }
 
-/// Reads the file at `path`, plain or packed. The format is BAL's if the first word is a number,
-/// iSAM's, TORO's or g2o's if it is one of their keywords. An archive, of tar or zip, with one
-/// problem stands for that problem.
+/// Reads the file at `path`, plain or packed. If the first word is a number, the format is BAL's.
+/// If it is a keyword of iSAM, TORO or g2o, the format is the one with this keyword. If the file is
+/// an archive (tar or zip) that contains one problem, that problem is read.
 ///
-/// iSAM and TORO share `EDGE2` and `EDGE3`. A keyword that only one of the two has, such as
-/// `VERTEX2` or `ODOMETRY`, shows the format. A file of `EDGE2` alone is in the format in which all
-/// matrices are regular. For `EDGE3` alone, and if both formats or neither would do, `edges` must
-/// choose.
+/// iSAM and TORO share `EDGE2` and `EDGE3`. A keyword that only one of them has, such as `VERTEX2`
+/// or `ODOMETRY`, determines the format. If a file has no keyword except `EDGE2`, its format is the
+/// one in which all matrices are regular. `edges` must choose the format if the only keyword is
+/// `EDGE3`, or if both formats or neither fit.
 ///
 /// ```
 /// use blockmul::solver::problem::{self, Edges, ProblemFormat};
@@ -103,7 +103,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Problem> {
 /// # Errors
 /// The errors of [`bal::read`], [`isam::read`], [`toro::read`] and [`g2o::read`];
 /// [`Error::Parse`](crate::Error::Parse) if the first word belongs to none of these formats, if
-/// `edges` does not fit a keyword, or if it must choose and is `None`.
+/// `edges` does not fit a keyword, or if `edges` must choose and is `None`.
 pub fn read_with(path: impl AsRef<Path>, edges: Option<Edges>) -> Result<ProblemFile> {
     read_path(path.as_ref(), edges)
 }
@@ -174,7 +174,7 @@ mod tests {
         read_with(&path, edges)
     }
 
-    /// Numbers of two edges each, by which `EDGE2` alone is iSAM's, TORO's, or either.
+    /// The numbers of two edges, and the format that `EDGE2` without other keywords has with them.
     #[test]
     fn edges_alone_are_of_the_format_that_makes_them_regular() {
         let edges = |[one, other]: [&str; 2]| format!("EDGE2 0 1 1 0 0 {one}\nEDGE2 1 2 1 0 0 {other}\n");
@@ -186,7 +186,7 @@ mod tests {
             ([ROOT, ROOT], Ok(Edges::Isam)),
             ([EITHER, TORO], Ok(Edges::Toro)),
             ([ROOT, EITHER], Ok(Edges::Isam)),
-            // These are the same matrix in both formats.
+            // Both formats give the same matrices for these numbers.
             (["0 0 0 0 0 0", TORO], Ok(Edges::Toro)),
             (["0 0 0 0 0 0", "0 0 0 0 0 0"], Ok(Edges::Isam)),
             ([EITHER, EITHER], Err("are regular by both")),
@@ -207,11 +207,11 @@ mod tests {
                 }
                 (read, want) => panic!("{numbers:?}: {read:?} {want:?}"),
             }
-            // A choice decides.
+            // The format that the caller chooses takes precedence.
             for choice in [Edges::Isam, Edges::Toro] {
                 assert_eq!(read_text(&edges(numbers), Some(choice)).unwrap().format, ProblemFormat::Edges(choice));
             }
-            // So do keywords that only one of both has.
+            // Keywords that only one format has decide too.
             let vertices = (0..3).map(|name| format!("VERTEX2 {name} 0 0 0\n")).collect::<String>();
             let toro = edges(numbers) + &vertices;
             assert_eq!(read_text(&toro, None).unwrap().format, ProblemFormat::Edges(Edges::Toro));
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(shown("VERTEX3 0 0 0 0 0 0 0\nVERTEX3 1 0 0 0 0 0 0\n"), ProblemFormat::Edges(Edges::Toro));
         assert_eq!(shown("POINT3 0 0 1 0 0\n"), ProblemFormat::Edges(Edges::Isam));
         assert_eq!(shown("EDGE3 1 2 1 0 0 0 0 0\n"), ProblemFormat::Edges(Edges::Isam));
-        // Identities are the same in both.
+        // Identity matrices are the same in both formats.
         assert_eq!(read_text(&diagonal(1.0), None).unwrap().format, ProblemFormat::Edges(Edges::Isam));
     }
 

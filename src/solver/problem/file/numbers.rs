@@ -1,4 +1,4 @@
-//! Reads the numbers of a text one after another. Errors name the line.
+//! Reads the numbers of a text one by one. Errors name the line.
 use crate::{
     Result,
     io::source::Source,
@@ -10,9 +10,9 @@ use std::{io::Read, ops::Range, path::Path};
 pub(super) struct Numbers<'r> {
     source: Source<'r>,
     line: Vec<u8>,
-    /// Number of bytes of the current line that were read.
+    /// Number of bytes of the current line that have been read.
     at: usize,
-    /// Whether the current line was only peeked at. It is then also the next line.
+    /// Whether the current line was only looked at and is still the next line.
     held: bool,
 }
 
@@ -46,8 +46,8 @@ impl<'r> Numbers<'r> {
         Err(self.source.refuse(line, reason))
     }
 
-    /// Returns the first word of the text outside of comments (`#`), which is empty if there is
-    /// none. Only the comments before the word are consumed.
+    /// Returns the first word of the text that is not in a comment (`#`), or an empty word if there
+    /// is none. Only the comments before the word are consumed.
     pub fn first_word(&mut self) -> Result<Vec<u8>> {
         while self.next_line()? {
             let word = self.word_here().map_or(&[][..], |word| &self.line[word]).to_owned();
@@ -59,7 +59,7 @@ impl<'r> Numbers<'r> {
         Ok(Vec::new())
     }
 
-    /// Goes to the next line that has words. Returns `false` at the end of the text.
+    /// Moves to the next line that has words. Returns `false` at the end of the text.
     pub fn next_line(&mut self) -> Result<bool> {
         if std::mem::take(&mut self.held) {
             return Ok(true);
@@ -96,7 +96,7 @@ impl<'r> Numbers<'r> {
         }
     }
 
-    /// Returns the range of the next word, on this line or a later one.
+    /// Returns the range of the next word, which may be on a later line.
     fn word_anywhere(&mut self, what: &str) -> Result<Range<usize>> {
         loop {
             if let Some(word) = self.word_here() {

@@ -1,6 +1,6 @@
-//! Graphs of poses in the text form of TORO (G. Grisetti, C. Stachniss, S. Grzonka, W. Burgard, *A
-//! Tree Parameterization for Efficiently Computing Maximum Likelihood Maps using Gradient Descent*,
-//! 2007), plain or packed.
+//! Graphs of poses in the text format of TORO (G. Grisetti, C. Stachniss, S. Grzonka, W. Burgard,
+//! *A Tree Parameterization for Efficiently Computing Maximum Likelihood Maps using Gradient
+//! Descent*, 2007), plain or packed.
 //!
 //! ```text
 //! VERTEX2 name x y angle                                       VERTEX is the same
@@ -9,14 +9,14 @@
 //! EDGE3 from to x y z roll pitch yaw  I11 ... I16 I22 ... I66
 //! ```
 //!
-//! I is the information matrix. In the plane its elements for x, y and the angle have an order of
-//! their own; in space it is the upper triangle, row by row. A rotation is by roll about x, then
-//! pitch about y, then yaw about z. If a file has no vertices at all, the first pose is put at the
-//! origin and the rest are placed by the measurements. Lines that begin with `#` are skipped.
+//! I is the information matrix. In the plane its elements for x, y and the angle have the order
+//! shown above; in space the upper triangle is given row by row. A rotation is by roll about x,
+//! then pitch about y, then yaw about z. If a file has no vertices at all, the first pose is at the
+//! origin, and the measurements determine the other poses. Lines that begin with `#` are skipped.
 //! `EQUIV` is refused.
 //!
-//! [`isam`](super::isam) has files of `EDGE2` and `EDGE3` with other numbers.
-//! [`read_with`](super::super::read_with) distinguishes them.
+//! Files of [`isam`](super::isam) have `EDGE2` and `EDGE3` with other numbers.
+//! [`read_with`](super::super::read_with) distinguishes the two formats.
 //!
 //! ```
 //! use blockmul::solver::problem::{Graph, toro};
@@ -42,8 +42,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Graph> {
     Ok(parse(Numbers::open(path.as_ref())?, Some(Edges::Toro))?.graph)
 }
 
-/// Reads a file's bytes from any reader, to the end. Messages show `name` as [`read`] shows the
-/// path.
+/// Reads a graph from any reader, to the end. Error messages use `name` as the path.
 ///
 /// # Errors
 /// The errors of [`read`].

@@ -1,4 +1,4 @@
-//! Residuals of poses and landmarks, and their derivatives by small moves of both.
+//! Residuals of poses and landmarks, and their derivatives with respect to small moves.
 mod plane;
 mod space;
 #[cfg(test)]
@@ -8,25 +8,25 @@ use super::Place;
 use crate::solver::scale::power_of_two;
 use nalgebra::{Matrix3, SMatrix, Vector3};
 
-/// Moves and residuals of poses and landmarks. Poses are not vectors: a step moves each in its own
-/// frame.
+/// Moves and residuals of poses and landmarks. Poses are not vectors: a step moves each pose in its
+/// own frame.
 ///
 /// A pose moves by translation ρ and rotation φ to (t + R·ρ, R·Exp(φ)); landmarks move by addition.
-/// The residual of a step measured as z is the pose z⁻¹·xᵢ⁻¹·xⱼ as a vector. It consists of its
-/// translation and its rotation: in the plane the angle in (-π, π], in space twice the vector part
-/// of its quaternion with w ≥ 0. In space that is the rotation vector to first order, as in Ceres'
-/// and SE-Sync's graphs. (g2o's own residual has the vector part only once, so the same rotation
-/// has a quarter of the χ².) The residual of a sighting is Rᵀ(l - t) - z.
+/// The residual of a step measured as z is the pose z⁻¹·xᵢ⁻¹·xⱼ as a vector. This vector consists
+/// of the pose's translation and rotation: in the plane the angle in (-π, π], in space twice the
+/// vector part of its quaternion with w ≥ 0. In space that equals the rotation vector to first
+/// order, as in the graphs of Ceres and SE-Sync. (The residual of g2o is the vector part itself, so
+/// the same rotation contributes a quarter to χ².) The residual of a sighting is Rᵀ(l - t) - z.
 pub trait Manifold: Place {
-    /// A residual of a step, and a move of a pose: 3 or 6 numbers.
+    /// A residual of a step, or a move of a pose: 3 or 6 numbers.
     type PoseVector: AsRef<[f64]> + Copy;
-    /// A residual of a sighting, and a move of a landmark: 2 or 3 numbers.
+    /// A residual of a sighting, or a move of a landmark: 2 or 3 numbers.
     type LandmarkVector: AsRef<[f64]> + Copy;
-    /// Derivatives of a step's residual by a pose.
+    /// Derivatives of a step's residual with respect to a pose.
     type StepDerivative: AsRef<[f64]> + Copy;
-    /// Derivatives of a sighting's residual by the pose.
+    /// Derivatives of a sighting's residual with respect to the pose.
     type SightingDerivative: AsRef<[f64]> + Copy;
-    /// Derivatives of a sighting's residual by the landmark.
+    /// Derivatives of a sighting's residual with respect to the landmark.
     type LandmarkDerivative: AsRef<[f64]> + Copy;
 
     /// The pose moved by [`Place::POSE`] numbers.
@@ -35,8 +35,8 @@ pub trait Manifold: Place {
     fn landmark_moved(landmark: &Self::Landmark, by: &[f64]) -> Self::Landmark;
     /// The residual of a step.
     fn step(from: &Self::Pose, to: &Self::Pose, measured: &Self::Pose) -> Self::PoseVector;
-    /// The residual of [`Manifold::step`], with its derivatives by moves of `from` and of `to`,
-    /// each row by row.
+    /// The residual of [`Manifold::step`], and its derivatives with respect to moves of `from` and
+    /// of `to`, both in row-major order.
     fn step_with_derivatives(
         from: &Self::Pose,
         to: &Self::Pose,
@@ -44,8 +44,8 @@ pub trait Manifold: Place {
     ) -> (Self::PoseVector, [Self::StepDerivative; 2]);
     /// The residual of a sighting.
     fn sighting(pose: &Self::Pose, landmark: &Self::Landmark, measured: &Self::Landmark) -> Self::LandmarkVector;
-    /// The residual of [`Manifold::sighting`], with its derivatives by moves of the pose and of the
-    /// landmark, each row by row.
+    /// The residual of [`Manifold::sighting`], and its derivatives with respect to moves of the
+    /// pose and of the landmark, both in row-major order.
     fn sighting_with_derivatives(
         pose: &Self::Pose,
         landmark: &Self::Landmark,
@@ -62,16 +62,17 @@ pub trait Manifold: Place {
     fn step_information(information: &Self::PoseInformation) -> &[f64];
     /// The elements of an information matrix of a sighting.
     fn sighting_information(information: &Self::LandmarkInformation) -> &[f64];
-    /// The isotropic information that replaces that of a step: see
+    /// The isotropic information that replaces the information of a step: see
     /// [`PoseGraph::isotropic`](super::PoseGraph::isotropic).
     fn isotropic_step(information: &Self::PoseInformation) -> Self::PoseInformation;
-    /// The isotropic information that replaces that of a sighting.
+    /// The isotropic information that replaces the information of a sighting.
     fn isotropic_sighting(information: &Self::LandmarkInformation) -> Self::LandmarkInformation;
     /// The weights of translation and rotation in [`Manifold::isotropic_step`].
     fn isotropic_weights(information: &Self::PoseInformation) -> [f64; 2];
     /// Rotation and translation of a pose. In the plane the rotation is about z, and z is 0.
     fn matrix(pose: &Self::Pose) -> (Matrix3<f64>, Vector3<f64>);
-    /// The pose of a rotation and a translation, projected to the plane if poses are in the plane.
+    /// The pose with this rotation and translation, projected to the plane if poses are in the
+    /// plane.
     fn from_matrix(rotation: &Matrix3<f64>, translation: &Vector3<f64>) -> Self::Pose;
     /// The position of a pose; z is 0 in the plane.
     fn position(pose: &Self::Pose) -> [f64; 3];
@@ -79,16 +80,16 @@ pub trait Manifold: Place {
     fn landmark_position(landmark: &Self::Landmark) -> [f64; 3];
 }
 
-/// The elements row by row: nalgebra's matrices are by columns.
+/// The elements in row-major order, which differs from nalgebra's order.
 fn by_rows<const R: usize, const C: usize, const N: usize>(m: &SMatrix<f64, R, C>) -> [f64; N] {
     std::array::from_fn(|i| m[(i / C, i % C)])
 }
 
-/// One over the mean of the variances on the diagonal of the covariance; 0 if that is no positive
-/// number.
+/// One over the mean of the variances, which are the diagonal of the covariance; 0 if the mean is
+/// not a positive number.
 fn mean_information<const N: usize>(information: &SMatrix<f64, N, N>) -> f64 {
-    // The elements are scaled by a power of two, which changes no bit: products of up to three
-    // large or small elements may not be normal numbers.
+    // The elements are scaled by a power of two, which changes no bit of the result. Without
+    // scaling, products of up to three large or small elements may not be normal numbers.
     let scale = power_of_two(information.amax());
     let scaled = information * scale.recip();
     let weight = scaled.try_inverse().map_or(0.0, |covariance| N as f64 / covariance.trace()) * scale;

@@ -1,10 +1,10 @@
-//! Poses in space: residuals of translation and twice the vector part of the quaternion,
-//! derivatives by moves (ρ, φ).
+//! Poses in space: residuals consist of the translation and twice the vector part of the
+//! quaternion; derivatives are with respect to moves (ρ, φ).
 use super::{Manifold, by_rows, mean_information};
 use crate::solver::problem::{Space, camera::cross};
 use nalgebra::{Isometry3, Matrix3, Matrix3x6, Matrix6, Rotation3, Translation3, UnitQuaternion, Vector3, Vector6};
 
-/// Twice the vector part of a quaternion with w ≥ 0, and its w.
+/// Twice the vector part of a quaternion with w ≥ 0, and w.
 fn twice_vector(q: &UnitQuaternion<f64>) -> (Vector3<f64>, f64) {
     let sign = if q.w < 0.0 { -1.0 } else { 1.0 };
     (Vector3::new(q.i, q.j, q.k) * (2.0 * sign), q.w * sign)
@@ -43,8 +43,8 @@ impl Manifold for Space {
         let error = measured.inv_mul(&relative);
         let (t, (r, w)) = (error.translation, twice_vector(&error.rotation));
         let back: Matrix3<f64> = measured.rotation.inverse().to_rotation_matrix().into_inner();
-        // 2·vec(q·(1, φ/2)) = r + (w + [v])·φ. A turn φ of `from` is one of -back·φ from
-        // the left, with the cross product reversed.
+        // 2·vec(q·(1, φ/2)) = r + (w + [v])·φ. A turn of `from` by φ equals a turn by -back·φ from
+        // the left, where the cross product has the opposite sign.
         let (scaled, half) = (Matrix3::identity() * w, cross(&(r * 0.5)));
         let (mut by_from, mut by_to) = (Matrix6::zeros(), Matrix6::zeros());
         by_from.fixed_view_mut::<3, 3>(0, 0).copy_from(&-back);

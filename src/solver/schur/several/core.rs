@@ -1,4 +1,4 @@
-//! Several right-hand sides, compiled once for all element types. Kernels:
+//! The implementation for several right-hand sides, compiled once for all element types. Kernels:
 //! `cl/solver/schur/several.cl`.
 use super::super::{cameras::CameraColumns, core::Core, reduced::ReducedCore};
 use crate::{
@@ -37,7 +37,7 @@ kernel! {
     }
 }
 
-/// The preparation for several right-hand sides, whose elements the host does not name.
+/// The preparation for several right-hand sides, without element types.
 pub(super) struct SeveralCore {
     element: ElementType,
     pub n: usize,
@@ -80,7 +80,7 @@ impl SeveralCore {
         }
     }
 
-    /// R = B_c - W·V'⁻¹·B_p; R holds B_c.
+    /// Computes R = B_c - W·V'⁻¹·B_p. At the start R holds B_c.
     pub fn reduce(&self, reduced: &ReducedCore, b_p: DenseBuffer<'_>, r: DenseBufferMut<'_>) -> Result<Marker> {
         let work = &Work::new(self.z.device(), None);
         work.stage("rhs");
@@ -90,7 +90,7 @@ impl SeveralCore {
         Ok(work.marker())
     }
 
-    /// X_p = V'⁻¹·(B_p - Wᵀ·X_c).
+    /// Computes X_p = V'⁻¹·(B_p - Wᵀ·X_c).
     pub fn back_substitute(
         &self,
         reduced: &ReducedCore,
@@ -115,7 +115,7 @@ impl SeveralCore {
         Ok(work.marker())
     }
 
-    /// Y = S·X.
+    /// Computes Y = S·X.
     pub fn multiply(
         &self,
         reduced: &ReducedCore,
@@ -142,17 +142,17 @@ impl SeveralCore {
         Ok(work.marker())
     }
 
-    /// Factors for a product that is subtracted from the output.
+    /// Factors alpha and beta that subtract a product from the output.
     fn subtracted(&self) -> Scaling {
         Scaling::of(self.element, -1.0, 1.0)
     }
 
-    /// The shape of the memory at the points.
+    /// The shape of the scratch matrix with a row for each coordinate of a point.
     fn at_points(&self) -> DenseShape {
         DenseShape::new(self.points * self.side, self.n, Layout::ByRows)
     }
 
-    /// X = L⁻¹·B.
+    /// Solves for X = L⁻¹·B.
     fn solve_lower(&self, work: &Work, factor: &Buffer, b: DenseBuffer<'_>, x: DenseBufferMut<'_>) -> Result<()> {
         let ([b_row, b_col], [x_row, x_col]) = (steps(b.shape), steps(x.shape));
         let (b, x) = (b.values, x.values);
@@ -166,7 +166,7 @@ impl SeveralCore {
     }
 }
 
-/// The distances in memory between neighbours in a column and in a row.
+/// Strides in memory between neighbours in a column and in a row.
 fn steps(shape: DenseShape) -> [u64; 2] {
     match shape.layout {
         Layout::ByRows => [shape.leading as u64, 1],

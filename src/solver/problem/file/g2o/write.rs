@@ -1,5 +1,5 @@
-//! Writes a graph: the vertices, the fixed ones, the edges. Numbers have the fewest digits that
-//! read back to the same bits.
+//! Writes a graph: the vertices, the fixed vertices, the edges. Numbers are written with the fewest
+//! digits that give the same bits when read.
 use crate::{
     Result,
     element::AnySlice,
@@ -13,26 +13,25 @@ use std::{
     path::Path,
 };
 
-/// Writes `graph` so that [`read`](super::read) gives it again. The file is written whole or not at
-/// all.
+/// Writes `graph` so that [`read`](super::read) returns it. If writing fails, no file appears.
 ///
-/// Graphs read from a g2o file come back to the bit, with these exceptions. Angles outside -π to
-/// π, and rotations that are products of many, may change in their last digits, once. Zeros may
-/// lose their sign. If a landmark has the name of a pose, as in iSAM's files, all landmarks get new
-/// names, above those of all poses. An empty graph makes an empty file, which [`read`](super::read)
-/// refuses.
+/// A graph from a g2o file has the same bits when it is written and read again, with these
+/// exceptions. Angles outside -π to π, and rotations that are products of many, may change in their
+/// last digits, once. Zeros may lose their sign. If a landmark has the name of a pose, as in iSAM's
+/// files, all landmarks get new names, above the names of all poses. An empty graph becomes an
+/// empty file, which [`read`](super::read) refuses.
 ///
 /// # Errors
-/// [`Error::Io`](crate::Error::Io) if the system refuses the file, or for a graph whose parts do
-/// not fit each other: a vertex without a name, an edge of a vertex that does not exist.
+/// [`Error::Io`](crate::Error::Io) if the system refuses the file, or if the graph is inconsistent:
+/// a vertex has no name, or an edge names a vertex that does not exist.
 pub fn write(path: impl AsRef<Path>, graph: &Graph) -> Result<()> {
     write_whole(path.as_ref(), |file| write_to(file, graph))
 }
 
-/// Writes `graph` to any writer, in pieces of a line.
+/// Writes `graph` to any writer, line by line.
 ///
 /// # Errors
-/// Errors of the writer; [`ErrorKind::InvalidInput`] for a graph whose parts do not fit each other.
+/// Errors of the writer; [`ErrorKind::InvalidInput`] for an inconsistent graph.
 pub fn write_to(mut writer: impl Write, graph: &Graph) -> io::Result<()> {
     write_graph(&mut writer, graph)
 }
@@ -65,7 +64,7 @@ fn write_graph(writer: &mut dyn Write, graph: &Graph) -> io::Result<()> {
     }
 }
 
-/// The keywords of a graph, and the text between the ends of a sighting and its numbers.
+/// The keywords of a graph, and the text before the numbers of a sighting.
 struct Keywords {
     pose: &'static str,
     landmark: &'static str,
@@ -113,7 +112,7 @@ impl Keywords {
     }
 }
 
-/// The names of the poses or of the landmarks of a graph.
+/// The names of the poses or landmarks of a graph.
 struct Names {
     what: &'static str,
     names: Vec<u64>,
@@ -140,7 +139,8 @@ fn invalid(reason: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, reason)
 }
 
-/// The names of the landmarks. If a pose has one of them, numbers above the names of the poses.
+/// The names of the landmarks. If any of them is also the name of a pose, the landmarks get numbers
+/// above the names of the poses.
 fn landmark_names<R, const D: usize, const N: usize>(graph: &PoseGraph<World<R, D, N>>) -> io::Result<Vec<u64>>
 where
     R: AbstractRotation<f64, D> + Copy + Debug + Send + Sync + 'static,
@@ -180,8 +180,8 @@ fn planar(pose: &Isometry2<f64>) -> [f64; 3] {
     [pose.translation.x, pose.translation.y, angle(&pose.rotation)]
 }
 
-/// An angle that has this very cosine and sine, if there is one. The arc tangent is off by a few
-/// roundings at most.
+/// An angle whose cosine and sine have exactly these bits, if there is one. The arc tangent is at
+/// most a few roundings off.
 fn angle(rotation: &UnitComplex<f64>) -> f64 {
     let nearest = libm::atan2(rotation.im, rotation.re);
     let (mut below, mut above) = (nearest, nearest);
