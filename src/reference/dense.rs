@@ -1,4 +1,5 @@
 //! Products of sparse and dense matrices on the CPU, line after line on all cores.
+use super::op::Op;
 use crate::{
     Arithmetic, BlockShape, Element, Error, Matrix, Result, Semiring,
     element::{Algebra, ElementType, Listed, with_type},
@@ -7,6 +8,7 @@ use crate::{
         AnyDense, AnyDenseView, AnyDenseViewMut, AnyMatrix, AnyView, DenseShape, DenseView, DenseViewMut, Pattern, Side,
     },
     primitives::segmented_reduce::RUN_PIECE,
+    product::Factor,
 };
 use std::borrow::Cow;
 
@@ -21,20 +23,21 @@ use std::borrow::Cow;
 /// use nalgebra::dmatrix;
 /// let a = Csr::new(2, 3, vec![0, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0])?;
 /// let (d, mut c) = (dmatrix![1.0, 0.0; 10.0, 1.0; 100.0, 5.0], dmatrix![0.0, 0.0; 1.0, 1.0]);
-/// multiply_dense(Side::Left, false, (1.0, &a, (&d).into()), (-1.0, (&mut c).into()))?;
+/// multiply_dense(Side::Left, &a, (&d).into(), (1.0, -1.0), (&mut c).into())?;
 /// assert_eq!(c, dmatrix![201.0, 10.0; 29.0, 2.0]);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 ///
 /// # Errors
 /// [`Error::Argument`] if the sides of the matrices do not meet.
-pub fn multiply_dense<M: Matrix>(
+pub fn multiply_dense<'a, M: Matrix>(
     side: Side,
-    transposed: bool,
-    product: (f64, &M, DenseView<'_, M::Element>),
-    c: (f64, DenseViewMut<'_, M::Element>),
+    a: impl Into<Factor<'a, M>>,
+    d: DenseView<'_, M::Element>,
+    alpha_beta: (f64, f64),
+    c: DenseViewMut<'_, M::Element>,
 ) -> Result<()> {
-    multiply_dense_over(Semiring::PlusTimes, side, transposed, product, c)
+    multiply_dense_over(Semiring::PlusTimes, side, a, d, alpha_beta, c)
 }
 
 /// As [`multiply_dense`], with the sums and products of a semiring.
@@ -42,14 +45,15 @@ pub fn multiply_dense<M: Matrix>(
 /// # Errors
 /// As [`multiply_dense`]; [`Error::Argument`] for an element type or for factors alpha and beta
 /// that the [`Semiring`] does not have.
-pub fn multiply_dense_over<M: Matrix>(
+pub fn multiply_dense_over<'a, M: Matrix>(
     semiring: Semiring,
     side: Side,
-    transposed: bool,
-    (alpha, a, d): (f64, &M, DenseView<'_, M::Element>),
-    (beta, c): (f64, DenseViewMut<'_, M::Element>),
+    a: impl Into<Factor<'a, M>>,
+    d: DenseView<'_, M::Element>,
+    alpha_beta: (f64, f64),
+    c: DenseViewMut<'_, M::Element>,
 ) -> Result<()> {
-    dense_of_any(semiring, (side, transposed), (alpha, a.into(), d.into()), (beta, c.into()))
+    dense_of_any(semiring, side, Op::of(a), d.into(), alpha_beta, c.into())
 }
 
 /// op(A)·D or D·op(A), as [`multiply_dense_over`] with alpha 1 and beta 0, whatever the elements. C
@@ -60,7 +64,7 @@ pub fn multiply_dense_over<M: Matrix>(
 /// use nalgebra::dmatrix;
 /// let a = AnyMatrix::from(Csr::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![2.0f32, 7.0])?);
 /// let (plus_times, d) = (Semiring::PlusTimes, AnyDense::from(dmatrix![1.0f32; 10.0]));
-/// let c = reference::multiply_any_dense(plus_times, Side::Left, false, &a, &d)?;
+/// let c = reference::multiply_any_dense(plus_times, Side::Left, &a, &d)?;
 /// assert_eq!(c, dmatrix![20.0f32; 7.0].into());
 /// # Ok::<(), blockmul::Error>(())
 /// ```
@@ -68,42 +72,43 @@ pub fn multiply_dense_over<M: Matrix>(
 /// # Errors
 /// As [`multiply_dense_over`]; [`Error::Argument`] if the elements differ; [`Error::Memory`] if C
 /// does not fit the host.
-pub fn multiply_any_dense(
+pub fn multiply_any_dense<'a>(
     semiring: Semiring,
     side: Side,
-    transposed: bool,
-    a: &AnyMatrix,
+    a: impl Into<Factor<'a, AnyMatrix>>,
     d: &AnyDense,
 ) -> Result<AnyDense> {
+    let a = Op::of(a);
     let (element, of_d) = (a.element(), d.element());
     if element != of_d {
         return Err(Error::Argument(format!("D has elements of {of_d}, A has elements of {element}")));
     }
-    let (rows, cols) = a.view().scalar_sides();
-    let (rows, cols) = if transposed { (cols, rows) } else { (rows, cols) };
+    let (rows, cols) = a.scalar_sides();
     let sides = if side == Side::Left { (rows, d.shape().cols) } else { (d.shape().rows, cols) };
     let mut c = AnyDense::zeros(element, sides, d.shape().layout)?;
-    dense_of_any(semiring, (side, transposed), (1.0, a.view(), d.view()), (0.0, c.view_mut()))?;
+    dense_of_any(semiring, side, a, d.view(), (1.0, 0.0), c.view_mut())?;
     Ok(c)
 }
 
 fn dense_of_any(
     semiring: Semiring,
-    (side, transposed): (Side, bool),
-    (alpha, a, d): (f64, AnyView<'_>, AnyDenseView<'_>),
-    (beta, c): (f64, AnyDenseViewMut<'_>),
+    side: Side,
+    a: Op<'_>,
+    d: AnyDenseView<'_>,
+    (alpha, beta): (f64, f64),
+    c: AnyDenseViewMut<'_>,
 ) -> Result<()> {
     semiring.check_type(a.element())?;
     semiring.check_factors_of(a.element(), alpha, beta)?;
     // D·A is the transpose of Aᵀ·Dᵀ.
     let (of_rows, semiring, d, c) = match side {
-        Side::Left => (transposed == a.kind.is_row_major(), semiring, d, c),
-        Side::Right => (transposed != a.kind.is_row_major(), semiring.mirrored(), d.transposed(), c.transposed()),
+        Side::Left => (a.of_rows(), semiring, d, c),
+        Side::Right => (a.t().of_rows(), semiring.mirrored(), d.transposed(), c.transposed()),
     };
-    with_type!(a.element(), T => match (T::of_any_slice(a.values), T::of_any_slice_mut(c.values)) {
+    with_type!(a.element(), T => match (T::of_any_slice(a.arrays.values), T::of_any_slice_mut(c.values)) {
         (Some(values), Some(of_c)) => {
             let (d, c) = (d.typed()?, DenseViewMut::new(c.shape, of_c)?);
-            multiply_lines(semiring, Lines::new(a, values, of_rows), (alpha, d), (beta, c))
+            multiply_lines(semiring, Lines::new(a.arrays, values, of_rows), d, (alpha, beta), c)
         }
         _ => unreachable!("the dense matrices have the elements of the sparse one"),
     })
@@ -113,8 +118,9 @@ fn dense_of_any(
 fn multiply_lines<T: Element>(
     semiring: Semiring,
     lines: Lines<'_, T>,
-    (alpha, d): (f64, DenseView<'_, T>),
-    (beta, c): (f64, DenseViewMut<'_, T>),
+    d: DenseView<'_, T>,
+    (alpha, beta): (f64, f64),
+    c: DenseViewMut<'_, T>,
 ) -> Result<()> {
     let (rows, inner) = (lines.pattern.ncols() * lines.width, lines.pattern.nrows() * lines.depth);
     let meet = (d.shape().rows, c.shape.rows, c.shape.cols) == (inner, rows, d.shape().cols);
@@ -257,16 +263,15 @@ mod tests {
                     let (d_shape, c_shape) = (of_left(shape(inner, 3)), of_left(shape(lines, 3)));
                     let (d, mut c) = (by(d_shape), by(c_shape));
                     let (d, before) = (DenseView::new(d_shape, &d)?, c.clone());
-                    let product = (factors.0, a, d);
-                    let op = transposed == (side == Side::Left);
-                    multiply_dense_over(semiring, side, op, product, (factors.1, DenseViewMut::new(c_shape, &mut c)?))?;
+                    let op = Factor { operand: a, transposed: transposed == (side == Side::Left) };
+                    multiply_dense_over(semiring, side, op, d, factors, DenseViewMut::new(c_shape, &mut c)?)?;
                     for number in 0..3 {
                         let place = |shape: DenseShape, k| of_left(shape).at(k, number);
                         let x: Vec<f32> = (0..inner).map(|k| d.values()[place(d_shape, k)]).collect();
                         let mut y: Vec<f32> = (0..lines).map(|k| before[place(c_shape, k)]).collect();
                         let algebra = if side == Side::Left { semiring } else { semiring.mirrored() };
-                        let ax = (factors.0, a, &x[..]);
-                        multiply_vector_over(algebra, Order::Ascending, transposed, ax, (factors.1, &mut y))?;
+                        let op = Factor { operand: a, transposed };
+                        multiply_vector_over(algebra, Order::Ascending, op, &x, factors, &mut y)?;
                         let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
                         let found: Vec<f32> = (0..lines).map(|k| c[place(c_shape, k)]).collect();
                         assert_eq!(bits(&found), bits(&y), "{side:?} {transposed} {semiring} {layout} {number}");
@@ -281,7 +286,7 @@ mod tests {
     fn sides_that_do_not_meet_are_refused() -> Result<()> {
         let a = matrix()?;
         let (d, mut c) = (DMatrix::zeros(6300, 2), DMatrix::zeros(16, 3));
-        let refused = multiply_dense(Side::Left, false, (1.0, &a, (&d).into()), (0.0, (&mut c).into()));
+        let refused = multiply_dense(Side::Left, &a, (&d).into(), (1.0, 0.0), (&mut c).into());
         let expected = "16x6300 scalars times a dense matrix of 6300x2 do not make one of 16x3";
         assert_eq!(refused.unwrap_err().to_string(), expected);
         Ok(())

@@ -76,7 +76,7 @@ fn any_diagonal(a: AnyView<'_>) -> Result<AnyMatrix> {
     let on_diagonal = |col| a.pattern.entries(col).find(|&entry| a.pattern.row_idx()[entry] as usize == col);
     let entries: Vec<_> = (0..n).map(on_diagonal).collect();
     let pattern = Pattern::trusted(n, n, (0..=n as u64).collect(), (0..n as u32).collect());
-    Ok(AnyMatrix::of_arrays(a.kind, pattern, (a.shape, a.shape.area()), a.blocks_or_zeros(&entries)))
+    Ok(AnyMatrix::of_arrays(a.kind, pattern, a.shape, a.shape.area(), a.blocks_or_zeros(&entries)))
 }
 
 fn scale(view: AnyView<'_>, d: AnySlice<'_>, rows: bool) -> Result<AnyMatrix> {
@@ -87,7 +87,7 @@ fn scale(view: AnyView<'_>, d: AnySlice<'_>, rows: bool) -> Result<AnyMatrix> {
         ElementType::F64 => scaled::<f64>(view, d, rows),
         _ => scaled::<f32>(view, d, rows),
     };
-    Ok(AnyMatrix::of_arrays(view.kind, view.pattern.clone(), (view.shape, view.stride), values))
+    Ok(AnyMatrix::of_arrays(view.kind, view.pattern.clone(), view.shape, view.stride, values))
 }
 
 fn scaled<N: Widened>(view: AnyView<'_>, d: AnySlice<'_>, rows: bool) -> AnyValues {

@@ -1,6 +1,7 @@
 //! JᵀJ, JᵀWJ and products of matrices of groups on the CPU, with the bits of the plans.
 use super::{
     multiply_any,
+    op::Op,
     vectors::vector_of_any,
     weighted::{AnyWeights, untyped, weighted},
 };
@@ -9,6 +10,7 @@ use crate::{
     element::{Algebra, AnySlice, AnyValues, ElementType, Listed, Order, Widened},
     groups::Cells,
     matrix::{AnyMatrix, AnyView, HostMatrix, Kind, MatrixKind, MatrixType},
+    product::Factor,
 };
 
 /// H = JᵀJ or a triangle of it, as [`Product::gram`](crate::Product::gram) computes it.
@@ -61,12 +63,12 @@ pub fn multiply_vector_gram<M: Matrix>(
     weights: Option<Weights<&M, &[M::Element]>>,
     x: &[M::Element],
 ) -> Result<Vec<M::Element>> {
-    multiply_vector_gram_over(Semiring::PlusTimes, [Order::Ascending; 2], (false, j), weights, x)
+    multiply_vector_gram_over(Semiring::PlusTimes, [Order::Ascending; 2], j, weights, x)
 }
 
 /// As [`multiply_vector_gram`], with the sums and products of a semiring. The sums of J·x and those
-/// of the product with Jᵀ each have an order, and J is A, or its transpose if `transposed`. The
-/// first factor of a product is J's.
+/// of the product with Jᵀ each have an order, and J may be a transpose. The first factor of a
+/// product is J's.
 ///
 /// ```
 /// use blockmul::{Csc, Semiring, element::Order, reference::multiply_vector_gram_over};
@@ -74,7 +76,7 @@ pub fn multiply_vector_gram<M: Matrix>(
 /// let j = Csc::from_triplets(3, 3, [(1, 0, 2.0), (2, 0, 3.0)])?;
 /// let (far, ascending) = (f64::INFINITY, [Order::Ascending; 2]);
 /// let x = [0.0, 1.0, far];
-/// let y = multiply_vector_gram_over(Semiring::MinPlus, ascending, (false, &j), None, &x)?;
+/// let y = multiply_vector_gram_over(Semiring::MinPlus, ascending, &j, None, &x)?;
 /// assert_eq!(y, [4.0, far, far]);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
@@ -82,53 +84,53 @@ pub fn multiply_vector_gram<M: Matrix>(
 /// # Errors
 /// As [`multiply_vector_over`](super::multiply_vector_over) and [`gram_weighted`];
 /// [`Error::Argument`] for weights with another semiring than [`Semiring::PlusTimes`].
-pub fn multiply_vector_gram_over<M: Matrix>(
+pub fn multiply_vector_gram_over<'a, M: Matrix>(
     semiring: Semiring,
     orders: [Order; 2],
-    (transposed, a): (bool, &M),
+    j: impl Into<Factor<'a, M>>,
     weights: Option<Weights<&M, &[M::Element]>>,
     x: &[M::Element],
 ) -> Result<Vec<M::Element>> {
     let (weights, x) = (weights.map(untyped), M::Element::any_slice(x));
-    Ok(multiply_any_gram(semiring, orders, (transposed, a.into()), weights, x)?.of_same())
+    Ok(multiply_any_gram(semiring, orders, Op::of(j), weights, x)?.of_same())
 }
 
 /// As [`multiply_vector_gram_over`], whatever the elements.
 ///
 /// # Errors
 /// As [`multiply_vector_gram_over`]; [`Error::Argument`] if elements or orders differ.
-pub fn multiply_any_vector_gram(
+pub fn multiply_any_vector_gram<'a>(
     semiring: Semiring,
     orders: [Order; 2],
-    (transposed, a): (bool, &AnyMatrix),
+    j: impl Into<Factor<'a, AnyMatrix>>,
     weights: Option<Weights<&AnyMatrix, &AnyValues>>,
     x: &AnyValues,
 ) -> Result<AnyValues> {
-    let weights = weights.map(|weights| borrowed(MatrixType::of(a.view()), weights)).transpose()?;
-    if x.element() != a.element() {
-        return Err(Error::Argument(format!("a vector of {} for a matrix of {}", x.element(), a.element())));
+    let j = Op::of(j);
+    let (found, element) = (x.element(), j.element());
+    let weights = weights.map(|weights| borrowed(MatrixType::of(j.arrays), weights)).transpose()?;
+    if found != element {
+        return Err(Error::Argument(format!("a vector of {found} for a matrix of {element}")));
     }
-    multiply_any_gram(semiring, orders, (transposed, a.view()), weights, x.borrow())
+    multiply_any_gram(semiring, orders, j, weights, x.borrow())
 }
 
 fn multiply_any_gram(
     semiring: Semiring,
     [forward, back]: [Order; 2],
-    (transposed, a): (bool, AnyView<'_>),
+    j: Op<'_>,
     weights: Option<AnyWeights<'_>>,
     x: AnySlice<'_>,
 ) -> Result<AnyValues> {
-    let size = a.dimensions();
-    let (rows, cols) = ((size.nrows, size.block_rows), (size.ncols, size.block_cols));
-    let (rows, cols) = if transposed { (cols, rows) } else { (rows, cols) };
-    let zeros = |(lines, side): (usize, usize)| AnyValues::zeros(a.element(), lines * side);
-    let forward = vector_of_any(semiring, forward, transposed, (1.0, a, x), (0.0, zeros(rows).borrow()));
-    let mut t = forward?;
+    let (size, (rows, cols)) = (j.arrays.dimensions(), j.scalar_sides());
+    let side = if j.transposed { size.block_cols } else { size.block_rows };
+    let zeros = |len| AnyValues::zeros(j.element(), len);
+    let mut t = vector_of_any(semiring, forward, j, x, (1.0, 0.0), zeros(rows).borrow())?;
     if let Some(weights) = weights {
         semiring.check_weights()?;
-        t = weighted(column(a.kind(), rows, t)?.view(), weights)?.into_values();
+        t = weighted(column(j.arrays.kind, (rows / side, side), t)?.view(), weights)?.into_values();
     }
-    vector_of_any(semiring, back, !transposed, (1.0, a, t.borrow()), (0.0, zeros(cols).borrow()))
+    vector_of_any(semiring, back, j.t(), t.borrow(), (1.0, 0.0), zeros(cols).borrow())
 }
 
 /// A vector as a matrix of one column, of blocks with `side` rows.
@@ -137,7 +139,7 @@ fn column(kind: MatrixKind, (rows, side): (usize, usize), values: AnyValues) -> 
         true => (Pattern::new(1, rows, (0..=rows as u64).collect(), vec![0; rows])?, BlockShape::new(1, side)?),
         false => (Pattern::new(rows, 1, vec![0, rows as u64], (0..rows as u32).collect())?, BlockShape::new(side, 1)?),
     };
-    Ok(AnyMatrix::of_arrays(kind, pattern, (shape, side), values))
+    Ok(AnyMatrix::of_arrays(kind, pattern, shape, side, values))
 }
 
 /// C = A·B of matrices of groups, as [`Product::of`](crate::Product::of) computes it.
@@ -288,5 +290,5 @@ fn sum_of<N: Widened>(views: &[AnyView<'_>]) -> AnyMatrix {
         col_ptr.push(row_idx.len() as u64);
     }
     let pattern = Pattern::trusted(size.nrows(), size.ncols(), col_ptr, row_idx);
-    AnyMatrix::of_arrays(kind, pattern, (shape, shape.area()), N::narrowed(values, views[0].element()))
+    AnyMatrix::of_arrays(kind, pattern, shape, shape.area(), N::narrowed(values, views[0].element()))
 }

@@ -47,7 +47,7 @@ pub(super) fn multiply_any_masked(
     let needed = (mask.nnz() as u64).saturating_mul((4 + area * whole.element().bytes()) as u64);
     crate::host::memory::check("the masked product", needed)?;
     let values = with_values!(AnySlice, whole.values, values => at_places(values, whole, mask, semiring));
-    Ok(AnyMatrix::of_arrays(whole.kind, mask.clone(), (whole.shape, area), values))
+    Ok(AnyMatrix::of_arrays(whole.kind, mask.clone(), whole.shape, area, values))
 }
 
 /// The elements of a product at the places of a mask; those of an empty sum where it has no entry.

@@ -11,6 +11,7 @@ mod lloyd;
 mod lost;
 pub(crate) mod masked;
 mod norms;
+mod op;
 mod operators;
 mod paths;
 mod predecessors;
@@ -42,7 +43,6 @@ pub use scan::scan;
 pub use schur::{FlooredDamping, Reduced, schur};
 pub use vectors::{
     any_axpy, any_dot, dot, multiply_any_vector, multiply_vector, multiply_vector_in, multiply_vector_over,
-    multiply_vector_transposed,
 };
 pub use wrapping::IntegerSums;
 
@@ -112,7 +112,7 @@ fn multiply_any(semiring: Semiring, a: AnyView<'_>, b: AnyView<'_>) -> Result<An
     let col_ptr = found.col_ptr();
     let (row_idx, values) = factors.arrays(found, shape.area())?;
     let pattern = Pattern::trusted(x.pattern.nrows(), y.pattern.ncols(), col_ptr, row_idx);
-    Ok(AnyMatrix::of_arrays(of.kind, pattern, (shape, shape.area()), values))
+    Ok(AnyMatrix::of_arrays(of.kind, pattern, shape, shape.area(), values))
 }
 
 #[cfg(test)]

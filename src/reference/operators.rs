@@ -83,7 +83,7 @@ fn scaled<M: Matrix>(matrix: &M, factor: M::Element) -> M {
     let AnyView { kind, pattern, shape, stride, .. } = AnyView::from(matrix);
     let product = |&x: &M::Element| M::Element::narrow(x.widen().times(factor.widen()));
     let values = M::Element::any(matrix.as_cbc().values.iter().map(product).collect());
-    let scaled = AnyMatrix::of_arrays(kind, pattern.clone(), (shape, stride), values);
+    let scaled = AnyMatrix::of_arrays(kind, pattern.clone(), shape, stride, values);
     scaled.typed().unwrap_or_else(|error| unreachable!("the same type: {error}"))
 }
 

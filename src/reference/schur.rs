@@ -103,13 +103,13 @@ pub fn schur<'a, T: Real>(
 
     let (mut factors, mut y) = (Vec::with_capacity(v.ncols() * packed(p)), Vec::with_capacity(points));
     for (block, right) in b_p.chunks_exact(p).enumerate() {
-        let l = factor(v.as_cbc().block(block), p, (damped, of_v));
+        let l = factor(v.as_cbc().block(block), p, damped, of_v);
         let l = l.ok_or(Error::NotPositiveDefinite { matrix: "V, damped,", block })?;
         forward(&l, right.iter().copied(), |value| y.push(value));
         factors.extend(l);
     }
     let z = solve(w, &factors)?;
-    let s = subtract(u, &lower(&reference::multiply(&z, &z.try_transpose()?)?)?, (damped, of_u))?;
+    let s = subtract(u, &lower(&reference::multiply(&z, &z.try_transpose()?)?)?, damped, of_u)?;
     let (rows, entries) = z.pattern().try_transpose()?;
     let c = w.shape().rows();
     let mut rhs = Vec::with_capacity(cameras);
@@ -176,7 +176,7 @@ impl<T: Real> Damped<T> {
 
 /// The Cholesky factor of a block, with the reciprocals of its diagonal in place of the diagonal;
 /// `None` if the block is not positive definite.
-fn factor<T: Real>(block: &[T], p: usize, (damped, floors): (Damped<T>, &[T])) -> Option<Vec<T>> {
+fn factor<T: Real>(block: &[T], p: usize, damped: Damped<T>, floors: &[T]) -> Option<Vec<T>> {
     let mut l = vec![T::zeroed(); packed(p)];
     for j in 0..p {
         for i in j..p {
@@ -247,7 +247,7 @@ fn lower<T: Element>(of: &Cbc<T>) -> Result<Cbc<T>> {
 }
 
 /// U' - product, with all diagonal blocks stored. The product has no block above the diagonal.
-fn subtract<T: Real>(u: &Cbc<T>, product: &Cbc<T>, (damped, floors): (Damped<T>, &[T])) -> Result<Cbc<T>> {
+fn subtract<T: Real>(u: &Cbc<T>, product: &Cbc<T>, damped: Damped<T>, floors: &[T]) -> Result<Cbc<T>> {
     let (u, shape) = (with_diagonal(u)?, u.shape());
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
     for col in 0..u.ncols() {

@@ -1,15 +1,17 @@
 //! Products with vectors and dot products on the CPU, one loop for each formula. The device's sums
 //! are compared with them bit for bit.
-use super::lines::Lines;
+use super::{lines::Lines, op::Op};
 use crate::{
     BlockShape, Error, Field, Matrix, Result, Semiring,
     element::{Algebra, AnySlice, AnyValues, ElementType, Order, VectorElement, Widened},
-    matrix::{AnyMatrix, AnyView},
+    matrix::AnyMatrix,
+    product::Factor,
     vector::DOT_PIECE,
 };
 use nalgebra::{RealField, convert_unchecked};
 
-/// Computes y = alpha·A·x + beta·y; if beta is 0, y is only written.
+/// Computes y = alpha·op(A)·x + beta·y, where op(A) is A or its transpose; if beta is 0, y is only
+/// written.
 ///
 /// The terms of an element are added in ascending place in x, each multiplication rounded before
 /// its result is added. The sum is cut every 1024 entries (blocks) of the row, and the pieces are
@@ -25,33 +27,18 @@ use nalgebra::{RealField, convert_unchecked};
 /// ```
 ///
 /// # Errors
-/// [`Error::Length`] if x or y does not have as many elements as A has scalar columns or rows.
-pub fn multiply_vector<M: Matrix, V: VectorElement<M::Element>>(
+/// [`Error::Length`] if x or y does not have as many elements as op(A) has scalar columns or rows.
+pub fn multiply_vector<'a, M: Matrix, V: VectorElement<M::Element>>(
     alpha: f64,
-    a: &M,
+    a: impl Into<Factor<'a, M>>,
     x: &[V],
     beta: f64,
     y: &mut [V],
 ) -> Result<()> {
-    multiply_vector_in(Order::Ascending, false, (alpha, a, x), (beta, y))
+    multiply_vector_in(Order::Ascending, a, x, (alpha, beta), y)
 }
 
-/// Computes y = alpha·Aᵀ·x + beta·y, as [`multiply_vector`].
-///
-/// # Errors
-/// As [`multiply_vector`].
-pub fn multiply_vector_transposed<M: Matrix, V: VectorElement<M::Element>>(
-    alpha: f64,
-    a: &M,
-    x: &[V],
-    beta: f64,
-    y: &mut [V],
-) -> Result<()> {
-    multiply_vector_in(Order::Ascending, true, (alpha, a, x), (beta, y))
-}
-
-/// Computes y = alpha·op(A)·x + beta·y, where op(A) is A or its transpose, with the sums in an
-/// order.
+/// Computes y = alpha·op(A)·x + beta·y, as [`multiply_vector`], with the sums in an order.
 ///
 /// ```
 /// use blockmul::{Csr, element::Order, reference::multiply_vector_in};
@@ -60,8 +47,8 @@ pub fn multiply_vector_transposed<M: Matrix, V: VectorElement<M::Element>>(
 /// let a = Csr::new(1, 34, vec![0, 34], (0..34).collect(), values)?;
 /// let (mut ascending, mut lanes) = ([0.0], [0.0]);
 /// let ones = [1.0; 34];
-/// multiply_vector_in(Order::Ascending, false, (1.0, &a, &ones), (0.0, &mut ascending))?;
-/// multiply_vector_in(Order::Lanes, false, (1.0, &a, &ones), (0.0, &mut lanes))?;
+/// multiply_vector_in(Order::Ascending, &a, &ones, (1.0, 0.0), &mut ascending)?;
+/// multiply_vector_in(Order::Lanes, &a, &ones, (1.0, 0.0), &mut lanes)?;
 /// assert_eq!(ascending, [9007199254740992.0]);
 /// assert_eq!(lanes, [9007199254740992.0 + 32.0]);
 /// # Ok::<(), blockmul::Error>(())
@@ -73,13 +60,14 @@ pub fn multiply_vector_transposed<M: Matrix, V: VectorElement<M::Element>>(
 /// # Errors
 /// As [`multiply_vector`]; [`Error::Argument`] for blocks in another order than
 /// [`Order::Ascending`].
-pub fn multiply_vector_in<M: Matrix, V: VectorElement<M::Element>>(
+pub fn multiply_vector_in<'a, M: Matrix, V: VectorElement<M::Element>>(
     order: Order,
-    transposed: bool,
-    ax: (f64, &M, &[V]),
-    y: (f64, &mut [V]),
+    a: impl Into<Factor<'a, M>>,
+    x: &[V],
+    alpha_beta: (f64, f64),
+    y: &mut [V],
 ) -> Result<()> {
-    multiply_vector_over(Semiring::PlusTimes, order, transposed, ax, y)
+    multiply_vector_over(Semiring::PlusTimes, order, a, x, alpha_beta, y)
 }
 
 /// As [`multiply_vector_in`], with the sums and products of a semiring. The first factor of a
@@ -91,7 +79,7 @@ pub fn multiply_vector_in<M: Matrix, V: VectorElement<M::Element>>(
 /// let g = Csr::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![2.0, 7.0])?;
 /// let (far, mut near) = ([1.0, 10.0], [1.0, 10.0]);
 /// let (min_plus, ascending) = (Semiring::MinPlus, Order::Ascending);
-/// multiply_vector_over(min_plus, ascending, false, (1.0, &g, &far), (1.0, &mut near))?;
+/// multiply_vector_over(min_plus, ascending, &g, &far, (1.0, 1.0), &mut near)?;
 /// assert_eq!(near, [1.0, 8.0]);
 /// # Ok::<(), blockmul::Error>(())
 /// ```
@@ -99,15 +87,15 @@ pub fn multiply_vector_in<M: Matrix, V: VectorElement<M::Element>>(
 /// # Errors
 /// As [`multiply_vector_in`]; [`Error::Argument`] for an element type or for factors alpha and beta
 /// that the [`Semiring`] does not have.
-pub fn multiply_vector_over<M: Matrix, V: VectorElement<M::Element>>(
+pub fn multiply_vector_over<'a, M: Matrix, V: VectorElement<M::Element>>(
     semiring: Semiring,
     order: Order,
-    transposed: bool,
-    (alpha, a, x): (f64, &M, &[V]),
-    (beta, y): (f64, &mut [V]),
+    a: impl Into<Factor<'a, M>>,
+    x: &[V],
+    alpha_beta: (f64, f64),
+    y: &mut [V],
 ) -> Result<()> {
-    let (a, x) = (AnyView::from(a), V::any_slice(x));
-    let sums = vector_of_any(semiring, order, transposed, (alpha, a, x), (beta, V::any_slice(y)))?;
+    let sums = vector_of_any(semiring, order, Op::of(a), V::any_slice(x), alpha_beta, V::any_slice(y))?;
     y.copy_from_slice(&sums.of_same::<V>());
     Ok(())
 }
@@ -119,7 +107,7 @@ pub fn multiply_vector_over<M: Matrix, V: VectorElement<M::Element>>(
 /// use blockmul::{Csr, Semiring, element::{AnyValues, Order}, matrix::AnyMatrix, reference};
 /// let a = AnyMatrix::from(Csr::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![2.0f32, 7.0])?);
 /// let (plus_times, x) = (Semiring::PlusTimes, AnyValues::F64(vec![1.0, 10.0]));
-/// let y = reference::multiply_any_vector(plus_times, Order::Ascending, false, &a, &x)?;
+/// let y = reference::multiply_any_vector(plus_times, Order::Ascending, &a, &x)?;
 /// assert_eq!(y, AnyValues::F64(vec![20.0, 7.0]));
 /// # Ok::<(), blockmul::Error>(())
 /// ```
@@ -127,45 +115,45 @@ pub fn multiply_vector_over<M: Matrix, V: VectorElement<M::Element>>(
 /// # Errors
 /// As [`multiply_vector_over`]; [`Error::Argument`] for vectors that the matrix is not multiplied
 /// with, see [`VectorElement`].
-pub fn multiply_any_vector(
+pub fn multiply_any_vector<'a>(
     semiring: Semiring,
     order: Order,
-    transposed: bool,
-    a: &AnyMatrix,
+    a: impl Into<Factor<'a, AnyMatrix>>,
     x: &AnyValues,
 ) -> Result<AnyValues> {
+    let a = Op::of(a);
     a.element().check_vectors(x.element())?;
-    let (rows, cols) = a.view().scalar_sides();
-    let y = AnyValues::zeros(x.element(), if transposed { cols } else { rows });
-    vector_of_any(semiring, order, transposed, (1.0, a.view(), x.borrow()), (0.0, y.borrow()))
+    let y = AnyValues::zeros(x.element(), a.scalar_sides().0);
+    vector_of_any(semiring, order, a, x.borrow(), (1.0, 0.0), y.borrow())
 }
 
 /// Computes alpha·op(A)·x + beta·y, where the elements of x and y have one type.
 pub(super) fn vector_of_any(
     semiring: Semiring,
     order: Order,
-    transposed: bool,
-    (alpha, a, x): (f64, AnyView<'_>, AnySlice<'_>),
-    (beta, y): (f64, AnySlice<'_>),
+    a: Op<'_>,
+    x: AnySlice<'_>,
+    (alpha, beta): (f64, f64),
+    y: AnySlice<'_>,
 ) -> Result<AnyValues> {
-    let element = x.element();
+    let (element, arrays) = (x.element(), a.arrays);
     semiring.check_type(a.element())?;
     semiring.check_factors_of(element, alpha, beta)?;
-    let mut lines = Lines::new(a, transposed == a.kind.is_row_major());
-    if order != Order::Ascending && a.shape != BlockShape::SCALAR {
-        return Err(Error::Argument(format!("{order:?} is an order of scalars, A has blocks of {}", a.shape)));
+    let mut lines = Lines::new(arrays, a.of_rows());
+    if order != Order::Ascending && arrays.shape != BlockShape::SCALAR {
+        return Err(Error::Argument(format!("{order:?} is an order of scalars, A has blocks of {}", arrays.shape)));
     }
     lines.order = order;
     let (width, depth) = lines.sides();
     check_len("x", x.len(), lines.pattern.nrows() * depth)?;
     check_len("y", y.len(), lines.pattern.ncols() * width)?;
-    let of = (lines, semiring);
-    match element {
-        ElementType::F64 => multiply_lines::<f64>(of, (alpha, a.values, x), (beta, y)),
-        ElementType::F32 | ElementType::F16 => multiply_lines::<f32>(of, (alpha, a.values, x), (beta, y)),
-        ElementType::U32 | ElementType::U8 => multiply_lines::<u32>(of, (alpha, a.values, x), (beta, y)),
-        ElementType::I32 => multiply_lines::<i32>(of, (alpha, a.values, x), (beta, y)),
-    }
+    let multiply = match element {
+        ElementType::F64 => multiply_lines::<f64>,
+        ElementType::F32 | ElementType::F16 => multiply_lines::<f32>,
+        ElementType::U32 | ElementType::U8 => multiply_lines::<u32>,
+        ElementType::I32 => multiply_lines::<i32>,
+    };
+    multiply(&lines, semiring, arrays.values, x, (alpha, beta), y)
 }
 
 /// The dot product. Products are rounded, then summed 1024 at a time by halving; the sums are
@@ -257,9 +245,12 @@ pub(super) fn check_len(array: &'static str, found: usize, expected: usize) -> R
 
 /// The sums of lines in type `N`, as elements of x's type.
 fn multiply_lines<N: Widened>(
-    (lines, semiring): (Lines<'_>, Semiring),
-    (alpha, a, x): (f64, AnySlice<'_>, AnySlice<'_>),
-    (beta, y): (f64, AnySlice<'_>),
+    lines: &Lines<'_>,
+    semiring: Semiring,
+    a: AnySlice<'_>,
+    x: AnySlice<'_>,
+    (alpha, beta): (f64, f64),
+    y: AnySlice<'_>,
 ) -> Result<AnyValues> {
     let (element, algebra) = (x.element(), &Algebra::<N>::of(semiring));
     let (Some(a), Some(x), Some(y)) = (N::widened(a), N::widened(x), N::widened(y)) else {

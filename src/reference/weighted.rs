@@ -38,7 +38,7 @@ pub(super) fn weighted(j: AnyView<'_>, weights: AnyWeights<'_>) -> Result<AnyMat
         ElementType::U32 | ElementType::U8 => weighted_values::<u32>(j, information, vector),
         ElementType::I32 => weighted_values::<i32>(j, information, vector),
     };
-    Ok(AnyMatrix::of_arrays(j.kind, j.pattern.clone(), (j.shape, j.shape.area()), values))
+    Ok(AnyMatrix::of_arrays(j.kind, j.pattern.clone(), j.shape, j.shape.area(), values))
 }
 
 /// The values of T, whose sums are of type `N`: those of the information matrices, if there are

@@ -1,8 +1,10 @@
 //! Integers whose sums wrap around: a bound of the sums, and their number by sums in 128 bits.
+use super::op::Op;
 use crate::{
     Error, Result, Semiring,
     element::ElementType,
     matrix::{AnyDense, AnyMatrix, Side},
+    product::Factor,
 };
 use rayon::prelude::*;
 
@@ -58,13 +60,13 @@ impl IntegerSums {
     /// A number that no sum of A·B exceeds in magnitude.
     pub fn bound(self, a: &AnyMatrix, b: &AnyMatrix) -> f64 {
         let (first, second) = (|value| self.first(value), |value| self.second(value));
-        let by_rows = largest_sum(a, false, first) * magnitude(values(b).map(second));
-        by_rows.min(magnitude(values(a).map(first)) * largest_sum(b, true, second))
+        let by_rows = largest_sum(a.into(), first) * magnitude(values(b).map(second));
+        by_rows.min(magnitude(values(a).map(first)) * largest_sum(Factor::from(b).t(), second))
     }
 
-    /// A number that no sum of A·x exceeds in magnitude, or if it is transposed of Aᵀ·x.
-    pub fn bound_of_vectors(self, a: &AnyMatrix, transposed: bool, largest: f64) -> f64 {
-        largest_sum(a, transposed, |value| self.first(value)) * self.second(largest)
+    /// A number that no sum of A·x, or of Aᵀ·x, exceeds in magnitude.
+    pub fn bound_of_vectors<'a>(self, a: impl Into<Factor<'a, AnyMatrix>>, largest: f64) -> f64 {
+        largest_sum(a.into(), |value| self.first(value)) * self.second(largest)
     }
 
     /// The elements of C = A·B, where C has entries, whose sums are outside the range of their
@@ -104,28 +106,27 @@ impl IntegerSums {
         Ok(wrapped)
     }
 
-    /// A·x, or Aᵀ·x, of `len` elements.
-    pub fn exact(self, a: &AnyMatrix, transposed: bool, len: usize, x: impl Fn(usize) -> i128) -> Vec<i128> {
-        let mut sums = vec![0; len];
-        self.add_exact(a, transposed, &mut sums, x);
+    /// A·x, or Aᵀ·x.
+    pub fn exact<'a>(self, a: impl Into<Factor<'a, AnyMatrix>>, x: impl Fn(usize) -> i128) -> Vec<i128> {
+        let a = a.into();
+        let mut sums = vec![0; Op::of(a).scalar_sides().0];
+        self.add_exact(a, &mut sums, x);
         sums
     }
 
-    /// A number that no sum of A·D exceeds in magnitude, or of D·A if A is on the right; A may be
-    /// transposed.
-    pub fn bound_of_dense(self, side: Side, transposed: bool, a: &AnyMatrix, d: &AnyDense) -> f64 {
-        let (sums, transposed) = self.on_the_left(side, transposed);
-        sums.bound_of_vectors(a, transposed, d.values().magnitude())
+    /// A number that no sum of A·D exceeds in magnitude, or of D·A if A is on the right.
+    pub fn bound_of_dense<'a>(self, side: Side, a: impl Into<Factor<'a, AnyMatrix>>, d: &AnyDense) -> f64 {
+        let (sums, a) = self.on_the_left(side, a.into());
+        sums.bound_of_vectors(a, d.values().magnitude())
     }
 
     /// The elements of such a product whose sums are outside the range of their type.
     ///
     /// # Errors
     /// [`Error::Argument`] if A and D do not have the same inner side.
-    pub fn wrapped_of_dense(self, side: Side, transposed: bool, a: &AnyMatrix, d: &AnyDense) -> Result<u64> {
-        let (sums, transposed) = self.on_the_left(side, transposed);
-        let (shape, (rows, cols)) = (d.shape(), a.view().scalar_sides());
-        let (inner, len) = if transposed { (rows, cols) } else { (cols, rows) };
+    pub fn wrapped_of_dense<'a>(self, side: Side, a: impl Into<Factor<'a, AnyMatrix>>, d: &AnyDense) -> Result<u64> {
+        let (sums, a) = self.on_the_left(side, a.into());
+        let (shape, (len, inner)) = (d.shape(), Op::of(a).scalar_sides());
         let (of_d, vectors) = if side == Side::Left { (shape.rows, shape.cols) } else { (shape.cols, shape.rows) };
         if inner != of_d {
             return Err(Error::Argument(format!("vectors of {of_d} elements where the matrix takes {inner}")));
@@ -133,7 +134,7 @@ impl IntegerSums {
         let of_vector = |found: &mut Vec<i128>, vector: usize| {
             let at = |k: usize| if side == Side::Left { shape.at(k, vector) } else { shape.at(vector, k) };
             found.fill(0);
-            sums.add_exact(a, transposed, found, |k| whole(d.values().number(at(k))));
+            sums.add_exact(a, found, |k| whole(d.values().number(at(k))));
             sums.outside(found.iter().copied())
         };
         // Each thread sums one vector after another.
@@ -141,14 +142,14 @@ impl IntegerSums {
     }
 
     /// The sums of Aᵀ·x for D·A, which is made of rows of D, as the transpose of Aᵀ·Dᵀ is.
-    fn on_the_left(self, side: Side, transposed: bool) -> (Self, bool) {
-        if side == Side::Left { (self, transposed) } else { (self.swapped(), !transposed) }
+    fn on_the_left(self, side: Side, a: Factor<'_, AnyMatrix>) -> (Self, Factor<'_, AnyMatrix>) {
+        if side == Side::Left { (self, a) } else { (self.swapped(), a.t()) }
     }
 
     /// Adds A·x, or Aᵀ·x, to `sums`.
-    fn add_exact(self, a: &AnyMatrix, transposed: bool, sums: &mut [i128], x: impl Fn(usize) -> i128) {
-        for (row, col, value) in entries(a) {
-            let (to, from) = if transposed { (col, row) } else { (row, col) };
+    fn add_exact(self, a: Factor<'_, AnyMatrix>, sums: &mut [i128], x: impl Fn(usize) -> i128) {
+        for (row, col, value) in entries(a.operand) {
+            let (to, from) = if a.transposed { (col, row) } else { (row, col) };
             let product = self.first(whole(value)).saturating_mul(self.second(x(from)));
             sums[to] = sums[to].saturating_add(product);
         }
@@ -175,12 +176,11 @@ fn values(a: &AnyMatrix) -> impl Iterator<Item = f64> {
     entries(a).map(|(.., value)| value)
 }
 
-/// The largest sum of magnitudes of a row, or of a column.
-fn largest_sum(a: &AnyMatrix, of_column: bool, value: impl Fn(f64) -> f64) -> f64 {
-    let (rows, cols) = a.view().scalar_sides();
-    let mut sums = vec![0.0; if of_column { cols } else { rows }];
-    for (row, col, element) in entries(a) {
-        sums[if of_column { col } else { row }] += value(element).abs();
+/// The largest sum of magnitudes of a row.
+fn largest_sum(a: Factor<'_, AnyMatrix>, value: impl Fn(f64) -> f64) -> f64 {
+    let mut sums = vec![0.0; Op::of(a).scalar_sides().0];
+    for (row, col, element) in entries(a.operand) {
+        sums[if a.transposed { col } else { row }] += value(element).abs();
     }
     magnitude(sums)
 }
@@ -260,25 +260,25 @@ mod tests {
     fn sums_with_vectors_are_exact() -> Result<()> {
         let a = Csc::from_triplets(2, 3, [(0, 0, 1 << 30), (0, 2, 1 << 30), (1, 1, -5)]).unwrap();
         let a = AnyMatrix::from(a);
-        let sums = IntegerSums::of(ElementType::I32, Semiring::PlusTimes).unwrap();
-        assert_eq!(sums.exact(&a, false, 2, |_| 4), [1 << 33, -20]);
-        assert_eq!(sums.exact(&a, true, 3, |row| [1, 2][row]), [1 << 30, -10, 1 << 30]);
+        let (sums, t) = (IntegerSums::of(ElementType::I32, Semiring::PlusTimes).unwrap(), Factor::from(&a).t());
+        assert_eq!(sums.exact(&a, |_| 4), [1 << 33, -20]);
+        assert_eq!(sums.exact(t, |row| [1, 2][row]), [1 << 30, -10, 1 << 30]);
         // Sums of 2^31·x and -5·x for x of 0 to 99: the first passes the end from x = 1 on.
         let d = |rows, cols, at: fn(i32) -> i32, layout| {
             let values = (0..rows * cols).map(|i| at(i as i32)).collect::<Vec<i32>>();
             AnyDense::new(DenseShape::new(rows, cols, layout), values.into()).unwrap()
         };
         let (columns, rows) = (d(3, 100, |i| i / 3, Layout::ByColumns), d(100, 3, |i| i / 3, Layout::ByRows));
-        assert_eq!(sums.wrapped_of_dense(Side::Left, false, &a, &columns)?, 99);
-        assert_eq!(sums.wrapped_of_dense(Side::Right, true, &a, &rows)?, 99);
-        assert_eq!(sums.bound_of_dense(Side::Left, false, &a, &columns), 99.0 * 2f64.powi(31));
-        assert_eq!(sums.bound_of_dense(Side::Right, true, &a, &rows), 99.0 * 2f64.powi(31));
-        assert!(sums.wrapped_of_dense(Side::Right, false, &a, &rows).is_err());
-        assert_eq!(sums.bound_of_vectors(&a, false, 4.0), 2f64.powi(33));
-        assert_eq!(sums.bound_of_vectors(&a, true, 4.0), 2f64.powi(32));
+        assert_eq!(sums.wrapped_of_dense(Side::Left, &a, &columns)?, 99);
+        assert_eq!(sums.wrapped_of_dense(Side::Right, t, &rows)?, 99);
+        assert_eq!(sums.bound_of_dense(Side::Left, &a, &columns), 99.0 * 2f64.powi(31));
+        assert_eq!(sums.bound_of_dense(Side::Right, t, &rows), 99.0 * 2f64.powi(31));
+        assert!(sums.wrapped_of_dense(Side::Right, &a, &rows).is_err());
+        assert_eq!(sums.bound_of_vectors(&a, 4.0), 2f64.powi(33));
+        assert_eq!(sums.bound_of_vectors(t, 4.0), 2f64.powi(32));
         let second = IntegerSums::of(ElementType::I32, Semiring::PlusSecond).unwrap();
-        assert_eq!(second.exact(&a, false, 2, |_| 4), [8, 4]);
-        assert_eq!(second.swapped().exact(&a, false, 2, |_| 4), [1 << 31, -5]);
+        assert_eq!(second.exact(&a, |_| 4), [8, 4]);
+        assert_eq!(second.swapped().exact(&a, |_| 4), [1 << 31, -5]);
         assert_eq!(sums.outside([i32::MAX.into(), 1 << 31, i32::MIN.into(), -(1 << 31) - 1]), 2);
         let of = IntegerSums::of;
         let unsigned = of(ElementType::U32, Semiring::PlusTimes).unwrap();

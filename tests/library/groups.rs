@@ -88,8 +88,8 @@ fn over_every_semiring<T: crate::semirings::Numbers>(device: &Device) {
             let d = DenseView::new(d_shape, &d).unwrap();
             let mut c = device.upload_dense(DenseView::new(c_shape, &want).unwrap()).unwrap();
             plan.execute((&groups, &device.upload_dense(d).unwrap()), Accum::into(&mut c).beta(1.0)).unwrap();
-            let into = (1.0, DenseViewMut::new(c_shape, &mut want).unwrap());
-            reference::multiply_dense_over(semiring, side, false, (1.0, &a, d), into).unwrap();
+            let into = DenseViewMut::new(c_shape, &mut want).unwrap();
+            reference::multiply_dense_over(semiring, side, &a, d, (1.0, 1.0), into).unwrap();
             assert_eq!(bits(&c.values().unwrap()), bits(&want), "{} over {semiring}, {grouping}", T::NAME);
         }
     }

@@ -5,6 +5,7 @@ use crate::common::*;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Method, Part, Planned, Product, Result, matrix,
     plan::{Accum, Add, Apply, Diagonal, Norms, Permute, ScalarMap, Scalars},
+    product::Factor,
     reference::{self, FlooredDamping},
     solver::{Damping, Elimination, Floors, NormalEquations},
 };
@@ -161,7 +162,7 @@ fn matrices_with_vectors() -> Result<()> {
         reference::multiply_vector(1.0, &a, &host, 0.0, &mut want)?;
         assert_eq!(y.download()?, want, "{side}");
         Apply::<Cbc<f32>>::transposed(&da.pattern())?.execute((&da, &x), Accum::into(&mut y).alpha(2.0).beta(1.0))?;
-        reference::multiply_vector_transposed(2.0, &a, &host, 1.0, &mut want)?;
+        reference::multiply_vector(2.0, Factor::from(&a).t(), &host, 1.0, &mut want)?;
         assert_eq!(y.download()?, want, "{side}");
         assert_eq!(x.dot(&y)?, reference::dot(&host, &want)?);
         y.axpby(2.0, &x, 0.5)?;

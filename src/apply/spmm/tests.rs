@@ -7,6 +7,7 @@ use crate::{
     generate::Random,
     matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side},
     plan::Accum,
+    product::Factor,
     reference::{multiply_dense, multiply_dense_over},
     tuning::StageNumbers,
 };
@@ -104,8 +105,9 @@ fn check<M: Matrix>(device: &Device, host: &M, case: Case) -> Result<()> {
     } else if let Some(packed) = packed {
         packed.execute(&on_device, into)?;
     }
-    let into = (beta, DenseViewMut::new(c_shape, &mut want)?);
-    multiply_dense_over(case.semiring, case.side, case.transposed, (alpha, host, d), into)?;
+    let factor = Factor { operand: host, transposed: case.transposed };
+    let into = DenseViewMut::new(c_shape, &mut want)?;
+    multiply_dense_over(case.semiring, case.side, factor, d, (alpha, beta), into)?;
     let bytes = |values: &[M::Element]| bytemuck::cast_slice::<M::Element, u8>(values).to_vec();
     let found = c.values()?;
     for (at, (found, want)) in found.iter().zip(&want).enumerate() {
@@ -349,8 +351,8 @@ fn products_in_one_shot_and_what_is_refused() -> Result<()> {
     let a: DeviceMatrix<Csc<f64>> = device.upload(&host)?;
     let (d, e) = (DMatrix::from_fn(30, 4, |i, j| (i + j) as f64), DMatrix::from_fn(3, 20, |i, j| (i * j) as f64));
     let (mut c, mut b) = (DMatrix::zeros(20, 4), DMatrix::zeros(3, 30));
-    multiply_dense(Side::Left, false, (1.0, &host, (&d).into()), (0.0, (&mut c).into()))?;
-    multiply_dense(Side::Right, false, (1.0, &host, (&e).into()), (0.0, (&mut b).into()))?;
+    multiply_dense(Side::Left, &host, (&d).into(), (1.0, 0.0), (&mut c).into())?;
+    multiply_dense(Side::Right, &host, (&e).into(), (1.0, 0.0), (&mut b).into())?;
     let (d, e) = (device.upload_dense(&d)?, device.upload_dense(&e)?);
     assert_eq!(multiply(&a, &d)?.download()?, c);
     assert_eq!(multiply_by(&e, &a)?.download()?, b);
@@ -371,8 +373,8 @@ fn multiply_takes_a_dense_factor() -> Result<()> {
     let a = device.upload(&host)?;
     let (d, e) = (DMatrix::from_fn(27, 2, |i, j| (i + j) as f64), DMatrix::from_fn(2, 14, |i, j| (i * j) as f64));
     let (mut c, mut b) = (DMatrix::zeros(14, 2), DMatrix::zeros(2, 27));
-    multiply_dense(Side::Left, false, (1.0, &host, (&d).into()), (0.0, (&mut c).into()))?;
-    multiply_dense(Side::Right, false, (1.0, &host, (&e).into()), (0.0, (&mut b).into()))?;
+    multiply_dense(Side::Left, &host, (&d).into(), (1.0, 0.0), (&mut c).into())?;
+    multiply_dense(Side::Right, &host, (&e).into(), (1.0, 0.0), (&mut b).into())?;
     let (d, e) = (device.upload_dense(&d)?, device.upload_dense(&e)?);
     assert_eq!(crate::multiply(&a, &d)?.download()?, c);
     assert_eq!(crate::multiply(&e, &a)?.download()?, b);

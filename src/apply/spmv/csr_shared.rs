@@ -128,7 +128,7 @@ mod tests {
         let dx = work.upload(&x)?;
         let before = vec![T::from_f64(1.0); lengths.len()];
         let mut want = before.clone();
-        reference::multiply_vector_in(Order::Shared, false, (0.7, &host, &x), (-1.3, &mut want))?;
+        reference::multiply_vector_in(Order::Shared, &host, &x, (0.7, -1.3), &mut want)?;
         for &packed in packed {
             let rows = Rows { packed, elements: Elements::both(T::TYPE), ..Rows::of_scalars(a.pattern.clone()) };
             let sums = CsrShared::tuned(&work, rows, tuning)?;

@@ -176,7 +176,7 @@ mod tests {
         let x: Vec<f32> = (0..cols).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
         let dx = work.upload(&x)?;
         let mut want = vec![1.0; lengths.len()];
-        reference::multiply_vector_in(Order::Scan, false, (0.7, &host, &x), (-1.3, &mut want))?;
+        reference::multiply_vector_in(Order::Scan, &host, &x, (0.7, -1.3), &mut want)?;
         let group_sizes = [1, Order::TILE / Order::CHUNK];
         for group_size in group_sizes.into_iter().filter(|size| *size <= device.info().max_group_size) {
             let rows = Rows::of_scalars(a.pattern.clone());

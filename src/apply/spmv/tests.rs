@@ -1,6 +1,6 @@
 //! Rows that one work-item adds, under every number of entries loaded ahead.
 use super::*;
-use crate::{Cbc, Matrix, device::test_device, generate::Random, reference, resident::DeviceCbc};
+use crate::{Cbc, Matrix, device::test_device, generate::Random, product::Factor, reference, resident::DeviceCbc};
 use nalgebra::DMatrix;
 
 const F32: Elements = Elements::both(ElementType::F32);
@@ -35,10 +35,8 @@ fn rows_loaded_ahead_have_the_bits_of_the_reference() -> Result<()> {
             let (nx, ny) = if of_rows { (wide, tall) } else { (tall, wide) };
             let x: Vec<f32> = (0..nx).map(|i| (i % 97) as f32 * 0.31 - 15.0).collect();
             let mut want = vec![2.0; ny];
-            match of_rows {
-                true => reference::multiply_vector(0.7, &host, &x, -1.3, &mut want)?,
-                false => reference::multiply_vector_transposed(0.7, &host, &x, -1.3, &mut want)?,
-            }
+            let factor = Factor { operand: &host, transposed: !of_rows };
+            reference::multiply_vector(0.7, factor, &x, -1.3, &mut want)?;
             let (x, block) = (work.upload(&x)?, Block::new(a.shape, of_rows));
             for (format, packed) in [Format::SlicedEll, Format::Hyb].iter().flat_map(|f| [(*f, false), (*f, true)]) {
                 let request = Request {

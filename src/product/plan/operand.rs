@@ -10,8 +10,10 @@ use crate::{
 /// factor.
 #[derive(Debug)]
 pub struct Factor<'a, X> {
-    pub(crate) operand: &'a X,
-    pub(crate) transposed: bool,
+    /// The operand as it is stored.
+    pub operand: &'a X,
+    /// Whether the factor is the operand's transpose, which is not formed.
+    pub transposed: bool,
 }
 
 impl<X> Clone for Factor<'_, X> {

@@ -4,6 +4,7 @@ use crate::{
     Error, Result, Semiring, Weights,
     element::{AnyValues, Order},
     matrix::AnyMatrix,
+    product::Factor,
     reference::{multiply_any_vector, multiply_any_vector_gram},
 };
 
@@ -15,7 +16,7 @@ use crate::{
 /// use blockmul::{Csc, Semiring, matrix::AnyMatrix, reference::verify};
 /// let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0)])?);
 /// let (x, y) = (AnyValues::F64(vec![1.0, 10.0]), AnyValues::F64(vec![2.0, 3.0 + 4e-16]));
-/// let wrong = |order| verify::verify_vector(Semiring::PlusTimes, order, (false, &a), &x, &y);
+/// let wrong = |order| verify::verify_vector(Semiring::PlusTimes, order, &a, &x, &y);
 /// assert_eq!((wrong(Order::Ascending)?, wrong(Order::Arrival)?), (1, 0));
 /// # Ok::<(), blockmul::Error>(())
 /// ```
@@ -23,53 +24,54 @@ use crate::{
 /// # Errors
 /// As [`multiply_any_vector`]; [`Error::Length`] and [`Error::Argument`] if y has another length or
 /// other elements than the product.
-pub fn verify_vector(
+pub fn verify_vector<'a>(
     semiring: Semiring,
     order: Order,
-    (transposed, a): (bool, &AnyMatrix),
+    a: impl Into<Factor<'a, AnyMatrix>>,
     x: &AnyValues,
     y: &AnyValues,
 ) -> Result<usize> {
-    let product = |a: &AnyMatrix, x: &AnyValues| multiply_any_vector(semiring, order, transposed, a, x);
-    let want = product(a, x)?;
+    let a = a.into();
+    let want = multiply_any_vector(semiring, order, a, x)?;
     check(y, &want)?;
     if order != Order::Arrival {
         return Ok(different(y, &want));
     }
-    let sizes = product(&a.map(f64::abs), &x.map(f64::abs))?;
-    Ok(beyond_rounding(y, &want, &sizes, (most_terms(a, transposed), 1)))
+    let sized = Factor { operand: &a.operand.map(f64::abs), ..a };
+    let sizes = multiply_any_vector(semiring, order, sized, &x.map(f64::abs))?;
+    Ok(beyond_rounding(y, &want, &sizes, (most_terms(a), 1)))
 }
 
-/// As [`verify_vector`] for y = Jᵀ·(W·(J·x)), where J is A or its transpose. The orders are those
-/// of the product with J and of that with Jᵀ.
+/// As [`verify_vector`] for y = Jᵀ·(W·(J·x)). The orders are those of the product with J and of
+/// that with Jᵀ.
 ///
 /// # Errors
 /// As [`multiply_any_vector_gram`], and those of [`verify_vector`].
-pub fn verify_vector_gram(
+pub fn verify_vector_gram<'a>(
     semiring: Semiring,
     orders: [Order; 2],
-    (transposed, a): (bool, &AnyMatrix),
+    j: impl Into<Factor<'a, AnyMatrix>>,
     weights: Option<Weights<&AnyMatrix, &AnyValues>>,
     x: &AnyValues,
     y: &AnyValues,
 ) -> Result<usize> {
-    let want = multiply_any_vector_gram(semiring, orders, (transposed, a), weights, x)?;
+    let j = j.into();
+    let want = multiply_any_vector_gram(semiring, orders, j, weights, x)?;
     check(y, &want)?;
     if !orders.contains(&Order::Arrival) {
         return Ok(different(y, &want));
     }
     let sized = weights.map(|weights| weights.map(|matrix| matrix.map(f64::abs), |vector| vector.map(f64::abs)));
-    let (of_a, of_x) = (a.map(f64::abs), x.map(f64::abs));
-    let sizes =
-        multiply_any_vector_gram(semiring, orders, (transposed, &of_a), sized.as_ref().map(Weights::as_ref), &of_x)?;
-    Ok(beyond_rounding(y, &want, &sizes, roundings((transposed, a), weights)))
+    let (of_j, of_x) = (Factor { operand: &j.operand.map(f64::abs), ..j }, x.map(f64::abs));
+    let sizes = multiply_any_vector_gram(semiring, orders, of_j, sized.as_ref().map(Weights::as_ref), &of_x)?;
+    Ok(beyond_rounding(y, &want, &sizes, roundings(j, weights)))
 }
 
 /// The terms of the sums of Jᵀ·(W·(J·x)) one after another, and the number of these sums.
-fn roundings((transposed, a): (bool, &AnyMatrix), weights: Option<Weights<&AnyMatrix, &AnyValues>>) -> (usize, usize) {
-    let terms = most_terms(a, transposed) + most_terms(a, !transposed);
+fn roundings(j: Factor<'_, AnyMatrix>, weights: Option<Weights<&AnyMatrix, &AnyValues>>) -> (usize, usize) {
+    let terms = most_terms(j) + most_terms(j.t());
     let Some((information, numbers)) = weights.map(|weights| weights.parts()) else { return (terms, 2) };
-    let of_information = information.map_or(0, |information| most_terms(information, false));
+    let of_information = information.map_or(0, most_terms);
     (terms + of_information + usize::from(numbers.is_some()), 3)
 }
 
@@ -123,7 +125,8 @@ pub fn beyond_rounding(
 }
 
 /// Most terms of a sum of A·x, or of Aᵀ·x.
-pub fn most_terms(a: &AnyMatrix, transposed: bool) -> usize {
+pub fn most_terms<'a>(a: impl Into<Factor<'a, AnyMatrix>>) -> usize {
+    let Factor { operand: a, transposed } = a.into();
     let (pattern, shape) = (a.pattern(), a.shape());
     let side = if transposed { shape.rows() } else { shape.cols() };
     if a.kind().is_row_major() != transposed {
@@ -155,8 +158,8 @@ mod tests {
         let a = AnyMatrix::from(Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 0, 3.0)])?);
         let x = AnyValues::F64(vec![1.0, 10.0]);
         for order in [Order::Ascending, Order::Arrival] {
-            let plain = |y: &AnyValues| verify_vector(Semiring::PlusTimes, order, (false, &a), &x, y);
-            let gram = |y: &AnyValues| verify_vector_gram(Semiring::PlusTimes, [order; 2], (false, &a), None, &x, y);
+            let plain = |y: &AnyValues| verify_vector(Semiring::PlusTimes, order, &a, &x, y);
+            let gram = |y: &AnyValues| verify_vector_gram(Semiring::PlusTimes, [order; 2], &a, None, &x, y);
             for verified in [&plain as &dyn Fn(&AnyValues) -> Result<usize>, &gram] {
                 for len in [0, 1, 3] {
                     let short = verified(&AnyValues::zeros(ElementType::F64, len));
@@ -174,8 +177,9 @@ mod tests {
         let a = Csc::from_triplets(3, 4, [(0, 0, 1.0), (0, 1, 1.0), (0, 3, 1.0), (2, 1, 1.0)])?;
         let by_rows = AnyMatrix::from(Csr::from_transpose(a.transpose()));
         let a = AnyMatrix::from(a);
-        assert_eq!([most_terms(&a, false), most_terms(&a, true)], [3, 2]);
-        assert_eq!([most_terms(&by_rows, false), most_terms(&by_rows, true)], [3, 2]);
+        for a in [&a, &by_rows] {
+            assert_eq!([most_terms(a), most_terms(Factor::from(a).t())], [3, 2]);
+        }
         Ok(())
     }
 
@@ -187,7 +191,7 @@ mod tests {
         for (transposed, large, x, others) in [(false, 53, vec![1.0; 34], 34), (true, 27, vec![1.0], 1)] {
             let values = (0..34).map(|col| (0, col, if col == 0 { 2f64.powi(large) } else { 1.0 }));
             let (a, x) = (AnyMatrix::from(Csc::from_triplets(1, 34, values)?), AnyValues::F64(x));
-            let of = (transposed, &a);
+            let of = Factor { operand: &a, transposed };
             let y = multiply_any_vector_gram(Semiring::PlusTimes, [long, lanes], of, None, &x)?;
             let wrong = |orders| verify_vector_gram(Semiring::PlusTimes, orders, of, None, &x, &y);
             assert_eq!(wrong([long, lanes])?, 0);
@@ -208,7 +212,7 @@ mod tests {
             (Some(Weights::Rows(&rows)), (2 + 2 + 1, 3)),
             (Some(Weights::Information(&information)), (2 + 2 + 1, 3)),
         ] {
-            let of = (false, &a);
+            let of = Factor::from(&a);
             let y = multiply_any_vector_gram(Semiring::PlusTimes, [Order::Ascending; 2], of, weights, &x)?;
             let wrong = |orders, ulps: f64| {
                 let off = y.map(|y| y + ulps * f64::EPSILON);

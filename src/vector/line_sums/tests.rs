@@ -1,7 +1,7 @@
 //! Sums of lines under every tuning, compared with the reference.
 use super::*;
 use crate::generate::{self, Random};
-use crate::{Cbc, Csc, Matrix, device::test_device, element::Field, reference};
+use crate::{Cbc, Csc, Matrix, device::test_device, element::Field, product::Factor, reference};
 use half::f16;
 use nalgebra::DMatrix;
 use std::collections::BTreeSet;
@@ -70,10 +70,7 @@ fn check<T: Field>(a: &Cbc<T>, tuning: LineTuning, cuts: usize) -> Result<[bool;
         for y in [&mut first, &mut second] {
             sums.run(&work, (&on_device).into(), &dx, Scaling::of(T::TYPE, 0.7, -1.3), y)?;
         }
-        match rows {
-            true => reference::multiply_vector(0.7, a, &x, -1.3, &mut want)?,
-            false => reference::multiply_vector_transposed(0.7, a, &x, -1.3, &mut want)?,
-        }
+        reference::multiply_vector(0.7, Factor { operand: a, transposed: !rows }, &x, -1.3, &mut want)?;
         for (time, y) in [first, second].iter().enumerate() {
             let y = y.download(&work)?;
             let what = || format!("{} of {}, rows {rows}, packed {packed}, {tuning:?}, {time}", T::NAME, a.shape());

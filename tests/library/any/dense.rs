@@ -7,6 +7,7 @@ use blockmul::{
     element::{AnyValues, ElementType},
     matrix::AnyMatrix,
     plan::ApplyDense,
+    product::Factor,
     reference::multiply_any_dense,
 };
 
@@ -28,7 +29,7 @@ fn products_with_dense_matrices_are_the_references() -> Result<()> {
             let (on_device, layout) = (device.upload(&a)?, Layout::ALL[number % 2]);
             let d = numbers(element, (60, 3), layout)?;
             let of_device = device.upload_any_dense(&d)?;
-            let want = multiply_any_dense(semiring, Side::Left, true, &a, &d)?;
+            let want = multiply_any_dense(semiring, Side::Left, Factor::from(&a).t(), &d)?;
             let product = dense::DenseProduct::of(on_device.t(), &d).semiring(semiring);
             let c = product.run_to_host()?.0;
             assert_eq!((&c, c.shape()), (&want, DenseShape::new(60, 3, layout)), "{what}");
@@ -44,7 +45,7 @@ fn products_with_dense_matrices_are_the_references() -> Result<()> {
             assert_eq!(c.download()?, want, "{what}, packed");
 
             let d = numbers(element, (2, 60), layout)?;
-            let want = multiply_any_dense(semiring, Side::Right, false, &a, &d)?;
+            let want = multiply_any_dense(semiring, Side::Right, &a, &d)?;
             assert_eq!(dense::DenseProduct::by(&d, &on_device).semiring(semiring).run()?.download()?, want, "{what}");
             let plan = ApplyDense::of(&on_device, 2).from_right().semiring(semiring).plan()?;
             let (d, mut c) = (device.upload_any_dense(&d)?, plan.output()?);
@@ -77,7 +78,7 @@ fn dense_matrices_that_do_not_belong_are_refused() -> Result<()> {
     let [a, rows, ..] = formats(ElementType::F64)?;
     let [d, narrow] = [ElementType::F64, ElementType::F32].map(|element| numbers(element, (60, 2), Layout::ByRows));
     let (d, narrow) = (d?, narrow?);
-    let other = multiply_any_dense(Semiring::PlusTimes, Side::Left, false, &a, &narrow);
+    let other = multiply_any_dense(Semiring::PlusTimes, Side::Left, &a, &narrow);
     refused(other.map(drop), "D has elements of f32, A has elements of f64");
     let (a, rows) = (device.upload(&a)?, device.upload(&rows)?);
     let refused_product =

@@ -111,7 +111,7 @@ fn grams_weights_and_vectors_of_every_format_are_the_references() -> Result<()> 
                 let packed = Apply::of(&on_device).pack(&on_device)?;
                 let mut of_packed = packed.output()?;
                 packed.execute(&on_x, &mut of_packed)?;
-                let want = reference::multiply_any_vector(Semiring::PlusTimes, Order::Ascending, false, &j, &x)?;
+                let want = reference::multiply_any_vector(Semiring::PlusTimes, Order::Ascending, &j, &x)?;
                 assert_eq!([y.download()?, of_packed.download()?], [want.clone(), want], "{what} in {format}");
             }
             let gram = Apply::of(&on_device).gram()?;
@@ -119,7 +119,7 @@ fn grams_weights_and_vectors_of_every_format_are_the_references() -> Result<()> 
             gram.execute((&on_device, Weights::Rows(&weights), &on_x), &mut y)?;
             let (orders, on_host) = ([Order::Ascending; 2], of(&numbers));
             let of_host = Some(Weights::Rows(&on_host));
-            let want = reference::multiply_any_vector_gram(Semiring::PlusTimes, orders, (false, &j), of_host, &x)?;
+            let want = reference::multiply_any_vector_gram(Semiring::PlusTimes, orders, &j, of_host, &x)?;
             assert_eq!(y.download()?, want, "{what}, gram");
         }
     }
@@ -134,7 +134,7 @@ fn vectors_may_have_a_wider_element() -> Result<()> {
     let plan = Apply::of(&on_device).vectors_of(ElementType::F64)?.plan()?;
     let mut y = plan.output()?;
     plan.execute((&on_device, &device.upload_any_vector(&x)?), &mut y)?;
-    let want = reference::multiply_any_vector(Semiring::PlusTimes, Order::Ascending, false, &a, &x)?;
+    let want = reference::multiply_any_vector(Semiring::PlusTimes, Order::Ascending, &a, &x)?;
     assert_eq!(y.download()?, want);
     let refused = Apply::of(&on_device).vectors_of(ElementType::F16);
     assert_eq!(refused.unwrap_err().to_string(), "a matrix of f32 is not multiplied with vectors of f16");

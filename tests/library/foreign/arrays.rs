@@ -47,7 +47,7 @@ fn dense_matrices_over_an_application_s_buffers_are_multiplied_in_place() -> Res
     ApplyDense::new(&matrix.pattern(), 3)?.execute((&matrix, &on_device), &mut into)?;
     let mut want = nalgebra::DMatrix::zeros(50, 3);
     let view = DenseView::new(d_shape, &values)?;
-    reference::multiply_dense(Side::Left, false, (1.0, &a, view), (0.0, (&mut want).into()))?;
+    reference::multiply_dense(Side::Left, &a, view, (1.0, 0.0), (&mut want).into())?;
     assert_eq!(into.download()?, want);
     device.marker()?.wait()?;
     let mut behind = vec![0.0; 160];

@@ -4,6 +4,7 @@ use blockmul::{
     Semiring,
     element::Order,
     plan::{Accum, Apply, ApplyGram, Format, GramOperands, WeighedVector},
+    product::Factor,
 };
 
 fn vector_bits<T: Element>(y: &[T]) -> &[u8] {
@@ -130,7 +131,7 @@ fn each_product_has_the_order_of_its_format() {
             let plan = options.gram().unwrap();
             let orders = plan.products().map(|product| product.format().order());
             let want = |weights| {
-                let j = (transposed, whole);
+                let j = Factor { operand: whole, transposed };
                 reference::multiply_vector_gram_over(Semiring::PlusTimes, orders, j, weights, x).unwrap()
             };
             let mut y = plan.output().unwrap();
@@ -156,9 +157,8 @@ fn other_semirings_have_no_weights() {
     let why = "weights belong to plus-times, not to min-plus";
     assert_eq!(refused.to_string(), why);
     let (x, weights) = ([0.0, 1.0, f64::INFINITY], Some(Weights::Rows(&[1.0; 3][..])));
-    let by_reference = |weights| {
-        reference::multiply_vector_gram_over(Semiring::MinPlus, [Order::Ascending; 2], (false, &j), weights, &x)
-    };
+    let by_reference =
+        |weights| reference::multiply_vector_gram_over(Semiring::MinPlus, [Order::Ascending; 2], &j, weights, &x);
     assert_eq!(by_reference(None).unwrap(), [4.0, f64::INFINITY, f64::INFINITY]);
     assert_eq!(by_reference(weights).unwrap_err().to_string(), why);
 }

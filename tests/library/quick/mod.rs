@@ -12,7 +12,7 @@ use blockmul::{
     groups::BlockGroups,
     matrix::{self, Threshold},
     plan::{Accum, Add, Apply, Diagonal, Norms, Permute, ScalarMap, Scalars, Transpose},
-    product::{Inputs, Method, Weights},
+    product::{Factor, Inputs, Method, Weights},
     reference,
     solver::{Damping, Elimination, NormalEquations},
 };
@@ -213,7 +213,7 @@ fn vectors() -> Result<()> {
         reference::multiply_vector(2.0, &a, &x, 1.0, &mut want)?;
         assert_eq!(y.download()?, want, "A·x of {}", T::NAME);
         Apply::<Cbc<T>>::transposed(&da.pattern())?.execute((&da, &dx), &mut y)?;
-        reference::multiply_vector_transposed(1.0, &a, &x, 0.0, &mut want)?;
+        reference::multiply_vector(1.0, Factor::from(&a).t(), &x, 0.0, &mut want)?;
         assert_eq!(y.download()?, want, "Aᵀ·x of {}", T::NAME);
         assert_eq!(dx.dot(&y)?, reference::dot(&x, &want)?);
         Norms::<Cbc<T>>::columns(&da.pattern())?.execute(&da, &mut y)?;

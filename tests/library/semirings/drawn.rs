@@ -6,6 +6,7 @@ use blockmul::{
     BlockShape, Cbc, Csc, Method, Planned, Product,
     element::VectorElement,
     plan::{Accum, Apply, Format},
+    product::Factor,
     reference,
 };
 use half::f16;
@@ -105,8 +106,8 @@ fn vector<T: Numbers, V: Numbers + VectorElement<T>>(random: &mut Random) {
     let (dx, mut y) = (device().upload_vector(&x).unwrap(), device().upload_vector(&old).unwrap());
     let beta = random.below(2) as f64;
     let mut want = old;
-    reference::multiply_vector_over(semiring, format.order(), transposed, (1.0, &whole, &x[..]), (beta, &mut want))
-        .unwrap();
+    let factor = Factor { operand: &whole, transposed };
+    reference::multiply_vector_over(semiring, format.order(), factor, &x, (1.0, beta), &mut want).unwrap();
     match packed {
         true => options.pack(&a).unwrap().execute(&dx, Accum::into(&mut y).beta(beta)).unwrap(),
         false => options.plan().unwrap().execute((&a, &dx), Accum::into(&mut y).beta(beta)).unwrap(),

@@ -4,6 +4,7 @@ use crate::common::{FAMILIES, Family, blocks, device};
 use blockmul::{
     BlockShape, Cbc, Csc, Csr, Matrix, Planned, Semiring,
     plan::{Accum, Apply, Format},
+    product::Factor,
     reference,
 };
 use half::f16;
@@ -36,7 +37,8 @@ fn check<M: Matrix<Element: Numbers>>(a: &M, what: &str, cases: &[Case]) {
         for beta in [0.0, 1.0] {
             let (mut want, mut dy) = (y.clone(), device.upload_vector(&y).unwrap());
             let order = plan.format().order();
-            reference::multiply_vector_over(semiring, order, transposed, (1.0, a, &x), (beta, &mut want)).unwrap();
+            let factor = Factor { operand: a, transposed };
+            reference::multiply_vector_over(semiring, order, factor, &x, (1.0, beta), &mut want).unwrap();
             plan.execute((&on_device, &dx), Accum::into(&mut dy).beta(beta)).unwrap();
             let found = dy.download().unwrap();
             assert_eq!(bits(&found), bits(&want), "{semiring}, {format}, {what}, {beta}, transposed {transposed}");

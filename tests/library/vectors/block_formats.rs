@@ -9,6 +9,7 @@ use blockmul::{
     Bsr, Cbc, Part, Planned, Semiring,
     element::Order,
     plan::{Accum, Apply, Format},
+    product::Factor,
     reference,
 };
 use half::f16;
@@ -55,8 +56,7 @@ fn blocks_over_a_semiring_in_every_format() {
     let host = with_values(&blocks::<f64>(Family::Uniform, 40, 35, 4, shape(2, 3), 6), 7);
     let (x, old) = (reals::<f64>(105, 8), reals::<f64>(80, 9));
     let mut want = old.clone();
-    let ax = (1.0, &host, &x[..]);
-    reference::multiply_vector_over(Semiring::MinPlus, Order::Ascending, false, ax, (1.0, &mut want)).unwrap();
+    reference::multiply_vector_over(Semiring::MinPlus, Order::Ascending, &host, &x, (1.0, 1.0), &mut want).unwrap();
     let (a, x) = (device().upload(&host).unwrap(), device().upload_vector(&x).unwrap());
     for format in formats_of(host.shape()) {
         let pattern = a.pattern();
@@ -87,10 +87,7 @@ fn a_triangle_of_blocks_has_the_bits_of_the_whole() {
     let x = reals::<f64>(whole.scalar_cols(), 3);
     let wants = [false, true].map(|transposed| {
         let mut want = vec![0.0; whole.scalar_rows()];
-        match transposed {
-            true => reference::multiply_vector_transposed(1.0, &whole, &x, 0.0, &mut want).unwrap(),
-            false => reference::multiply_vector(1.0, &whole, &x, 0.0, &mut want).unwrap(),
-        }
+        reference::multiply_vector(1.0, Factor { operand: &whole, transposed }, &x, 0.0, &mut want).unwrap();
         want
     });
     let x = device.upload_vector(&x).unwrap();

@@ -7,6 +7,7 @@ use blockmul::{
     dense::{DenseProduct, DenseShape, DenseView, DenseViewMut, Layout, Side},
     generate,
     plan::{Accum, Apply, ApplyDense},
+    product::Factor,
     reference,
 };
 
@@ -100,12 +101,8 @@ fn bands_have_the_bits_of_the_whole() -> blockmul::Result<()> {
             let c_shape = DenseShape::new(c_sides.0, c_sides.1, c_layout);
             let (values, mut want) = (reals::<f64>(d_shape.len(), 9), vec![0.0; c_shape.len()]);
             let d = DenseView::new(d_shape, &values)?;
-            reference::multiply_dense(
-                side,
-                transposed,
-                (1.0, &host, d),
-                (0.0, DenseViewMut::new(c_shape, &mut want)?),
-            )?;
+            let factor = Factor { operand: &host, transposed };
+            reference::multiply_dense(side, factor, d, (1.0, 0.0), DenseViewMut::new(c_shape, &mut want)?)?;
             let factor = if transposed { a.t() } else { (&a).into() };
             let product = if side == Side::Left { DenseProduct::of(factor, d) } else { DenseProduct::by(d, factor) };
             let mut c = vec![0.0; c_shape.len()];

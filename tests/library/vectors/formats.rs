@@ -6,6 +6,7 @@ use blockmul::{
     BlockShape, Cbc, Csc, Csr, Element, Matrix, Planned,
     element::Order,
     plan::{Accum, Apply, Format, Split},
+    product::Factor,
     reference,
 };
 use half::f16;
@@ -57,7 +58,8 @@ pub(super) fn check<M: Matrix>(pattern: &M, what: &str) {
                     let what = format!("{format}, {what}, {alpha} {beta}, transposed {transposed}");
                     let expected = |order: Order| {
                         let mut want = y.clone();
-                        reference::multiply_vector_in(order, transposed, (alpha, a, &x), (beta, &mut want)).unwrap();
+                        let factor = Factor { operand: a, transposed };
+                        reference::multiply_vector_in(order, factor, &x, (alpha, beta), &mut want).unwrap();
                         want
                     };
                     dy.write(&y).unwrap();
@@ -208,7 +210,7 @@ fn a_triangle_of_a_symmetric_matrix_has_the_bits_of_the_whole() {
                     let mut want = vec![0.0; wide];
                     let order = plan.format().order();
                     let whole = whole(triangle);
-                    reference::multiply_vector_in(order, false, (1.0, &whole, &x), (0.0, &mut want)).unwrap();
+                    reference::multiply_vector_in(order, &whole, &x, (1.0, 0.0), &mut want).unwrap();
                     assert_eq!(plan.cost().flops, 2 * whole.nnz() as u64);
                     let mut y = plan.output().unwrap();
                     plan.execute((a, &dx), &mut y).unwrap();

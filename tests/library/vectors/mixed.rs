@@ -22,8 +22,7 @@ fn check<M: Matrix, V: VectorElement<M::Element>>(a: &M, semiring: Semiring) {
         let options = || Apply::<M>::with(&pattern).format(format).semiring(semiring).vectors::<V>();
         let (plan, packed) = (options().plan().unwrap(), options().pack(&da).unwrap());
         let mut want = old.clone();
-        let factors = (1.0, a, &x[..]);
-        reference::multiply_vector_over(semiring, format.order(), false, factors, (1.0, &mut want)).unwrap();
+        reference::multiply_vector_over(semiring, format.order(), a, &x, (1.0, 1.0), &mut want).unwrap();
         let mut y = device().upload_vector(&old).unwrap();
         plan.execute((&da, &dx), Accum::into(&mut y).beta(1.0)).unwrap();
         assert_eq!(bits(&y.download().unwrap()), bits(&want), "{format} {semiring}");
@@ -54,7 +53,7 @@ fn sums_are_those_of_the_vectors() {
     let host = blockmul::Csr::new(1, 2, vec![0, 2], vec![0, 1], vec![16777216.0f32, 1.0]).unwrap();
     let mut y = [0.0f64];
     let ones = [1.0f64, 1.0];
-    reference::multiply_vector_in(Order::Ascending, false, (1.0, &host, &ones), (0.0, &mut y)).unwrap();
+    reference::multiply_vector_in(Order::Ascending, &host, &ones, (1.0, 0.0), &mut y).unwrap();
     assert_eq!(y, [16777217.0]);
     let (a, x) = (device().upload(&host).unwrap(), device().upload_vector(&ones).unwrap());
     let plan = Apply::<blockmul::Csr<f32>>::with(&a.pattern()).vectors::<f64>().plan().unwrap();

@@ -6,6 +6,7 @@ use blockmul::{
     element::Field,
     generate,
     plan::{Accum, Apply, Norms},
+    product::Factor,
     reference,
 };
 use half::f16;
@@ -34,10 +35,7 @@ fn check<M: Matrix<Element: Field>>(a: &M, what: &str) {
             dy.write(&y).unwrap();
             plan.execute((&da, &dx), Accum::into(&mut dy).alpha(alpha).beta(beta)).unwrap();
             let mut want = y.clone();
-            match transposed {
-                false => reference::multiply_vector(alpha, a, &x, beta, &mut want).unwrap(),
-                true => reference::multiply_vector_transposed(alpha, a, &x, beta, &mut want).unwrap(),
-            }
+            reference::multiply_vector(alpha, Factor { operand: a, transposed }, &x, beta, &mut want).unwrap();
             assert_eq!(bits(&dy.download().unwrap()), bits(&want), "{what}, {alpha} {beta}, transposed {transposed}");
         }
     }

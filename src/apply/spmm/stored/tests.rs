@@ -6,6 +6,7 @@ use crate::{
     device::test_device,
     matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side},
     planned::Accum,
+    product::Factor,
     reference::multiply_dense_over,
     tuning::StageNumbers,
 };
@@ -209,8 +210,9 @@ fn check<M: Matrix>(host: &M, grouping: Grouping, n: usize, case: Case, expected
         let mut c = device.upload_dense(DenseView::new(c_shape, &want)?)?;
         let (alpha, beta) = if case.semiring == Semiring::PlusTimes { (0.75, -1.25) } else { (1.0, 1.0) };
         plan.execute((&a, &device.upload_dense(d)?), Accum::into(&mut c).alpha(alpha).beta(beta))?;
-        let into = (beta, DenseViewMut::new(c_shape, &mut want)?);
-        multiply_dense_over(case.semiring, case.side, case.transposed, (alpha, host, d), into)?;
+        let factor = Factor { operand: host, transposed: case.transposed };
+        let into = DenseViewMut::new(c_shape, &mut want)?;
+        multiply_dense_over(case.semiring, case.side, factor, d, (alpha, beta), into)?;
         let bytes = |values: &[M::Element]| bytemuck::cast_slice::<M::Element, u8>(values).to_vec();
         assert_eq!(bytes(&c.values()?), bytes(&want), "{case:?} on a {kind:?}");
     }

@@ -5,7 +5,7 @@ use super::weights::{HostWeights, most};
 use crate::failure::Failure;
 use crate::matrix_size::Size;
 use crate::messages::Messages;
-use crate::overflow::Overflow;
+use crate::overflow::{Named, Overflow};
 use crate::runs::{repeatedly, timed};
 use crate::symmetric::Halves;
 use crate::target::Target;
@@ -15,7 +15,7 @@ use blockmul::{
     element::{Any, AnyValues, Order},
     matrix::AnyMatrix,
     plan::{Apply, ApplyOptions, Format, GramOperands, WeighedVector},
-    product::Weights,
+    product::{Factor, Weights},
     reference::{self, IntegerSums, verify},
 };
 use std::{num::NonZero, time::Instant};
@@ -70,19 +70,19 @@ pub fn run(product: &Product<'_>, overflow: Overflow, messages: &Messages) -> st
         (Some(sums), _) => {
             let exact = || args.verify.then(|| product.exact(sums)).flatten();
             let count = || exact().map(|y| sums.outside(y));
-            overflow.of_integers(x.element(), ("y", product.y_len()), product.bound(sums), count, messages)
+            overflow.of_integers(Named::of("y", &y), product.bound(sums), count, messages)
         }
         (None, Semiring::PlusTimes) => overflow.of_values("y", &y, messages),
         (None, _) => overflow,
     };
-    finish(product, &target, (took, different), overflowed, messages)?;
+    finish(product, &target, took, different, overflowed, messages)?;
     args.output.as_deref().map_or(Ok(()), |path| vector::write(path, &y))
 }
 
 impl Product<'_> {
-    /// A, and whether the first product is with its transpose.
-    fn operand(&self) -> (bool, &AnyMatrix) {
-        (self.args.transpose, &self.a.whole)
+    /// The first factor: A or its transpose.
+    fn factor(&self) -> Factor<'_, AnyMatrix> {
+        Factor { operand: &self.a.whole, transposed: self.args.transpose }
     }
 
     fn weights(&self) -> Option<Weights<&AnyMatrix, &AnyValues>> {
@@ -167,10 +167,10 @@ impl Product<'_> {
 
     /// The reference's product, in the order of every product.
     fn by_reference(&self) -> Result<AnyValues> {
-        let (Args { semiring, transpose, gram, .. }, order) = (self.args, Order::Ascending);
+        let (Args { semiring, gram, .. }, order) = (self.args, Order::Ascending);
         match gram {
-            true => reference::multiply_any_vector_gram(*semiring, [order; 2], self.operand(), self.weights(), self.x),
-            false => reference::multiply_any_vector(*semiring, order, *transpose, &self.a.whole, self.x),
+            true => reference::multiply_any_vector_gram(*semiring, [order; 2], self.factor(), self.weights(), self.x),
+            false => reference::multiply_any_vector(*semiring, order, self.factor(), self.x),
         }
     }
 
@@ -179,28 +179,28 @@ impl Product<'_> {
     fn wrong(&self, y: &AnyValues, took: &Took) -> Result<usize> {
         let (semiring, orders) = (self.args.semiring, [0, 1].map(|turn| took.order(turn)));
         match self.args.gram {
-            true => verify::verify_vector_gram(semiring, orders, self.operand(), self.weights(), self.x, y),
-            false => verify::verify_vector(semiring, orders[0], self.operand(), self.x, y),
+            true => verify::verify_vector_gram(semiring, orders, self.factor(), self.weights(), self.x, y),
+            false => verify::verify_vector(semiring, orders[0], self.factor(), self.x, y),
         }
     }
 
     /// A number that no sum of integers exceeds in magnitude.
     fn bound(&self, sums: IntegerSums) -> f64 {
-        let (transposed, a) = self.operand();
-        let first = sums.bound_of_vectors(a, transposed, self.x.magnitude());
+        let a = self.factor();
+        let first = sums.bound_of_vectors(a, self.x.magnitude());
         match self.args.gram {
-            true => sums.bound_of_vectors(a, !transposed, self.weights.map_or(first, |weights| first * most(weights))),
+            true => sums.bound_of_vectors(a.t(), self.weights.map_or(first, |weights| first * most(weights))),
             false => first,
         }
     }
 
     /// The sums of integers; `None` if they are not known.
     fn exact(&self, sums: IntegerSums) -> Option<Vec<i128>> {
-        let ((transposed, a), [rows, cols]) = (self.operand(), self.sides());
-        let first = sums.exact(a, transposed, rows, |k| self.x.number(k) as i128);
+        let a = self.factor();
+        let first = sums.exact(a, |k| self.x.number(k) as i128);
         match (self.args.gram, self.weights) {
             (false, _) => Some(first),
-            (true, None) => Some(sums.exact(a, !transposed, cols, |k| first[k])),
+            (true, None) => Some(sums.exact(a.t(), |k| first[k])),
             (true, Some(_)) => None,
         }
     }

@@ -10,6 +10,7 @@ use blockmul::{
     element::{Any, AnyValues, ElementType},
     matrix::AnyMatrix,
     plan::{Apply, ApplyOptions, Format},
+    product::Factor,
     reference::verify,
 };
 
@@ -65,8 +66,9 @@ fn applied(on: &Subject<'_>, transposed: bool, [a, stored]: [&AnyMatrix; 2], for
         if transposed { options.transposed() } else { options }
     };
     let suffix = if is_triangle { " triangle" } else { "" };
+    let factor = Factor { operand: a, transposed };
     let record = |(variant, found): (String, Format), x: &AnyValues, y: &DeviceVector<Any>, bytes| {
-        let right = verify::verify_vector(on.semiring(), found.order(), (transposed, a), x, &y.download()?)? == 0;
+        let right = verify::verify_vector(on.semiring(), found.order(), factor, x, &y.download()?)? == 0;
         let record = on.record(variant + suffix, a, right)?;
         Ok(Record { b: Size::of_vector(x.len()), c_nnz: y.len(), bytes, ..record })
     };

@@ -104,7 +104,7 @@ impl<'a> Operator<'a> {
     ) -> Result<Record> {
         let &Self { j, x, formats, words, .. } = self;
         let (orders, weighed) = (formats.map(Format::order), weights.map(Weights::as_ref));
-        let right = verify::verify_vector_gram(on.semiring(), orders, (false, j), weighed, x, y)? == 0;
+        let right = verify::verify_vector_gram(on.semiring(), orders, j, weighed, x, y)? == 0;
         // J·x is written and read; then W is read, and W·J·x written and read.
         let between = if weights.is_some() { 5 } else { 2 };
         let elements = 2 * j.values().len() + x.len() + y.len() + between * Size::of(j).rows();

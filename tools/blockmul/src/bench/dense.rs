@@ -62,7 +62,7 @@ impl<'a> Operands<'a> {
     pub fn new(semiring: Semiring, a: &'a AnyMatrix, columns: usize, layout: Layout) -> Result<Self> {
         let shape = DenseShape::new(Size::of(a).cols(), columns, layout);
         let d = AnyDense::new(shape, vector(a.element(), shape.len()))?;
-        let want = reference::multiply_any_dense(semiring, Side::Left, false, a, &d)?;
+        let want = reference::multiply_any_dense(semiring, Side::Left, a, &d)?;
         Ok(Self { a, d, want })
     }
 }

@@ -105,14 +105,14 @@ where
         let mut y = packed.output()?;
         packed.execute(&self.dx, &mut y)?;
         let mut want = vec![T::from_f64(0.0); self.sizes.len()];
-        reference::multiply_vector_in(format.order(), false, (1.0, &self.a, &self.x[..]), (0.0, &mut want))?;
+        reference::multiply_vector_in(format.order(), &self.a, &self.x, (1.0, 0.0), &mut want)?;
         let found = y.download()?;
         let right = match format.reproducible() {
             true => same_bits(&found, &want),
             false => {
                 let [found, want, sizes] = [&found, &want, &self.sizes].map(|values| AnyValues::from(values.clone()));
-                verify::beyond_rounding(&found, &want, &sizes, (verify::most_terms(&self.a.clone().into(), false), 1))
-                    == 0
+                let terms = verify::most_terms(&self.a.clone().into());
+                verify::beyond_rounding(&found, &want, &sizes, (terms, 1)) == 0
             }
         };
         if !right {

@@ -152,7 +152,7 @@ fn product(setting: &Setting<'_>, name: &str, a: &Cbc<f64>, format: Format) -> R
     let mut want = vec![0.0; packed.y_len()];
     let clock = Instant::now();
     let order = packed.format().order();
-    reference::multiply_vector_over(Semiring::PlusTimes, order, false, (1.0, a, &x), (0.0, &mut want))?;
+    reference::multiply_vector_over(Semiring::PlusTimes, order, a, &x, (1.0, 0.0), &mut want)?;
     let reference_ms = clock.elapsed().as_secs_f64() * 1e3;
     let verified = same_bits(&y.download()?, &want);
     let mut run = || packed.execute(&dx, &mut y).map(drop);

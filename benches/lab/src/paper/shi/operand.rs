@@ -87,8 +87,8 @@ pub fn measured<T: Element>(
     let of_sample = d.sample(&sample);
     let mut want = vec![T::from_f64(0.0); rows * compared];
     let by_rows = |rows| DenseShape::new(rows, compared, Layout::ByRows);
-    let into = (0.0, DenseViewMut::new(by_rows(rows), &mut want)?);
-    reference::multiply_dense(Side::Left, false, (1.0, &a, DenseView::new(by_rows(inner), &of_sample)?), into)?;
+    let (of_d, into) = (DenseView::new(by_rows(inner), &of_sample)?, DenseViewMut::new(by_rows(rows), &mut want)?);
+    reference::multiply_dense(Side::Left, &a, of_d, (1.0, 0.0), into)?;
 
     let on_device = setting.device.upload(&a)?;
     let pattern = on_device.pattern();
