@@ -181,15 +181,16 @@ impl Setting<'_> {
         &self,
         report: &mut Report,
         names: [&str; 2],
-        (a, b): (&M, Option<&M>),
+        a: &M,
+        b: Option<&M>,
         variants: &[Variant],
     ) -> Option<Contest> {
         let wanted = Wanted { variants, only_fast: false, explained: false };
         let of_rows = || {
             let (a, b) = (a.by_rows()?, b.map(M::by_rows).transpose()?);
-            Contest::of(self.lab, names, (&a, b.as_ref()), wanted)
+            Contest::of(self.lab, names, &a, b.as_ref(), wanted)
         };
-        let contest = if self.args.by_rows { of_rows() } else { Contest::of(self.lab, names, (a, b), wanted) };
+        let contest = if self.args.by_rows { of_rows() } else { Contest::of(self.lab, names, a, b, wanted) };
         let contest = self.kept(report, names[0], contest)?;
         report.wrong += contest.wrong();
         Some(contest)

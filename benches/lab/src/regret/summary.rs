@@ -142,10 +142,11 @@ impl ForUses {
     /// One for each number of uses, by where values are and by order.
     pub fn all(contests: &[OfFormats]) -> Vec<Self> {
         let ways = [(Values::InPlace, false), (Values::Packed, false), (Values::Packed, true)];
-        ways.iter().flat_map(|&way| USES.map(|uses| Self::of(contests, way, uses))).flatten().collect()
+        let of_way = |&(values, any_order)| USES.map(|uses| Self::of(contests, values, any_order, uses));
+        ways.iter().flat_map(of_way).flatten().collect()
     }
 
-    fn of(contests: &[OfFormats], (values, any_order): (Values, bool), uses: u64) -> Option<Self> {
+    fn of(contests: &[OfFormats], values: Values, any_order: bool, uses: u64) -> Option<Self> {
         let of = contests.iter().filter(|contest| contest.values == values);
         let all: Vec<(&OfFormats, &Choice)> = of
             .flat_map(|of| of.choices.iter().map(move |choice| (of, choice)))

@@ -69,7 +69,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
         let common = common && subjects.len() < SHOWN;
         let longest = longest_line(&factors, setting.args.by_rows);
         let (a, b) = &factors;
-        let Some(contest) = setting.contest(report, [&name, &what], (a, b.as_ref()), &variants) else { continue };
+        let Some(contest) = setting.contest(report, [&name, &what], a, b.as_ref(), &variants) else { continue };
         if common {
             pictures.push((name.clone(), spy::picture(a, PICTURE).map_err(Failure::from)?));
         }

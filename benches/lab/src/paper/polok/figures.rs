@@ -143,7 +143,7 @@ pub fn of_sides(
                 }
             };
             let transposed = of.other().is_some().then(|| dense.transpose());
-            let Some(contest) = setting.contest(report, [&name; 2], (&dense, transposed.as_ref()), variants) else {
+            let Some(contest) = setting.contest(report, [&name; 2], &dense, transposed.as_ref(), variants) else {
                 continue;
             };
             c_nnz = contest.c_nnz;

@@ -83,7 +83,7 @@ impl Subject {
 }
 
 fn square(setting: &Setting<'_>, report: &mut Report, of: &Subject, variants: &[Variant]) -> Option<Contest> {
-    setting.contest(report, [&of.name, &of.name], (&of.scalars, of.other()), variants)
+    setting.contest(report, [&of.name, &of.name], &of.scalars, of.other(), variants)
 }
 
 fn in_own_blocks(setting: &Setting<'_>, report: &mut Report, of: &Subject, variants: &[Variant]) -> Option<Contest> {
@@ -92,7 +92,7 @@ fn in_own_blocks(setting: &Setting<'_>, report: &mut Report, of: &Subject, varia
         return None;
     }
     let transposed = (!square).then(|| of.blocks.transpose());
-    setting.contest(report, [&of.name; 2], (&of.blocks, transposed.as_ref()), variants)
+    setting.contest(report, [&of.name; 2], &of.blocks, transposed.as_ref(), variants)
 }
 
 /// A row of the paper's Table 1.
@@ -191,7 +191,7 @@ fn all_to_all(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], 
                 continue;
             }
             let name = format!("{one} · {other}");
-            contests.extend(setting.contest(report, [&name, "all to all"], (*a, Some(*b)), variants));
+            contests.extend(setting.contest(report, [&name, "all to all"], *a, Some(*b), variants));
         }
     }
     contests

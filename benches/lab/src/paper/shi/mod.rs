@@ -129,7 +129,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
     setting.lab.messages.step(format!("measuring how fast {} copies", setting.device.info().name));
     let copy_gb_s = setting.device.copy_bandwidth()? / 1e9;
     report.keep("copy_gb_s", copy_gb_s);
-    tables::write(setting, report, (&subjects, copy_gb_s), &sides)
+    tables::write(setting, report, &subjects, copy_gb_s, &sides)
 }
 
 impl Subject {

@@ -15,7 +15,8 @@ const BY_SIDE: [f64; 2] = [0.98, 0.995];
 pub fn write(
     setting: &Setting<'_>,
     report: &mut Report,
-    (subjects, copy_gb_s): (&[Subject], f64),
+    subjects: &[Subject],
+    copy_gb_s: f64,
     sides: &[usize],
 ) -> Result<(), Failure> {
     let what = "Measurements of S. Shi, Q. Wang, X. Chu, *Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs \

@@ -25,7 +25,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    pub fn of((uses, any_order, chosen): (u64, bool, Format), entrants: &[Entrant]) -> Option<Self> {
+    pub fn of(uses: u64, any_order: bool, chosen: Format, entrants: &[Entrant]) -> Option<Self> {
         let total = |entrant: &Entrant| median(&entrant.totals(uses));
         let allowed = entrants.iter().filter(|of| !of.auto && (any_order || of.format.order() == Order::Ascending));
         let timed = allowed.filter_map(|entrant| Some((total(entrant)?, entrant)));
@@ -66,7 +66,7 @@ mod tests {
             entrant(false, Format::Ell, [28.0; 3], [1.0; 3]),
             entrant(false, Format::CsrVector, [1.0; 3], [0.5; 3]),
         ];
-        let choice = |uses, any_order| Choice::of((uses, any_order, Format::Csr), &entrants).unwrap();
+        let choice = |uses, any_order| Choice::of(uses, any_order, Format::Csr, &entrants).unwrap();
         let once = choice(1, false);
         assert_eq!((once.best, once.auto_ms, once.best_ms, once.is_wrong()), (Format::Csr, 11.0, 10.0, false));
         assert_eq!((once.regret > 0.09, once.of_format), (true, 0.0), "choosing takes time, the choice is right");
@@ -83,7 +83,7 @@ mod tests {
             entrant(false, Format::Csr, [50.0; 3], [0.0; 3]),
             entrant(false, Format::Ell, [47.0; 3], [0.0; 3]),
         ];
-        assert!(!Choice::of((1, false, Format::Csr), &noisy).unwrap().is_wrong());
+        assert!(!Choice::of(1, false, Format::Csr, &noisy).unwrap().is_wrong());
     }
 
     #[test]

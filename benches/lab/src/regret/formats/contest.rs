@@ -142,7 +142,7 @@ impl Contest {
                 let format = prepared.format();
                 choices.push((uses, any_order, format));
                 if !entrants.iter().any(|entrant| entrant.format == format) {
-                    entrants.push(operands.entrant(asked, &prepared, (whole, &x))?);
+                    entrants.push(operands.entrant(asked, &prepared, whole, &x)?);
                 }
             }
         }
@@ -150,7 +150,7 @@ impl Contest {
         for &format in of_shape.filter(|format| packed || format.order() == Order::Ascending) {
             let asked = asked(format, 1, false);
             match tried(format, device, || Prepared::new(&operands.a, asked))? {
-                Ok(prepared) => entrants.push(operands.entrant(asked, &prepared, (whole, &x))?),
+                Ok(prepared) => entrants.push(operands.entrant(asked, &prepared, whole, &x)?),
                 Err(reason) => left_out.push(reason),
             }
         }
@@ -159,7 +159,8 @@ impl Contest {
         for (at, times) in lab.turns(&lab.progress(what), &right, |at| operands.turn(entrants[at].asked))? {
             (entrants[at].first_ms, entrants[at].next_ms) = times.into_iter().unzip();
         }
-        let choices = choices.into_iter().filter_map(|choice| Choice::of(choice, &entrants)).collect();
+        let choice = |(uses, any_order, format)| Choice::of(uses, any_order, format, &entrants);
+        let choices = choices.into_iter().filter_map(choice).collect();
         Ok(Self {
             matrix: matrix.into(),
             family: family.into(),
@@ -216,13 +217,13 @@ fn without_hopeless(entrants: &mut Vec<Entrant>) -> Vec<LeftOut> {
 
 impl<T: Field, M: Matrix<Element = T>> Operands<'_, M> {
     /// A plan that has run once, its y compared.
-    fn entrant(&mut self, asked: Asked, prepared: &Prepared<M>, (whole, x): (&Cbc<T>, &[T])) -> Result<Entrant> {
+    fn entrant(&mut self, asked: Asked, prepared: &Prepared<M>, whole: &Cbc<T>, x: &[T]) -> Result<Entrant> {
         let (format, order) = (prepared.format(), prepared.format().order());
         prepared.execute(&self.a, &self.x, &mut self.y)?;
         let y = self.y.download()?;
         if !self.wanted.iter().any(|(of, _)| *of == order) {
             let mut want = vec![T::from_f64(0.0); y.len()];
-            reference::multiply_vector_in(order, false, (1.0, whole, x), (0.0, &mut want))?;
+            reference::multiply_vector_in(order, whole, x, (1.0, 0.0), &mut want)?;
             self.wanted.push((order, want));
         }
         let verified = self.wanted.iter().any(|(of, want)| *of == order && same_bits(&y, want));

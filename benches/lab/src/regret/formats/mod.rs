@@ -54,7 +54,7 @@ pub fn study<T: Field>(args: &Args, lab: &Lab) -> Result<(), Failure> {
     for input in inputs {
         let name = input.matrix_name();
         let a = of_input::<T>(input, args, lab);
-        study.add(&name, |found| found.matrix((lab, together), [&name, &name], a, args.symmetric))?;
+        study.add(&name, |found| found.matrix(lab, together, [&name, &name], a, args.symmetric))?;
     }
     for size in families::sizes(most).filter(|_| inputs.is_empty()) {
         for family in FAMILIES.iter().filter(|family| family.symmetric || !args.symmetric) {
@@ -62,7 +62,7 @@ pub fn study<T: Field>(args: &Args, lab: &Lab) -> Result<(), Failure> {
             let name = family.member(size);
             lab.messages.step(format!("{name}: making operands"));
             let a = make(size as usize).map(|a| a.cast::<T>()).map_err(Failure::from);
-            study.add(&name, |found| found.matrix((lab, together), [&name, family.name], a, family.symmetric))?;
+            study.add(&name, |found| found.matrix(lab, together, [&name, family.name], a, family.symmetric))?;
         }
     }
     study.finish()
@@ -78,35 +78,38 @@ impl Found {
     /// Measures a matrix by rows and by columns, and if it is symmetric one triangle of it.
     fn matrix<T: Field>(
         &mut self,
-        of: (&Lab, Option<u32>),
-        names: [&str; 2],
+        lab: &Lab,
+        together: Option<u32>,
+        [matrix, family]: [&str; 2],
         a: Result<Cbc<T>, Failure>,
         symmetric: bool,
     ) -> Result<String, Failure> {
         let a = a?;
         let by_rows = Bsr::from_transpose(a.try_transpose()?);
-        let mut wanted = Wanted::new();
-        self.stored(of, names, (&a, &by_rows, Stored::Rows), &mut wanted)?;
-        self.stored(of, names, (&a, &a, Stored::Columns), &mut wanted)?;
+        let (mut wanted, values, whole) = (Wanted::new(), Values::InPlace, &a);
+        let rows = Subject { matrix, family, whole, a: &by_rows, stored: Stored::Rows, values };
+        self.stored(lab, together, rows, &mut wanted)?;
+        let columns = Subject { matrix, family, whole, a: &a, stored: Stored::Columns, values };
+        self.stored(lab, together, columns, &mut wanted)?;
         if symmetric {
             let triangle = lower(&AnyMatrix::from(a))?;
             let (whole, triangle) = (triangle.mirrored()?.typed::<Cbc<T>>()?, triangle.typed::<Cbc<T>>()?);
-            self.stored(of, names, (&whole, &triangle, Stored::Triangle), &mut Wanted::new())?;
+            let triangle = Subject { matrix, family, whole: &whole, a: &triangle, stored: Stored::Triangle, values };
+            self.stored(lab, together, triangle, &mut Wanted::new())?;
         }
-        Ok(format!("{}: {} cases", names[0], self.contests.len()))
+        Ok(format!("{matrix}: {} cases", self.contests.len()))
     }
 
     /// Measures what is stored of a matrix, its values where they are and packed.
     fn stored<T: Field, M: Matrix<Element = T>>(
         &mut self,
-        (lab, together): (&Lab, Option<u32>),
-        [matrix, family]: [&str; 2],
-        (whole, a, stored): (&Cbc<T>, &M, Stored),
+        lab: &Lab,
+        together: Option<u32>,
+        subject: Subject<'_, T, M>,
         wanted: &mut Wanted<T>,
     ) -> Result<(), Failure> {
         for values in [Values::InPlace, Values::Packed] {
-            let subject = Subject { matrix, family, whole, a, stored, values };
-            self.contests.push(Contest::of(lab, together, &subject, wanted)?);
+            self.contests.push(Contest::of(lab, together, &Subject { values, ..subject }, wanted)?);
         }
         self.summary = ForUses::all(&self.contests);
         Ok(())

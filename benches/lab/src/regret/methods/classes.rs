@@ -56,7 +56,7 @@ impl Classes {
             let what = format!("{}: {name}", whole.matrix);
             let of = [what.as_str(), &whole.family];
             let wanted = Wanted { variants: &Variant::all(), only_fast: true, explained: false };
-            let contest = Contest::of(lab, of, (a, Some(&part)), wanted)?;
+            let contest = Contest::of(lab, of, a, Some(&part), wanted)?;
             let (Some(auto), Some(best)) = (contest.auto_ms(), contest.best().and_then(|best| best.ms)) else {
                 return Ok(None);
             };

@@ -89,7 +89,7 @@ impl Sweep {
         let wanted = Wanted { variants: &Variant::all(), only_fast: true, explained: false };
         let side = |&value: &usize| {
             let (name, (a, b)) = (format!("{} of {}", value, self.what), factors(value)?);
-            Contest::of(lab, [&name, &self.what], (&a, b.as_ref()), wanted)
+            Contest::of(lab, [&name, &self.what], &a, b.as_ref(), wanted)
         };
         let steep = largest.as_ref().filter(|largest| largest.0 > STEEP).map_or(&[][..], |largest| &largest.1);
         let sides = steep.iter().map(side).collect::<Result<_>>()?;

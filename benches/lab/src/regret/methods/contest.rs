@@ -87,7 +87,8 @@ impl Contest {
     pub fn of<M: Matrix>(
         lab: &Lab,
         [matrix, family]: [&str; 2],
-        (a, b): (&M, Option<&M>),
+        a: &M,
+        b: Option<&M>,
         wanted: Wanted<'_>,
     ) -> Result<Self> {
         lab.messages.step(format!("{matrix}: the reference"));

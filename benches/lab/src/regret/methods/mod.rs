@@ -115,7 +115,7 @@ impl Found {
     ) -> Result<String, Failure> {
         let (a, b) = factors?;
         let wanted = Wanted { variants: &Variant::all(), only_fast: true, explained: true };
-        let contest = Contest::of(lab, names, (&a, b.as_ref()), wanted)?;
+        let contest = Contest::of(lab, names, &a, b.as_ref(), wanted)?;
         self.classes.extend(Classes::of(lab, (&a, b.as_ref().unwrap_or(&a)), &contest)?);
         let line = contest.line();
         self.products.push(contest);

@@ -115,7 +115,7 @@ impl Choice {
 fn fitted(contests: &[&Contest], present: MethodCosts, in_ranges: bool) -> Result<MethodCosts> {
     let mut table = present;
     for (name, usual) in present.iter() {
-        let samples = samples(in_ranges, contests.iter().flat_map(|of| &of.explained), (name, usual));
+        let samples = samples(in_ranges, contests.iter().flat_map(|of| &of.explained), name, usual);
         if samples.len() >= LEAST_BINS {
             table = table.with(name, MethodCost::fit(&samples, &usual)?)?;
         }
