@@ -5,7 +5,7 @@ mod weights;
 
 use crate::algebra::{check_blocks, has_zeros};
 use crate::choice::{self, one_of};
-use crate::dense::{self, DenseOperand};
+use crate::dense::{self, DenseOperand, SparseOperand};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::matrix_size::Size;
@@ -20,7 +20,6 @@ use blockmul::{
     BlockShape, Semiring,
     dense::{AnyDense, DenseShape, Layout, Side},
     element::{AnyValues, ElementType},
-    matrix::AnyMatrix,
     plan::{DenseMethod, Format, Split},
 };
 use std::{num::NonZero, path::PathBuf};
@@ -189,7 +188,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         )));
     }
     if cols != 1 {
-        return with_matrix(args, (input::elements(element, a.whole), converted), block, &x, &messages);
+        let a = SparseOperand { matrix: input::elements(element, a.whole), converted, block };
+        return with_matrix(args, a, &x, &messages);
     }
     let (a, x, of_x) = (a.cut(element, block)?, x.matrix.values(), x.converted);
     let size = Size::of(&a.whole);
@@ -201,13 +201,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// A times every column of X.
-fn with_matrix(
-    args: &Args,
-    a: (AnyMatrix, Converted),
-    block: BlockShape,
-    x: &DenseOperand,
-    messages: &Messages,
-) -> Result<(), Failure> {
+fn with_matrix(args: &Args, a: SparseOperand, x: &DenseOperand, messages: &Messages) -> Result<(), Failure> {
     if args.format != Format::Auto {
         return Err(Failure::Usage(format!(
             "--format {} is for vectors, X has {} columns",
@@ -235,5 +229,5 @@ fn with_matrix(
         output: &args.output,
         report: &args.report,
     };
-    dense::run(&request, a, block, x, messages)
+    dense::run(&request, a, x, messages)
 }

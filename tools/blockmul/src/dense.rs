@@ -7,7 +7,7 @@ pub use operand::{DenseOperand, of_file, read, write};
 use crate::failure::Failure;
 use crate::matrix_size::Size;
 use crate::messages::Messages;
-use crate::overflow::{Converted, Overflow};
+use crate::overflow::{Converted, Named, Overflow};
 use crate::report::{Executed, Report, over};
 use crate::runs::{repeatedly, timed};
 use crate::target::Target;
@@ -17,10 +17,18 @@ use blockmul::{
     dense::{AnyDense, DenseProduct, DenseShape, Side},
     matrix::AnyMatrix,
     plan::{ApplyDense, DenseMethod},
+    product::Factor,
     reference::{self, IntegerSums, verify},
 };
 use serde::Serialize;
 use std::{num::NonZero, path::PathBuf, time::Instant};
+
+/// A sparse matrix from a file, and the shape of its blocks before transposition.
+pub struct SparseOperand {
+    pub matrix: AnyMatrix,
+    pub converted: Converted,
+    pub block: BlockShape,
+}
 
 /// The options of a product with a dense matrix.
 pub struct Request<'a> {
@@ -75,11 +83,18 @@ struct Run {
     runs_ms: Vec<f64>,
 }
 
+/// A product and its checks.
+struct Outcome {
+    run: Run,
+    /// Elements of C that are not the reference's, with `--verify`.
+    different: Option<usize>,
+    overflowed: Overflow,
+}
+
 /// Multiplies, verifies, reports, and writes C in the layout of D.
 pub fn run(
     request: &Request<'_>,
-    (a, converted): (AnyMatrix, Converted),
-    block: BlockShape,
+    SparseOperand { matrix: a, converted, block }: SparseOperand,
     d: &DenseOperand,
     messages: &Messages,
 ) -> Result<(), Failure> {
@@ -102,12 +117,12 @@ pub fn run(
         return Err(Failure::Usage(format!("cannot multiply {first} with {second}")));
     }
     messages.step("multiplying");
-    let by_reference =
-        || reference::multiply_any_dense(request.semiring, request.side, request.transposed, a, &d.matrix);
+    let factor = Factor { operand: a, transposed: request.transposed };
+    let by_reference = || reference::multiply_any_dense(request.semiring, request.side, factor, &d.matrix);
     let run = match &target {
         Target::Device(device) => match request.memory_limit {
             None => on_device(request, device, a, &d.matrix)?,
-            Some(limit) => in_bands(request, (device, limit), a, &d.matrix)?,
+            Some(limit) => in_bands(request, device, limit, a, &d.matrix)?,
         },
         Target::Reference if request.sharing.is_some() => {
             return Err(Failure::Usage("--sharing is for an OpenCL device, and the reference multiplies".into()));
@@ -121,26 +136,26 @@ pub fn run(
     let different = want.map(|want| verify::different(run.c.values(), want.values()));
     let overflowed = match (IntegerSums::of(a.element(), request.semiring), request.semiring) {
         (Some(sums), _) => {
-            let (side, transposed, d) = (request.side, request.transposed, &d.matrix);
-            let bound = sums.bound_of_dense(side, transposed, a, d);
-            let count = || request.verify.then(|| sums.wrapped_of_dense(side, transposed, a, d).ok()).flatten();
-            overflow.of_integers(a.element(), ("C", run.c.shape().len()), bound, count, messages)
+            let (side, d) = (request.side, &d.matrix);
+            let count = || request.verify.then(|| sums.wrapped_of_dense(side, factor, d).ok()).flatten();
+            let bound = sums.bound_of_dense(side, factor, d);
+            overflow.of_integers(Named::of("C", run.c.values()), bound, count, messages)
         }
         (None, Semiring::PlusTimes) => overflow.of_values("C", run.c.values(), messages),
         (None, _) => overflow,
     };
-    let c = finish(request, &target, (a, d_shape), (run, different), overflowed, messages)?;
+    let outcome = Outcome { run, different, overflowed };
+    let c = finish(request, &target, a, d_shape, outcome, messages)?;
     request.output.as_ref().map_or(Ok(()), |path| write(path, &c))
 }
 
-/// Reports a product and returns C. Fails if `different`, the number of elements of C that are not
-/// the reference's, is above 0.
+/// Reports a product and returns C. Fails if elements of C are not the reference's.
 fn finish(
     request: &Request<'_>,
     target: &Target,
-    (a, d_shape): (&AnyMatrix, DenseShape),
-    (run, different): (Run, Option<usize>),
-    overflowed: Overflow,
+    a: &AnyMatrix,
+    d_shape: DenseShape,
+    Outcome { run, different, overflowed }: Outcome,
     messages: &Messages,
 ) -> Result<AnyDense, Failure> {
     if let (true, Some((_, why))) = (request.explain, &run.sharing) {
@@ -202,14 +217,9 @@ fn on_device(request: &Request<'_>, device: &Device, a: &AnyMatrix, d: &AnyDense
 }
 
 /// Multiplies as many columns of D at a time as fit a limit.
-fn in_bands(
-    request: &Request<'_>,
-    (device, limit): (&Device, u64),
-    a: &AnyMatrix,
-    d: &AnyDense,
-) -> Result<Run, Failure> {
+fn in_bands(request: &Request<'_>, device: &Device, limit: u64, a: &AnyMatrix, d: &AnyDense) -> Result<Run, Failure> {
     let a = device.upload(a)?;
-    let a = if request.transposed { a.t() } else { (&a).into() };
+    let a = Factor { operand: &a, transposed: request.transposed };
     let product = if request.side == Side::Left { DenseProduct::of(a, d) } else { DenseProduct::by(d, a) };
     let product =
         product.semiring(request.semiring).method(request.sharing.unwrap_or(DenseMethod::Auto)).memory_limit(limit);

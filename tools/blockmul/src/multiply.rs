@@ -139,7 +139,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let streamed = args.operands.read_streams(&messages)?;
     if let Some(side) = args.operands.dense(&streamed)? {
-        return with_dense(args, (side, streamed), &messages);
+        return with_dense(args, side, streamed, &messages);
     }
     if let Some(sharing) = args.sharing {
         return Err(Failure::Usage(format!(
@@ -155,13 +155,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let read = |mask| MaskFile::read(mask, &args.operands.reading, &messages);
         let mask = args.mask.as_deref().map(read).transpose()?;
         let opened = || Ok((joined(opening)?.announce(&messages), mask));
-        args.operands.read(element, (streamed, args.semiring), &messages, opened)
+        args.operands.read(element, streamed, args.semiring, &messages, opened)
     })?;
     Job { args, target, mask, messages }.finish(operands)
 }
 
 /// Computes C = A·B if one operand is dense; the sparse one is on `side`.
-fn with_dense(args: &Args, (side, streamed): (Side, Streamed), messages: &Messages) -> Result<(), Failure> {
+fn with_dense(args: &Args, side: Side, streamed: Streamed, messages: &Messages) -> Result<(), Failure> {
     let element = args.element;
     args.semiring.check_type(element)?;
     let given =
@@ -186,9 +186,9 @@ fn with_dense(args: &Args, (side, streamed): (Side, Streamed), messages: &Messag
         output: &args.output,
         report: &args.report,
     };
-    let SparseAndDense { sparse, converted, block, transposed, dense } =
-        args.operands.read_with_dense(element, side, (streamed, args.semiring), messages)?;
-    dense::run(&request(transposed), (sparse, converted), block, &dense, messages)
+    let SparseAndDense { sparse, transposed, dense } =
+        args.operands.read_with_dense(element, side, streamed, args.semiring, messages)?;
+    dense::run(&request(transposed), sparse, &dense, messages)
 }
 
 struct Job<'a> {
@@ -230,8 +230,7 @@ impl Job<'_> {
             (Some(sums), _) => {
                 let counted = c.as_ref().filter(|_| self.args.verify);
                 let count = || counted.and_then(|c| sums.wrapped(&a, b, c).ok());
-                let named = ("C", of_c.size.nnz() * of_c.size.area());
-                overflow.of_integers(element, named, sums.bound(&a, b), count, &self.messages)
+                overflow.of_integers(of_c.named(element), sums.bound(&a, b), count, &self.messages)
             }
             (None, Semiring::PlusTimes) => overflow.of_product(&of_c, element, &self.messages),
             (None, _) => overflow,
@@ -253,7 +252,7 @@ impl Job<'_> {
         }
         let mask = mask.map(|mask| Size::in_blocks(mask.pattern(), shape));
         let (explained, overflowed) = (self.args.explain, Some(overflow));
-        let product = Product::new((&a, b, of_c.size), mask, run);
+        let product = Product::new(&a, b, of_c.size, mask, run);
         let product = Product { explained, semiring, verified, overflowed, runs_ms, ..product };
         let report = Report::of_product(&self.target, product);
         report.write(&self.args.report)?;
@@ -291,7 +290,7 @@ impl Job<'_> {
         };
         let progress = self.messages.measured("multiplying", Unit::Runs);
         let step = |number: u32| progress.tell(number.into(), repeat.get().into());
-        let (c, runs) = self.target.multiply_repeatedly(&task, (repeat, step))?;
+        let (c, runs) = self.target.multiply_repeatedly(&task, repeat, step)?;
         let runs_ms = runs.iter().map(|run| run.took.total_ms).collect();
         Ok(Computed { of_c: Extent::of(&c), c: Some(c), run: median(runs), runs_ms: Some(runs_ms) })
     }

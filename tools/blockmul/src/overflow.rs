@@ -57,6 +57,25 @@ impl Extent {
     pub fn and(self, columns: Self) -> Self {
         Self { size: self.size.and(columns.size), not_finite: self.not_finite + columns.not_finite }
     }
+
+    /// The values of C.
+    pub fn named(&self, element: ElementType) -> Named {
+        Named { name: "C", element, len: self.size.nnz() * self.size.area() }
+    }
+}
+
+/// Values of a result in a message: their name, type and number.
+#[derive(Clone, Copy)]
+pub struct Named {
+    name: &'static str,
+    element: ElementType,
+    len: usize,
+}
+
+impl Named {
+    pub fn of(name: &'static str, values: &AnyValues) -> Self {
+        Self { name, element: values.element(), len: values.len() }
+    }
 }
 
 /// The number of values that are infinite or NaN.
@@ -86,21 +105,19 @@ impl Overflow {
 
     /// Warns of the infinite values of C.
     pub fn of_product(self, c: &Extent, element: ElementType, messages: &Messages) -> Self {
-        self.of_lost("C", [c.not_finite, (c.size.nnz() * c.size.area()) as u64], element, messages)
+        self.of_lost(c.named(element), c.not_finite, messages)
     }
 
     /// Counts the infinite values of a result and warns of them.
-    pub fn of_values(self, name: &str, values: &AnyValues, messages: &Messages) -> Self {
-        self.of_lost(name, [not_finite(values), values.len() as u64], values.element(), messages)
+    pub fn of_values(self, name: &'static str, values: &AnyValues, messages: &Messages) -> Self {
+        self.of_lost(Named::of(name, values), not_finite(values), messages)
     }
 
     /// Warns of sums of integers that are outside the range of their type. If the sums are not
-    /// counted, it warns if their bound is outside the range. `all` is the number of values of the
-    /// result called `name`.
+    /// counted, it warns if their bound is outside the range.
     pub fn of_integers(
         self,
-        element: ElementType,
-        (name, all): (&str, usize),
+        Named { name, element, len }: Named,
         bound: f64,
         count: impl FnOnce() -> Option<u64>,
         messages: &Messages,
@@ -114,7 +131,7 @@ impl Overflow {
             Some(0) => {}
             Some(wrapped) => {
                 let why = format!("their sums are too large for {element}");
-                messages.alert(&format!("{wrapped} of {all} values of {name} have wrapped around: {why}"));
+                messages.alert(&format!("{wrapped} of {len} values of {name} have wrapped around: {why}"));
             }
             None => messages.alert(&format!(
                 "values of {name} may have wrapped around: {element} ends at {highest}, and their sums may reach {bound:e}; \
@@ -124,10 +141,10 @@ impl Overflow {
         Self { c: self.c.and(counted), ..self }
     }
 
-    fn of_lost(self, name: &str, [lost, all]: [u64; 2], element: ElementType, messages: &Messages) -> Self {
+    fn of_lost(self, Named { name, element, len }: Named, lost: u64, messages: &Messages) -> Self {
         if self.c.is_some() && lost > 0 {
             messages.alert(&format!(
-                "{lost} of {all} values of {name} are not finite: their sums are too large for {element}"
+                "{lost} of {len} values of {name} are not finite: their sums are too large for {element}"
             ));
         }
         Self { c: self.c.map(|_| lost), ..self }

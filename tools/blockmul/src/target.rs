@@ -161,7 +161,8 @@ impl Target {
     pub fn multiply_repeatedly(
         &self,
         task: &Task<'_>,
-        (repeat, step): (NonZero<u32>, impl Fn(u32)),
+        repeat: NonZero<u32>,
+        step: impl Fn(u32),
     ) -> Result<(AnyMatrix, Vec<Run>), Failure> {
         let Self::Device(device) = self else { return repeatedly(repeat, step, || task.by_reference()) };
         let operands = OnDevice::new(device, task)?;

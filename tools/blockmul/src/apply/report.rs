@@ -79,7 +79,8 @@ impl Gram {
 pub fn finish(
     of: &Product<'_>,
     target: &Target,
-    (took, different): (Took, Option<usize>),
+    took: Took,
+    different: Option<usize>,
     overflowed: Overflow,
     messages: &Messages,
 ) -> Result<(), Failure> {

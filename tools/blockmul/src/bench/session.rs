@@ -44,7 +44,7 @@ impl<'a> Session<'a> {
                 inputs.iter().try_for_each(|(input, _)| self.keep_all(&input.name(), measure(bench, input, elements)))
             }
             Measure::Matrix(_) | Measure::Each(_) | Measure::Graph(_) => {
-                inputs.into_iter().try_for_each(|(input, blocks)| self.input(operation, (&input, elements), blocks))
+                inputs.into_iter().try_for_each(|(input, blocks)| self.input(operation, &input, elements, blocks))
             }
         }
     }
@@ -53,7 +53,8 @@ impl<'a> Session<'a> {
     fn input(
         &mut self,
         operation: &Operation,
-        (input, elements): (&Input, Option<usize>),
+        input: &Input,
+        elements: Option<usize>,
         blocks: Vec<BlockShape>,
     ) -> Result<(), Failure> {
         let bench = self.bench;

@@ -38,7 +38,7 @@ pub fn dot(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     let (x, y) = (a.values(), vector(a.element(), a.values().len()));
     let (dx, dy) = (on.device().upload_any_vector(x)?, on.device().upload_any_vector(&y)?);
     let right = dx.dot(&dy)?.to_bits() == reference::any_dot(x, &y)?.to_bits();
-    let record = of_vectors(on, ("dot", a), 2 * x.len(), right)?;
+    let record = of_vectors(on, "dot", a, 2 * x.len(), right)?;
     on.timed(record, &mut || dx.dot(&dy).map(drop))
 }
 
@@ -49,13 +49,13 @@ pub fn axpy(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     let (dx, mut dy) = (on.device().upload_any_vector(x)?, on.device().upload_any_vector(&y)?);
     dy.axpy(ALPHA, &dx)?;
     let right = dy.download()?.bytes() == reference::any_axpy(ALPHA, x, &y)?.bytes();
-    let record = of_vectors(on, ("axpy", a), 3 * x.len(), right)?;
+    let record = of_vectors(on, "axpy", a, 3 * x.len(), right)?;
     on.timed(record, &mut || dy.axpy(ALPHA, &dx))
 }
 
 /// The record of an operation on two vectors as long as A has stored elements; it reads and writes
 /// `elements` elements.
-fn of_vectors(on: &Subject<'_>, (variant, a): (&str, &AnyMatrix), elements: usize, right: bool) -> Result<Record> {
+fn of_vectors(on: &Subject<'_>, variant: &str, a: &AnyMatrix, elements: usize, right: bool) -> Result<Record> {
     let size = Size::of_vector(a.values().len());
     Ok(Record { a: size, b: size, bytes: bytes(a.element(), elements, 0), ..on.record(variant, a, right)? })
 }

@@ -54,7 +54,7 @@ pub struct Product {
 
 impl Product {
     /// A product over plus-times by `run`, whose times are reported.
-    pub fn new((a, b, c): (&AnyMatrix, &AnyMatrix, Size), mask: Option<Size>, run: Run) -> Self {
+    pub fn new(a: &AnyMatrix, b: &AnyMatrix, c: Size, mask: Option<Size>, run: Run) -> Self {
         let Run { method, bins, products, dropped, took } = run;
         // Entries that are dropped were computed too.
         let (c_area, c_nnz) = (c.area() as u64, c.nnz() as u64 + dropped.unwrap_or(0));

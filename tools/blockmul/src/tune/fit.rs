@@ -43,7 +43,8 @@ impl ByMethod {
 pub fn samples<'a>(
     in_ranges: bool,
     runs: impl Iterator<Item = &'a ByMethod>,
-    (name, present): (&str, MethodCost),
+    name: &str,
+    present: MethodCost,
 ) -> Vec<Sample> {
     let between = [Method::Dense, Method::Esc, Method::Host].map(cost_name);
     let of_products = in_ranges && between.contains(&name);
@@ -88,7 +89,7 @@ mod tests {
         let (bins, sizes) = (vec![bin], vec![size]);
         let run = ByMethod { method: Method::Host, total_ms: 2.25, busy_ms: 0.0, launches: 0, bins, sizes };
         let samples = |in_ranges, name| -> Vec<f64> {
-            super::samples(in_ranges, [&run].into_iter(), (name, present)).iter().map(|sample| sample.ms).collect()
+            super::samples(in_ranges, [&run].into_iter(), name, present).iter().map(|sample| sample.ms).collect()
         };
         assert_eq!(samples(true, "host"), [1.75]);
         assert_eq!(samples(false, "host"), [4.0]);

@@ -26,7 +26,7 @@ const MEASURING: f64 = 0.7;
 const PRODUCT_BYTES: u64 = 64;
 
 /// A product that was measured.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub struct Case {
     pub family: &'static str,
     pub level: u32,
@@ -106,7 +106,10 @@ pub fn measure(
             }
             last_sizes[number] = operands.sizes();
             let begun = time.elapsed();
-            match case(device, methods, &operands, (number, family, level), time) {
+            // A third of every family and of every size is held out.
+            let held_out = (number + level as usize) % 3 == 2;
+            let case = Case { family: family.name, level, held_out, ..Case::default() };
+            match case.measured(device, methods, &operands, time) {
                 Ok(case) => {
                     last_seconds[number] = time.elapsed() - begun;
                     cases.push(Case { seconds: last_seconds[number], ..case });
@@ -125,47 +128,49 @@ pub fn measure(
     Ok(cases)
 }
 
-fn case(
-    device: &Device,
-    methods: &[Method],
-    operands: &Operands,
-    (number, family, level): (usize, &Family, u32),
-    time: &mut Time,
-) -> std::result::Result<Case, Failure> {
-    let (a, b) = upload(device, operands)?;
-    let b = b.as_ref().unwrap_or(&a);
-    // A third of every family and of every size is held out.
-    let held_out = (number + level as usize) % 3 == 2;
-    let mut case = Case { family: family.name, level, products: 0, c_nnz: 0, held_out, seconds: 0.0, runs: Vec::new() };
-    let mut want: Option<AnyMatrix> = None;
-    for &method in methods {
-        let product = || Product::of(&a, b).method(method).explained();
-        let (product, untimed) = (product(), product().untimed());
-        let (c, first) = product.run_with_report()?;
-        time.kernels += Duration::from_secs_f64(first.kernels_ms / 1e3);
-        let c = c.download()?;
-        let c_nnz = c.nnz();
-        match &want {
-            Some(want) => agree([want, &c], || format!("{}, level {level}: {} and {method}", family.name, methods[0]))?,
-            None => want = Some(c),
+impl Case {
+    /// Measures the product by each method.
+    fn measured(
+        mut self,
+        device: &Device,
+        methods: &[Method],
+        operands: &Operands,
+        time: &mut Time,
+    ) -> std::result::Result<Self, Failure> {
+        let (a, b) = upload(device, operands)?;
+        let b = b.as_ref().unwrap_or(&a);
+        let mut want: Option<AnyMatrix> = None;
+        for &method in methods {
+            let product = || Product::of(&a, b).method(method).explained();
+            let (product, untimed) = (product(), product().untimed());
+            let (c, first) = product.run_with_report()?;
+            time.kernels += Duration::from_secs_f64(first.kernels_ms / 1e3);
+            let c = c.download()?;
+            let c_nnz = c.nnz();
+            match &want {
+                Some(want) => {
+                    agree([want, &c], || format!("{}, level {}: {} and {method}", self.family, self.level, methods[0]))?
+                }
+                None => want = Some(c),
+            }
+            (self.products, self.c_nnz) = (first.products, c_nnz);
+            let mut reports = Vec::new();
+            if first.total_ms > LONG_MS {
+                reports.push(first);
+            }
+            let again = |reports: &[Report], time: &Time| {
+                reports.is_empty() || (time.has(1.0, 0.0) && reports.iter().all(|report| report.total_ms <= LONG_MS))
+            };
+            while reports.len() < ROUNDS && again(&reports, time) {
+                let mut report = product.run_with_report()?.1;
+                report.total_ms = untimed.run_with_report()?.1.total_ms;
+                reports.push(report);
+                time.tell();
+            }
+            self.runs.push(ByMethod::of(method, reports));
         }
-        (case.products, case.c_nnz) = (first.products, c_nnz);
-        let mut reports = Vec::new();
-        if first.total_ms > LONG_MS {
-            reports.push(first);
-        }
-        let again = |reports: &[Report], time: &Time| {
-            reports.is_empty() || (time.has(1.0, 0.0) && reports.iter().all(|report| report.total_ms <= LONG_MS))
-        };
-        while reports.len() < ROUNDS && again(&reports, time) {
-            let mut report = product.run_with_report()?.1;
-            report.total_ms = untimed.run_with_report()?.1.total_ms;
-            reports.push(report);
-            time.tell();
-        }
-        case.runs.push(ByMethod::of(method, reports));
+        Ok(self)
     }
-    Ok(case)
 }
 
 /// Refuses products of two methods that differ in a bit.

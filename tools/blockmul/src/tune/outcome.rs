@@ -72,7 +72,7 @@ impl Outcome {
             let of = |family: Option<&str>, held_out: bool| {
                 let of_family = |case: &&Case| family.is_none_or(|name| case.family == name);
                 let some = cases.iter().filter(of_family).filter(|case| case.held_out == held_out);
-                samples(in_ranges, some.flat_map(|case| &case.runs), (method, present))
+                samples(in_ranges, some.flat_map(|case| &case.runs), method, present)
             };
             let (used, held_out) = (of(None, false), of(None, true));
             if used.len() < LEAST_BINS {
