@@ -1,9 +1,9 @@
 //! `blockmul add`: a sum of two matrices.
 use crate::failure::Failure;
-use crate::input::{self, Reading};
+use crate::input;
 use crate::messages::Messages;
 use crate::numbers::finite;
-use crate::places::Overwriting;
+use crate::places::FileArgs;
 use blockmul::matrix::{self, AnyMatrix};
 use std::path::PathBuf;
 
@@ -34,19 +34,17 @@ pub struct Args {
     #[arg(long, default_value_t = 1.0, value_parser = finite, value_name = "NUMBER")]
     beta: f64,
     #[command(flatten)]
-    reading: Reading,
-    #[command(flatten)]
-    overwriting: Overwriting,
+    files: FileArgs,
     /// Do not print on stderr what was written.
     #[arg(short, long)]
     quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    args.overwriting.places().reads([&args.a, &args.b]).matrices([&args.output]).check()?;
+    args.files.overwriting.places().reads([&args.a, &args.b]).matrices([&args.output]).check()?;
     let messages = Messages::new(args.quiet);
-    let a = input::read(&args.a, &args.reading, &messages)?;
-    let b = input::read(&args.b, &args.reading, &messages)?;
+    let a = input::read(&args.a, &args.files.reading, &messages)?;
+    let b = input::read(&args.b, &args.files.reading, &messages)?;
     let layout = input::layout(&a).filter(|&shape| input::layout(&b) == Some(shape));
     messages.step("adding");
     let c = match layout {

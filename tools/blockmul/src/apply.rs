@@ -7,13 +7,13 @@ use crate::algebra::{check_blocks, has_zeros};
 use crate::choice::{self, one_of};
 use crate::dense::{self, DenseOperand, SparseOperand};
 use crate::failure::Failure;
-use crate::input::{self, Reading};
+use crate::input;
 use crate::matrix_size::Size;
 use crate::messages::Messages;
-use crate::numbers::some;
 use crate::operands::oriented_shape;
 use crate::overflow::{Converted, Overflow};
-use crate::places::Overwriting;
+use crate::places::FileArgs;
+use crate::runs::RunArgs;
 use crate::symmetric::Halves;
 use crate::{output, vector};
 use blockmul::{
@@ -22,7 +22,7 @@ use blockmul::{
     element::{AnyValues, ElementType},
     plan::{DenseMethod, Format, Split},
 };
-use std::{num::NonZero, path::PathBuf};
+use std::path::PathBuf;
 
 /// Multiply a matrix with a vector: y = A·x, or Aᵀ·x; or with several at once, the columns of X.
 #[derive(clap::Args)]
@@ -41,8 +41,9 @@ Examples:
 X is a matrix in any format, or an array in a file that ends in .npy; if it has several columns, --format and
 --any-order do not apply. --gram takes one vector. y is written as a Matrix Market array, or to a file that ends in .npy. Formats say
 how rows are stored and shared out; all but csr-vector, csr-shared, coo, segmented-scan and scoo, which have
-orders of their own, give the same bits. Those of formats that end in -atomic differ from run to run. --verify
-compares with the reference in the format's order of sums, of formats that end in -atomic within rounding.
+orders of their own, give the same bits. Those of formats that end in -atomic differ from run to run. --format
+auto chooses a format for the N uses of --repeat. --verify compares with the reference in the format's order of
+sums, of formats that end in -atomic within rounding.
 Exit status: 0 done; 1 y is not the reference's; 2 wrong usage, or an input that cannot be read; 3 no such
 device; 4 not enough memory; 5 anything else.")]
 pub struct Args {
@@ -101,35 +102,20 @@ pub struct Args {
     /// Algebra of sums and products; the first factor of a product is A's.
     #[arg(long, default_value = "plus-times", value_parser = choice::semiring())]
     semiring: Semiring,
-    /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
-    /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
-    #[arg(long, value_name = "DEVICE")]
-    device: Option<String>,
-    /// Check y against the reference; exit status 1, and no output file, if a bit differs. With
-    /// formats that end in -atomic y may differ within rounding.
-    #[arg(long)]
-    verify: bool,
-    /// Write the costs as JSON; - for stdout.
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-    /// Multiply N times after one warm-up; the time reported is that of the median run. auto
-    /// chooses a format for N uses.
-    #[arg(long, value_name = "N", value_parser = some)]
-    repeat: Option<NonZero<u32>>,
+    #[command(flatten)]
+    run: RunArgs,
     /// Print on stderr the reason for the format or the sharing.
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
-    reading: Reading,
-    #[command(flatten)]
-    overwriting: Overwriting,
+    files: FileArgs,
     /// Print neither messages nor the summary.
     #[arg(short, long)]
     quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    output::check_stdout(&[("-o", &args.output), ("--report", &args.report)])?;
+    output::check_stdout(&[("-o", &args.output), ("--report", &args.run.report)])?;
     if args.split.is_some() && !matches!(args.format, Format::Hyb | Format::HybAtomic) {
         return Err(Failure::Usage(format!("--split cuts rows of --format hyb and hyb-atomic, not {}", args.format)));
     }
@@ -139,8 +125,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let inputs = [("A", Some(&args.a)), ("X", args.x.as_ref()), ("--weights", args.weights.as_ref())];
     input::check_stdin(&inputs)?;
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
-    let places = args.overwriting.places().reads([&args.a]).reads(&args.x).reads(&args.weights);
-    places.others(&args.output).json(&args.report).check()?;
+    let places = args.files.overwriting.places().reads([&args.a]).reads(&args.x).reads(&args.weights);
+    places.others(&args.output).json(&args.run.report).check()?;
     let (element, vectors) = (args.element, args.vectors.unwrap_or(args.element));
     if !element.takes_vectors_of(vectors) {
         let why = "--vectors takes the type of --element, f64 with f32 or f16, or f32 with f16";
@@ -151,7 +137,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let block = oriented_shape(args.block, args.transpose).unwrap_or(BlockShape::SCALAR);
     check_blocks(args.semiring, &[("--block", block)])?;
     let messages = Messages::new(args.quiet);
-    let mut file = input::read(&args.a, &args.reading, &messages)?;
+    let mut file = input::read(&args.a, &args.files.reading, &messages)?;
     if !has_zeros(args.semiring) {
         input::drop_padding(&mut file, &args.a, &messages);
     }
@@ -161,7 +147,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let x_len = if args.transpose { rows } else { cols };
     let x = match &args.x {
         Some(path) => {
-            let x = dense::read(vectors, path, "X", &args.reading, &messages)?;
+            let x = dense::read(vectors, path, "X", &args.files.reading, &messages)?;
             let DenseShape { rows, cols, .. } = x.matrix.shape();
             if rows != x_len {
                 let path = path.display();
@@ -194,7 +180,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let (a, x, of_x) = (a.cut(element, block)?, x.matrix.values(), x.converted);
     let size = Size::of(&a.whole);
     let rows = if args.transpose { (size.cols(), size.block[1]) } else { (size.rows(), size.block[0]) };
-    let read = |path: &PathBuf| weights::read(path, element, rows, &args.reading, &messages);
+    let read = |path: &PathBuf| weights::read(path, element, rows, &args.files.reading, &messages);
     let (weights, of_weights) = args.weights.as_ref().map(read).transpose()?.unzip();
     let overflow = Overflow::of_operands(converted, of_x.and(of_weights.unwrap_or(Converted::EXACT)));
     run::run(&run::Product { args, a: &a, x, weights: weights.as_ref() }, overflow, &messages)
@@ -220,14 +206,11 @@ fn with_matrix(args: &Args, a: SparseOperand, x: &DenseOperand, messages: &Messa
         transposed: args.transpose,
         semiring: args.semiring,
         sharing: args.sharing,
-        device: args.device.as_deref(),
-        verify: args.verify,
-        repeat: args.repeat,
+        run: &args.run,
         memory_limit: None,
         explain: args.explain,
         quiet: args.quiet,
         output: &args.output,
-        report: &args.report,
     };
     dense::run(&request, a, x, messages)
 }

@@ -1,8 +1,8 @@
 //! `blockmul convert`: writes a matrix in another format, element type or layout.
 use crate::failure::Failure;
-use crate::input::{self, Reading};
+use crate::input;
 use crate::messages::Messages;
-use crate::places::Overwriting;
+use crate::places::FileArgs;
 use crate::{choice, dense, output, vector};
 use blockmul::{
     BlockShape,
@@ -47,9 +47,7 @@ pub struct Args {
     #[arg(long)]
     drop_zeros: bool,
     #[command(flatten)]
-    reading: Reading,
-    #[command(flatten)]
-    overwriting: Overwriting,
+    files: FileArgs,
     /// Round the values to this type.
     #[arg(long, default_value = "f64", value_parser = choice::real())]
     element: ElementType,
@@ -59,7 +57,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let places = args.overwriting.places().reads([&args.input]).reads(&bla::beside(&args.input));
+    let places = args.files.overwriting.places().reads([&args.input]).reads(&bla::beside(&args.input));
     let layout = args.bla.then(|| bla::place_beside(&args.output));
     let dense = args.makes_dense()?;
     let places = if dense { places.others([&args.output]) } else { places.matrices([&args.output]) };
@@ -90,13 +88,13 @@ impl Args {
 /// Writes every place of the matrix.
 fn to_dense(args: &Args) -> Result<(), Failure> {
     let (messages, name) = (Messages::new(args.quiet), args.input.display().to_string());
-    let matrix = dense::read(args.element, &args.input, &name, &args.reading, &messages)?;
+    let matrix = dense::read(args.element, &args.input, &name, &args.files.reading, &messages)?;
     matrix.write(&args.output, &messages)
 }
 
 fn to_sparse(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
-    let (matrix, layout) = input::read_any(&args.input, &args.reading, &messages)?;
+    let (matrix, layout) = input::read_any(&args.input, &args.files.reading, &messages)?;
     let block = args.block.or_else(|| layout.as_ref().and_then(input::uniform));
     let layout = block.map(BlockLayout::Uniform).or(layout);
     if args.bla && layout.is_none() {

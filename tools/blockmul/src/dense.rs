@@ -9,7 +9,7 @@ use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::overflow::{Converted, Named, Overflow};
 use crate::report::{Executed, Report, over};
-use crate::runs::{repeatedly, timed};
+use crate::runs::{RunArgs, repeatedly, timed};
 use crate::target::Target;
 use crate::{input, output};
 use blockmul::{
@@ -37,15 +37,12 @@ pub struct Request<'a> {
     pub semiring: Semiring,
     /// The way to share out the entries of the sparse matrix, if `--sharing` names one.
     pub sharing: Option<DenseMethod>,
-    pub device: Option<&'a str>,
-    pub verify: bool,
-    pub repeat: Option<NonZero<u32>>,
+    pub run: &'a RunArgs,
     /// Most bytes of device memory held at once.
     pub memory_limit: Option<u64>,
     pub explain: bool,
     pub quiet: bool,
     pub output: &'a Option<PathBuf>,
-    pub report: &'a Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -102,7 +99,7 @@ pub fn run(
         Side::Left => Overflow::of_operands(converted, d.converted),
         Side::Right => Overflow::of_operands(d.converted, converted),
     };
-    let target = Target::choose(request.device, a.element(), Method::Auto, messages)?;
+    let target = Target::choose(request.run.device.as_deref(), a.element(), Method::Auto, messages)?;
     let a = &input::cut(a, Some(block))?;
     let (size, d_shape) = (Size::of(a), d.matrix.shape());
     let (rows, cols) = if request.transposed { (size.cols(), size.rows()) } else { (size.rows(), size.cols()) };
@@ -128,16 +125,16 @@ pub fn run(
             return Err(Failure::Usage("--sharing is for an OpenCL device, and the reference multiplies".into()));
         }
         Target::Reference => {
-            let (c, runs_ms) = repeatedly(request.repeat, || timed(|| by_reference().map_err(Failure::from)))?;
+            let (c, runs_ms) = repeatedly(request.run.repeat, || timed(|| by_reference().map_err(Failure::from)))?;
             Run { c, sharing: None, bands: 1, convert_ms: None, device_bytes: 0, peak_device_bytes: 0, runs_ms }
         }
     };
-    let want = messages.verifying(request.verify, by_reference)?;
+    let want = messages.verifying(request.run.verify, by_reference)?;
     let different = want.map(|want| verify::different(run.c.values(), want.values()));
     let overflowed = match (IntegerSums::of(a.element(), request.semiring), request.semiring) {
         (Some(sums), _) => {
             let (side, d) = (request.side, &d.matrix);
-            let count = || request.verify.then(|| sums.wrapped_of_dense(side, factor, d).ok()).flatten();
+            let count = || request.run.verify.then(|| sums.wrapped_of_dense(side, factor, d).ok()).flatten();
             let bound = sums.bound_of_dense(side, factor, d);
             overflow.of_integers(Named::of("C", run.c.values()), bound, count, messages)
         }
@@ -165,7 +162,7 @@ fn finish(
     let n = if request.side == Side::Left { d_shape.cols } else { d_shape.rows };
     let flops = 2 * (sparse.nnz() * sparse.area() * n) as u64;
     let executed =
-        Executed::new(flops, run.convert_ms, run.device_bytes, run.runs_ms, request.repeat.is_some(), different);
+        Executed::new(flops, run.convert_ms, run.device_bytes, run.runs_ms, request.run.repeat.is_some(), different);
     let fields = Fields {
         sharing: run.sharing.as_ref().map(|(sharing, _)| *sharing),
         why: run.sharing.as_ref().map(|(_, why)| why.clone()),
@@ -208,7 +205,7 @@ fn on_device(request: &Request<'_>, device: &Device, a: &AnyMatrix, d: &AnyDense
     let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
     let mut c = packed.output()?;
     let run = || Ok::<_, Failure>(((), packed.execute_with_report(&on_device, &mut c)?.total_ms));
-    let ((), runs_ms) = repeatedly(request.repeat, run)?;
+    let ((), runs_ms) = repeatedly(request.run.repeat, run)?;
     let sharing = Some((packed.method(), packed.why().to_owned()));
     let device_bytes = packed.cost().device_bytes;
     // Executions allocate nothing.
@@ -226,11 +223,11 @@ fn in_bands(request: &Request<'_>, device: &Device, limit: u64, a: &AnyMatrix, d
     let product = if request.explain { product.explained() } else { product };
     let (mut c, report) = product.run_to_host()?;
     let (mut last, mut runs_ms) = (report, Vec::new());
-    if request.repeat.is_none() {
+    if request.run.repeat.is_none() {
         runs_ms.push(last.total_ms);
     }
     // The product above was the warm-up for the repeated ones.
-    for _ in 0..request.repeat.map_or(0, NonZero::get) {
+    for _ in 0..request.run.repeat.map_or(0, NonZero::get) {
         last = product.run_into(&mut c)?;
         runs_ms.push(last.total_ms);
     }
@@ -246,7 +243,7 @@ fn in_bands(request: &Request<'_>, device: &Device, limit: u64, a: &AnyMatrix, d
 }
 
 fn tell(request: &Request<'_>, report: &Report<Fields>, messages: &Messages) -> Result<(), Failure> {
-    report.write(request.report)?;
+    report.write(&request.run.report)?;
     let (device, report) = (report.device(), &report.of);
     let op = if report.transposed { "Aᵀ" } else { "A" };
     let product = if report.from_right { format!("D·{op}") } else { format!("{op}·D") };
@@ -263,5 +260,5 @@ fn tell(request: &Request<'_>, report: &Report<Fields>, messages: &Messages) -> 
         report.layout,
         report.executed.text()
     );
-    output::summary(&text, request.quiet, [request.output, request.report], messages)
+    output::summary(&text, request.quiet, [request.output, &request.run.report], messages)
 }

@@ -65,15 +65,17 @@ pub fn name(path: &Path) -> String {
     if is_standard(path) { "stdin".into() } else { path.display().to_string() }
 }
 
-/// Refuses a matrix that is no graph.
-pub fn check_graph(path: &Path, matrix: &Csc<f64>) -> Result<(), Failure> {
-    match (matrix.nrows(), matrix.ncols()) {
-        (rows, cols) if rows == cols => Ok(()),
-        (rows, cols) => {
-            let name = name(path);
-            Err(Failure::Usage(format!("{name}: a graph is a square matrix of scalars, this one is {rows}x{cols}")))
-        }
+/// Reads a graph, a square matrix, without the padding of its blocks.
+pub fn read_graph(path: &Path, reading: &Reading, messages: &Messages) -> Result<MatrixFile, Failure> {
+    let mut file = read(path, reading, messages)?;
+    let (rows, cols) = (file.matrix.nrows(), file.matrix.ncols());
+    if rows != cols {
+        let name = name(path);
+        let why = format!("{name}: a graph is a square matrix of scalars, this one is {rows}x{cols}");
+        return Err(Failure::Usage(why));
     }
+    drop_padding(&mut file, path, messages);
+    Ok(file)
 }
 
 /// Reads what [`read`] does, and NumPy's arrays, whose zeros become places without an entry.

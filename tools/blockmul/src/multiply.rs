@@ -3,11 +3,12 @@ use crate::failure::Failure;
 use crate::mask::{Mask, MaskFile};
 use crate::matrix_size::Size;
 use crate::messages::{Messages, Unit};
-use crate::numbers::{from_zero, some};
+use crate::numbers::from_zero;
 use crate::operands::{OperandArgs, Operands, SparseAndDense, Streamed};
 use crate::overflow::Extent;
 use crate::places::Overwriting;
 use crate::report::{Product, Report};
+use crate::runs::RunArgs;
 use crate::target::{Run, Target, Task, joined};
 use crate::{choice, dense, explain, input, output, vector};
 use blockmul::{
@@ -18,7 +19,7 @@ use blockmul::{
     plan::DenseMethod,
     reference::{IntegerSums, verify},
 };
-use std::{num::NonZero, path::PathBuf};
+use std::path::PathBuf;
 
 /// Multiply sparse matrices: C = A·B; without B, A·A if A is square, else A·Aᵀ.
 #[derive(clap::Args)]
@@ -50,10 +51,6 @@ pub struct Args {
     /// Element type; f16 is stored in 16 bits and computed in f32. u8 has or-and alone.
     #[arg(long, default_value = "f64", value_parser = choice::number())]
     element: ElementType,
-    /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
-    /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
-    #[arg(long, value_name = "DEVICE")]
-    device: Option<String>,
     /// Method of multiplication.
     #[arg(long, default_value = "auto", value_parser = choice::one_of(choice::methods()))]
     method: Method,
@@ -79,19 +76,12 @@ pub struct Args {
     /// block that has an entry. - for Matrix Market on stdin.
     #[arg(long, value_name = "FILE", conflicts_with = "drop")]
     mask: Option<PathBuf>,
-    /// Check C against the reference; exit status 1, and no output file, if it is not the product.
-    #[arg(long)]
-    verify: bool,
-    /// Write the costs of the product as JSON; - for stdout.
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArgs,
     /// Limit of the device memory used at once, such as 2GiB; the product is cut into bands to
     /// respect it.
     #[arg(long, value_name = "SIZE", value_parser = crate::sizes::bytes)]
     memory_limit: Option<u64>,
-    /// Multiply N times after one warm-up; the times reported are those of the median run.
-    #[arg(long, value_name = "N", value_parser = some)]
-    repeat: Option<NonZero<u32>>,
     /// Print on stderr the work of each stage, and add to the table what each method computed, with
     /// its predicted and its measured time.
     #[arg(long)]
@@ -116,7 +106,7 @@ impl Args {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(output::is_standard);
-    if to_stdout(&args.output) && to_stdout(&args.report) {
+    if to_stdout(&args.output) && to_stdout(&args.run.report) {
         return Err(Failure::Usage("-o - and --report - cannot both have stdout".into()));
     }
     if args.method.needs_mask() && args.mask.is_none() {
@@ -127,7 +117,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("--method {} is for products without --mask: {why}", args.method)));
     }
     let places = || args.overwriting.places().reads([&args.operands.a]).reads(&args.operands.b).reads(&args.mask);
-    places().others(&args.output).json(&args.report).check()?;
+    places().others(&args.output).json(&args.run.report).check()?;
     // If no dense matrix may have this name, C must be sparse.
     if args.output.as_deref().is_some_and(|path| vector::check_name(path).is_err()) {
         places().matrices(&args.output).check()?;
@@ -151,7 +141,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.semiring.check_type(element)?;
     // The device is opened while the files are read.
     let (operands, (target, mask)) = std::thread::scope(|scope| {
-        let opening = scope.spawn(|| Target::open(args.device.as_deref(), element, args.method));
+        let opening = scope.spawn(|| Target::open(args.run.device.as_deref(), element, args.method));
         let read = |mask| MaskFile::read(mask, &args.operands.reading, &messages);
         let mask = args.mask.as_deref().map(read).transpose()?;
         let opened = || Ok((joined(opening)?.announce(&messages), mask));
@@ -177,14 +167,11 @@ fn with_dense(args: &Args, side: Side, streamed: Streamed, messages: &Messages) 
         transposed,
         semiring: args.semiring,
         sharing: args.sharing,
-        device: args.device.as_deref(),
-        verify: args.verify,
-        repeat: args.repeat,
+        run: &args.run,
         memory_limit: args.memory_limit,
         explain: args.explain,
         quiet: args.quiet,
         output: &args.output,
-        report: &args.report,
     };
     let SparseAndDense { sparse, transposed, dense } =
         args.operands.read_with_dense(element, side, streamed, args.semiring, messages)?;
@@ -228,7 +215,7 @@ impl Job<'_> {
         // In the other algebras an infinity may be the value of a place that no path leads to.
         let overflow = match (IntegerSums::of(element, semiring), semiring) {
             (Some(sums), _) => {
-                let counted = c.as_ref().filter(|_| self.args.verify);
+                let counted = c.as_ref().filter(|_| self.args.run.verify);
                 let count = || counted.and_then(|c| sums.wrapped(&a, b, c).ok());
                 overflow.of_integers(of_c.named(element), sums.bound(&a, b), count, &self.messages)
             }
@@ -242,7 +229,7 @@ impl Job<'_> {
             None => verify::verify_dropped(&a, b, c, self.args.threshold()),
         };
         let verified =
-            c.as_ref().map(|c| self.messages.verifying(self.args.verify, || compare(c))).transpose()?.flatten();
+            c.as_ref().map(|c| self.messages.verifying(self.args.run.verify, || compare(c))).transpose()?.flatten();
         if self.args.explain {
             let explained = match mask {
                 Some(_) => explain::explain_masked(&a, b, &of_c.size, &run),
@@ -255,8 +242,8 @@ impl Job<'_> {
         let product = Product::new(&a, b, of_c.size, mask, run);
         let product = Product { explained, semiring, verified, overflowed, runs_ms, ..product };
         let report = Report::of_product(&self.target, product);
-        report.write(&self.args.report)?;
-        let files = [&self.args.output, &self.args.report];
+        report.write(&self.args.run.report)?;
+        let files = [&self.args.output, &self.args.run.report];
         output::summary(&report.of.table(report.device()), self.args.quiet, files, &self.messages)?;
         match verified {
             Some(v) if !v.passed => Err(Failure::Verification(format!(
@@ -275,13 +262,13 @@ impl Job<'_> {
     /// The product and its costs. With `--repeat`, the costs are those of the run with the median
     /// time, with the times of all runs.
     fn multiply(&self, (a, b): (&AnyMatrix, &AnyMatrix), mask: Option<&Mask>) -> Result<Computed, Failure> {
-        let Args { method, semiring, memory_limit, explain, repeat, .. } = *self.args;
+        let Args { method, semiring, memory_limit, explain, .. } = *self.args;
         let threshold = self.args.threshold();
         let task = Task { a, b, mask, method, semiring, memory_limit, threshold, progress: None, explain };
-        let Some(repeat) = repeat else {
+        let Some(repeat) = self.args.run.repeat else {
             let progress = Some(self.messages.measured("multiplying", Unit::Columns));
             let task = Task { progress, ..task };
-            if self.args.output.is_none() && !self.args.verify {
+            if self.args.output.is_none() && !self.args.run.verify {
                 let (of_c, run) = self.target.multiply_and_drop(&task)?;
                 return Ok(Computed { c: None, of_c, run, runs_ms: None });
             }

@@ -4,13 +4,13 @@ mod report;
 
 use crate::choice::{named, one_of};
 use crate::failure::Failure;
-use crate::input::{self, Reading};
+use crate::input;
 use crate::matrix_size::Size;
 use crate::messages::{Messages, Unit};
-use crate::numbers::{above_zero, place, some};
-use crate::places::Overwriting;
+use crate::numbers::{above_zero, place};
+use crate::places::FileArgs;
 use crate::report::Report;
-use crate::runs::{median_run, repeatedly};
+use crate::runs::{RunArgs, median_run, repeatedly};
 use crate::target::Target;
 use crate::{dense, output, vector};
 use blockmul::{
@@ -82,24 +82,10 @@ pub struct Args {
     /// Element type of lengths and distances.
     #[arg(long, default_value = "f64", value_parser = one_of(named(&LENGTHS, ElementType::name)))]
     element: ElementType,
-    /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
-    /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
-    #[arg(long, value_name = "DEVICE")]
-    device: Option<String>,
-    /// Check distances and predecessors against the reference; exit status 1, and no output file,
-    /// if a bit differs.
-    #[arg(long)]
-    verify: bool,
-    /// Write the costs as JSON; - for stdout.
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-    /// Find the paths N times after one warm-up; the time reported is that of the median run.
-    #[arg(long, value_name = "N", value_parser = some)]
-    repeat: Option<NonZero<u32>>,
     #[command(flatten)]
-    reading: Reading,
+    run: RunArgs,
     #[command(flatten)]
-    overwriting: Overwriting,
+    files: FileArgs,
     /// Print neither messages nor the summary.
     #[arg(short, long)]
     quiet: bool,
@@ -109,17 +95,15 @@ pub struct Args {
 const LENGTHS: [ElementType; 4] = [ElementType::F64, ElementType::F32, ElementType::U32, ElementType::I32];
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let outputs = [("-o", &args.output), ("--predecessors", &args.predecessors), ("--report", &args.report)];
+    let outputs = [("-o", &args.output), ("--predecessors", &args.predecessors), ("--report", &args.run.report)];
     output::check_stdout(&outputs)?;
     [&args.output, &args.predecessors].into_iter().flatten().try_for_each(|path| vector::check_name(path))?;
-    let places = args.overwriting.places().reads([&args.graph]);
-    places.others(&args.output).others(&args.predecessors).json(&args.report).check()?;
+    let places = args.files.overwriting.places().reads([&args.graph]);
+    places.others(&args.output).others(&args.predecessors).json(&args.run.report).check()?;
     // Levels are lengths of paths along edges of length 1.
     let element = if args.levels { ElementType::U32 } else { args.element };
     let messages = Messages::new(args.quiet);
-    let mut file = input::read(&args.graph, &args.reading, &messages)?;
-    input::check_graph(&args.graph, &file.matrix)?;
-    input::drop_padding(&mut file, &args.graph, &messages);
+    let file = input::read_graph(&args.graph, &args.files.reading, &messages)?;
     let g = match args.levels {
         true => Csc::new(file.matrix.pattern().clone(), vec![1u32; file.matrix.nnz()])?.into(),
         false => {
@@ -132,24 +116,24 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let leaves_rows = args.transpose != (file.format == FileFormat::EdgeList);
     let g = if leaves_rows { g.transpose()? } else { g };
     let wanted = wanted(args, g.ncols())?;
-    let target = Target::choose(args.device.as_deref(), element, Method::Auto, &messages)?;
+    let target = Target::choose(args.run.device.as_deref(), element, Method::Auto, &messages)?;
     let found = match &target {
         Target::Device(device) => {
             let progress = messages.measured("finding paths", Unit::Entries);
             let on_device = device.upload(&g)?;
             device.finish()?;
-            repeatedly(args.repeat, || Found::on_device(&on_device, &wanted, &progress).map(Found::timed))
+            repeatedly(args.run.repeat, || Found::on_device(&on_device, &wanted, &progress).map(Found::timed))
         }
         Target::Reference if args.schedule != Schedule::Auto || args.delta.is_some() => {
             return Err(Failure::Usage("--schedule and --delta need an OpenCL device".into()));
         }
         Target::Reference => {
             messages.step("finding paths");
-            repeatedly(args.repeat, || Found::by_reference(&g, &wanted).map(Found::timed))
+            repeatedly(args.run.repeat, || Found::by_reference(&g, &wanted).map(Found::timed))
         }
     };
     let (found, runs_ms) = found.map_err(|error| from_one(error, leaves_rows, &args.graph))?;
-    let want = messages.verifying(args.verify, || Found::by_reference(&g, &wanted));
+    let want = messages.verifying(args.run.verify, || Found::by_reference(&g, &wanted));
     let want = want.map_err(|error| from_one(error, leaves_rows, &args.graph))?;
     let different = want.map(|want| {
         let of = |found: &Option<Vec<u32>>| AnyValues::U32(found.clone().unwrap_or_default());
@@ -170,7 +154,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         reached: reached().count(),
         farthest: reached().reduce(f64::max),
         total_ms: median_run(&runs_ms),
-        runs_ms: args.repeat.map(|_| runs_ms),
+        runs_ms: args.run.repeat.map(|_| runs_ms),
         verified: different.map(|different| different == (0, 0)),
     };
     tell(args, &Report::new(&target, fields), &messages)?;

@@ -1,6 +1,7 @@
 //! The files that a command reads and writes. An output that could not be written, or that would
 //! replace an input, is refused before any work is done.
 use crate::failure::Failure;
+use crate::input::Reading;
 use crate::output::{is_standard, of_stdout};
 use crate::stdout;
 use blockmul::io::{self, FileFormat, dense::is_npy};
@@ -13,6 +14,15 @@ pub struct Overwriting {
     /// Let a result replace an input, which is refused without this.
     #[arg(long)]
     overwrite: bool,
+}
+
+/// The options of commands that read matrices and write some files.
+#[derive(clap::Args)]
+pub struct FileArgs {
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub overwriting: Overwriting,
 }
 
 /// The contents of an output.

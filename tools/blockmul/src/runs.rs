@@ -1,6 +1,25 @@
 //! Runs a computation once or several times, and measures its times.
+use crate::numbers::some;
 use blockmul::Device;
-use std::{num::NonZero, time::Instant};
+use std::{num::NonZero, path::PathBuf, time::Instant};
+
+/// The options of commands that compute something on a device, or by the reference.
+#[derive(clap::Args)]
+pub struct RunArgs {
+    /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
+    /// name from `blockmul devices` [env: BLOCKMUL_DEVICE] [default: auto].
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// Check the result against the reference; exit status 1, and no output file, if it is wrong.
+    #[arg(long)]
+    pub verify: bool,
+    /// Write sizes, costs and times as JSON; - for stdout.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Compute N times after one warm-up; the times reported are those of the median run.
+    #[arg(long, value_name = "N", value_parser = some)]
+    pub repeat: Option<NonZero<u32>>,
+}
 
 /// Runs once, or several times after a warm-up. Returns the last result and the milliseconds of
 /// each run.

@@ -3,11 +3,11 @@ mod term;
 
 use crate::choice::one_of;
 use crate::failure::Failure;
-use crate::input::{self, Reading};
+use crate::input;
 use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::output;
-use crate::places::Overwriting;
+use crate::places::FileArgs;
 use crate::target::Target;
 use anstream::{AutoStream, ColorChoice};
 use blockmul::extra::spy::{Overlap, Picture, Raster, Scale, Shade, Shaded};
@@ -69,9 +69,7 @@ pub struct Args {
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
     #[command(flatten)]
-    reading: Reading,
-    #[command(flatten)]
-    overwriting: Overwriting,
+    files: FileArgs,
     /// Print no messages.
     #[arg(short, long)]
     quiet: bool,
@@ -98,7 +96,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let in_terminal = args.term || args.output.is_none();
     if let Some(path) = &args.output {
         check_output(path, in_terminal)?;
-        args.overwriting.places().reads([&args.file]).reads(&args.diff).others([path]).check()?;
+        args.files.overwriting.places().reads([&args.file]).reads(&args.diff).others([path]).check()?;
     }
     let messages = Messages::new(args.quiet);
     let target = Target::choose(args.device.as_deref(), ElementType::F64, Method::Auto, &messages)?;
@@ -222,7 +220,7 @@ fn read(
     shape: Option<BlockShape>,
     messages: &Messages,
 ) -> Result<(Cbc<f64>, BlockShape), Failure> {
-    let file = input::read(path, &args.reading, messages)?;
+    let file = input::read(path, &args.files.reading, messages)?;
     let shape = shape.or(input::layout(&file)).unwrap_or(BlockShape::SCALAR);
     Ok((file.matrix.to_blocks(shape)?, shape))
 }

@@ -1,8 +1,8 @@
 //! `blockmul transpose`: writes the transpose of a matrix.
 use crate::failure::Failure;
-use crate::input::{self, Reading};
+use crate::input;
 use crate::messages::Messages;
-use crate::places::Overwriting;
+use crate::places::FileArgs;
 use crate::{dense, vector};
 use blockmul::{element::ElementType, io::dense::is_npy};
 use std::path::PathBuf;
@@ -24,27 +24,30 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
-    reading: Reading,
-    #[command(flatten)]
-    overwriting: Overwriting,
+    files: FileArgs,
     /// Do not print on stderr what was written.
     #[arg(short, long)]
     quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let places = args.overwriting.places().reads([&args.input]);
+    let places = args.files.overwriting.places().reads([&args.input]);
     let messages = Messages::new(args.quiet);
     if is_npy(&args.input) {
         places.others([&args.output]).check()?;
         vector::check_name(&args.output)?;
-        let mut matrix =
-            dense::read(ElementType::F64, &args.input, &args.input.display().to_string(), &args.reading, &messages)?;
+        let mut matrix = dense::read(
+            ElementType::F64,
+            &args.input,
+            &args.input.display().to_string(),
+            &args.files.reading,
+            &messages,
+        )?;
         matrix.matrix = matrix.matrix.into_transpose();
         return matrix.write(&args.output, &messages);
     }
     places.matrices([&args.output]).check()?;
-    let file = input::read(&args.input, &args.reading, &messages)?;
+    let file = input::read(&args.input, &args.files.reading, &messages)?;
     let layout = input::layout(&file);
     messages.step("transposing");
     input::write(&args.output, &input::cut(file.matrix.into(), layout)?.transpose()?, &messages)

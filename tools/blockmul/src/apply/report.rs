@@ -94,7 +94,7 @@ pub fn finish(
     let reproducible = is_ordered(product.order) && gram.as_ref().is_none_or(|gram| is_ordered(gram.back.order));
     let flops = if args.gram { 4 } else { 2 } * (a.nnz() * a.area()) as u64;
     let mut executed =
-        Executed::new(flops, took.convert_ms, took.device_bytes, took.runs_ms, args.repeat.is_some(), different);
+        Executed::new(flops, took.convert_ms, took.device_bytes, took.runs_ms, args.run.repeat.is_some(), different);
     executed.rounded = !reproducible;
     let fields = Fields {
         product,
@@ -137,7 +137,7 @@ fn explain(took: &Took, messages: &Messages) {
 }
 
 fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(), Failure> {
-    report.write(&args.report)?;
+    report.write(&args.run.report)?;
     let (device, report) = (report.device(), &report.of);
     let op = match &report.gram {
         Some(gram) => gram.text(report.transposed),
@@ -159,5 +159,5 @@ fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(),
         report.a.entries(),
         report.executed.text()
     );
-    output::summary(&text, args.quiet, [&args.output, &args.report], messages)
+    output::summary(&text, args.quiet, [&args.output, &args.run.report], messages)
 }

@@ -53,7 +53,7 @@ impl Took {
 /// Multiplies, verifies, reports, and writes y.
 pub fn run(product: &Product<'_>, overflow: Overflow, messages: &Messages) -> std::result::Result<(), Failure> {
     let Product { args, x, .. } = *product;
-    let target = Target::choose(args.device.as_deref(), x.element(), Method::Auto, messages)?;
+    let target = Target::choose(args.run.device.as_deref(), x.element(), Method::Auto, messages)?;
     messages.step("multiplying");
     let Run { y, took } = match &target {
         Target::Device(device) => product.on_device(device)?,
@@ -61,14 +61,14 @@ pub fn run(product: &Product<'_>, overflow: Overflow, messages: &Messages) -> st
             return Err(Failure::Usage(format!("--format {} needs an OpenCL device", args.format)));
         }
         Target::Reference => {
-            let (y, runs_ms) = repeatedly(args.repeat, || timed(|| product.by_reference()))?;
+            let (y, runs_ms) = repeatedly(args.run.repeat, || timed(|| product.by_reference()))?;
             Run { y, took: Took { formats: Vec::new(), convert_ms: None, device_bytes: 0, runs_ms } }
         }
     };
-    let different = messages.verifying(args.verify, || product.wrong(&y, &took))?;
+    let different = messages.verifying(args.run.verify, || product.wrong(&y, &took))?;
     let overflowed = match (IntegerSums::of(x.element(), args.semiring), args.semiring) {
         (Some(sums), _) => {
-            let exact = || args.verify.then(|| product.exact(sums)).flatten();
+            let exact = || args.run.verify.then(|| product.exact(sums)).flatten();
             let count = || exact().map(|y| sums.outside(y));
             overflow.of_integers(Named::of("y", &y), product.bound(sums), count, messages)
         }
@@ -112,7 +112,7 @@ impl Product<'_> {
         device.finish()?;
         let clock = Instant::now();
         let options = self.options(&a);
-        match (self.args.gram, self.args.repeat.is_some()) {
+        match (self.args.gram, self.args.run.repeat.is_some()) {
             (true, true) => {
                 let packed = options.pack_gram(&a)?;
                 let formats = packed.products().map(|product| (product.format(), product.why().to_owned()));
@@ -139,7 +139,7 @@ impl Product<'_> {
 
     fn options(&self, a: &DeviceMatrix<AnyMatrix>) -> ApplyOptions<AnyMatrix> {
         let args = self.args;
-        let uses = args.repeat.map_or(1, NonZero::get);
+        let uses = args.run.repeat.map_or(1, NonZero::get);
         let options = Apply::of(a).format(args.format).semiring(args.semiring).uses(uses.into());
         let options = if args.transpose { options.transposed() } else { options };
         let options = if args.symmetric { options.symmetric() } else { options };
@@ -160,7 +160,7 @@ impl Product<'_> {
         plan.device().finish()?;
         let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
         let run = || Ok::<_, Error>(((), plan.execute_with_report(inputs(), &mut y)?.total_ms));
-        let ((), runs_ms) = repeatedly(self.args.repeat, run)?;
+        let ((), runs_ms) = repeatedly(self.args.run.repeat, run)?;
         let took = Took { formats, convert_ms, device_bytes: plan.cost().device_bytes, runs_ms };
         Ok(Run { y: y.download()?, took })
     }

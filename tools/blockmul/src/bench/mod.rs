@@ -24,11 +24,10 @@ mod vectors;
 
 use crate::choice::{self, methods, one_of, one_or};
 use crate::failure::Failure;
-use crate::input::Reading;
 use crate::messages::Messages;
 use crate::numbers::some;
 use crate::output;
-use crate::places::Overwriting;
+use crate::places::FileArgs;
 use crate::problem::EdgesName;
 use blockmul::{BlockShape, Device, Method, Semiring, element::ElementType, plan::Format};
 use clap::builder::{PossibleValue, TypedValueParser};
@@ -145,9 +144,7 @@ pub struct Args {
     #[command(flatten)]
     dense: dense::DenseArgs,
     #[command(flatten)]
-    pub reading: Reading,
-    #[command(flatten)]
-    overwriting: Overwriting,
+    pub files: FileArgs,
     /// Print neither messages nor the table.
     #[arg(short, long)]
     quiet: bool,
@@ -208,7 +205,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     args.check()?;
     let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations);
-    args.overwriting.places().reads(files).json(&args.json).check()?;
+    args.files.overwriting.places().reads(files).json(&args.json).check()?;
     let bench = Bench { args, devices: args.devices()?, messages: Messages::new(args.quiet) };
     let mut session = Session::new(&bench);
     for file in &args.iterations {

@@ -16,7 +16,7 @@ use std::time::Instant;
 pub fn read(bench: &Bench<'_>, input: &Input, elements: Option<usize>) -> Result<Vec<Record>> {
     let named = match input {
         Input::File(path) => {
-            let options = bench.args.reading.options();
+            let options = bench.args.files.reading.options();
             let matrix = with_threads(1, || io::read(path, &options))?.matrix;
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             return by_threads(bench, name, path, &matrix);
@@ -40,7 +40,7 @@ fn by_threads(bench: &Bench<'_>, name: String, path: &Path, want: &Csc<f64>) -> 
     counts.retain(|&threads| threads <= all);
     counts.sort_unstable();
     counts.dedup();
-    let options = bench.args.reading.options();
+    let options = bench.args.files.reading.options();
     let of = |threads: usize| {
         let progress = bench.messages.measured(format!("{name} by {threads} threads"), Unit::Runs);
         let read = || with_threads(threads, || io::read(path, &options)).map(|file| file.matrix);

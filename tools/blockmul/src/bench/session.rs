@@ -63,7 +63,7 @@ impl<'a> Session<'a> {
             _ if has_zeros(bench.args.semiring) => Padded::Kept,
             _ => Padded::LeftOut,
         };
-        let source = match Source::open(input, elements, padded, &bench.args.reading, &bench.messages) {
+        let source = match Source::open(input, elements, padded, &bench.args.files.reading, &bench.messages) {
             Ok(source) => source,
             Err(failure) => {
                 self.note(&input.name(), &failure);

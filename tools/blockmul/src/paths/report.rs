@@ -35,7 +35,7 @@ pub struct Fields {
 }
 
 pub fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(), Failure> {
-    report.write(&args.report)?;
+    report.write(&args.run.report)?;
     let (device, report) = (report.device(), &report.of);
     let by = report.schedule.map_or("the reference", Schedule::name);
     let what = if args.levels { "levels" } else { "distances" };
@@ -57,5 +57,5 @@ pub fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result
         report.reached,
         report.total_ms
     );
-    output::summary(&text, args.quiet, [&args.output, &args.predecessors, &args.report], messages)
+    output::summary(&text, args.quiet, [&args.output, &args.predecessors, &args.run.report], messages)
 }

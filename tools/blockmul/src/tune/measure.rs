@@ -1,6 +1,6 @@
 //! Times products by every method, verifies each result against the others, and collects the bins
 //! that the fit is made of.
-use super::families::{FAMILIES, Family, GROWTH, Operands, products};
+use super::families::{FAMILIES, GROWTH, Operands, products};
 use super::fit::ByMethod;
 use crate::bench::measure::equal;
 use crate::failure::Failure;
