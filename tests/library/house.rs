@@ -1,12 +1,13 @@
 //! Rules of the source tree: which rooms may name which. `circles` has modules that name each
 //! other, `doors` the files with generic items, `names` names of types, `numbers` files that
-//! declare numbers of stages, `texts` unsafe code and the width of comments, `wings` the modules of
-//! `product`.
+//! declare numbers of stages, `texts` unsafe code and the width of comments, `tuples` parameters,
+//! `wings` the modules of `product`.
 mod circles;
 mod doors;
 mod names;
 mod numbers;
 mod texts;
+mod tuples;
 mod wings;
 
 use std::{

@@ -1,0 +1,171 @@
+//! Parameters that are tuples: pairs of one type, such as `(rows, cols)`. What else travels
+//! together is a struct, or several parameters.
+use super::{File, files_of};
+use std::collections::BTreeSet;
+
+/// The folders whose functions are looked at.
+const FOLDERS: [&str; 3] = ["src", "tools/blockmul/src", "benches/lab/src"];
+
+/// Functions with another tuple, by their files. `from` converts the operands that an execution
+/// takes, as `(&a, weights, &x)`. The others are to go.
+const EXCEPTED: &[(&str, &[&str])] = &[
+    ("src/apply/gram.rs", &["from", "run"]),
+    ("src/apply/spmm/lines.rs", &["new", "over", "sum_lines"]),
+    ("src/apply/spmm/method.rs", &["by_reuse"]),
+    ("src/apply/spmm/plan.rs", &["check"]),
+    ("src/apply/spmm/sides.rs", &["check"]),
+    ("src/apply/spmm/staged.rs", &["run"]),
+    ("src/apply/spmm/stored/arrays.rs", &["upload"]),
+    ("src/apply/spmm/stored/way.rs", &["run"]),
+    ("src/apply/spmv/slice_vectors.rs", &["launch"]),
+    ("src/apply/spmv/symmetric.rs", &["whole"]),
+    ("src/graph/frontier.rs", &["frontier", "run"]),
+    ("src/graph/near_far.rs", &["near_far"]),
+    ("src/product/choose.rs", &["predict_esc"]),
+    ("src/product/columns/adaptive/equal.rs", &["run"]),
+    ("src/product/columns/adaptive/find.rs", &["count", "new", "profile_band", "run", "run_sorted"]),
+    ("src/product/columns/adaptive/foretell.rs", &["sorted"]),
+    ("src/product/columns/adaptive/kept.rs", &["ask", "keep", "numbers", "tuned"]),
+    ("src/product/columns/adaptive/memory.rs", &["need", "new"]),
+    ("src/product/columns/adaptive/mod.rs", &["class_of_all", "find_band", "in_bands", "numbered", "sorted"]),
+    ("src/product/columns/adaptive/numeric.rs", &["run"]),
+    ("src/product/columns/adaptive/profile.rs", &["finish"]),
+    ("src/product/columns/adaptive/rest.rs", &["put"]),
+    ("src/product/columns/adaptive/tuning.rs", &["new"]),
+    ("src/product/columns/dense/mod.rs", &["in_range", "in_windows", "run", "sample"]),
+    ("src/product/columns/direct/mod.rs", &["run"]),
+    ("src/product/columns/hash/mod.rs", &["in_global", "in_local", "run"]),
+    ("src/product/columns/hub/mod.rs", &["run"]),
+    ("src/product/columns/tasks/cut.rs", &["count", "list"]),
+    ("src/product/columns/tasks/sums.rs", &["run"]),
+    ("src/product/cpu/on_host/choice.rs", &["of"]),
+    ("src/product/cpu/ranges/foretell.rs", &["in_two_passes"]),
+    ("src/product/cpu/ranges/kernels.rs", &["count"]),
+    ("src/product/cpu/ranges/mod.rs", &["counted", "in_bands", "sums", "too_long"]),
+    ("src/product/cpu/ranges/tuning.rs", &["new", "of"]),
+    ("src/product/esc/blocks/scalars.rs", &["new"]),
+    ("src/product/esc/engine.rs", &["new"]),
+    ("src/product/esc/sorted_chunks.rs", &["run"]),
+    ("src/product/masked/once.rs", &["multiply_masked", "of_pairs"]),
+    ("src/product/masked/planned.rs", &["masked", "masked_in_bands", "new"]),
+    ("src/product/masked/sums.rs", &["new", "sums"]),
+    ("src/product/plan/inputs.rs", &["from"]),
+    ("src/product/plan/sum.rs", &["new"]),
+    ("src/product/sort/count.rs", &["new", "run"]),
+    ("src/product/sort/runs.rs", &["new", "run"]),
+    ("src/product/sort/sums.rs", &["new", "run"]),
+    ("src/product/terms/factors.rs", &["of_pairs"]),
+    ("src/solver/problem/left_out.rs", &["by_reason"]),
+    ("src/solver/schur/cameras.rs", &["new"]),
+    ("src/solver/schur/core.rs", &["ask", "new"]),
+];
+
+/// The parts of a list between commas outside of brackets.
+fn parts(list: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut begin, mut last) = (Vec::new(), 0, 0, ' ');
+    for (at, c) in list.char_indices() {
+        match c {
+            '(' | '[' | '{' | '<' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            '>' if last != '-' && last != '=' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&list[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+        last = c;
+    }
+    parts.push(&list[begin..]);
+    parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+/// The text up to the bracket that closes one before it.
+fn closed(text: &str) -> &str {
+    let mut depth = 1;
+    let end = text.find(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth == 0
+    });
+    &text[..end.expect("a bracket that closes")]
+}
+
+/// A type without its lifetimes.
+fn without_lifetimes(of: &str) -> String {
+    let words = of.split('\'').enumerate().map(|(at, part)| match at {
+        0 => part,
+        _ => part.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').trim_start(),
+    });
+    words.collect()
+}
+
+/// Whether a parameter, `pattern: type`, is a tuple other than a pair of one type.
+fn is_unlike(parameter: &str) -> bool {
+    let begin = match parameter.strip_prefix('(') {
+        Some(pattern) => closed(pattern).len() + 2,
+        None => 0,
+    };
+    let Some((_, of)) = parameter[begin..].split_once(':') else { return false };
+    let of = without_lifetimes(of);
+    let of = of.trim_start_matches([' ', '&']).trim_start_matches("mut ");
+    let Some(tuple) = of.strip_prefix('(').filter(|_| of.ends_with(')')) else { return false };
+    let types = parts(&tuple[..tuple.len() - 1]);
+    types.len() > 2 || types.windows(2).any(|pair| pair[0] != pair[1])
+}
+
+/// The functions of a file with such a parameter.
+fn unlike(file: &File) -> BTreeSet<String> {
+    let functions = file.code.match_indices("fn ").filter_map(|(at, _)| {
+        let rest = &file.code[at + 3..];
+        let name = &rest[..rest.find(|c: char| !c.is_alphanumeric() && c != '_')?];
+        let generics = rest[name.len()..].strip_prefix('<').map_or(0, |rest| {
+            let (mut depth, mut last) = (1, ' ');
+            let end = rest.find(|c| {
+                depth += i32::from(c == '<') - i32::from(c == '>' && last != '-');
+                last = c;
+                depth == 0
+            });
+            end.map_or(0, |end| end + 2)
+        });
+        let list = rest[name.len() + generics..].strip_prefix('(').filter(|_| !name.is_empty())?;
+        parts(closed(list)).into_iter().any(is_unlike).then(|| name.to_owned())
+    });
+    functions.collect()
+}
+
+#[test]
+fn parameters_are_no_tuples_of_unlike_things() {
+    let mut found = BTreeSet::new();
+    for folder in FOLDERS {
+        for file in files_of(folder) {
+            let path = format!("{folder}/{}", file.path.display());
+            found.extend(unlike(&file).into_iter().map(|name| (path.clone(), name)));
+        }
+    }
+    let excepted =
+        EXCEPTED.iter().flat_map(|(path, names)| names.iter().map(|name| (path.to_string(), name.to_string())));
+    let excepted: BTreeSet<_> = excepted.collect();
+    let new: Vec<_> = found.difference(&excepted).collect();
+    assert!(new.is_empty(), "functions with tuples of unlike things: {new:#?}");
+    let gone: Vec<_> = excepted.difference(&found).collect();
+    assert!(gone.is_empty(), "excepted functions without such a tuple: {gone:#?}");
+}
+
+#[test]
+fn tuples_of_unlike_things_are_seen() {
+    for (code, seen) in [
+        ("fn f(&self, sides: (usize, usize), d: Range<usize>) {}", false),
+        ("fn f(pair: (&'a Csc<T>, &'b Csc<T>)) {}", false),
+        ("fn f([a, b]: [&str; 2], g: impl Fn((u8, u32)) -> u8) {}", false),
+        ("struct F { of: fn(u8) -> (u8, u32) }", false),
+        ("fn f(a: Option<(u8, u32)>) -> (u8, u32) {}", false),
+        ("fn f((rows, stride): (usize, &usize)) {}", true),
+        ("fn f<T: Fn(u8) -> u32>(\n    a: u8,\n    (b, c): (u8, Vec<T>),\n) {}", true),
+        ("fn f(of: &mut (u8, u32)) {}", true),
+        ("fn f(of: (u8, u8, u8)) {}", true),
+        ("fn f((a, (b, c)): (u8, (u8, u8))) {}", true),
+    ] {
+        let found = unlike(&File { path: "planted.rs".into(), code: code.into() });
+        assert_eq!(found.contains("f"), seen, "{code}");
+    }
+}
