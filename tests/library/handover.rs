@@ -1,23 +1,13 @@
 //! Symmetric block matrices for sparse factorizations: converted to scalars on the host and on the
 //! device, with new values through one map.
 
-use crate::common::{Family, blocks, device};
+use crate::common::{Family, blocks, device, part};
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Device, Element, Error, Matrix, Part, Planned, Product,
     generate::{self, Values},
     plan::{ScalarMap, Scalars},
 };
 use half::f16;
-
-fn part<T: Element>(of: &Cbc<T>, part: Part) -> Cbc<T> {
-    let keep = |row: usize, col: usize| match part {
-        Part::Full => true,
-        Part::Lower => row >= col,
-        _ => row <= col,
-    };
-    let blocks = of.blocks().filter(|&(i, j, _)| keep(i, j)).map(|(i, j, block)| (i, j, block.into_owned()));
-    Cbc::from_triplets(of.nrows(), of.ncols(), of.shape(), blocks).unwrap()
-}
 
 /// The scalars of the blocks of a whole matrix; those above the diagonal only if not `lower`.
 fn serial<T: Element>(h: &Cbc<T>, lower: bool) -> Csc<T> {

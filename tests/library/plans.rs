@@ -1,35 +1,12 @@
 //! Plans: every execution has the bits of the reference, and costs no memory and no read.
 
-use crate::common::device;
+use crate::common::{bits, device, executed, on_two_threads, real, row_and_column, shape, uniform};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, Plan, Planned, Product,
-    generate::{self, Values},
+    Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, Planned, Product, generate,
     plan::{Accum, Transpose},
     reference,
 };
 use half::f16;
-
-fn shape(rows: usize, cols: usize) -> BlockShape {
-    BlockShape::new(rows, cols).unwrap()
-}
-
-fn bits<T: Element>(matrix: &Cbc<T>) -> (&blockmul::matrix::Pattern, &[u8]) {
-    (matrix.pattern(), bytemuck::cast_slice(matrix.values()))
-}
-
-/// Uniform blocks of integers, small enough for sums in `f16`.
-fn uniform<T: Element>(rows: usize, cols: usize, block: BlockShape, seed: u64) -> Cbc<T> {
-    generate::Uniform { rows, cols, per_column: 4.min(rows), shape: block, values: Values::Integer, seed }
-        .matrix()
-        .unwrap()
-        .cast()
-}
-
-fn executed<M: Matrix>(plan: &Plan<M>, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> M {
-    let mut c = plan.output().unwrap();
-    plan.execute((a, b), &mut c).unwrap();
-    c.download().unwrap()
-}
 
 /// Shapes for all kernels: compiled ones, square and not, scalars, the general one, 32 in each
 /// place.
@@ -135,9 +112,7 @@ fn row_major_matrices_swap_operands_and_triangles() {
 
 #[test]
 fn alpha_and_beta() {
-    let a = generate::Uniform { rows: 50, cols: 50, per_column: 5, shape: shape(3, 3), seed: 5, ..Default::default() }
-        .matrix()
-        .unwrap();
+    let a = real(50, 50, 5, shape(3, 3), 5);
     let da = device().upload(&a).unwrap();
     let plan = Product::of(&da, &da).plan().unwrap();
     let product = reference::multiply(&a, &a).unwrap();
@@ -160,19 +135,7 @@ fn alpha_and_beta() {
 fn long_runs_are_cut_where_the_reference_cuts_them() {
     // A row times a column of this length: one run.
     for length in [1024, 1025, 2500] {
-        let a = generate::Uniform { rows: 1, cols: length, per_column: 1, shape: shape(2, 2), ..Default::default() }
-            .matrix()
-            .unwrap();
-        let b = generate::Uniform {
-            rows: length,
-            cols: 1,
-            per_column: length,
-            shape: shape(2, 2),
-            seed: 2,
-            ..Default::default()
-        }
-        .matrix()
-        .unwrap();
+        let (a, b) = row_and_column(length);
         let (da, db) = (device().upload(&a).unwrap(), device().upload(&b).unwrap());
         let plan = Product::of(&da, &db).plan().unwrap();
         assert_eq!(bits(&executed(&plan, &da, &db)), bits(&reference::multiply(&a, &b).unwrap()), "{length}");
@@ -282,20 +245,9 @@ fn a_thousand_executions_change_no_bit_take_no_memory_and_read_nothing() {
 
 #[test]
 fn two_threads_execute_one_plan() {
-    let a =
-        generate::Uniform { rows: 200, cols: 200, per_column: 6, shape: shape(3, 3), seed: 8, ..Default::default() }
-            .matrix()
-            .unwrap();
+    let a = real(200, 200, 6, shape(3, 3), 8);
     let da = device().upload(&a).unwrap();
     let plan = Product::of(&da, &da).plan().unwrap();
     let want = reference::multiply(&a, &a).unwrap();
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                for _ in 0..20 {
-                    assert_eq!(bits(&executed(&plan, &da, &da)), bits(&want));
-                }
-            });
-        }
-    });
+    on_two_threads(|| assert_eq!(bits(&executed(&plan, &da, &da)), bits(&want)));
 }

@@ -3,7 +3,12 @@
 #[path = "../outside.rs"]
 mod outside;
 
-use blockmul::{BlockShape, Cbc, Csc, Device, DeviceMatrix, Element, Matrix, Product, Result, product::Report};
+use blockmul::{
+    BlockShape, Cbc, Csc, Device, DeviceMatrix, Element, Matrix, Part, Plan, Planned, Product, Result,
+    generate::{self, Values},
+    matrix::Pattern,
+    product::Report,
+};
 use nalgebra::DMatrix;
 pub use outside::{data, device, python};
 use proptest::prelude::*;
@@ -20,14 +25,69 @@ pub fn to_host<M: Matrix>(
     options(Product::of(&on_device, other.as_ref().unwrap_or(&on_device))).run_to_host()
 }
 
-/// Checks for the same pattern and the same bits in every block; strides may differ.
+/// Checks for the same pattern, blocks of one shape, and the same bits in every block; strides may
+/// differ.
 pub fn equal<M: Matrix>(got: &M, want: &M, what: &str) {
     let (got, want) = (got.as_cbc(), want.as_cbc());
-    assert_eq!(got.pattern, want.pattern, "{what}: pattern");
+    assert_eq!((got.pattern, got.shape), (want.pattern, want.shape), "{what}: pattern and shape");
     for entry in 0..want.pattern.nnz() {
         let bits = |block: &[M::Element]| bytemuck::cast_slice::<_, u8>(block).to_vec();
         assert_eq!(bits(got.block(entry)), bits(want.block(entry)), "{what}: entry {entry}");
     }
+}
+
+/// The pattern and the bytes of the values, padding included.
+pub fn bits<T: Element>(matrix: &Cbc<T>) -> (&Pattern, &[u8]) {
+    (matrix.pattern(), bytemuck::cast_slice(matrix.values()))
+}
+
+pub fn shape(rows: usize, cols: usize) -> BlockShape {
+    BlockShape::new(rows, cols).unwrap()
+}
+
+/// Uniform blocks of integers, small enough for sums in `f16`.
+pub fn uniform<T: Element>(rows: usize, cols: usize, block: BlockShape, seed: u64) -> Cbc<T> {
+    generate::Uniform { rows, cols, per_column: 4.min(rows), shape: block, values: Values::Integer, seed }
+        .matrix()
+        .unwrap()
+        .cast()
+}
+
+/// Uniform blocks of real numbers.
+pub fn real(rows: usize, cols: usize, per_column: usize, shape: BlockShape, seed: u64) -> Cbc<f64> {
+    generate::Uniform { rows, cols, per_column, shape, seed, ..Default::default() }.matrix().unwrap()
+}
+
+/// A row and a column of this many 2x2 blocks of real numbers: their product is one run.
+pub fn row_and_column(length: usize) -> (Cbc<f64>, Cbc<f64>) {
+    (real(1, length, 1, shape(2, 2), 1), real(length, 1, length, shape(2, 2), 2))
+}
+
+/// The part of a matrix on one side of the diagonal.
+pub fn part<T: Element>(of: &Cbc<T>, part: Part) -> Cbc<T> {
+    let keep = |row: usize, col: usize| match part {
+        Part::Full => true,
+        Part::Lower => row >= col,
+        _ => row <= col,
+    };
+    let blocks = of.blocks().filter(|&(i, j, _)| keep(i, j)).map(|(i, j, block)| (i, j, block.into_owned()));
+    Cbc::from_triplets(of.nrows(), of.ncols(), of.shape(), blocks).unwrap()
+}
+
+/// The output of one execution of a plan.
+pub fn executed<M: Matrix>(plan: &Plan<M>, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> M {
+    let mut c = plan.output().unwrap();
+    plan.execute((a, b), &mut c).unwrap();
+    c.download().unwrap()
+}
+
+/// Executes something on two threads at once, 20 times on each.
+pub fn on_two_threads(execute: impl Fn() + Sync) {
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| (0..20).for_each(|_| execute()));
+        }
+    });
 }
 
 /// A small generator: SplitMix64 (Steele, Lea, Flood 2014).

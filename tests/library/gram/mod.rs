@@ -5,7 +5,7 @@ mod operator;
 mod refusals;
 mod weighted;
 
-use crate::common::{Random, device};
+use crate::common::{Random, device, shape};
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, Planned, Product,
     foreign::Marker,
@@ -23,10 +23,6 @@ use nalgebra::DMatrix;
 const WEIGHTED: [Weights<(), ()>; 3] = [Weights::BlockRows(()), Weights::Rows(()), Weights::BlockRows(())];
 
 const PARTS: [Part; 3] = [Part::Full, Part::Lower, Part::Upper];
-
-fn shape(rows: usize, cols: usize) -> BlockShape {
-    BlockShape::new(rows, cols).unwrap()
-}
 
 /// Pattern, shape and the bytes of each block.
 type Bits = (blockmul::matrix::Pattern, BlockShape, Vec<Vec<u8>>);

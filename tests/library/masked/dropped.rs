@@ -26,14 +26,8 @@ fn check_dropped<M: Matrix<Element: Field> + PartialEq + std::fmt::Debug>(a: &M,
 
 #[test]
 fn products_without_their_small_entries() {
-    let a =
-        generate::Uniform { rows: 900, cols: 800, per_column: 12, shape: shape(1, 1), seed: 4, ..Default::default() }
-            .matrix()
-            .unwrap();
-    let b =
-        generate::Uniform { rows: 800, cols: 1000, per_column: 12, shape: shape(1, 1), seed: 5, ..Default::default() }
-            .matrix()
-            .unwrap();
+    let a = real(900, 800, 12, shape(1, 1), 4);
+    let b = real(800, 1000, 12, shape(1, 1), 5);
     for threshold in [
         Threshold::absolute(0.3),
         Threshold::relative(0.2),
@@ -43,12 +37,7 @@ fn products_without_their_small_entries() {
         assert!(check_dropped(&a, &b, threshold) > 1000);
         assert!(check_dropped(&a.cast::<f32>(), &b.cast(), threshold) > 1000);
     }
-    let (a, b) = (
-        generate::Uniform { rows: 300, cols: 200, per_column: 6, shape: shape(3, 6), seed: 4, ..Default::default() }
-            .matrix(),
-        uniform(200, 300, shape(6, 3), 5),
-    );
-    let a = a.unwrap();
+    let (a, b) = (real(300, 200, 6, shape(3, 6), 4), uniform(200, 300, shape(6, 3), 5));
     assert!(check_dropped(&a, &b, Threshold::absolute(5.0)) > 100);
     let by_rows = |matrix: &Cbc<f64>| Bsr::from_transpose(matrix.transpose());
     assert!(check_dropped(&by_rows(&a), &by_rows(&b), Threshold::relative(0.3)) > 100);

@@ -3,9 +3,9 @@
 mod dropped;
 mod triple;
 
-use crate::common::{self, FAMILIES, Family, device, places};
+use crate::common::{self, FAMILIES, Family, bits, device, executed, places, real, row_and_column, shape, uniform};
 use blockmul::{
-    BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Plan, Planned, Product,
+    BlockShape, Bsr, Cbc, Csc, Csr, Device, Element, Error, Matrix, Planned, Product,
     element::Field,
     generate::{self, Values},
     matrix::{Pattern, Threshold, drop_below},
@@ -13,21 +13,6 @@ use blockmul::{
     reference,
 };
 use half::f16;
-
-fn shape(rows: usize, cols: usize) -> BlockShape {
-    BlockShape::new(rows, cols).unwrap()
-}
-
-fn bits<T: Element>(matrix: &Cbc<T>) -> (&Pattern, &[u8]) {
-    (matrix.pattern(), bytemuck::cast_slice(matrix.values()))
-}
-
-fn uniform<T: Element>(rows: usize, cols: usize, block: BlockShape, seed: u64) -> Cbc<T> {
-    generate::Uniform { rows, cols, per_column: 4.min(rows), shape: block, values: Values::Integer, seed }
-        .matrix()
-        .unwrap()
-        .cast()
-}
 
 /// A pattern of a family, with ones as values.
 fn mask(family: Family, rows: usize, cols: usize, seed: u64) -> Csc<f64> {
@@ -58,12 +43,6 @@ fn products_on(a: &Pattern, b: &Pattern, mask: &Pattern) -> u64 {
         b.column(col).iter().map(|&k| a.column(k as usize).iter().filter(on_mask).count() as u64).sum::<u64>()
     };
     (0..b.ncols()).map(of_column).sum()
-}
-
-fn executed<M: Matrix>(plan: &Plan<M>, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> M {
-    let mut c = plan.output().unwrap();
-    plan.execute((a, b), &mut c).unwrap();
-    c.download().unwrap()
 }
 
 /// Shapes for all kernels: scalars, compiled ones, square and not, and the general one.
@@ -128,19 +107,7 @@ fn masks_of_every_family_and_operands_of_every_family() {
 fn real_values_and_runs_that_are_cut() {
     // A row times a column of this length: runs around a piece of 1024, and a run of three pieces.
     for length in [1023, 1024, 1025, 2500] {
-        let a = generate::Uniform { rows: 1, cols: length, per_column: 1, shape: shape(2, 2), ..Default::default() }
-            .matrix()
-            .unwrap();
-        let b = generate::Uniform {
-            rows: length,
-            cols: 1,
-            per_column: length,
-            shape: shape(2, 2),
-            seed: 2,
-            ..Default::default()
-        }
-        .matrix()
-        .unwrap();
+        let (a, b) = row_and_column(length);
         let m = mask(Family::Uniform, 1, 1, 1);
         let (da, db, dm) = (device().upload(&a).unwrap(), device().upload(&b).unwrap(), device().upload(&m).unwrap());
         let plan = Product::of(&da, &db).mask(&dm.pattern()).plan().unwrap();
@@ -207,16 +174,8 @@ fn masks_are_refused_where_they_do_not_fit() {
 fn a_memory_limit_cuts_the_mask_into_bands_of_the_same_bits() {
     // A product with many terms for each entry of C, of blocks: those of scalars on CPUs take no
     // memory for products.
-    let a =
-        generate::Uniform { rows: 400, cols: 400, per_column: 40, shape: shape(2, 1), seed: 4, ..Default::default() }
-            .matrix()
-            .unwrap()
-            .cast::<f32>();
-    let b =
-        generate::Uniform { rows: 400, cols: 400, per_column: 40, shape: shape(1, 2), seed: 5, ..Default::default() }
-            .matrix()
-            .unwrap()
-            .cast::<f32>();
+    let a = real(400, 400, 40, shape(2, 1), 4).cast::<f32>();
+    let b = real(400, 400, 40, shape(1, 2), 5).cast::<f32>();
     let whole = reference::multiply(&a, &b).unwrap();
     let (da, db) = (device().upload(&a).unwrap(), device().upload(&b).unwrap());
     let dm = device().upload(&whole).unwrap();

@@ -52,9 +52,7 @@ fn triple_and_masked_executions_take_no_memory_and_read_nothing() {
     let device = Device::open(device().info()).unwrap(); // counters of its own
     let a =
         generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix().unwrap();
-    let r = generate::Uniform { rows: 60, cols: 20, per_column: 2, shape: shape(3, 2), seed: 3, ..Default::default() }
-        .matrix()
-        .unwrap();
+    let r = real(60, 20, 2, shape(3, 2), 3);
     let (mut da, dr) = (device.upload(&a).unwrap(), device.upload(&r).unwrap());
     let triple = Product::of(dr.t(), &da).times(&dr).plan().unwrap();
     let masked = Product::of(&da, &da).mask(&da.pattern()).plan().unwrap();

@@ -8,7 +8,7 @@ mod refusals;
 mod repeated;
 mod solver;
 
-use crate::common::device;
+use crate::common::{device, shape};
 use blockmul::{
     BlockShape, Bsr, Cbc, Device, DeviceMatrix, DeviceVector, Error, Part, Planned, Product,
     element::Real,
@@ -20,10 +20,6 @@ use blockmul::{
     solver::{Damping, Elimination, Form, Formed, Implicit, NormalEquations, Reduced},
 };
 use nalgebra::{DMatrix, DVector};
-
-fn shape(rows: usize, cols: usize) -> BlockShape {
-    BlockShape::new(rows, cols).unwrap()
-}
 
 /// Normal equations [U W; Wᵀ V] and their right-hand side.
 #[derive(Clone)]

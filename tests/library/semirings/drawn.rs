@@ -122,30 +122,25 @@ fn vector<T: Numbers, V: Numbers + VectorElement<T>>(random: &mut Random) {
     );
 }
 
+fn products(random: &mut Random, of_each: usize, masked: bool) {
+    for _ in 0..of_each {
+        product::<f64>(random, masked);
+        product::<f32>(random, masked);
+        product::<f16>(random, masked);
+        product::<u32>(random, masked);
+        product::<i32>(random, masked);
+    }
+    product::<u8>(random, masked);
+}
+
 #[test]
 fn products_by_any_method() {
-    let random = &mut Random(1);
-    for _ in 0..5 {
-        product::<f64>(random, false);
-        product::<f32>(random, false);
-        product::<f16>(random, false);
-        product::<u32>(random, false);
-        product::<i32>(random, false);
-    }
-    product::<u8>(random, false);
+    products(&mut Random(1), 5, false);
 }
 
 #[test]
 fn products_on_masks() {
-    let random = &mut Random(2);
-    for _ in 0..4 {
-        product::<f64>(random, true);
-        product::<f32>(random, true);
-        product::<f16>(random, true);
-        product::<u32>(random, true);
-        product::<i32>(random, true);
-    }
-    product::<u8>(random, true);
+    products(&mut Random(2), 4, true);
 }
 
 #[test]

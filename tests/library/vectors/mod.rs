@@ -9,12 +9,8 @@ mod mixed;
 mod plans;
 mod sums;
 
-use crate::common::Random;
-use blockmul::{BlockShape, Element, Matrix};
-
-fn shape(rows: usize, cols: usize) -> BlockShape {
-    BlockShape::new(rows, cols).unwrap()
-}
+use crate::common::{Random, shape};
+use blockmul::{Element, Matrix};
 
 fn bits<T: Element>(values: &[T]) -> &[u8] {
     bytemuck::cast_slice(values)

@@ -1,10 +1,9 @@
 //! Products, norms and scaled rows and columns.
 use super::{bits, reals, scalar_sides, shape};
-use crate::common::{FAMILIES, Family, Random, blocks, device};
+use crate::common::{FAMILIES, Family, Random, blocks, device, real};
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Csr, Element, Matrix, Planned,
     element::Field,
-    generate,
     plan::{Accum, Apply, Norms},
     product::Factor,
     reference,
@@ -146,10 +145,7 @@ fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
 /// A row's sum has the order of a product with a matrix of one column.
 #[test]
 fn a_vector_is_a_matrix_of_one_column() {
-    let a =
-        generate::Uniform { rows: 40, cols: 3000, per_column: 30, shape: shape(3, 2), seed: 4, ..Default::default() }
-            .matrix()
-            .unwrap();
+    let a = real(40, 3000, 30, shape(3, 2), 4);
     let x = reals::<f64>(a.scalar_cols(), 5);
     let column = Cbc::from_triplets(
         a.ncols(),
