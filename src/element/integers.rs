@@ -1,6 +1,24 @@
 //! Integers as elements for semirings: `u32`, `i32`, and `u8` for truth values.
 use super::{Arithmetic, Element, ElementType};
 
+/// Sums and products that wrap around, in an implementation of [`Arithmetic`].
+macro_rules! wrapping {
+    () => {
+        #[inline]
+        fn nearest(number: f64) -> Self {
+            number.round_ties_even() as Self
+        }
+        #[inline]
+        fn plus(self, other: Self) -> Self {
+            self.wrapping_add(other)
+        }
+        #[inline]
+        fn times(self, other: Self) -> Self {
+            self.wrapping_mul(other)
+        }
+    };
+}
+
 impl Arithmetic for u32 {
     const ZERO: Self = 0;
     const NEUTRAL: Self = 0;
@@ -8,18 +26,7 @@ impl Arithmetic for u32 {
     const HIGHEST: Self = u32::MAX;
     const CL_LOWEST: &'static str = "0u";
     const CL_HIGHEST: &'static str = "UINT_MAX";
-    #[inline]
-    fn nearest(number: f64) -> Self {
-        number.round_ties_even() as u32
-    }
-    #[inline]
-    fn plus(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
-    #[inline]
-    fn times(self, other: Self) -> Self {
-        self.wrapping_mul(other)
-    }
+    wrapping!();
     #[inline]
     fn length(self, other: Self, _: Self) -> Self {
         self.saturating_add(other)
@@ -36,18 +43,7 @@ impl Arithmetic for i32 {
     const HIGHEST: Self = i32::MAX;
     const CL_LOWEST: &'static str = "INT_MIN";
     const CL_HIGHEST: &'static str = "INT_MAX";
-    #[inline]
-    fn nearest(number: f64) -> Self {
-        number.round_ties_even() as i32
-    }
-    #[inline]
-    fn plus(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
-    #[inline]
-    fn times(self, other: Self) -> Self {
-        self.wrapping_mul(other)
-    }
+    wrapping!();
     #[inline]
     fn length(self, other: Self, none: Self) -> Self {
         let far = if none == Self::LOWEST { Self::HIGHEST } else { Self::LOWEST };

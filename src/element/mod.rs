@@ -23,7 +23,7 @@ pub use order::Order;
 pub(crate) use scaling::Scaling;
 pub use semiring::Semiring;
 pub use values::AnyValues;
-pub(crate) use values::{AnySlice, AnySliceMut, Listed, move_values, with_type, with_values};
+pub(crate) use values::{AnySlice, AnySliceMut, Listed, move_values, with_type, with_type_of, with_values};
 pub use vector_element::VectorElement;
 pub(crate) use widened::Widened;
 pub use word_type::Any;

@@ -102,38 +102,29 @@ macro_rules! move_values {
     };
 }
 
-/// Evaluates an expression with a name for the element type. It is compiled once for each type.
-macro_rules! with_type {
-    ($element:expr, $name:ident => $result:expr) => {
+/// Evaluates an expression with a name for the element type, if it is one of these types. It is
+/// compiled once for each type.
+macro_rules! with_type_of {
+    ($element:expr, $name:ident => $result:expr, $($of:ident: $type:ty),+ $(; $others:pat => $other:expr)?) => {
         match $element {
-            ElementType::F64 => {
-                type $name = f64;
+            $(ElementType::$of => {
+                type $name = $type;
                 $result
-            }
-            ElementType::F32 => {
-                type $name = f32;
-                $result
-            }
-            ElementType::F16 => {
-                type $name = half::f16;
-                $result
-            }
-            ElementType::U32 => {
-                type $name = u32;
-                $result
-            }
-            ElementType::I32 => {
-                type $name = i32;
-                $result
-            }
-            ElementType::U8 => {
-                type $name = u8;
-                $result
-            }
+            })+
+            $($others => $other,)?
         }
     };
 }
-pub(crate) use {move_values, with_type, with_values};
+
+/// Does as `with_type_of` with all element types.
+macro_rules! with_type {
+    ($element:expr, $name:ident => $result:expr) => {
+        $crate::element::with_type_of!(
+            $element, $name => $result, F64: f64, F32: f32, F16: half::f16, U32: u32, I32: i32, U8: u8
+        )
+    };
+}
+pub(crate) use {move_values, with_type, with_type_of, with_values};
 
 macro_rules! listed {
     ($($number:ident as $name:ident),+) => { $(

@@ -15,25 +15,10 @@ use std::{
 /// Evaluates an expression with the name of a type of [`Length`].
 macro_rules! with_length {
     ($element:expr, $name:ident => $result:expr) => {
-        match $element {
-            ElementType::F64 => {
-                type $name = f64;
-                $result
-            }
-            ElementType::F32 => {
-                type $name = f32;
-                $result
-            }
-            ElementType::U32 => {
-                type $name = u32;
-                $result
-            }
-            ElementType::I32 => {
-                type $name = i32;
-                $result
-            }
-            ElementType::F16 | ElementType::U8 => unreachable!("no length"),
-        }
+        $crate::element::with_type_of!(
+            $element, $name => $result, F64: f64, F32: f32, U32: u32, I32: i32;
+            ElementType::F16 | ElementType::U8 => unreachable!("no length")
+        )
     };
 }
 pub(super) use with_length;
