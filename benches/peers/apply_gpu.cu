@@ -207,15 +207,9 @@ template <class T> static bool measured(cusparseHandle_t handle, const Truth &tr
 }
 
 static int run(int argc, char **argv) {
-    cudaDeviceProp device;
     cusparseHandle_t handle;
-    int number = 0;
     bool whole = true;
-    check(cudaGetDeviceProperties(&device, 0));
-    check(cusparseCreate(&handle));
-    check(cusparseGetVersion(handle, &number));
-    std::string version = std::to_string(number);
-    int files = arguments(argc, argv, "cusparse", version.c_str(), device.name);
+    int files = begun(argc, argv, &handle);
     for (int i = 1; i < files; i++) {
         Blocks m = read_blocks(argv[i]), scalars = expanded(&m), size;
         Truth truth = know_applied(&m, &size);
@@ -228,10 +222,4 @@ static int run(int argc, char **argv) {
     return whole ? 0 : 1;
 }
 
-int main(int argc, char **argv) {
-    try {
-        return run(argc, argv);
-    } catch (const std::exception &error) {
-        die(argv[0], error.what());
-    }
-}
+int main(int argc, char **argv) { return status_of(run, argc, argv); }

@@ -168,15 +168,9 @@ template <class T> static void all_variants(cusparseHandle_t handle, const Truth
     free_matrix(product.a), free_matrix(product.b), cudaFree(x);
 }
 
-int main(int argc, char **argv) {
-    cudaDeviceProp device;
+static int run(int argc, char **argv) {
     cusparseHandle_t handle;
-    int number = 0;
-    check(cudaGetDeviceProperties(&device, 0));
-    check(cusparseCreate(&handle));
-    check(cusparseGetVersion(handle, &number));
-    std::string version = std::to_string(number);
-    int files = arguments(argc, argv, "cusparse", version.c_str(), device.name);
+    int files = begun(argc, argv, &handle);
     for (int i = 1; i < files; i++) {
         Blocks a = read_blocks(argv[i]), b = partner(&a);
         Truth truth = know(&a, &b);
@@ -184,4 +178,7 @@ int main(int argc, char **argv) {
         all_variants<double>(handle, truth, left, right);
         all_variants<float>(handle, truth, left, right);
     }
+    return 0;
 }
+
+int main(int argc, char **argv) { return status_of(run, argc, argv); }

@@ -273,19 +273,13 @@ static bool measured(cusparseHandle_t handle, cublasHandle_t blas, const Truth &
 }
 
 static int run(int argc, char **argv) {
-    cudaDeviceProp device;
     cusparseHandle_t handle;
     cublasHandle_t blas;
-    int number = 0;
     bool whole = true;
-    check(cudaGetDeviceProperties(&device, 0));
-    check(cusparseCreate(&handle));
     check(cublasCreate(&blas));
     check(cublasSetMathMode(blas, CUBLAS_DEFAULT_MATH)); /* which keeps all bits of f32 */
-    check(cusparseGetVersion(handle, &number));
-    std::string version = std::to_string(number);
     const char *given = columns_option(&argc, argv);
-    int files = arguments(argc, argv, "cusparse", version.c_str(), device.name);
+    int files = begun(argc, argv, &handle);
     for (int i = 1; i < files; i++) {
         Blocks m = matrix_of(argv[i]), scalars = expanded(&m);
         const char *list = columns_wanted(given, argv[i]);
@@ -303,10 +297,4 @@ static int run(int argc, char **argv) {
     return whole ? 0 : 1;
 }
 
-int main(int argc, char **argv) {
-    try {
-        return run(argc, argv);
-    } catch (const std::exception &error) {
-        die(argv[0], error.what());
-    }
-}
+int main(int argc, char **argv) { return status_of(run, argc, argv); }

@@ -5,6 +5,7 @@
 #include <cusparse.h>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 static void check(cudaError_t status) {
@@ -13,6 +14,27 @@ static void check(cudaError_t status) {
 
 static void check(cusparseStatus_t status) {
     if (status != CUSPARSE_STATUS_SUCCESS) throw std::runtime_error(cusparseGetErrorString(status));
+}
+
+/* Makes a handle, and gives the number of files as `arguments` does; the records have the version of cuSPARSE and the device. */
+static int begun(int argc, char **argv, cusparseHandle_t *handle) {
+    static cudaDeviceProp device;
+    static std::string version;
+    int number = 0;
+    check(cudaGetDeviceProperties(&device, 0));
+    check(cusparseCreate(handle));
+    check(cusparseGetVersion(*handle, &number));
+    version = std::to_string(number);
+    return arguments(argc, argv, "cusparse", version.c_str(), device.name);
+}
+
+/* The status of a program; what it throws is its last message. */
+static int status_of(int (*run)(int, char **), int argc, char **argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::exception &error) {
+        die(argv[0], error.what());
+    }
 }
 
 /* Memory of the device that is freed with its owner. */

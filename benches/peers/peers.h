@@ -1,5 +1,5 @@
 /* What the peers in C, C++ and CUDA share: BSR1 files (see inputs.py), the check of a product (see blocks.py, which says how), records of
-   the benchmark's schema. A program calls `arguments`, then for each file `read_blocks`, `know`, and for each variant `fault_of` and
+   the benchmark's schema. It repeats what blocks.py has, since a peer is timed and checked in its library's language. A program calls `arguments`, then for each file `read_blocks`, `know`, and for each variant `fault_of` and
    `record` or `fault`. Everything is freed by the end of the process but what a round of the clock makes. */
 #pragma once
 #include <math.h>
@@ -29,7 +29,7 @@ typedef struct {
     int64_t x_size, y_size;
 } Truth;
 
-static void die(const char *what, const char *why) {
+__attribute__((noreturn)) static void die(const char *what, const char *why) {
     fprintf(stderr, "%s: %s\n", what, why);
     exit(2);
 }
