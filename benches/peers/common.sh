@@ -1,4 +1,5 @@
-# What run-cpu, run-gpu and run-iteration share. Sets `here`, `out` (the folder given first, default target/peers) and `names` (the matrices given after it).
+# What run-cpu, run-gpu and run-iteration share: they build and start programs, which the shell does best; peers and the table are in the
+# languages of the libraries. Sets `here`, `out` (the folder given first, default target/peers) and `names` (the matrices given after it).
 # PYTHON names the Python to use, BLOCKMUL the binary, LAB the laboratory's, BLOCKMUL_ARGS more arguments for `blockmul bench`, ROUNDS and PATIENCE
 # the options of every program; PEERS, a list such as "mkl blockmul", what is measured anew, the rest of the table being that of the last run.
 # DENSE, a list such as "random:4000:0.98" or one that is empty, has products with dense matrices measured on the files and on these too;
@@ -32,7 +33,7 @@ imports() { "$python" -c "import $1" 2>/dev/null; }
 # The matrices named, or else those of set $1, as `files`.
 make_inputs() {
     [ ${#names[@]} -gt 0 ] || names=("$1")
-    mapfile -t names < <("$python" -c "import sys; sys.path.insert(0, '$here'); import inputs; print(*inputs.named(sys.argv[1:]), sep='\n')" "${names[@]}")
+    mapfile -t names < <("$python" "$here/inputs.py" "$out/matrices" --list "${names[@]}")
     files=()
     for name in "${names[@]}"; do
         "$python" "$here/inputs.py" "$out/matrices" "$name" || left_out "$name" "not made" &

@@ -1,9 +1,11 @@
 """Makes the matrices that the peers and `blockmul bench` are timed on, as files NAME.bsr. Needs NumPy alone.
 
-    python benches/peers/inputs.py FOLDER [--shrink N] [NAME | SET ...]
+    python benches/peers/inputs.py FOLDER [--shrink N] [--list] [NAME | SET ...]
 
 The same files on every machine: patterns from seeded generators, values small positive integers, so that sums are exact in f64 and f32
 and no entry cancels. Sets are gpu, cpu, sizes, apply-gpu and apply-cpu; without names: all. `--shrink N` makes them N times smaller, for tests.
+`--list` prints the names, and makes nothing. What `blockmul generate` makes is other data: these matrices are made where there is no
+blockmul, for peers that are timed alone.
 
 A file holds `BSR1` as an i64, block rows, block columns, blocks, height and width of a block (i64), offsets and columns (i32), then
 the values (f64), blocks row-major. A square matrix is multiplied by itself, another by its transpose.
@@ -197,11 +199,6 @@ SETS = {
 }
 
 
-def named(names):
-    """The names, those of a set in its place."""
-    return [one for name in names for one in SETS.get(name, [name])]
-
-
 def write(path, offsets, columns, ncols, shape):
     values = np.random.default_rng(9).integers(1, LARGEST_VALUE, len(columns) * shape[0] * shape[1], np.int8, endpoint=True)
     with open(path, "wb") as file:
@@ -219,10 +216,15 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*SETS, *every]))
     parser.add_argument("--shrink", type=int, default=1)
+    parser.add_argument("--list", action="store_true")
     args = parser.parse_intermixed_args()
+    names = [one for name in args.names or every for one in SETS.get(name, [name])]
+    if args.list:
+        print(*names, sep="\n")
+        return
     SHRINK = args.shrink
     args.folder.mkdir(parents=True, exist_ok=True)
-    for name in named(args.names or every):
+    for name in names:
         if name not in every:
             parser.error(f"no matrix {name!r}")
         made, shape = every[name]
