@@ -1,5 +1,5 @@
-//! Verifies products with vectors: bit for bit if the order of a sum is known, otherwise within
-//! rounding.
+//! Verification of products with vectors: bit for bit where the order of a sum is known, else
+//! within rounding.
 use crate::{
     Error, Result, Semiring, Weights,
     element::{AnyValues, Order},
@@ -8,8 +8,8 @@ use crate::{
     reference::{multiply_any_vector, multiply_any_vector_gram},
 };
 
-/// Number of elements of y that differ from A·x, or from Aᵀ·x, as computed by the reference. They
-/// are compared bit for bit, or within rounding if a sum has the order [`Order::Arrival`].
+/// Number of elements of y that are not those of A·x, or of Aᵀ·x, by the reference: bit for bit,
+/// or within rounding if the order of a sum is that of [`Order::Arrival`].
 ///
 /// ```
 /// use blockmul::element::{AnyValues, Order};
@@ -42,8 +42,8 @@ pub fn verify_vector<'a>(
     Ok(beyond_rounding(y, &want, &sizes, (most_terms(a), 1)))
 }
 
-/// As [`verify_vector`] for y = Jᵀ·(W·(J·x)). The orders are those of the product with J and of that
-/// with Jᵀ.
+/// As [`verify_vector`] for y = Jᵀ·(W·(J·x)). The orders are those of the product with J and of
+/// that with Jᵀ.
 ///
 /// # Errors
 /// As [`multiply_any_vector_gram`], and those of [`verify_vector`].
@@ -75,7 +75,7 @@ fn roundings(j: Factor<'_, AnyMatrix>, weights: Option<Weights<&AnyMatrix, &AnyV
     (terms + of_information + usize::from(numbers.is_some()), 3)
 }
 
-/// Refuses a y whose length or type differs from the product's.
+/// Refuses a y that cannot be the product.
 fn check(y: &AnyValues, want: &AnyValues) -> Result<()> {
     let (found, expected) = (y.len(), want.len());
     if found != expected {
@@ -88,13 +88,13 @@ fn check(y: &AnyValues, want: &AnyValues) -> Result<()> {
     Ok(())
 }
 
-/// Number of elements whose bits differ. All NaN count as equal.
+/// Number of elements with other bits; one NaN is as good as another.
 ///
 /// # Panics
-/// If the numbers of elements differ.
+/// If there are fewer elements on one side than on the other.
 pub fn different(found: &AnyValues, want: &AnyValues) -> usize {
     assert_eq!(found.len(), want.len(), "elements to compare");
-    // Different numbers, and zeros of different signs, have different bits as `f64`.
+    // As `f64` other numbers, and zeros of two signs, have other bits.
     let same = |at: usize| {
         let (found, want) = (found.number(at), want.number(at));
         found.to_bits() == want.to_bits() || (found.is_nan() && want.is_nan())
@@ -102,13 +102,12 @@ pub fn different(found: &AnyValues, want: &AnyValues) -> usize {
     (0..found.len()).filter(|&at| !same(at)).count()
 }
 
-/// Number of elements that differ by more than rounding. Each element is the result of sums with at
-/// most `terms` terms in total, whose magnitudes add up to `sizes`; `stored` of the sums are stored
-/// one after another. All NaN count as equal. An infinite element counts as different unless both
-/// are infinite.
+/// Number of elements that differ by more than rounding: of sums of at most `terms` terms each,
+/// whose sizes add up to `sizes`, `stored` of them one after another. One NaN is as good as
+/// another. What is infinite in one is beyond rounding, unless both are.
 ///
 /// # Panics
-/// If the numbers of elements in the three differ.
+/// If there are fewer elements in one of the three than in another.
 pub fn beyond_rounding(
     found: &AnyValues,
     want: &AnyValues,
@@ -184,8 +183,8 @@ mod tests {
         Ok(())
     }
 
-    /// A row of a large number and 33 ones, which 32 lanes add in another order. This shows for A·x
-    /// if the number is 2^53, and for A·(Aᵀ·x) if its square is 2^54.
+    /// A row of a large number and 33 ones, which 32 lanes add otherwise: of A·x if the number is
+    /// 2^53, of A·(Aᵀ·x) if its square is 2^54.
     #[test]
     fn results_are_compared_in_the_orders_of_both_products() -> Result<()> {
         let [long, lanes] = [Order::Ascending, Order::Lanes];

@@ -1,5 +1,5 @@
-//! Parameters that are tuples: pairs of one type, such as `(rows, cols)`. What else travels together
-//! is a struct, or several parameters.
+//! Parameters that are tuples: pairs of one type, such as `(rows, cols)`. What else travels
+//! together is a struct, or several parameters.
 use super::{File, files_of};
 use std::collections::BTreeSet;
 
