@@ -118,8 +118,9 @@ void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha
         return item > 0 ? shared[item - 1] : 0;                                                                       \
     }
 
-// Returns the column of an entry, or the segment of an element: the last of the columns from `first`
-// to `last` that begins at or before it. All later columns that begin at the same place are empty.
+// Returns the column of an entry, or the segment of an element: the last of the columns from
+// `first` to `last` that begins at or before it. All later columns that begin at the same place are
+// empty.
 uint column_between(global const uint* col_ptr, uint first, uint last, uint entry)
 {
     while (first < last) {

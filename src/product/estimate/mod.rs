@@ -113,7 +113,7 @@ pub(crate) fn estimate(conditions: &Conditions<'_>, a: Stored<'_>, b: Option<Sto
             ranges::bound(&memory, &counted, free_bytes)?
         }
         EngineChoice::Adaptive(_, numbers) => {
-            let memory = AdaptiveMemory::new(info, (&tuning, &numbers), (element, nrows), consumer);
+            let memory = AdaptiveMemory::new(info, &tuning, &numbers, element, nrows, consumer);
             adaptive::bound(&memory, &counted, free_bytes)?
         }
         EngineChoice::Esc => Bound { bands: None, peak_bytes: 0 },

@@ -234,7 +234,7 @@ mod tests {
             // Landmarks that are seen while the path passes them.
             (true, Structure { u: poses(800, 100, random), w: landmarks(800, 200, 5, 5, random), c: 3, p: 2 }),
             (true, Structure { u: poses(800, 800, random), w: landmarks(800, 100, 6, 12, random), c: 6, p: 3 }),
-            // Beacons seen from afar: first from enough poses for the bound to decide, then from fewer.
+            // Distant beacons: first with enough poses for the bound to decide, then with fewer.
             (false, Structure { u: poses(800, 100, random), w: landmarks(800, 12, 200, 800, random), c: 3, p: 2 }),
             (false, Structure { u: poses(800, 100, random), w: landmarks(800, 60, 40, 800, random), c: 3, p: 2 }),
             (false, Structure { u: poses(800, 100, random), w: landmarks(800, 40, 100, 200, random), c: 6, p: 3 }),

@@ -137,7 +137,7 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
             return Ok(band);
         }
         let available = Need { bytes: free_bytes, largest: memory.info.max_alloc_bytes };
-        let need = memory.need(&band.sizes, (0, false), entries);
+        let need = memory.need(&band.sizes, 0, false, entries);
         Err(too_long(format!("column {}", self.first + self.next), band.sizes.products(), need, available, kept_bytes))
     }
 }

@@ -57,7 +57,7 @@ pub(in crate::product) fn bound(
     if let Some(bytes) = need_of_one_band(memory, &sizes, of.all_entries(), free_bytes) {
         return Ok(Bound { bands: Some(1), peak_bytes: bytes.max(tried) });
     }
-    Ok(Bound { bands: Some(most_bands(memory, (&rules, sizes.samples), columns, free_bytes)?), peak_bytes: free_bytes })
+    Ok(Bound { bands: Some(most_bands(memory, &rules, sizes.samples, columns, free_bytes)?), peak_bytes: free_bytes })
 }
 
 /// Upper bound of the memory of all columns in one band, with at most `entries` entries of C.
@@ -67,9 +67,9 @@ fn need_of_one_band(memory: &AdaptiveMemory<'_>, sizes: &ClassSizes, entries: u6
         AdaptiveBand::whole(memory, sizes, free_bytes).filter(|band| band.admits(memory, entries, free_bytes))?;
     let keeps_keys = memory.keeps_keys(sizes, band.room, free_bytes);
     let counted = EntriesOfC::counted(sizes, entries);
-    let need = memory.need(sizes, (band.room, keeps_keys), counted).bytes;
+    let need = memory.need(sizes, band.room, keeps_keys, counted).bytes;
     // Before ESC's columns are computed, it is asked whether the expected entries fit.
-    let expected = memory.need(sizes, (band.room, false), EntriesOfC::expected(sizes, band.room)).bytes;
+    let expected = memory.need(sizes, band.room, false, EntriesOfC::expected(sizes, band.room)).bytes;
     Some(if sizes.of(Class::Rest).columns > 0 { need.max(expected) } else { need })
 }
 
@@ -78,7 +78,8 @@ fn need_of_one_band(memory: &AdaptiveMemory<'_>, sizes: &ClassSizes, entries: u6
 /// such a band in it, so there are at most as many further ends in each round of halving.
 fn most_bands(
     memory: &AdaptiveMemory<'_>,
-    (rules, samples): (&ClassRules, [u32; 2]),
+    rules: &ClassRules,
+    samples: [u32; 2],
     columns: Vec<Column>,
     free_bytes: u64,
 ) -> Result<usize> {

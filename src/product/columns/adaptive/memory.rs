@@ -76,8 +76,10 @@ impl<'a> AdaptiveMemory<'a> {
 
     pub fn new(
         info: &'a DeviceInfo,
-        (esc, adaptive): (&'a Tuning, &'a AdaptiveTuning),
-        (element, rows): (ElementType, usize),
+        esc: &'a Tuning,
+        adaptive: &'a AdaptiveTuning,
+        element: ElementType,
+        rows: usize,
         consumer: Option<DropMemory>,
     ) -> Self {
         let by_esc = EntryMemory::new(element, esc, rows, element.bytes(), 1);
@@ -91,7 +93,7 @@ impl<'a> AdaptiveMemory<'a> {
 
     /// Whether a band fits `free_bytes` bytes if C has these entries.
     pub fn fits_with(&self, band: &ClassSizes, room: u64, entries: EntriesOfC, free_bytes: u64) -> bool {
-        band.products() < Limits::MAX_PRODUCTS && self.is_within(&self.need(band, (room, false), entries), free_bytes)
+        band.products() < Limits::MAX_PRODUCTS && self.is_within(&self.need(band, room, false, entries), free_bytes)
     }
 
     /// Whether the sorted keys of a band are kept between its count and its sums. They are kept if
@@ -99,7 +101,7 @@ impl<'a> AdaptiveMemory<'a> {
     /// entries C has.
     pub fn keeps_keys(&self, band: &ClassSizes, room: u64, free_bytes: u64) -> bool {
         self.are_few(self.keys_bytes(band, &mut Largest(0)))
-            && self.is_within(&self.need(band, (room, true), EntriesOfC::most(band)), free_bytes)
+            && self.is_within(&self.need(band, room, true, EntriesOfC::most(band)), free_bytes)
     }
 
     /// Whether keys are few enough to be kept. If products meet, keys take more memory than C.
@@ -119,7 +121,7 @@ impl<'a> AdaptiveMemory<'a> {
 
     /// Memory that a band needs, with room for `room` rows at first. Sorted keys count if they are
     /// kept. The columns of ESC have upper bounds of their sizes.
-    pub fn need(&self, band: &ClassSizes, (room, keeps_keys): (u64, bool), entries: EntriesOfC) -> Need {
+    pub fn need(&self, band: &ClassSizes, room: u64, keeps_keys: bool, entries: EntriesOfC) -> Need {
         let mut largest = Largest(0);
         let columns = band.cols() as u64;
         let chunks = columns * band.windows as u64;

@@ -281,9 +281,8 @@ impl Adaptive {
     }
 
     fn memory<'m>(&'m self, work: &'m Work, operands: &Operands<'_>) -> AdaptiveMemory<'m> {
-        let numbers = (&self.esc.finder.tuning, &self.tuning);
-        let sizes = (operands.element(), operands.a.nrows);
-        AdaptiveMemory::new(work.device().info(), numbers, sizes, operands.consumer)
+        let (info, esc) = (work.device().info(), &self.esc.finder.tuning);
+        AdaptiveMemory::new(info, esc, &self.tuning, operands.element(), operands.a.nrows, operands.consumer)
     }
 
     /// Computes the columns that no other method takes, by ESC.
