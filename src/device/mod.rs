@@ -4,6 +4,7 @@
 //! two rooms call OpenCL by `unsafe` code; SECURITY.md lists the few other places that contain
 //! some. This room has typed buffers (`buffer`), typed launches (`kernel`) and `Work`. Each product
 //! has one `Work`, which allocates, launches, reads back and records times.
+mod arguing;
 mod arguments;
 mod batch;
 mod buffer;
@@ -39,6 +40,7 @@ mod tuned;
 mod uses;
 mod work;
 
+pub(crate) use arguing::Arguing;
 pub(crate) use buffer::Buffer;
 pub use counters::Counters;
 pub(crate) use files::{File, file};
@@ -47,7 +49,7 @@ pub use info::{DeviceInfo, DeviceKind};
 pub(crate) use kernel::{Grid, Kernel};
 pub(crate) use loans::Loan;
 pub use marker::Marker;
-pub(crate) use parameters::{Arguing, Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, kernel};
+pub(crate) use parameters::{Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, argument_group, kernel};
 pub(crate) use pool::rounded as pool_bytes;
 pub(crate) use scratch::Scratch;
 pub(crate) use slot::{Column, Elem, Operand, Payload, Sum, Value};

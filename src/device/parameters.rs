@@ -16,18 +16,12 @@
 //! compared with those of the compiled kernel before its first launch.
 use super::{
     Source,
+    arguing::Arguing,
     arguments::Argument,
     buffer::Buffer,
-    kernel_handle::KernelHandle,
-    pool::Memory,
     slot::{Slot, Words},
-    uses::Uses,
-    work::bytes_of,
 };
-use crate::{
-    Error, Result,
-    element::{Number, WordType},
-};
+use crate::element::WordType;
 use std::marker::PhantomData;
 
 // A buffer of no values is passed as a null pointer: each buffer of a launch takes NVIDIA's driver
@@ -65,6 +59,14 @@ impl Declared {
         self.fields.next().unwrap_or_default()
     }
 
+    /// Declares fields of these names in place of the next field.
+    pub fn group(&mut self, fields: &'static str, declare: fn(&mut Self)) {
+        self.field();
+        let others = std::mem::replace(&mut self.fields, fields.split(' '));
+        declare(self);
+        self.fields = others;
+    }
+
     /// The type of a parameter in the kernel.
     pub fn word_of<S: Slot>(&self) -> WordType {
         S::word(&self.words)
@@ -97,90 +99,6 @@ impl Declared {
     }
 }
 
-/// Sets the arguments of a launch one after another. Its functions are not generic, so that
-/// hundreds of kernels share them. After a failure nothing more is set.
-pub(crate) struct Arguing<'k> {
-    kernel: &'k KernelHandle,
-    name: &'static str,
-    words: &'k Words,
-    index: u32,
-    /// The device memory used by the arguments set so far.
-    uses: Uses,
-    set: Result<()>,
-}
-
-impl<'k> Arguing<'k> {
-    /// Starts to set the arguments of the kernel `name`, compiled for `words`. `uses` is what the
-    /// launch uses besides its arguments.
-    pub(super) fn new(kernel: &'k KernelHandle, name: &'static str, words: &'k Words, uses: Uses) -> Self {
-        Self { kernel, name, words, index: 0, uses, set: Ok(()) }
-    }
-
-    /// Everything that the launch uses, or the error of an argument that could not be set.
-    pub(super) fn finish(self) -> Result<Uses> {
-        self.set.map(|()| self.uses)
-    }
-
-    /// Refuses values whose type is not that of the kernel's next argument.
-    fn expect(&mut self, found: WordType, word: fn(&Words) -> WordType) {
-        let expected = word(self.words);
-        if found != expected && self.set.is_ok() {
-            let (index, found, expected) = (self.index, found.name(), expected.name());
-            let detail = format!("argument {index} holds `{expected}`, the host passes `{found}`");
-            self.set = Err(Error::Signature { kernel: self.name, detail });
-        }
-    }
-
-    fn set(&mut self, set: impl FnOnce(&KernelHandle, u32) -> Result<()>) {
-        if self.set.is_ok() {
-            self.set = set(self.kernel, self.index);
-            self.index += 1;
-        }
-    }
-
-    /// # Safety
-    /// The next argument must be a pointer to global memory of the type that `word` returns.
-    #[inline(never)]
-    unsafe fn memory(&mut self, (memory, held, len): (&Memory, WordType, usize), word: fn(&Words) -> WordType) {
-        self.expect(held, word);
-        if len == 0 {
-            // SAFETY: as the caller promises.
-            return unsafe { self.no_memory() };
-        }
-        memory.count_in(&mut self.uses);
-        // SAFETY: as the caller promises; the handle lives as long as the borrow.
-        self.set(|kernel, index| unsafe { kernel.set_memory(index, memory) });
-    }
-
-    /// # Safety
-    /// The next argument must be a pointer to global memory.
-    #[inline(never)]
-    unsafe fn no_memory(&mut self) {
-        // SAFETY: as the caller promises.
-        self.set(|kernel, index| unsafe { kernel.set_no_memory(index) });
-    }
-
-    /// # Safety
-    /// The next argument must be a pointer to local memory, of `len` values of the type that `word`
-    /// returns.
-    #[inline(never)]
-    unsafe fn local(&mut self, len: usize, word: fn(&Words) -> WordType) {
-        // OpenCL refuses local memory of 0 bytes.
-        let bytes = bytes_of(word(self.words), len.max(1));
-        // SAFETY: as the caller promises.
-        self.set(|kernel, index| unsafe { kernel.set_local(index, bytes?) });
-    }
-
-    /// # Safety
-    /// The next argument must be a number of the type that `word` returns.
-    #[inline(never)]
-    unsafe fn number(&mut self, number: Number, word: fn(&Words) -> WordType) {
-        self.expect(number.word(), word);
-        // SAFETY: as the caller promises.
-        self.set(|kernel, index| unsafe { kernel.set_number(index, number.bytes()) });
-    }
-}
-
 /// The type of a field of a `kernel!`: one parameter of the kernel, or several.
 pub(crate) trait Param {
     /// The value that the host passes.
@@ -203,7 +121,7 @@ macro_rules! buffer_param {
             }
             unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>) {
                 // SAFETY: passed on from the caller.
-                unsafe { to.memory((&value.memory, value.word(), value.len()), S::word) }
+                unsafe { to.memory(&value.memory, value.word(), value.len(), S::word) }
             }
         }
     };
@@ -290,9 +208,55 @@ pub(super) fn parameters(fields: &'static str, words: &Words, declare: fn(&mut D
     declared.parameters
 }
 
+/// Declares arguments that several kernels have in common. A field of this type in a `kernel!`
+/// stands for all of them, and a kernel `with` them has no others.
+macro_rules! argument_group {
+    (
+        $(#[$meta:meta])* $visibility:vis struct $name:ident { $($field:ident: $param:ty),+ $(,)? }
+    ) => {
+        $(#[$meta])*
+        $visibility struct $name<'a> {
+            $(pub $field: <$param as $crate::device::Param>::Value<'a>),+
+        }
+        impl $crate::device::Param for $name<'static> {
+            type Value<'a> = $name<'a>;
+            fn declare(to: &mut $crate::device::Declared) {
+                to.group(concat!($(stringify!($field), " "),+), |to| {
+                    $(<$param as $crate::device::Param>::declare(to);)+
+                });
+            }
+            unsafe fn pass(value: &Self::Value<'_>, to: &mut $crate::device::Arguing<'_>) {
+                // SAFETY: passed on from the caller, argument by argument.
+                $(unsafe { <$param as $crate::device::Param>::pass(&value.$field, to) };)+
+            }
+        }
+    };
+}
+pub(crate) use argument_group;
+
 /// Declares the arguments of a kernel, see the head of this file. If several files are given, the
 /// last one contains the kernel, and the others are put before it.
 macro_rules! kernel {
+    (
+        $(#[$meta:meta])* $visibility:vis struct $name:ident = $kernel:literal in $($path:literal),+ with $arguments:ident
+    ) => {
+        const _: $crate::device::Source = $crate::device::source!($($path),+);
+        $(#[$meta])*
+        $visibility struct $name;
+        impl $crate::device::Arguments for $name {
+            const SOURCE: $crate::device::Source = $crate::device::source!($($path),+);
+            const KERNEL: &'static str = $kernel;
+            type Passed<'a> = $arguments<'a>;
+            const FIELDS: &'static str = "";
+            fn declare(to: &mut $crate::device::Declared) {
+                <$arguments<'static> as $crate::device::Param>::declare(to);
+            }
+            unsafe fn pass(passed: &Self::Passed<'_>, to: &mut $crate::device::Arguing<'_>) {
+                // SAFETY: passed on from the caller.
+                unsafe { <$arguments<'static> as $crate::device::Param>::pass(passed, to) }
+            }
+        }
+    };
     (
         $(#[$meta:meta])* $visibility:vis struct $name:ident $(<$($word:ident: $bound:path),+>)? = $kernel:literal in $($path:literal),+ {
             $($field:ident: $param:ty),+ $(,)?

@@ -2,23 +2,25 @@
 use super::Places;
 use crate::{
     OperandPair,
-    device::{Buffer, Elem, In, InOut, Scalar, Sum, kernel},
+    device::{Buffer, Elem, In, InOut, Scalar, Sum, argument_group, kernel},
     element::Piece,
+    primitives::segmented_reduce::Runs,
     product::terms::Scaling,
     resident::DeviceCbc,
 };
 
-kernel! {
-    pub(super) struct SumTiles = "sum_tiles" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/tiles.cl" {
-        run_end: In<u32>,
-        piece: In<Piece>,
+argument_group! {
+    /// The operand pairs, and the values that they number.
+    pub(super) struct InPairs {
         pair: In<OperandPair>,
         a_values: In<Elem>,
         b_values: In<Elem>,
-        parts: InOut<Sum>,
-        c_values: InOut<Elem>,
-        nnz: u32,
-        pieces: u32,
+    }
+}
+
+argument_group! {
+    /// The places of the sums, and their scaling.
+    pub(super) struct InPlaces {
         first: u32,
         a_stride: u32,
         b_stride: u32,
@@ -28,98 +30,76 @@ kernel! {
     }
 }
 
-kernel! {
-    pub(super) struct SumStaged = "sum_staged" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/staged.cl" {
+argument_group! {
+    /// The sides of the blocks, for kernels that are not compiled for them.
+    pub(super) struct InSides {
+        rows: u32,
+        inner: u32,
+        cols: u32,
+    }
+}
+
+argument_group! {
+    pub(super) struct TileArguments {
         run_end: In<u32>,
         piece: In<Piece>,
-        pair: In<OperandPair>,
-        a_values: In<Elem>,
-        b_values: In<Elem>,
+        pairs: InPairs<'static>,
         parts: InOut<Sum>,
         c_values: InOut<Elem>,
         nnz: u32,
         pieces: u32,
-        first: u32,
-        a_stride: u32,
-        b_stride: u32,
-        c_stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
+        places: InPlaces<'static>,
     }
+}
+
+kernel! {
+    pub(super) struct SumTiles = "sum_tiles" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/tiles.cl" with TileArguments
+}
+
+kernel! {
+    pub(super) struct SumStaged = "sum_staged" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/staged.cl" with TileArguments
 }
 
 kernel! {
     pub(super) struct SumSerial = "sum_serial" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/runs.cl", "product/esc/blocks/sums.cl" {
         run_end: In<u32>,
-        pair: In<OperandPair>,
-        a_values: In<Elem>,
-        b_values: In<Elem>,
+        pairs: InPairs<'static>,
         c_values: InOut<Elem>,
         nnz: u32,
-        first: u32,
-        a_stride: u32,
-        b_stride: u32,
-        c_stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
+        places: InPlaces<'static>,
     }
 }
 
 kernel! {
     pub(super) struct SumPieces = "sum_pieces" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/runs.cl", "product/esc/blocks/sums.cl" {
         piece: In<Piece>,
-        pair: In<OperandPair>,
-        a_values: In<Elem>,
-        b_values: In<Elem>,
+        pairs: InPairs<'static>,
         parts: InOut<Sum>,
         c_values: InOut<Elem>,
-        first: u32,
-        a_stride: u32,
-        b_stride: u32,
-        c_stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
+        places: InPlaces<'static>,
     }
 }
 
 kernel! {
     pub(super) struct SumAnyBlocks = "sum_any_blocks" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/runs.cl", "product/esc/blocks/sums.cl" {
         run_end: In<u32>,
-        pair: In<OperandPair>,
-        a_values: In<Elem>,
-        b_values: In<Elem>,
+        pairs: InPairs<'static>,
         c_values: InOut<Elem>,
         nnz: u32,
-        first: u32,
-        a_stride: u32,
-        b_stride: u32,
-        c_stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
-        rows: u32,
-        inner: u32,
-        cols: u32,
+        places: InPlaces<'static>,
+        sides: InSides<'static>,
     }
 }
 
 kernel! {
     pub(super) struct SumAnyPieces = "sum_any_pieces" in "ptx.cl", "product/esc/blocks/words.cl", "product/esc/blocks/runs.cl", "product/esc/blocks/sums.cl" {
         piece: In<Piece>,
-        pair: In<OperandPair>,
-        a_values: In<Elem>,
-        b_values: In<Elem>,
+        pairs: InPairs<'static>,
         parts: InOut<Sum>,
         c_values: InOut<Elem>,
         pieces: u32,
-        first: u32,
-        a_stride: u32,
-        b_stride: u32,
-        c_stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
-        rows: u32,
-        inner: u32,
-        cols: u32,
+        places: InPlaces<'static>,
+        sides: InSides<'static>,
     }
 }
 
@@ -151,156 +131,74 @@ pub(super) struct SumArrays<'a> {
     pub sides: [u32; 3],
 }
 
-impl SumArrays<'_> {
-    pub fn tiles(&mut self) -> SumTiles<'_> {
-        let (a, b) = (self.a, self.b);
-        let Places { runs, pairs, first, stride, .. } = *self.places;
-        let Scaling { alpha, beta } = self.scaling;
-        SumTiles {
-            run_end: runs.end,
-            piece: runs.pieces,
-            pair: pairs,
-            a_values: &a.values,
-            b_values: &b.values,
-            parts: &mut *self.parts,
-            c_values: &mut *self.c_values,
-            nnz: runs.end.len() as u32,
-            pieces: runs.pieces.len() as u32,
-            first,
-            a_stride: a.stride as u32,
-            b_stride: b.stride as u32,
-            c_stride: stride as u32,
-            alpha,
-            beta,
-        }
+impl<'a> SumArrays<'a> {
+    pub fn pairs<'x>(&self) -> InPairs<'x>
+    where
+        'a: 'x,
+    {
+        InPairs { pair: self.places.pairs, a_values: &self.a.values, b_values: &self.b.values }
     }
 
-    /// The kernel looks at `nnz` runs besides the pieces: at all runs, or at none if no run may be
-    /// empty.
-    pub fn staged(&mut self, nnz: usize) -> SumStaged<'_> {
-        let (a, b) = (self.a, self.b);
-        let Places { runs, pairs, first, stride, .. } = *self.places;
+    pub fn places<'x>(&self) -> InPlaces<'x> {
         let Scaling { alpha, beta } = self.scaling;
-        SumStaged {
-            run_end: runs.end,
-            piece: runs.pieces,
-            pair: pairs,
-            a_values: &a.values,
-            b_values: &b.values,
+        let strides = [self.a.stride, self.b.stride, self.places.stride];
+        let [a_stride, b_stride, c_stride] = strides.map(|stride| stride as u32);
+        InPlaces { first: self.places.first, a_stride, b_stride, c_stride, alpha, beta }
+    }
+
+    fn sides<'x>(&self) -> InSides<'x> {
+        let [rows, inner, cols] = self.sides;
+        InSides { rows, inner, cols }
+    }
+
+    /// The kernel looks at `nnz` runs besides the pieces.
+    pub fn tiles(&mut self, nnz: usize) -> TileArguments<'_> {
+        let Runs { end: run_end, pieces: piece } = self.places.runs;
+        TileArguments {
+            run_end,
+            piece,
+            pairs: self.pairs(),
+            places: self.places(),
             parts: &mut *self.parts,
             c_values: &mut *self.c_values,
             nnz: nnz as u32,
-            pieces: runs.pieces.len() as u32,
-            first,
-            a_stride: a.stride as u32,
-            b_stride: b.stride as u32,
-            c_stride: stride as u32,
-            alpha,
-            beta,
+            pieces: piece.len() as u32,
         }
     }
 
     pub fn serial(&mut self) -> SumSerial<'_> {
-        let (a, b) = (self.a, self.b);
-        let Places { runs, pairs, first, stride, .. } = *self.places;
-        let Scaling { alpha, beta } = self.scaling;
-        SumSerial {
-            run_end: runs.end,
-            pair: pairs,
-            a_values: &a.values,
-            b_values: &b.values,
-            c_values: &mut *self.c_values,
-            nnz: runs.end.len() as u32,
-            first,
-            a_stride: a.stride as u32,
-            b_stride: b.stride as u32,
-            c_stride: stride as u32,
-            alpha,
-            beta,
-        }
+        let (run_end, pairs, places) = (self.places.runs.end, self.pairs(), self.places());
+        SumSerial { run_end, pairs, c_values: &mut *self.c_values, nnz: run_end.len() as u32, places }
     }
 
     pub fn pieces(&mut self) -> SumPieces<'_> {
-        let (a, b) = (self.a, self.b);
-        let Places { runs, pairs, first, stride, .. } = *self.places;
-        let Scaling { alpha, beta } = self.scaling;
-        SumPieces {
-            piece: runs.pieces,
-            pair: pairs,
-            a_values: &a.values,
-            b_values: &b.values,
-            parts: &mut *self.parts,
-            c_values: &mut *self.c_values,
-            first,
-            a_stride: a.stride as u32,
-            b_stride: b.stride as u32,
-            c_stride: stride as u32,
-            alpha,
-            beta,
-        }
+        let (piece, pairs, places) = (self.places.runs.pieces, self.pairs(), self.places());
+        SumPieces { piece, pairs, parts: &mut *self.parts, c_values: &mut *self.c_values, places }
     }
 
     pub fn any_blocks(&mut self) -> SumAnyBlocks<'_> {
-        let (a, b) = (self.a, self.b);
-        let Places { runs, pairs, first, stride, .. } = *self.places;
-        let Scaling { alpha, beta } = self.scaling;
-        let [rows, inner, cols] = self.sides;
-        SumAnyBlocks {
-            run_end: runs.end,
-            pair: pairs,
-            a_values: &a.values,
-            b_values: &b.values,
-            c_values: &mut *self.c_values,
-            nnz: runs.end.len() as u32,
-            first,
-            a_stride: a.stride as u32,
-            b_stride: b.stride as u32,
-            c_stride: stride as u32,
-            alpha,
-            beta,
-            rows,
-            inner,
-            cols,
-        }
+        let (run_end, pairs, places, sides) = (self.places.runs.end, self.pairs(), self.places(), self.sides());
+        SumAnyBlocks { run_end, pairs, c_values: &mut *self.c_values, nnz: run_end.len() as u32, places, sides }
     }
 
     pub fn any_pieces(&mut self) -> SumAnyPieces<'_> {
-        let (a, b) = (self.a, self.b);
-        let Places { runs, pairs, first, stride, .. } = *self.places;
-        let Scaling { alpha, beta } = self.scaling;
-        let [rows, inner, cols] = self.sides;
-        SumAnyPieces {
-            piece: runs.pieces,
-            pair: pairs,
-            a_values: &a.values,
-            b_values: &b.values,
-            parts: &mut *self.parts,
-            c_values: &mut *self.c_values,
-            pieces: runs.pieces.len() as u32,
-            first,
-            a_stride: a.stride as u32,
-            b_stride: b.stride as u32,
-            c_stride: stride as u32,
-            alpha,
-            beta,
-            rows,
-            inner,
-            cols,
-        }
+        let (piece, pairs, places, sides) = (self.places.runs.pieces, self.pairs(), self.places(), self.sides());
+        let pieces = piece.len() as u32;
+        SumAnyPieces { piece, pairs, parts: &mut *self.parts, c_values: &mut *self.c_values, pieces, places, sides }
     }
 
     pub fn add_parts(&mut self) -> AddParts<'_> {
-        let Places { runs, first, stride, .. } = *self.places;
+        let Runs { end: run_end, pieces: piece } = self.places.runs;
         let Scaling { alpha, beta } = self.scaling;
         let [rows, _, cols] = self.sides;
         AddParts {
-            piece: runs.pieces,
-            run_end: runs.end,
+            piece,
+            run_end,
             parts: &*self.parts,
             c_values: &mut *self.c_values,
-            pieces: runs.pieces.len() as u32,
-            first,
-            c_stride: stride as u32,
+            pieces: piece.len() as u32,
+            first: self.places.first,
+            c_stride: self.places.stride as u32,
             alpha,
             beta,
             area: rows * cols,

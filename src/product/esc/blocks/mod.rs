@@ -31,8 +31,8 @@ pub(crate) struct BlockSums {
 }
 
 enum Kernels {
-    Tiles { kernel: Kernel<SumTiles<'static>>, tiles: BlockTiles },
-    Staged { kernel: Kernel<SumStaged<'static>>, tiles: StagedTiles },
+    Tiles { kernel: Kernel<SumTiles>, tiles: BlockTiles },
+    Staged { kernel: Kernel<SumStaged>, tiles: StagedTiles },
     Scalars(ScalarSums),
     Serial { runs: Kernel<SumSerial<'static>>, each: usize, pieces: Kernel<SumPieces<'static>> },
     Any { runs: Kernel<SumAnyBlocks<'static>>, pieces: Kernel<SumAnyPieces<'static>> },
@@ -125,8 +125,7 @@ impl BlockSums {
                 Kernels::Staged { kernel: Kernel::new(device, &options)?, tiles }
             }
             BlockKernel::Scalars(numbers) => {
-                let sizes = (tuning.long_run, tuning.group_size);
-                Kernels::Scalars(ScalarSums::new(device, &options, numbers, (sizes, element))?)
+                Kernels::Scalars(ScalarSums::new(device, &options, &tuning, numbers, element)?)
             }
             BlockKernel::Serial { runs } => {
                 let options = asking_ahead(sides(), device).define("RUNS", runs);
@@ -185,12 +184,13 @@ impl BlockSums {
             Kernels::Tiles { kernel, tiles } => {
                 let teams = group_size / (self.spec.b.cols() / tiles.cols);
                 let groups = pieces.div_ceil(tiles.piece_teams) + nnz.div_ceil(teams * tiles.batch);
-                kernel.launch(work, Grid::groups(groups, group_size), arrays.tiles())?;
+                kernel.launch(work, Grid::groups(groups, group_size), arrays.tiles(nnz))?;
             }
             Kernels::Staged { kernel, tiles } => {
+                // All runs are in the pieces, except for empty ones.
                 let nnz = if self.empty_runs { nnz } else { 0 };
                 let groups = pieces.div_ceil(tiles.teams) + nnz.div_ceil(group_size);
-                kernel.launch(work, Grid::groups(groups, group_size), arrays.staged(nnz))?;
+                kernel.launch(work, Grid::groups(groups, group_size), arrays.tiles(nnz))?;
             }
             Kernels::Scalars(sums) => sums.run(work, &mut arrays)?,
             Kernels::Serial { runs, each, pieces: of_pieces } => {

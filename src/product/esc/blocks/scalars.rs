@@ -1,12 +1,15 @@
 //! Sums of scalars on GPUs. Work-groups take stretches of consecutive runs with about equally many
 //! products. Kernel: `cl/product/esc/blocks/scalars.cl`.
-use super::{Places, arguments::SumArrays};
+use super::{
+    Places,
+    arguments::{InPairs, InPlaces, SumArrays},
+};
 use crate::{
-    OperandPair, Result,
-    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Local, Options, Out, Scalar, Sum, Work, kernel},
+    Result,
+    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Local, Options, Out, Sum, Work, kernel},
     element::{ElementType, Piece, Stretch},
     primitives::segmented_reduce::RUN_PIECE,
-    product::{terms::Scaling, tuning::ScalarNumbers},
+    product::tuning::{BlockTuning, ScalarNumbers},
 };
 
 kernel! {
@@ -23,19 +26,12 @@ kernel! {
         run_end: In<u32>,
         stretch: In<Stretch>,
         piece: In<Piece>,
-        pair: In<OperandPair>,
-        a_values: In<Elem>,
-        b_values: In<Elem>,
+        pairs: InPairs<'static>,
         parts: InOut<Sum>,
         c_values: InOut<Elem>,
         product: Local<Sum>,
         pieces: u32,
-        first: u32,
-        a_stride: u32,
-        b_stride: u32,
-        c_stride: u32,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
+        places: InPlaces<'static>,
     }
 }
 
@@ -44,19 +40,20 @@ pub(super) struct ScalarSums {
     cut: Kernel<CutStretches<'static>>,
     sum: Kernel<SumScalars<'static>>,
     numbers: ScalarNumbers,
+    /// Runs with more products are summed in pieces.
     long_run: usize,
     group_size: usize,
     sum_bytes: usize,
 }
 
 impl ScalarSums {
-    /// `options` are those of all kernels of block sums. Runs longer than `long_run` are summed in
-    /// pieces.
+    /// `options` are those of all kernels of block sums.
     pub fn new(
         device: &Device,
         options: &Options,
+        tuning: &BlockTuning,
         numbers: ScalarNumbers,
-        ((long_run, group_size), element): ((usize, usize), ElementType),
+        element: ElementType,
     ) -> Result<Self> {
         let options = options
             .clone()
@@ -67,8 +64,8 @@ impl ScalarSums {
             cut: Kernel::new(device, &options)?,
             sum: Kernel::new(device, &options)?,
             numbers,
-            long_run,
-            group_size,
+            long_run: tuning.long_run,
+            group_size: tuning.group_size,
             sum_bytes: element.arithmetic().bytes(),
         })
     }
@@ -90,26 +87,17 @@ impl ScalarSums {
     }
 
     pub fn run(&self, work: &Work, arrays: &mut SumArrays<'_>) -> Result<()> {
-        let (a, b) = (arrays.a, arrays.b);
-        let Places { runs, pairs, stretches, longest, first, stride } = *arrays.places;
-        let Scaling { alpha, beta } = arrays.scaling;
+        let Places { runs, stretches, longest, .. } = *arrays.places;
         let args = SumScalars {
             run_end: runs.end,
             stretch: stretches,
             piece: runs.pieces,
-            pair: pairs,
-            a_values: &a.values,
-            b_values: &b.values,
+            pairs: arrays.pairs(),
+            places: arrays.places(),
             parts: &mut *arrays.parts,
             c_values: &mut *arrays.c_values,
             product: self.held(longest as usize),
             pieces: runs.pieces.len() as u32,
-            first,
-            a_stride: a.stride as u32,
-            b_stride: b.stride as u32,
-            c_stride: stride as u32,
-            alpha,
-            beta,
         };
         self.sum.launch(work, Grid::groups(runs.pieces.len() + stretches.len(), self.group_size), args)
     }
