@@ -229,11 +229,7 @@ fn esc_size(bands: usize, columns: u64, products: u64, entries: u64) -> BinSize 
 }
 
 /// Predicts the times of the bins of ESC. The product has `bands` bands, and C has `nrows` rows.
-pub(super) fn predict_esc(
-    bins: &mut [Bin],
-    [bands, nrows, longest]: [u64; 3],
-    (costs, sort): (&MethodCosts, &SortTuning),
-) {
+pub(super) fn predict_esc(bins: &mut [Bin], [bands, nrows, longest]: [u64; 3], costs: &MethodCosts, sort: &SortTuning) {
     let whole = Whole::of_sort(sort);
     for bin in bins {
         let most = bin.products.min(bin.columns.saturating_mul(nrows));

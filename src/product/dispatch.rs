@@ -89,16 +89,16 @@ impl ChosenEngine {
     fn new(device: &Device, &KernelKey { ref spec, strides, method, costs }: &KernelKey) -> Result<Self> {
         let (info, teams) = (device.info(), teams_for(device.info(), method));
         let tuning = Tuning::new(info, spec.a, spec.b).with_strides(strides).with_method(info, method);
-        if let Some(ranges) = RangeTuning::new(info, (method, costs), tuning.payload, (spec.a, spec.b)) {
+        if let Some(ranges) = RangeTuning::new(info, method, costs, tuning.payload, (spec.a, spec.b)) {
             return Ok(match tuning.payload {
                 PayloadKind::Values => Self::Ranged(Box::new(Ranged::new(device, spec, tuning, &ranges)?)),
                 PayloadKind::Pairs => Self::RangedBlocks(Box::new(Ranged::new(device, spec, tuning, &ranges)?)),
             });
         }
         if let Some(teams) = teams.filter(|_| tuning.payload == PayloadKind::Values) {
-            let adaptive = AdaptiveTuning::new(info, (method, costs), spec.row_bits);
+            let adaptive = AdaptiveTuning::new(info, method, costs, spec.row_bits);
             return Ok(Self::Adaptive(Box::new(Adaptive::new(device, teams, spec, tuning, &adaptive)?)));
         }
-        Ok(Self::Esc(Box::new(Engine::new(device, spec, tuning, (method, costs))?)))
+        Ok(Self::Esc(Box::new(Engine::new(device, spec, tuning, method, costs)?)))
     }
 }

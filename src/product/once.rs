@@ -144,7 +144,7 @@ impl Options {
         check_mask(mask, work.device(), (x.nrows, y.ncols), a.kind.is_row_major())?;
         let held = HeldOperands::count(work, x, y)?;
         work.count_operand(mask.device_bytes());
-        let (c, clock, counts) = masked::multiply_masked(work, (x, y), (&mask.arrays, semiring), stride)
+        let (c, clock, counts) = masked::multiply_masked(work, (x, y), &mask.arrays, semiring, stride)
             .map_err(|error| held.explain(error))?;
         self.tell(y.ncols as u64, y.ncols as u64);
         Ok(Measured { c, clock, counts, dropped: 0 })

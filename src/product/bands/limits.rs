@@ -242,7 +242,7 @@ mod tests {
             let case = with_segments(&lengths, rows)?;
             for tuning in tunings(scalar, scalar) {
                 let spec = Spec::new(ElementType::F64, scalar, scalar, rows);
-                let esc = Engine::new(&device, &spec, tuning.clone(), (tuning.esc.method(), device.info().costs()))?;
+                let esc = Engine::new(&device, &spec, tuning.clone(), tuning.esc.method(), device.info().costs())?;
                 let (work, mut nnz) = (Work::new(&device, None), 0);
                 let counts = esc.multiply(&work, &case.operands(), &mut |c| {
                     nnz = c.nnz() as u64;

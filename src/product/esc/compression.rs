@@ -7,7 +7,7 @@ use crate::{
     device::{Buffer, Device, Work},
     primitives::segmented_reduce::SegmentedReduce,
     product::{
-        terms::{Factors, FoundRuns, Operands, PayloadKind, Scaling, Spec},
+        terms::{Factors, FoundRuns, NumberedPattern, Operands, PayloadKind, Scaling, Spec},
         tuning::Tuning,
     },
 };
@@ -32,7 +32,9 @@ impl Compression {
     pub fn factors<'a>(&self, operands: &Operands<'a>) -> Factors<'a> {
         match self {
             Self::Values(_) => Factors::of_values(operands.a, operands.b),
-            Self::Pairs(_) => Factors::of_pairs((&operands.a.pattern, None), (&operands.b.pattern, None)),
+            Self::Pairs(_) => {
+                Factors::of_pairs(NumberedPattern::of(&operands.a.pattern), NumberedPattern::of(&operands.b.pattern))
+            }
         }
     }
 

@@ -40,9 +40,9 @@ pub(in crate::product) struct RunFinder {
 type TakeBand<'p> = &'p mut dyn FnMut(Option<FoundColumns>, &Band) -> Result<()>;
 
 impl Engine {
-    pub fn new(device: &Device, spec: &Spec, tuning: Tuning, (wanted, costs): (Method, MethodCosts)) -> Result<Self> {
+    pub fn new(device: &Device, spec: &Spec, tuning: Tuning, wanted: Method, costs: MethodCosts) -> Result<Self> {
         let sums = Compression::new(device, spec, &tuning)?;
-        Ok(Self { finder: RunFinder::new(device, spec, tuning, (wanted, costs))?, sums, costs })
+        Ok(Self { finder: RunFinder::new(device, spec, tuning, wanted, costs)?, sums, costs })
     }
 
     /// Computes C = A·B, band after band. `place` takes the columns of C of each band, in order.
@@ -64,18 +64,18 @@ impl Engine {
         })?;
         if self.finder.tuning.payload == PayloadKind::Values {
             let sizes = [counts.bands as u64, operands.a.nrows as u64, counts.longest];
-            choose::predict_esc(&mut counts.bins, sizes, (&self.costs, &self.finder.tuning.sort));
+            choose::predict_esc(&mut counts.bins, sizes, &self.costs, &self.finder.tuning.sort);
         }
         Ok(counts)
     }
 }
 
 impl RunFinder {
-    pub fn new(device: &Device, spec: &Spec, tuning: Tuning, (wanted, costs): (Method, MethodCosts)) -> Result<Self> {
+    pub fn new(device: &Device, spec: &Spec, tuning: Tuning, wanted: Method, costs: MethodCosts) -> Result<Self> {
         Ok(Self {
             analyser: Analyser::new(device, &tuning, spec.part)?,
             esc: Esc::new(device, spec, &tuning)?,
-            sorted: SortedRuns::new(device, spec, &tuning, (wanted, costs))?,
+            sorted: SortedRuns::new(device, spec, &tuning, wanted, costs)?,
             tuning,
         })
     }
@@ -92,7 +92,7 @@ impl RunFinder {
         let limits = Limits::now(work, &self.tuning, entries);
         if let Some(sorted) = &self.sorted
             && let Some(short) = sorted.short_columns(&factors, &limits)
-            && let Some((products, found)) = sorted.run(work, factors, (short, &limits))?
+            && let Some((products, found)) = sorted.run(work, factors, short, &limits)?
         {
             let mut counts = Counts { products, bands: 1, ..Counts::default() };
             counts.add(Method::Sort, factors.b.ncols as u64, products);

@@ -4,22 +4,18 @@ use super::analysis::BandSegments;
 use super::{Columns, Products};
 use crate::{
     Result,
-    device::{Device, Grid, In, Kernel, Operand, Options, Out, Payload, Work, kernel},
+    device::{Device, Grid, In, Kernel, Options, Out, Payload, Work, kernel},
     element::WordType,
     primitives::segmented_sort::SegmentedSort,
     product::{
-        terms::{Part, Spec},
+        terms::{InOperands, Part, Spec},
         tuning::{TileTuning, Tuning},
     },
-    resident::InPattern,
 };
 
 kernel! {
     struct Expand = "expand" in "product/terms/payload.cl", "product/esc/expansion.cl" {
-        a: InPattern,
-        a_operand: In<Operand>,
-        b: InPattern,
-        b_operand: In<Operand>,
+        factors: InOperands<'static>,
         b_prods: In<u64>,
         row: Out<u32>,
         payload: Out<Payload>,
@@ -61,10 +57,7 @@ impl InGlobalMemory {
         let (mut rows, mut tile_segment) = (work.buffer(products as usize)?, work.buffer(tiles + 1)?);
         let mut payload = work.buffer_of(self.payload, products as usize)?;
         let args = Expand {
-            a: factors.a,
-            a_operand: factors.a_operand,
-            b: factors.b,
-            b_operand: factors.b_operand,
+            factors: factors.into(),
             b_prods: &task.analysis.prods,
             row: &mut rows,
             payload: &mut payload,

@@ -4,40 +4,28 @@
 use super::{Columns, Products};
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, Kernel, Operand, Out, Payload, Work, kernel},
+    device::{Buffer, Device, Grid, In, Kernel, Out, Payload, Work, argument_group, kernel},
     element::Cut,
     primitives::segmented_sort::{SortSegments, SortTuning},
     product::{
-        terms::{Part, Sizes, Spec},
+        terms::{Band, InOperands, Part, Sizes, Spec},
         tuning::{ChunkTuning, Tuning},
     },
     resident::InPattern,
 };
 
-kernel! {
-    struct CutChunks = "cut_chunks" in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
-        a: InPattern,
-        b: InPattern,
+argument_group! {
+    /// The segments of a band, and their chunks.
+    pub(super) struct InSegments {
         b_prods: In<u64>,
         segment_ptr: In<u32>,
         chunk_ptr: In<u32>,
-        cut: Out<Cut>,
-        first_col: u32,
-        cols: u32,
-        rows: u32,
     }
 }
 
-kernel! {
-    struct SortChunks = "sorted_chunks" in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
-        a: InPattern,
-        a_operand: In<Operand>,
-        b: InPattern,
-        b_operand: In<Operand>,
-        b_prods: In<u64>,
-        segment_ptr: In<u32>,
-        chunk_ptr: In<u32>,
-        cut: In<Cut>,
+argument_group! {
+    /// The arrays to which sorted products are written, and the columns of the band.
+    pub(super) struct InSorted {
         row_between: Out<u32>,
         payload_between: Out<Payload>,
         row: Out<u32>,
@@ -47,6 +35,27 @@ kernel! {
         products: u32,
         first_col: u32,
         cols: u32,
+    }
+}
+
+kernel! {
+    struct CutChunks = "cut_chunks" in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
+        a: InPattern,
+        b: InPattern,
+        segments: InSegments<'static>,
+        cut: Out<Cut>,
+        first_col: u32,
+        cols: u32,
+        rows: u32,
+    }
+}
+
+kernel! {
+    struct SortChunks = "sorted_chunks" in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
+        factors: InOperands<'static>,
+        segments: InSegments<'static>,
+        cut: In<Cut>,
+        sorted: InSorted<'static>,
         by_rows: u32,
         above: u32,
     }
@@ -56,7 +65,32 @@ kernel! {
 type Sort = Kernel<SortChunks<'static>>;
 
 /// Rows and payloads of the products that take an odd number of merge passes.
-type Between<'a> = (&'a mut Buffer<u32>, &'a mut Buffer);
+pub(super) struct Between {
+    pub rows: Buffer<u32>,
+    pub payload: Buffer,
+}
+
+impl<'a> InSegments<'a> {
+    pub fn of(task: &'a Columns<'_>, segments: &SortSegments<'a>) -> Self {
+        Self { b_prods: &task.analysis.prods, segment_ptr: segments.ptr, chunk_ptr: segments.chunk_ptr }
+    }
+}
+
+impl<'a> InSorted<'a> {
+    pub fn of(band: &Band, between: &'a mut Between, products: &'a mut Products) -> Self {
+        Self {
+            row_between: &mut between.rows,
+            payload_between: &mut between.payload,
+            row: &mut products.rows,
+            payload: &mut products.payload,
+            tile_segment: &mut products.tile_segment,
+            first_product: band.first_product,
+            products: band.sizes.products as u32,
+            first_col: band.columns.start,
+            cols: band.columns.len() as u32,
+        }
+    }
+}
 
 /// The kernels for chunks of one size.
 pub(super) struct SortedChunks {
@@ -114,26 +148,24 @@ impl SortedChunks {
         work: &Work,
         task: &Columns<'_>,
         segments: &SortSegments<'_>,
-        (between, products): (Between<'_>, &mut Products),
+        between: &mut Between,
+        products: &mut Products,
     ) -> Result<()> {
         let (factors, chunks) = (task.factors, segments.chunks as usize);
         if chunks == 0 {
             return Ok(());
         }
-        let (first_col, cols, by_rows) =
-            (task.band.columns.start, task.band.columns.len() as u32, self.are_whole(task));
+        let by_rows = self.are_whole(task);
         let grid = |of: &ChunkTuning| Grid::groups(chunks, of.team.group_size(1));
         let mut cut = work.buffer(chunks)?;
         if by_rows && segments.longest as usize > self.chunks.room() {
             let args = CutChunks {
                 a: factors.a,
                 b: factors.b,
-                b_prods: &task.analysis.prods,
-                segment_ptr: segments.ptr,
-                chunk_ptr: segments.chunk_ptr,
+                segments: InSegments::of(task, segments),
                 cut: &mut cut,
-                first_col,
-                cols,
+                first_col: task.band.columns.start,
+                cols: task.band.columns.len() as u32,
                 rows: factors.a.nrows as u32,
             };
             let longest = factors.b.lengths.map_or(usize::MAX, |of| of.longest as usize);
@@ -144,23 +176,10 @@ impl SortedChunks {
         let mut above = 0;
         for (of, sort) in self.kernels(&task.band.sizes, by_rows) {
             let args = SortChunks {
-                a: factors.a,
-                a_operand: factors.a_operand,
-                b: factors.b,
-                b_operand: factors.b_operand,
-                b_prods: &task.analysis.prods,
-                segment_ptr: segments.ptr,
-                chunk_ptr: segments.chunk_ptr,
+                factors: factors.into(),
+                segments: InSegments::of(task, segments),
                 cut: &cut,
-                row_between: between.0,
-                payload_between: between.1,
-                row: &mut products.rows,
-                payload: &mut products.payload,
-                tile_segment: &mut products.tile_segment,
-                first_product: task.band.first_product,
-                products: task.band.sizes.products as u32,
-                first_col,
-                cols,
+                sorted: InSorted::of(task.band, between, products),
                 by_rows: by_rows.into(),
                 above,
             };

@@ -5,37 +5,26 @@
 //! sorted like short segments, and the segmented sort merges them. Kernel:
 //! `cl/product/esc/sorted_expansion.cl`.
 use super::analysis::BandSegments;
-use super::{Columns, Products, sorted_chunks::SortedChunks};
+use super::{
+    Columns, Products,
+    sorted_chunks::{Between, InSegments, InSorted, SortedChunks},
+};
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, Kernel, Operand, Options, Out, Payload, Work, kernel},
+    device::{Device, Grid, Kernel, Options, Work, kernel},
     element::WordType,
     primitives::segmented_sort::{SegmentedSort, SortTuning},
     product::{
-        terms::{Part, Sizes, Spec},
+        terms::{InOperands, Part, Sizes, Spec},
         tuning::{TileTuning, Tuning, WindowTuning},
     },
-    resident::InPattern,
 };
 
 kernel! {
     struct SortExpansion = "sorted_expansion" in "product/terms/payload.cl", "product/esc/search.cl", "product/esc/sorted_expansion.cl" {
-        a: InPattern,
-        a_operand: In<Operand>,
-        b: InPattern,
-        b_operand: In<Operand>,
-        b_prods: In<u64>,
-        segment_ptr: In<u32>,
-        chunk_ptr: In<u32>,
-        row_between: Out<u32>,
-        payload_between: Out<Payload>,
-        row: Out<u32>,
-        payload: Out<Payload>,
-        tile_segment: Out<u32>,
-        first_product: u64,
-        products: u32,
-        first_col: u32,
-        cols: u32,
+        factors: InOperands<'static>,
+        segments: InSegments<'static>,
+        sorted: InSorted<'static>,
         window: u32,
     }
 }
@@ -81,7 +70,7 @@ pub(crate) struct SortedParts {
     pub(super) products: Products,
     /// Rows and payloads of the chunks that take an odd number of merge passes. `None` if nothing
     /// is to be merged.
-    between: Option<(Buffer<u32>, Buffer)>,
+    between: Option<Between>,
 }
 
 impl InLocalMemory {
@@ -129,7 +118,7 @@ impl InLocalMemory {
         let (products, sizes) = (band.sizes.products as usize, segments.for_sort());
         let are_whole = self.in_registers.as_ref().is_some_and(|chunks| chunks.are_whole(task));
         let between = if sizes.chunks > 0 && !are_whole { products } else { 0 };
-        let (mut rows_between, mut payload_between) = (work.buffer(between)?, work.buffer_of(self.payload, between)?);
+        let mut between = Between { rows: work.buffer(between)?, payload: work.buffer_of(self.payload, between)? };
         let (rows, payload) = (work.buffer(products)?, work.buffer_of(self.payload, products)?);
         let tile_segment = work.buffer(self.tiles.count(products as u32) + 1)?;
         let mut all = Products { rows, payload, tile_segment };
@@ -145,37 +134,23 @@ impl InLocalMemory {
         let of_chunks = (kernel, Grid::groups(sizes.chunks as usize, group_size));
         for (kernel, grid) in [of_windows].into_iter().chain(self.in_registers.is_none().then_some(of_chunks)) {
             let args = SortExpansion {
-                a: factors.a,
-                a_operand: factors.a_operand,
-                b: factors.b,
-                b_operand: factors.b_operand,
-                b_prods: &task.analysis.prods,
-                segment_ptr: sizes.ptr,
-                chunk_ptr: sizes.chunk_ptr,
-                row_between: &mut rows_between,
-                payload_between: &mut payload_between,
-                row: &mut all.rows,
-                payload: &mut all.payload,
-                tile_segment: &mut all.tile_segment,
-                first_product: band.first_product,
-                products: products as u32,
-                first_col: band.columns.start,
-                cols: band.columns.len() as u32,
+                factors: factors.into(),
+                segments: InSegments::of(task, &sizes),
+                sorted: InSorted::of(band, &mut between, &mut all),
                 window: window as u32,
             };
             kernel.launch(work, grid, args)?;
         }
         if let Some(chunks) = &self.in_registers {
-            chunks.run(work, task, &sizes, ((&mut rows_between, &mut payload_between), &mut all))?;
+            chunks.run(work, task, &sizes, &mut between, &mut all)?;
         }
-        let between = (!are_whole).then_some((rows_between, payload_between));
-        Ok(SortedParts { products: all, between })
+        Ok(SortedParts { products: all, between: (!are_whole).then_some(between) })
     }
 
     pub fn sort(&self, work: &Work, segments: &BandSegments, expanded: SortedParts) -> Result<Products> {
         work.stage("segmented_sort");
         let SortedParts { mut products, between } = expanded;
-        if let Some((mut rows, mut payload)) = between {
+        if let Some(Between { mut rows, mut payload }) = between {
             let (rows, payload) = ([&mut rows, &mut products.rows], [&mut payload, &mut products.payload]);
             self.merge.merge(work, &segments.for_sort(), rows, payload)?;
         }

@@ -12,7 +12,7 @@ use crate::{
     primitives::segmented_sort::SortTuning,
     product::{
         bands::join,
-        terms::{Band, Factors, Operands, Part, PayloadKind, Sizes},
+        terms::{Band, Factors, NumberedPattern, Operands, Part, PayloadKind, Sizes},
         tuning::{self, ChunkTuning, TileTuning, WindowTuning},
     },
     reference,
@@ -128,7 +128,9 @@ pub(crate) fn products_of_part(
     let spec = Spec { row_bits, part, ..Spec::new(f64::TYPE, BlockShape::SCALAR, BlockShape::SCALAR, case.a.nrows) };
     let factors = match tuning.payload {
         PayloadKind::Values => Factors::of_values(operands.a, operands.b),
-        PayloadKind::Pairs => Factors::of_pairs((&operands.a.pattern, None), (&operands.b.pattern, None)),
+        PayloadKind::Pairs => {
+            Factors::of_pairs(NumberedPattern::of(&operands.a.pattern), NumberedPattern::of(&operands.b.pattern))
+        }
     };
     let mut task = Columns { factors, analyser: &analyser, analysis: &mut analysis, band: &band };
     let segments = task.segments(work)?;
@@ -220,7 +222,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     poison(&work)?;
     let spec = Spec::new(M::Element::TYPE, da.shape, db.shape, da.nrows);
     let method = tuning.esc.method();
-    let esc = Engine::new(&device, &spec, tuning, (method, device.info().costs()))?;
+    let esc = Engine::new(&device, &spec, tuning, method, device.info().costs())?;
     let c_stride = da.shape.product(db.shape).area();
     let operands = Operands { a: &da, b: &db, c_stride, consumer: None };
     let mut bands = Vec::new();

@@ -104,13 +104,13 @@ pub(crate) fn estimate(conditions: &Conditions<'_>, a: Stored<'_>, b: Option<Sto
     let (mut before_esc, nrows) = (0, a.pattern.nrows());
     let (patterns, free_bytes) = ((a.pattern, right.pattern), limit.saturating_sub(operand_bytes));
     let foretold = match tuning.payload {
-        _ if let Some(ranges) = RangeTuning::new(info, (method, costs), tuning.payload, (a.shape, right.shape)) => {
+        _ if let Some(ranges) = RangeTuning::new(info, method, costs, tuning.payload, (a.shape, right.shape)) => {
             let memory = RangeMemory::new(info, &ranges, element, (nrows, strides[2]), consumer);
             Some(ranges::foretell(&memory, patterns, free_bytes)?)
         }
         PayloadKind::Values if teams_for(info, method).is_some() => {
             let spec = Spec::new(element, a.shape, right.shape, nrows);
-            let adaptive = AdaptiveTuning::new(info, (method, costs), spec.row_bits);
+            let adaptive = AdaptiveTuning::new(info, method, costs, spec.row_bits);
             let memory = AdaptiveMemory::new(info, (&tuning, &adaptive), (element, nrows), consumer);
             Some(foretell(&memory, patterns, free_bytes)?)
         }
@@ -137,7 +137,9 @@ fn estimate_on_host(
     let of = |of: &Pattern| [of.nrows(), of.ncols(), of.nnz()];
     let size = HostSize::of(
         element,
-        (of(a.pattern), of(b.pattern), std::ptr::eq(a.pattern, b.pattern)),
+        of(a.pattern),
+        of(b.pattern),
+        std::ptr::eq(a.pattern, b.pattern),
         payload,
         (a.shape, b.shape),
     );
@@ -205,7 +207,7 @@ fn estimate_by_esc(
         Ok(column_products().map(|products: u64| products.try_into().unwrap_or(u32::MAX)).collect())
     };
     let spec = Spec::new(element, a.shape, b.shape, a.pattern.nrows());
-    let sorted = ShortRule::new(info, &spec, tuning, (method, costs)).and_then(|rule| {
+    let sorted = ShortRule::new(info, &spec, tuning, method, costs).and_then(|rule| {
         let (a, b) = (a.pattern, b.pattern);
         let lengths = [a, b].map(ColumnLengths::of);
         let known = Known::new(b.ncols(), [a.nnz(), a.ncols(), a.nrows()], b.nnz(), lengths.map(Some));
@@ -239,7 +241,7 @@ fn estimate_by_esc(
     }
     if tuning.payload == PayloadKind::Values {
         let sizes = [counts.bands as u64, a.pattern.nrows() as u64, counts.longest];
-        predict_esc(&mut counts.bins, sizes, (&costs, &tuning.sort));
+        predict_esc(&mut counts.bins, sizes, &costs, &tuning.sort);
     }
     let Counts { products, bands, bins, .. } = counts;
     Ok(Estimate { products, bands, peak_device_bytes, operand_bytes, bins })

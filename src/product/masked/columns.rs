@@ -6,7 +6,7 @@
 //! [`ColumnTuning`] gives the steps of other work.
 use crate::{
     DeviceInfo, Result,
-    device::{Buffer, Device, DeviceKind, Grid, Kernel, Options, Out, Work, at_most, kernel},
+    device::{Buffer, Device, DeviceKind, Grid, Kernel, Options, Out, Work, argument_group, at_most, kernel},
     resident::{InPattern, PatternArrays},
     tuning::{LOOKUP_STEPS, RANGE_AHEAD, SharedNumbers},
 };
@@ -20,6 +20,17 @@ kernel! {
         record: Out<u64>,
         cols: u32,
         parts: u32,
+    }
+}
+
+argument_group! {
+    /// The ranges of columns that work-groups take.
+    pub(super) struct InShares {
+        share: u64,
+        places_of_rows: u32,
+        cols: u32,
+        parts: u32,
+        ranges: u32,
     }
 }
 
@@ -98,9 +109,11 @@ impl ColumnTuning {
         probes.saturating_mul(self.probe as u64).saturating_add((a.nnz() * self.transpose) as u64)
     }
 
-    /// Steps of one range.
-    pub fn share(&self, steps: &Steps) -> u64 {
-        steps.all / self.ranges as u64
+    /// The arguments of kernels whose work-groups take the ranges, with room for `places` rows.
+    pub fn shares<'x>(&self, steps: &Steps, places: usize, mask: &PatternArrays) -> InShares<'x> {
+        let ranges = self.ranges as u32;
+        let share = steps.all / self.ranges as u64;
+        InShares { share, places_of_rows: places as u32, cols: mask.ncols as u32, parts: ranges, ranges }
     }
 
     /// Number of work-groups whose arrays take `each` bytes. All arrays take at most a fourth of

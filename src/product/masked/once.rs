@@ -21,22 +21,23 @@ use std::sync::Arc;
 pub(crate) fn multiply_masked<'w>(
     work: &'w Work,
     (a, b): (&DeviceCbc, &DeviceCbc),
-    (mask, semiring): (&Arc<PatternArrays>, Semiring),
+    mask: &Arc<PatternArrays>,
+    semiring: Semiring,
     stride: usize,
 ) -> Result<(DeviceCbc, Clock<'w>, Counts)> {
     let columns = ColumnTuning::new(work.device().info());
     let values = PayloadKind::of([a.stride, b.stride, stride]) == PayloadKind::Values;
     let Some(tuning) = columns.filter(|_| values) else {
-        return of_pairs(work, (a, b), (mask, semiring), (columns, stride));
+        return of_pairs(work, (a, b), mask, semiring, columns, stride);
     };
-    let product = ColumnSums::new(work.device(), tuning, (a.element(), semiring))?;
+    let product = ColumnSums::new(work.device(), tuning, a.element(), semiring)?;
     let clock = work.clock();
     match product.multiply(work, (a, b), mask)? {
         Some((values, counts)) => {
             let shape = a.shape.product(b.shape);
             Ok((DeviceCbc { pattern: mask.clone(), shape, stride, values }, clock, counts))
         }
-        None => of_pairs(work, (a, b), (mask, semiring), (None, stride)),
+        None => of_pairs(work, (a, b), mask, semiring, None, stride),
     }
 }
 
@@ -45,13 +46,15 @@ pub(crate) fn multiply_masked<'w>(
 fn of_pairs<'w>(
     work: &'w Work,
     (a, b): (&DeviceCbc, &DeviceCbc),
-    (mask, semiring): (&Arc<PatternArrays>, Semiring),
-    (columns, stride): (Option<ColumnTuning>, usize),
+    mask: &Arc<PatternArrays>,
+    semiring: Semiring,
+    columns: Option<ColumnTuning>,
+    stride: usize,
 ) -> Result<(DeviceCbc, Clock<'w>, Counts)> {
     let factor = |of: &DeviceCbc| FactorPattern { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
     let factors = (&factor(a), &factor(b));
     let tuning = tuned(work.device(), factors.0, factors.1);
-    let product = OnMask::new(work.device(), factors, (&tuning, columns), (a.element(), semiring))?;
+    let product = OnMask::new(work.device(), factors, &tuning, columns, a.element(), semiring)?;
     let (clock, shape) = (work.clock(), a.shape.product(b.shape));
     let mut values = work.buffer_of(a.values.word(), mask.nnz() * stride)?;
     if stride > shape.area() {

@@ -2,12 +2,12 @@
 //! place, and the second pass writes them. Kernels: `cl/product/masked/pairs.cl`.
 use super::{
     bands::MaskBand,
-    columns::{ColumnAnalyser, ColumnTuning, Steps, places_of_rows},
+    columns::{ColumnAnalyser, ColumnTuning, InShares, Steps, places_of_rows},
     long_runs::LongRuns,
 };
 use crate::{
     OperandPair, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Out, Work, argument_group, kernel},
     primitives::scan::Scan,
     product::{
         esc::Tally,
@@ -17,23 +17,26 @@ use crate::{
     resident::{InPattern, PatternArrays},
 };
 
-kernel! {
-    struct ColumnHits = "column_hits" in "product/terms/payload.cl", "product/masked/hits.cl", "product/masked/pairs.cl" {
-        a: InPattern,
-        b: InPattern,
-        mask: InPattern,
+argument_group! {
+    /// The steps of columns, the ranges taken, and the arrays of all work-groups.
+    struct InRoom {
         steps: In<u64>,
         record: In<u64>,
         taken: InOut<u32>,
         words: InOut<u64>,
         next: InOut<u32>,
         list: InOut<u32>,
+    }
+}
+
+kernel! {
+    struct ColumnHits = "column_hits" in "product/terms/payload.cl", "product/masked/hits.cl", "product/masked/pairs.cl" {
+        a: InPattern,
+        b: InPattern,
+        mask: InPattern,
+        room: InRoom<'static>,
         hit_ptr: Out<u64>,
-        share: u64,
-        places_of_rows: u32,
-        cols: u32,
-        parts: u32,
-        ranges: u32,
+        shares: InShares<'static>,
         places: u32,
     }
 }
@@ -45,20 +48,11 @@ kernel! {
         b: InPattern,
         b_operand: In<u32>,
         mask: InPattern,
-        steps: In<u64>,
-        record: In<u64>,
-        taken: InOut<u32>,
-        words: InOut<u64>,
-        next: InOut<u32>,
-        list: InOut<u32>,
+        room: InRoom<'static>,
         hit_ptr: In<u64>,
         payload: Out<OperandPair>,
         run_end: Out<u32>,
-        share: u64,
-        places_of_rows: u32,
-        cols: u32,
-        parts: u32,
-        ranges: u32,
+        shares: InShares<'static>,
         first_place: u32,
         places: u32,
     }
@@ -105,6 +99,13 @@ impl Room {
     }
 }
 
+impl<'a> InRoom<'a> {
+    fn of(steps: &'a Steps, taken: &'a mut Buffer<u32>, room: &'a mut Room) -> Self {
+        let Room { words, next, list, .. } = room;
+        Self { steps: &steps.of_columns, record: &steps.record, taken, words, next, list }
+    }
+}
+
 impl ColumnPairs {
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning, columns: ColumnTuning) -> Result<Self> {
         let options = PayloadKind::Pairs.define(columns.options(), spec);
@@ -135,22 +136,14 @@ impl ColumnPairs {
         work.stage("expansion");
         let mut room = Room::new(work, groups, places)?;
         let mut hit_ptr = work.buffer(mask.nnz() + 1)?;
+        let mut taken = work.upload(&[0])?;
         let args = ColumnHits {
             a: factors.a,
             b: factors.b,
             mask,
-            steps: &steps.of_columns,
-            record: &steps.record,
-            taken: &mut work.upload(&[0])?,
-            words: &mut room.words,
-            next: &mut room.next,
-            list: &mut room.list,
+            room: InRoom::of(&steps, &mut taken, &mut room),
             hit_ptr: &mut hit_ptr,
-            share: tuning.share(&steps),
-            places_of_rows: places as u32,
-            cols: mask.ncols as u32,
-            parts: tuning.ranges as u32,
-            ranges: tuning.ranges as u32,
+            shares: tuning.shares(&steps, places, mask),
             places: mask.nnz() as u32,
         };
         self.hits.launch(work, Grid::groups(groups, 1), args)?;
@@ -164,30 +157,23 @@ impl ColumnPairs {
         let CountedColumns { factors, mask, steps, room, hit_ptr } = counted;
         let (mut payload, mut run_end) =
             (work.buffer::<OperandPair>(band.probes as usize)?, work.buffer(band.places as usize)?);
+        let (grid, shares) = (Grid::groups(room.groups, 1), self.tuning.shares(steps, room.places, mask));
+        let mut taken = work.upload(&[0])?;
         let args = WritePairs {
             a: factors.a,
             a_operand: factors.a_operand.typed(),
             b: factors.b,
             b_operand: factors.b_operand.typed(),
             mask,
-            steps: &steps.of_columns,
-            record: &steps.record,
-            taken: &mut work.upload(&[0])?,
-            words: &mut room.words,
-            next: &mut room.next,
-            list: &mut room.list,
+            room: InRoom::of(steps, &mut taken, room),
             hit_ptr,
             payload: &mut payload,
             run_end: &mut run_end,
-            share: self.tuning.share(steps),
-            places_of_rows: room.places as u32,
-            cols: mask.ncols as u32,
-            parts: self.tuning.ranges as u32,
-            ranges: self.tuning.ranges as u32,
+            shares,
             first_place: band.first,
             places: band.places,
         };
-        self.pairs.launch(work, Grid::groups(room.groups, 1), args)?;
+        self.pairs.launch(work, grid, args)?;
         let record = self.runs.count(work, &run_end)?;
         let Tally { longest, pieces, parts, .. } = Tally::read(work, &record, 0, band.probes.into())?;
         let pieces = self.runs.pieces(work, &run_end, record, pieces)?;

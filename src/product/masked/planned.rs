@@ -77,8 +77,10 @@ impl OnMask {
     pub fn new(
         device: &Device,
         (a, b): (&FactorPattern, &FactorPattern),
-        (tuning, columns): (&Tuning, Option<ColumnTuning>),
-        (element, semiring): (ElementType, Semiring),
+        tuning: &Tuning,
+        columns: Option<ColumnTuning>,
+        element: ElementType,
+        semiring: Semiring,
     ) -> Result<Self> {
         let spec = Spec::of_factors(element, a, b, Part::Full).over(semiring);
         let left = FactorPattern { transposed: a.transposed != columns.is_none(), ..a.clone() };
@@ -185,22 +187,24 @@ impl PlannedProduct {
         a: &FactorPattern,
         b: &FactorPattern,
         mask: &Arc<PatternArrays>,
-        of: (ElementType, Semiring),
+        element: ElementType,
+        semiring: Semiring,
     ) -> Result<Self> {
-        let most = most_probes(work.device().info().max_alloc_bytes);
-        let numbers = (&tuned(work.device(), a, b), ColumnTuning::new(work.device().info()));
-        Self::masked_in_bands(work, (a, b), mask, (numbers, of), most)
+        let (device, tuning) = (work.device(), tuned(work.device(), a, b));
+        let columns = ColumnTuning::new(device.info());
+        let product = OnMask::new(device, (a, b), &tuning, columns, element, semiring)?;
+        Self::masked_in_bands(work, product, (a, b), mask, most_probes(device.info().max_alloc_bytes))
     }
 
-    /// Plans op(A)·op(B) on the places of `mask`, in bands of `most` probes or hits.
+    /// Plans `product` of op(A) and op(B) on the places of `mask`, in bands of `most` probes or
+    /// hits.
     pub(super) fn masked_in_bands(
         work: &Work,
+        product: OnMask,
         (a, b): (&FactorPattern, &FactorPattern),
         mask: &Arc<PatternArrays>,
-        (numbers, of): ((&Tuning, Option<ColumnTuning>), (ElementType, Semiring)),
         most: u64,
     ) -> Result<Self> {
-        let product = OnMask::new(work.device(), (a, b), numbers, of)?;
         let mut bands = Vec::new();
         let counts = product.in_bands(
             work,

@@ -1,21 +1,18 @@
 //! A masked product of scalars by columns. A product that falls on the mask is added to the sum of
 //! its row as soon as it is met. No product is kept. Kernel: `cl/product/masked/sums.cl`.
-use super::columns::{ColumnAnalyser, ColumnTuning, Steps, places_of_rows};
+use super::columns::{ColumnAnalyser, ColumnTuning, InShares, Steps, places_of_rows};
 use crate::{
     Result, Semiring,
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Out, Sum, Work, at_most, kernel},
     element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,
-    product::terms::{Counts, Method, Pipeline},
+    product::terms::{Counts, Factors, InFactors, Method, Pipeline},
     resident::{DeviceCbc, InPattern, PatternArrays},
 };
 
 kernel! {
     struct MaskSums = "mask_sums" in "product/masked/hits.cl", "product/masked/sums.cl" {
-        a: InPattern,
-        a_values: In<Elem>,
-        b: InPattern,
-        b_values: In<Elem>,
+        factors: InFactors<'static>,
         mask: InPattern,
         steps: In<u64>,
         record: In<u64>,
@@ -27,11 +24,7 @@ kernel! {
         list: InOut<u32>,
         c_values: Out<Elem>,
         counted: Out<u64>,
-        share: u64,
-        places_of_rows: u32,
-        cols: u32,
-        parts: u32,
-        ranges: u32,
+        shares: InShares<'static>,
     }
 }
 
@@ -43,7 +36,7 @@ pub(super) struct ColumnSums {
 }
 
 impl ColumnSums {
-    pub fn new(device: &Device, tuning: ColumnTuning, (element, semiring): (ElementType, Semiring)) -> Result<Self> {
+    pub fn new(device: &Device, tuning: ColumnTuning, element: ElementType, semiring: Semiring) -> Result<Self> {
         let options = tuning.options().define("RUN_PIECE", RUN_PIECE).define("HIT_PRODUCTS", tuning.hit_products);
         let sums = Kernel::new(device, &options.element_in(element, semiring))?;
         Ok(Self { analyser: ColumnAnalyser::new(device, &tuning)?, sums, tuning })
@@ -60,13 +53,14 @@ impl ColumnSums {
     ) -> Result<Option<(Buffer, Counts)>> {
         let tuning = &self.tuning;
         let steps = self.analyser.run(work, &a.pattern, &b.pattern, mask)?;
-        let room = Room { places: places_of_rows(a.nrows), cut: steps.longest_b > RUN_PIECE as u64 };
-        let groups = tuning.groups(room.bytes(a.element()), work.free_bytes());
+        let (places, cut) = (places_of_rows(a.nrows), steps.longest_b > RUN_PIECE as u64);
+        let groups = tuning.groups(Room::bytes(places, cut, a.element()), work.free_bytes());
+        let room = Room { groups, places, cut };
         if groups == 0 || tuning.steps_from_places(&a.pattern, &b.pattern, mask.nnz()) < steps.all {
             return Ok(None);
         }
         let mut values = work.buffer_of(a.values.word(), mask.nnz())?;
-        let [products, longest] = self.sums(work, (a, b), (mask, &steps), (groups, room), &mut values)?;
+        let [products, longest] = self.sums(work, (a, b), mask, &steps, room, &mut values)?;
         let mut counts = Counts { products, bands: 1, pipeline: Pipeline::Masked, ..Counts::default() };
         counts.longest_run = Some(longest as u32);
         counts.add(Method::Masked, mask.ncols as u64, products);
@@ -78,19 +72,17 @@ impl ColumnSums {
         &self,
         work: &Work,
         (a, b): (&DeviceCbc, &DeviceCbc),
-        (mask, steps): (&PatternArrays, &Steps),
-        (groups, Room { places, cut }): (usize, Room),
+        mask: &PatternArrays,
+        steps: &Steps,
+        Room { groups, places, cut }: Room,
         values: &mut Buffer,
     ) -> Result<[u64; 2]> {
         work.stage("sums");
-        let (ranges, sum) = (self.tuning.ranges, a.element().arithmetic().word());
+        let sum = a.element().arithmetic().word();
         let (all, if_cut) = (groups * places, if cut { groups * places } else { 0 });
         let mut counted = work.buffer(2 * groups)?;
         let args = MaskSums {
-            a: &a.pattern,
-            a_values: &a.values,
-            b: &b.pattern,
-            b_values: &b.values,
+            factors: Factors::of_values(a, b).into(),
             mask,
             steps: &steps.of_columns,
             record: &steps.record,
@@ -102,11 +94,7 @@ impl ColumnSums {
             list: &mut work.buffer(all)?,
             c_values: values,
             counted: &mut counted,
-            share: self.tuning.share(steps),
-            places_of_rows: places as u32,
-            cols: mask.ncols as u32,
-            parts: ranges as u32,
-            ranges: ranges as u32,
+            shares: self.tuning.shares(steps, places, mask),
         };
         self.sums.launch(work, Grid::groups(groups, 1), args)?;
         let (mut products, mut longest) = (0u64, 0);
@@ -119,8 +107,9 @@ impl ColumnSums {
     }
 }
 
-/// The arrays of a work-group.
+/// The arrays of all work-groups.
 struct Room {
+    groups: usize,
     /// Places for the rows of C.
     places: usize,
     /// Whether runs may have more than [`RUN_PIECE`] products.
@@ -128,10 +117,10 @@ struct Room {
 }
 
 impl Room {
-    /// Bytes of the bitmap, the sums of rows and of their pieces, their numbers of terms, and the
-    /// list of hits.
-    fn bytes(&self, element: ElementType) -> u64 {
-        let sums = element.arithmetic().bytes() * if self.cut { 2 } else { 1 };
-        (self.places / 8 + self.places * (sums + 2 * size_of::<u32>())) as u64
+    /// Bytes of one group: the bitmap, the sums of rows and of their pieces, their numbers of
+    /// terms, and the list of hits.
+    fn bytes(places: usize, cut: bool, element: ElementType) -> u64 {
+        let sums = element.arithmetic().bytes() * if cut { 2 } else { 1 };
+        (places / 8 + places * (sums + 2 * size_of::<u32>())) as u64
     }
 }

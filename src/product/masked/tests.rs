@@ -1,7 +1,7 @@
 //! Tests of the pairs on each place, with the tunings of other devices, in any number of bands.
 mod columns;
 
-use super::{bands::MAX_PROBES, columns::ColumnTuning, *};
+use super::{bands::MAX_PROBES, columns::ColumnTuning, planned::OnMask, *};
 use crate::{
     BlockShape, Csc, Pattern, Semiring,
     device::test_device,
@@ -55,13 +55,9 @@ fn check(
     let transposing = work.read_backs() - reads;
     assert!(transposing <= 1);
     let reads = work.read_backs();
-    let planned = PlannedProduct::masked_in_bands(
-        work,
-        (&a_factor, &b_factor),
-        &mask,
-        ((tuning, columns), (ElementType::F64, Semiring::PlusTimes)),
-        most,
-    )?;
+    let factors = (&a_factor, &b_factor);
+    let product = OnMask::new(work.device(), factors, tuning, columns, ElementType::F64, Semiring::PlusTimes)?;
+    let planned = PlannedProduct::masked_in_bands(work, product, factors, &mask, most)?;
     // Reads: the longest row of A if it is counted, or steps; probes or hits; the ends of bands if
     // there are several; and the record of each band.
     let bands = planned.bands().len() as u32;
@@ -233,13 +229,9 @@ fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
         let factor = |of: &DeviceCbc| FactorPattern { pattern: of.pattern.clone(), shape: of.shape, transposed: false };
         let (a_factor, b_factor) = (factor(&da), factor(&db));
         let tuning = Tuning::new(&info, a_factor.shape, b_factor.shape).keeping_pairs();
-        let planned = PlannedProduct::masked_in_bands(
-            &work,
-            (&a_factor, &b_factor),
-            &on,
-            ((&tuning, columns), (ElementType::F64, Semiring::PlusTimes)),
-            1000,
-        )?;
+        let factors = (&a_factor, &b_factor);
+        let product = OnMask::new(work.device(), factors, &tuning, columns, ElementType::F64, Semiring::PlusTimes)?;
+        let planned = PlannedProduct::masked_in_bands(&work, product, factors, &on, 1000)?;
         let values = work.upload(&vec![f64::NAN; mask.nnz() * 4])?.into_any();
         let mut c = DeviceCbc { pattern: on.clone(), shape: planned.shape, stride: 4, values };
         planned.execute(&work, (&da, &db), Scaling::plain(ElementType::F64), Destination::from(&mut c))?;

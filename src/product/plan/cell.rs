@@ -111,7 +111,7 @@ impl CellPlan {
         }
         let patterns: Vec<_> = terms.iter().map(|term| &term.pair.c).collect();
         PatternArrays::check_nnz(patterns.iter().map(|pattern| pattern.nnz() as u64).sum())?;
-        let sum = if patterns.len() > 1 { Some(GroupSum::new(work, &patterns, (a.element, semiring))?) } else { None };
+        let sum = if patterns.len() > 1 { Some(GroupSum::new(work, &patterns, a.element, semiring)?) } else { None };
         Ok(Some(Self { at, terms, sum }))
     }
 

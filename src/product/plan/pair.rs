@@ -68,7 +68,7 @@ impl Pair {
                 let (c_rows, c_cols) = (first.dimensions().nrows, second.dimensions().ncols);
                 check_mask(mask, work.device(), (c_rows, c_cols), row_major)?;
                 let semiring = if row_major { semiring.mirrored() } else { semiring };
-                PlannedProduct::masked(work, &first, &second, &mask.arrays, (element, semiring))?
+                PlannedProduct::masked(work, &first, &second, &mask.arrays, element, semiring)?
             }
         };
         let (nnz, products, bytes) = (product.c.nnz(), product.products, product.bytes());

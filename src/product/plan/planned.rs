@@ -100,7 +100,7 @@ impl PlannedProduct {
         let pairs = || Self::of_pairs(work, element, a, b, part, how);
         let Some((teams, rule)) = Self::keeping(work.device(), (a, b), part, how.method) else { return pairs() };
         let sums = |rule| -> Result<Option<Self>> {
-            let kept = KeptSums::keep(work, (&a.pattern, &b.pattern), teams, (element, how), rule)?;
+            let kept = KeptSums::keep(work, (&a.pattern, &b.pattern), teams, element, how, rule)?;
             Ok(kept.map(|Kept { sums, c, counts: Counts { products, longest_run, bins, .. } }| {
                 let (sums, shape) = (PlannedSums::Columns(Box::new(sums)), BlockShape::SCALAR);
                 Self { sums, c, shape, products, longest_run, bins }
@@ -145,7 +145,8 @@ impl PlannedProduct {
         part: Part,
     ) -> Result<Self> {
         let (tuning, spec) = Self::numbers(work.device(), element, (a, b), part, How::default());
-        Self::tuned_to_retarget(work, (a, b), tuning, &spec)
+        let sums = BlockSums::with_empty_runs(work.device(), &tuning, &spec)?;
+        Self::analysed(work, (a, b), tuning, &spec, Method::Auto, sums)
     }
 
     /// The teams that compute sums without pairs, or `None` if a plan always keeps pairs. The rule
@@ -182,9 +183,9 @@ impl PlannedProduct {
         let how = how.into();
         let (tuning, spec) = Self::numbers(device, element, (a, b), part, how);
         BlockSums::new(device, &tuning, &spec)?;
-        RunFinder::new(device, &spec, tuning, (how.method, device.info().costs()))?;
+        RunFinder::new(device, &spec, tuning, how.method, device.info().costs())?;
         if let Some((teams, Some(_))) = Self::keeping(device, (a, b), part, how.method) {
-            KeptSums::ask(device, (element, a.pattern.nrows), teams, how.method)?;
+            KeptSums::ask(device, element, a.pattern.nrows, teams, how)?;
         }
         [a, b].into_iter().try_for_each(|factor| factor.ask_transpose(device))
     }
@@ -194,7 +195,7 @@ impl PlannedProduct {
     pub fn ask_retarget(device: &Device, spec: &Spec) -> Result<()> {
         let tuning = Self::tuning(device, spec, Method::Auto);
         BlockSums::with_empty_runs(device, &tuning, spec)?;
-        RunFinder::new(device, spec, tuning, (Method::Auto, device.info().costs()))?;
+        RunFinder::new(device, spec, tuning, Method::Auto, device.info().costs())?;
         Retarget::new(device).map(drop)
     }
 
@@ -221,38 +222,18 @@ impl PlannedProduct {
         method: Method,
     ) -> Result<Self> {
         let sums = BlockSums::new(work.device(), &tuning, spec)?;
-        Self::analysed(
-            work,
-            factors,
-            RunFinder::new(work.device(), spec, tuning, (method, work.device().info().costs()))?,
-            spec,
-            sums,
-        )
-    }
-
-    fn tuned_to_retarget(
-        work: &Work,
-        factors: (&FactorPattern, &FactorPattern),
-        tuning: Tuning,
-        spec: &Spec,
-    ) -> Result<Self> {
-        let sums = BlockSums::with_empty_runs(work.device(), &tuning, spec)?;
-        Self::analysed(
-            work,
-            factors,
-            RunFinder::new(work.device(), spec, tuning, (Method::Auto, work.device().info().costs()))?,
-            spec,
-            sums,
-        )
+        Self::analysed(work, factors, tuning, spec, method, sums)
     }
 
     fn analysed(
         work: &Work,
         (a, b): (&FactorPattern, &FactorPattern),
-        finder: RunFinder,
+        tuning: Tuning,
         spec: &Spec,
+        method: Method,
         sums: BlockSums,
     ) -> Result<Self> {
+        let finder = RunFinder::new(work.device(), spec, tuning, method, work.device().info().costs())?;
         let (at, bt) = (a.transpose(work)?, b.transpose(work)?);
         let factors = Factors::of_pairs(a.multiplied(at.as_ref()), b.multiplied(bt.as_ref()));
         let (mut bands, mut patterns, mut first) = (Vec::new(), Vec::new(), 0);

@@ -1,8 +1,9 @@
 //! The division of sorted columns among work-groups.
 use crate::{
-    device::{Grid, Options, Teams},
+    Result,
+    device::{Arguments, Device, Grid, Kernel, Options, Teams},
     primitives::segmented_reduce::RUN_PIECE,
-    product::terms::SORTED_PRODUCTS,
+    product::terms::{ColumnTask, SORTED_PRODUCTS},
 };
 
 /// Least products that a work-item holds in registers.
@@ -28,7 +29,20 @@ pub(super) struct ColumnGroups {
     pub groups: usize,
 }
 
+/// Columns that the kernels of one class sort.
+#[derive(Clone, Copy)]
+pub(in crate::product) struct SortedTask<'a> {
+    pub task: ColumnTask<'a>,
+    /// The number of the class: each column has at most `SORTED_PRODUCTS[class]` products.
+    pub class: usize,
+}
+
 impl ColumnGroups {
+    /// A kernel for each class. `options` gets the largest number of products of a column.
+    pub fn kernels<K: Arguments>(&self, device: &Device, options: impl Fn(u32) -> Options) -> Result<Vec<Kernel<K>>> {
+        SORTED_PRODUCTS.iter().map(|&most| Kernel::rare(device, &options(most))).collect()
+    }
+
     /// The options of kernels that use the products of a class. `most` is the largest number of
     /// products of a column in the class.
     pub fn options(&self, most: u32) -> Options {

@@ -1,9 +1,9 @@
 //! Counts the entries of C in sorted columns. Kernel: `cl/product/sort/count_sorted.cl`.
-use super::columns::ColumnGroups;
+use super::columns::{ColumnGroups, SortedTask};
 use crate::{
     Result,
     device::{Buffer, Device, In, InOut, Kernel, Out, Teams, Work, kernel},
-    product::terms::{ColumnTask, SORTED_PRODUCTS},
+    product::terms::{InTask, SORTED_PRODUCTS},
     resident::{InPattern, PatternArrays},
 };
 
@@ -14,11 +14,7 @@ kernel! {
         list: In<u32>,
         lengths: InOut<u32>,
         keys: Out<u32>,
-        first: u32,
-        columns: u32,
-        listed: u32,
-        first_col: u32,
-        windows: u32,
+        task: InTask<'static>,
         sum_at: u32,
     }
 }
@@ -34,12 +30,11 @@ pub(in crate::product) struct SortCounts {
 impl SortCounts {
     /// The kernels for a C whose number of rows has `row_bits` bits. A launch has at most `groups`
     /// work-groups.
-    pub fn new(device: &Device, teams: Teams, (row_bits, groups): (u32, usize)) -> Result<Self> {
+    pub fn new(device: &Device, teams: Teams, row_bits: u32, groups: usize) -> Result<Self> {
         let columns = ColumnGroups { teams, row_bits, groups };
-        let kernel = |&most: &u32| Kernel::rare(device, &columns.counting(most));
-        let keeping = |&most: &u32| Kernel::rare(device, &columns.keeping(most));
-        let kernels = SORTED_PRODUCTS.iter().map(kernel).collect::<Result<_>>()?;
-        Ok(Self { kernels, keeping: SORTED_PRODUCTS.iter().map(keeping).collect::<Result<_>>()?, columns })
+        let kernels = columns.kernels(device, |most| columns.counting(most))?;
+        let keeping = columns.kernels(device, |most| columns.keeping(most))?;
+        Ok(Self { kernels, keeping, columns })
     }
 
     /// Room for the sorted keys of `columns` columns of a class.
@@ -55,9 +50,9 @@ impl SortCounts {
         &self,
         work: &Work,
         (a, b): (&PatternArrays, &PatternArrays),
-        task: &ColumnTask<'_>,
-        class: usize,
-        (lengths, sum_at): (&mut Buffer<u32>, usize),
+        SortedTask { task, class }: SortedTask<'_>,
+        lengths: &mut Buffer<u32>,
+        sum_at: usize,
         keys: Option<&mut Buffer<u32>>,
     ) -> Result<()> {
         let (kernel, mut no_keys) = match keys {
@@ -70,11 +65,7 @@ impl SortCounts {
             list: task.list,
             lengths,
             keys: keys.or(no_keys.as_mut()).expect("one of both"),
-            first: task.first,
-            columns: task.columns,
-            listed: task.listed.into(),
-            first_col: task.first_col,
-            windows: task.windows,
+            task: (&task).into(),
             sum_at: sum_at as u32,
         };
         kernel.launch(work, self.columns.grid(class, task.columns), args)

@@ -15,6 +15,7 @@ mod tests;
 
 use super::terms::SORTED_PRODUCTS;
 use crate::{DeviceInfo, device::Teams};
+pub(in crate::product) use columns::SortedTask;
 pub(super) use count::SortCounts;
 pub(super) use runs::{ShortRule, SortedRuns};
 pub(super) use sums::SortSums;

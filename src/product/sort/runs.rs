@@ -5,14 +5,14 @@
 use super::{columns::ColumnGroups, most_within};
 use crate::{
     DeviceInfo, Result,
-    device::{Buffer, Device, In, Kernel, Operand, Out, Payload, Teams, Work, at_most, kernel},
+    device::{Buffer, Device, In, Kernel, Out, Payload, Teams, Work, at_most, kernel},
     element::WordType,
     primitives::scan::Scan,
     product::{
         bands::Limits,
         choose::{GROUPS, Prices},
         terms::{
-            CPattern, Class, Factors, FoundColumns, FoundRuns, Known, Method, Part, PayloadKind, SORTED_PRODUCTS, Spec,
+            CPattern, Class, Factors, FoundColumns, FoundRuns, InOperands, Known, Method, Part, PayloadKind, Spec,
             sorted_class,
         },
         tuning::{Tuning, teams_for},
@@ -32,10 +32,7 @@ kernel! {
 
 kernel! {
     struct PlaceRuns = "place_runs" in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/sort/products.cl", "product/sort/place_runs.cl" {
-        a: InPattern,
-        a_operand: In<Operand>,
-        b: InPattern,
-        b_operand: In<Operand>,
+        factors: InOperands<'static>,
         before: In<u64>,
         c_col_ptr: Out<u32>,
         c_row_idx: Out<u32>,
@@ -85,12 +82,7 @@ type Sorted = (u64, Option<FoundColumns>);
 
 impl ShortRule {
     /// `None` if the product or the requested method leaves all columns to ESC.
-    pub fn new(
-        info: &DeviceInfo,
-        spec: &Spec,
-        tuning: &Tuning,
-        (wanted, costs): (Method, MethodCosts),
-    ) -> Option<Self> {
+    pub fn new(info: &DeviceInfo, spec: &Spec, tuning: &Tuning, wanted: Method, costs: MethodCosts) -> Option<Self> {
         let whole = tuning.payload == PayloadKind::Pairs && spec.part == Part::Full;
         let wanted = Some(wanted).filter(|method| whole && matches!(method, Method::Auto | Method::Sort))?;
         let teams = teams_for(info, wanted)?;
@@ -114,18 +106,20 @@ impl ShortRule {
 
 impl SortedRuns {
     /// `None` if the product or the requested method leaves all columns to ESC.
-    pub fn new(device: &Device, spec: &Spec, tuning: &Tuning, how: (Method, MethodCosts)) -> Result<Option<Self>> {
-        let Some(rule) = ShortRule::new(device.info(), spec, tuning, how) else { return Ok(None) };
+    pub fn new(
+        device: &Device,
+        spec: &Spec,
+        tuning: &Tuning,
+        wanted: Method,
+        costs: MethodCosts,
+    ) -> Result<Option<Self>> {
+        let Some(rule) = ShortRule::new(device.info(), spec, tuning, wanted, costs) else { return Ok(None) };
         let info = device.info();
         let groups = GROUPS * info.compute_units as usize;
         let columns = ColumnGroups { teams: rule.teams, row_bits: spec.row_bits, groups };
-        let place = |&most: &u32| Kernel::rare(device, &tuning.payload.define(columns.options(most), spec));
         Ok(Some(Self {
-            count: SORTED_PRODUCTS
-                .iter()
-                .map(|&most| Kernel::rare(device, &columns.counting(most)))
-                .collect::<Result<_>>()?,
-            place: SORTED_PRODUCTS.iter().map(place).collect::<Result<_>>()?,
+            count: columns.kernels(device, |most| columns.counting(most))?,
+            place: columns.kernels(device, |most| tuning.payload.define(columns.options(most), spec))?,
             scan: Scan::new(device, tuning.scan)?,
             columns,
             rule,
@@ -145,9 +139,10 @@ impl SortedRuns {
         &self,
         work: &Work,
         factors: Factors<'_>,
-        (short, limits): (ShortColumns, &Limits<'_>),
+        short: ShortColumns,
+        limits: &Limits<'_>,
     ) -> Result<Option<Sorted>> {
-        let Factors { a, b, a_operand, b_operand } = factors;
+        let Factors { a, b, .. } = factors;
         let (cols, columns) = (b.ncols, b.ncols as u32);
         let grid = self.columns.grid(short.class, columns);
         work.stage("tail_counts");
@@ -167,10 +162,7 @@ impl SortedRuns {
         let (mut col_ptr, mut row_idx) = (work.buffer(cols + 1)?, work.buffer(nnz)?);
         let (mut run_end, mut payload) = (work.buffer(nnz)?, work.buffer_of(self.payload, products)?);
         let args = PlaceRuns {
-            a,
-            a_operand,
-            b,
-            b_operand,
+            factors: factors.into(),
             before: &before,
             c_col_ptr: &mut col_ptr,
             c_row_idx: &mut row_idx,

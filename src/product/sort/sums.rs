@@ -1,28 +1,20 @@
 //! Computes columns of C by sorting. Kernel: `cl/product/sort/sum_sorted.cl`.
-use super::columns::ColumnGroups;
+use super::columns::{ColumnGroups, SortedTask};
 use crate::{
     Result,
     device::{Buffer, Device, Elem, In, InOut, Kernel, Teams, Work, kernel},
-    product::terms::{ColumnTask, Factors, InLayout, SORTED_PRODUCTS, SumsInto, Target},
-    resident::InPattern,
+    product::terms::{Factors, InFactors, InLayout, InTask, SumsInto, Target},
 };
 
 kernel! {
     struct SumSorted = "sum_sorted" in "ptx.cl", "team.cl", "product/terms/target.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/sort/products.cl", "product/sort/sum_sorted.cl" {
-        a: InPattern,
-        a_values: In<Elem>,
-        b: InPattern,
-        b_values: In<Elem>,
+        factors: InFactors<'static>,
         list: In<u32>,
         c_col_ptr: In<u32>,
         keys: In<u32>,
         c_row_idx: InOut<u32>,
         c_values: InOut<Elem>,
-        first: u32,
-        columns: u32,
-        listed: u32,
-        first_col: u32,
-        windows: u32,
+        task: InTask<'static>,
         layout: InLayout,
     }
 }
@@ -38,12 +30,11 @@ pub(in crate::product) struct SortSums {
 impl SortSums {
     /// The kernels for a C whose number of rows has `row_bits` bits. A launch has at most `groups`
     /// work-groups.
-    pub fn new(device: &Device, teams: Teams, (row_bits, groups): (u32, usize), target: SumsInto) -> Result<Self> {
+    pub fn new(device: &Device, teams: Teams, row_bits: u32, groups: usize, target: SumsInto) -> Result<Self> {
         let columns = ColumnGroups { teams, row_bits, groups };
-        let kernel = |&most: &u32| Kernel::rare(device, &target.define(columns.options(most)));
-        let from_keys = |&most: &u32| Kernel::rare(device, &target.define(columns.keeping(most)));
-        let kernels = SORTED_PRODUCTS.iter().map(kernel).collect::<Result<_>>()?;
-        Ok(Self { kernels, from_keys: SORTED_PRODUCTS.iter().map(from_keys).collect::<Result<_>>()?, columns })
+        let kernels = columns.kernels(device, |most| target.define(columns.options(most)))?;
+        let from_keys = columns.kernels(device, |most| target.define(columns.keeping(most)))?;
+        Ok(Self { kernels, from_keys, columns })
     }
 
     /// Requests the kernel of a class.
@@ -61,25 +52,19 @@ impl SortSums {
         &self,
         work: &Work,
         factors: Factors<'_>,
-        (task, class): (&ColumnTask<'_>, usize),
-        (col_ptr, keys): (&Buffer<u32>, Option<&Buffer<u32>>),
+        SortedTask { task, class }: SortedTask<'_>,
+        col_ptr: &Buffer<u32>,
+        keys: Option<&Buffer<u32>>,
         c: Target<'_>,
     ) -> Result<()> {
         let args = SumSorted {
-            a: factors.a,
-            a_values: factors.a_operand,
-            b: factors.b,
-            b_values: factors.b_operand,
+            factors: factors.into(),
             list: task.list,
             c_col_ptr: col_ptr,
             keys: keys.unwrap_or(task.list),
             c_row_idx: c.row_idx,
             c_values: c.values,
-            first: task.first,
-            columns: task.columns,
-            listed: task.listed.into(),
-            first_col: task.first_col,
-            windows: task.windows,
+            task: (&task).into(),
             layout: c.layout,
         };
         self.kernel(class, keys.is_some()).launch(work, self.columns.grid(class, task.columns), args)

@@ -42,8 +42,8 @@ struct Share {
 impl Share {
     fn of(self, list: &Buffer<u32>, listed: bool, first_col: usize) -> ColumnTask<'_> {
         let first_col = first_col as u32;
-        let (first, columns, windows) = (self.first, self.columns, WINDOWS as u32);
-        ColumnTask { list, first, columns, listed, first_col, windows, products: 0, widest: 0 }
+        let (first, windows) = (self.first, WINDOWS as u32);
+        ColumnTask { first, listed, first_col, windows, ..ColumnTask::of_all(list, self.columns) }
     }
 }
 
@@ -119,8 +119,8 @@ impl Case {
         let teams = Teams::of(device.info()).expect("groups of 32 items");
         let row_bits = usize::BITS - self.a.nrows().leading_zeros();
         let (counts, sums) = (
-            SortCounts::new(&device, teams, (row_bits, 3))?,
-            SortSums::new(&device, teams, (row_bits, 3), TargetKind::New.over(T::TYPE, Semiring::PlusTimes))?,
+            SortCounts::new(&device, teams, row_bits, 3)?,
+            SortSums::new(&device, teams, row_bits, 3, TargetKind::New.over(T::TYPE, Semiring::PlusTimes))?,
         );
         let (a, b) = (self.a.cast::<T>(), self.b.cast::<T>());
         let (a, b) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
@@ -130,18 +130,19 @@ impl Case {
         let list = work.upload(&words)?;
         let tasks = tasks.map(|task| task.of(&list, listed, first_col));
         let (mut lengths, mut keys) = (work.upload(&uncounted(columns))?, Vec::new());
-        for (class, task) in tasks.iter().enumerate() {
+        for (class, task) in tasks.into_iter().enumerate() {
             let mut of_class = keeps.then(|| SortCounts::keys(&work, class, task.columns)).transpose()?;
-            counts.run(&work, (&a.pattern, &b.pattern), task, class, (&mut lengths, 0), of_class.as_mut())?;
+            let columns = SortedTask { task, class };
+            counts.run(&work, (&a.pattern, &b.pattern), columns, &mut lengths, 0, of_class.as_mut())?;
             keys.push(of_class);
         }
         let col_ptr = scan(&lengths.download(&work)?);
         let nnz = col_ptr[WINDOWS * columns] as usize;
         let c_col_ptr = work.upload(&col_ptr)?;
         let (mut row_idx, mut values) = (work.buffer(nnz)?, work.buffer::<T>(nnz)?);
-        for (class, task) in tasks.iter().enumerate() {
+        for (class, task) in tasks.into_iter().enumerate() {
             let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new(T::TYPE) };
-            sums.run(&work, factors, (task, class), (&c_col_ptr, keys[class].as_ref()), c)?;
+            sums.run(&work, factors, SortedTask { task, class }, &c_col_ptr, keys[class].as_ref(), c)?;
         }
         let col_ptr = col_ptr.into_iter().step_by(WINDOWS).collect();
         Ok((col_ptr, row_idx.download(&work)?, values.download(&work)?))

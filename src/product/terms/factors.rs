@@ -1,11 +1,11 @@
 //! The factors of a product, and where C is written.
 use crate::{
     BlockShape, Result,
-    device::{Buffer, Work},
+    device::{Buffer, Elem, In, Operand, Work, argument_group},
     element::ElementType,
     error::Dimensions,
     primitives::{drop_entries::DropMemory, transpose},
-    resident::{DeviceCbc, PatternArrays},
+    resident::{DeviceCbc, InPattern, PatternArrays},
 };
 use std::sync::Arc;
 
@@ -37,13 +37,33 @@ impl FactorPattern {
         if self.transposed { self.shape.transpose() } else { self.shape }
     }
 
-    /// The pattern that is multiplied: `transpose` if there is one. For a transpose, it comes with
-    /// the number of the stored entry for each of its entries.
-    pub fn multiplied<'a>(
-        &'a self,
-        transpose: Option<&'a transpose::Transposed>,
-    ) -> (&'a PatternArrays, Option<&'a Buffer<u32>>) {
-        transpose.map_or((&self.pattern, None), |transpose| (&transpose.pattern, Some(&transpose.source)))
+    /// The pattern that is multiplied: `transpose` if there is one.
+    pub fn multiplied<'a>(&'a self, transpose: Option<&'a transpose::Transposed>) -> NumberedPattern<'a> {
+        transpose.map_or(NumberedPattern::of(&self.pattern), |transpose| NumberedPattern {
+            pattern: &transpose.pattern,
+            source: Some(&transpose.source),
+        })
+    }
+}
+
+/// The pattern of a factor whose values are stored in another order, if there is a source.
+#[derive(Clone, Copy)]
+pub(crate) struct NumberedPattern<'a> {
+    pub pattern: &'a PatternArrays,
+    /// The number of the stored entry for each entry. Without a source, entries are numbered in
+    /// their order.
+    pub source: Option<&'a Buffer<u32>>,
+}
+
+impl<'a> NumberedPattern<'a> {
+    /// A pattern whose entries are stored in its order.
+    pub fn of(pattern: &'a PatternArrays) -> Self {
+        Self { pattern, source: None }
+    }
+
+    /// The words that kernels read for the entries. They do not read this array without a source.
+    fn operand(&self) -> &'a Buffer {
+        self.source.unwrap_or(&self.pattern.row_idx)
     }
 }
 
@@ -65,15 +85,41 @@ impl<'a> Factors<'a> {
         Self { a: &a.pattern, b: &b.pattern, a_operand: &a.values, b_operand: &b.values }
     }
 
-    /// The factors, if products are pairs of entries. A pattern may come with a source: the number
-    /// of the stored entry for each of its entries. Without a source, entries are numbered in their
-    /// order.
-    pub fn of_pairs(
-        (a, a_source): (&'a PatternArrays, Option<&'a Buffer<u32>>),
-        (b, b_source): (&'a PatternArrays, Option<&'a Buffer<u32>>),
-    ) -> Self {
-        // Without a source the kernels do not read this array.
-        Self { a, b, a_operand: a_source.unwrap_or(&a.row_idx), b_operand: b_source.unwrap_or(&b.row_idx) }
+    /// The factors, if products are pairs of entries.
+    pub fn of_pairs(a: NumberedPattern<'a>, b: NumberedPattern<'a>) -> Self {
+        Self { a: a.pattern, b: b.pattern, a_operand: a.operand(), b_operand: b.operand() }
+    }
+}
+
+argument_group! {
+    /// The patterns and values of both factors.
+    pub(in crate::product) struct InFactors {
+        a: InPattern,
+        a_values: In<Elem>,
+        b: InPattern,
+        b_values: In<Elem>,
+    }
+}
+
+argument_group! {
+    /// The patterns of both factors, and the words of their entries.
+    pub(in crate::product) struct InOperands {
+        a: InPattern,
+        a_operand: In<Operand>,
+        b: InPattern,
+        b_operand: In<Operand>,
+    }
+}
+
+impl<'a> From<Factors<'a>> for InFactors<'a> {
+    fn from(Factors { a, b, a_operand, b_operand }: Factors<'a>) -> Self {
+        Self { a, a_values: a_operand, b, b_values: b_operand }
+    }
+}
+
+impl<'a> From<Factors<'a>> for InOperands<'a> {
+    fn from(Factors { a, b, a_operand, b_operand }: Factors<'a>) -> Self {
+        Self { a, a_operand, b, b_operand }
     }
 }
 

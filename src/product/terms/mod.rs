@@ -32,7 +32,8 @@ pub(crate) use class::{Class, SORTED_PRODUCTS, most_sorted_products, sorted_clas
 pub(crate) use class_sums::{ClassSizes, ClassSums, ClassesSums, no_columns, without_long};
 pub use counts::Bin;
 pub(crate) use counts::Counts;
-pub(crate) use factors::{Destination, FactorPattern, Factors, Operands, PatternPair, Place};
+pub(crate) use factors::{Destination, FactorPattern, Factors, NumberedPattern, Operands, PatternPair, Place};
+pub(in crate::product) use factors::{InFactors, InOperands};
 pub(crate) use foretold::{COUNTED, Foretold};
 pub(crate) use known::Known;
 pub(crate) use lists::{ClassLists, Profile};
@@ -46,5 +47,6 @@ pub(crate) use sizes::Sizes;
 pub(crate) use spec::{How, Spec, Transposed};
 pub(in crate::product) use target::{InLayout, Layout, SumsInto, Target, TargetKind};
 pub(crate) use task::ColumnTask;
+pub(in crate::product) use task::InTask;
 pub use weights::Weights;
 pub(crate) use weights::{ArrayWeights, DeviceWeights, ViewWeights};

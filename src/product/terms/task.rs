@@ -1,5 +1,5 @@
 //! [`ColumnTask`]: columns that one method computes.
-use crate::device::Buffer;
+use crate::device::{Buffer, argument_group};
 
 /// Columns of a band for one method.
 #[derive(Clone, Copy)]
@@ -21,4 +21,28 @@ pub(crate) struct ColumnTask<'a> {
     pub products: u64,
     /// The widest range of rows of a column, in words of 32 rows, if the rows were looked at.
     pub widest: u32,
+}
+
+impl<'a> ColumnTask<'a> {
+    /// All of `columns` columns, of which nothing else is known.
+    pub fn of_all(list: &'a Buffer<u32>, columns: u32) -> Self {
+        Self { list, first: 0, columns, listed: false, first_col: 0, windows: 1, products: 0, widest: 0 }
+    }
+}
+
+argument_group! {
+    /// The numbers of a [`ColumnTask`].
+    pub(in crate::product) struct InTask {
+        first: u32,
+        columns: u32,
+        listed: u32,
+        first_col: u32,
+        windows: u32,
+    }
+}
+
+impl From<&ColumnTask<'_>> for InTask<'_> {
+    fn from(&ColumnTask { first, columns, listed, first_col, windows, .. }: &ColumnTask<'_>) -> Self {
+        Self { first, columns, listed: listed.into(), first_col, windows }
+    }
 }

@@ -183,9 +183,8 @@ impl ImplicitCore {
 
     pub fn new(work: &Work, element: ElementType, u: &DevicePattern, w: &DevicePattern) -> Result<Self> {
         let (cameras, (z, zt)) = (Cameras::new(work, u, element)?, factors_of_square(w));
-        let of = (element, Semiring::PlusTimes);
         Ok(Self {
-            product: PlannedProduct::masked(work, &z, &zt, &cameras.diagonal().arrays, of)?,
+            product: PlannedProduct::masked(work, &z, &zt, &cameras.diagonal().arrays, element, Semiring::PlusTimes)?,
             cameras,
             z: Spmv::often(w, element, true)?,
             z_transposed: Spmv::often(w, element, false)?,

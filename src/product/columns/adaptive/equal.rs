@@ -68,7 +68,8 @@ impl SharedRows {
     pub fn run(
         &self,
         work: &Work,
-        (class, windows): (&Buffer<u32>, usize),
+        class: &Buffer<u32>,
+        windows: usize,
         purpose: Purpose,
         [lengths, place]: [&mut Buffer<u32>; 2],
     ) -> Result<()> {

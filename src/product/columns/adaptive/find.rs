@@ -12,7 +12,7 @@ use crate::{
     Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Teams, Work, at_most, kernel},
     element::ElementType,
-    primitives::scan::{Scan, ScanTuning},
+    primitives::scan::Scan,
     product::{
         choose::{self},
         columns::{
@@ -20,11 +20,11 @@ use crate::{
             direct::{DirectColumns, DirectCounts},
             hash::HashCounts,
             hub::hub_bytes,
-            tasks::{CutTasks, FoundRows, Patterns, Purpose, Tasks},
+            tasks::{CutTasks, FoundRows, Patterns, Purpose, RowArrays, RowTask, Tasks},
         },
-        sort::SortCounts,
+        sort::{SortCounts, SortedTask},
         terms::{Class, ClassLists, ColumnTask, Known, Method, PatternPair, Profile},
-        tuning::AdaptiveTuning,
+        tuning::{AdaptiveTuning, Tuning},
     },
 };
 use std::ops::Range;
@@ -51,6 +51,15 @@ pub(super) struct Finder {
     offsets: Kernel<ColumnOffsets<'static>>,
     group_size: usize,
     pub tuning: AdaptiveTuning,
+}
+
+/// Room that a band has while its entries are found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RoomForRows {
+    /// Rows for which there is room before their number is known.
+    pub rows: u64,
+    /// Whether there is room for the sorted keys, which the sums then continue from.
+    pub keeps_keys: bool,
 }
 
 /// The entries of C that were found.
@@ -88,14 +97,14 @@ impl Finder {
     pub fn new(
         device: &Device,
         teams: Teams,
-        (group_size, scan): (usize, ScanTuning),
+        &Tuning { group_size, scan, .. }: &Tuning,
         tuning: &AdaptiveTuning,
         element: ElementType,
     ) -> Result<Self> {
         Ok(Self {
             profiler: Profiler::new(device, teams, tuning)?,
             direct: DirectCounts::new(device, group_size, scan)?,
-            sort: SortCounts::new(device, teams, (tuning.row_bits, tuning.most_groups(device.info())))?,
+            sort: SortCounts::new(device, teams, tuning.row_bits, tuning.most_groups(device.info()))?,
             counts: DenseCounts::new(device, teams, tuning)?,
             hash: HashCounts::new(device, teams, tuning)?,
             shared: SharedRows::new(device, group_size)?,
@@ -107,14 +116,15 @@ impl Finder {
         })
     }
 
-    /// Finds the entries of C in the columns of the profile, some of which have products. At first
-    /// there is room for `room` rows. `rest` writes the numbers of entries of columns that were
-    /// computed elsewhere. Returns `None` if `admits` refuses the number of all entries. One read.
+    /// Finds the entries of C in the columns of the profile, some of which have products. `rest`
+    /// writes the numbers of entries of columns that were computed elsewhere. Returns `None` if
+    /// `admits` refuses the number of all entries. One read.
     pub fn run(
         &self,
         work: &Work,
         (a, b): PatternPair<'_>,
-        (profile, room, keeps_keys): (Profile, u64, bool),
+        profile: Profile,
+        room: RoomForRows,
         admits: &dyn Fn(u64) -> bool,
         rest: &mut dyn FnMut(&ClassLists, &mut Buffer<u32>) -> Result<()>,
     ) -> Result<Option<Found>> {
@@ -128,26 +138,26 @@ impl Finder {
         }
         rest(&profile, &mut chunk_ptr)?;
         let places = work.buffer(if finds_rows { chunks } else { 0 })?;
-        let mut found = FoundRows::new(work, places, room as usize)?;
+        let mut found = FoundRows::new(work, places, room.rows as usize)?;
         let direct = self.count_direct(work, &profile, &mut chunk_ptr)?;
-        let purpose = (Purpose::All, keeps_keys);
-        let keys = self.count(work, (a, b), &profile, purpose, (&mut chunk_ptr, &mut found))?;
+        let into = found.arrays(&mut chunk_ptr);
+        let keys = self.count(work, (a, b), &profile, Purpose::All, room.keeps_keys, into)?;
         work.stage("offsets");
         self.scan.run(work, &mut chunk_ptr)?;
         let (c_nnz, tasks, taken) = if finds_rows {
-            let mut cut = self.cut.count(work, (b, &profile), (&chunk_ptr, &found))?; // the read
+            let mut cut = self.cut.count(work, b, &profile, &chunk_ptr, &found)?; // the read
             if !admits(cut.c_nnz as u64) {
                 return Ok(None);
             }
             if cut.missing > 0 {
                 work.stage("count");
                 found = found.extended(work, cut.missing)?;
-                self.count(work, (a, b), &profile, (Purpose::Missing, false), (&mut chunk_ptr, &mut found))?;
+                self.count(work, (a, b), &profile, Purpose::Missing, false, found.arrays(&mut chunk_ptr))?;
                 work.stage("offsets");
-                cut = self.cut.count(work, (b, &profile), (&chunk_ptr, &found))?;
+                cut = self.cut.count(work, b, &profile, &chunk_ptr, &found)?;
             }
             let c_nnz = cut.c_nnz;
-            let (tasks, taken, first) = self.cut.list(work, (b, &profile), (&chunk_ptr, &found), cut)?;
+            let (tasks, taken, first) = self.cut.list(work, b, &profile, &chunk_ptr, &found, cut)?;
             (c_nnz, Some(tasks), (taken, first))
         } else {
             let most = profile.sum(&Class::ALL, |sums| sums.most_entries);
@@ -167,18 +177,19 @@ impl Finder {
         &self,
         work: &Work,
         (a, b): PatternPair<'_>,
-        (class, most, keeps_keys): (Class, u64, bool),
+        class: Class,
+        most: u64,
+        keeps_keys: bool,
     ) -> Result<Found> {
         work.stage("count");
         work.count_towards(1);
         let (list, columns) = (&work.buffer(0)?, b.ncols as u32);
-        let task =
-            ColumnTask { list, first: 0, columns, listed: false, first_col: 0, windows: 1, products: 0, widest: 0 };
         // The two words after the offsets' end hold the number of products.
         let mut col_ptr = work.buffer(b.ncols + 3)?;
         work.fill_zero(&mut col_ptr)?;
         let mut keys = keeps_keys.then(|| SortCounts::keys(work, class.sorted(), columns)).transpose()?;
-        self.sort.run(work, (a, b), &task, class.sorted(), (&mut col_ptr, b.ncols + 1), keys.as_mut())?;
+        let task = SortedTask { task: ColumnTask::of_all(list, columns), class: class.sorted() };
+        self.sort.run(work, (a, b), task, &mut col_ptr, b.ncols + 1, keys.as_mut())?;
         let keys = SortedKeys(keys.map(|keys| (class, keys)).into_iter().collect());
         work.stage("offsets");
         self.scan.run_first(work, &mut col_ptr, b.ncols + 1)?;
@@ -207,9 +218,9 @@ impl Finder {
             let Profiled { first_row, last_row, products, record, .. } = &mut profiled;
             let patterns = Patterns { a, b, first_row, last_row, products };
             let samples = b.ncols.min(ClassRules::SAMPLES);
-            self.counts.sample(work, patterns, (samples, rules.most_words), (record, Profiler::SAMPLED))?;
+            self.counts.sample(work, patterns, samples, rules.most_words, record, Profiler::SAMPLED)?;
         }
-        self.profiler.finish(work, (a, b), (rules, columns), profiled, None)
+        self.profiler.finish(work, (a, b), rules, columns, profiled, None)
     }
 
     /// Analyses the columns of a band, given the samples of the whole product. One read.
@@ -217,11 +228,12 @@ impl Finder {
         &self,
         work: &Work,
         patterns: PatternPair<'_>,
-        (rules, columns): (&ClassRules, Range<u32>),
+        rules: &ClassRules,
+        columns: Range<u32>,
         samples: [u32; 2],
     ) -> Result<Profile> {
         let profiled = self.profiler.run(work, patterns, rules, &columns)?;
-        self.profiler.finish(work, patterns, (rules, columns), profiled, Some(samples))
+        self.profiler.finish(work, patterns, rules, columns, profiled, Some(samples))
     }
 
     /// Counts the entries of C in the columns of all classes, except for the columns of ESC.
@@ -230,8 +242,9 @@ impl Finder {
         work: &Work,
         (a, b): PatternPair<'_>,
         profile: &Profile,
-        (purpose, keeps_keys): (Purpose, bool),
-        (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
+        purpose: Purpose,
+        keeps_keys: bool,
+        mut into: RowArrays<'_>,
     ) -> Result<SortedKeys> {
         let Profile { first_row, last_row, products, .. } = profile;
         let patterns = Patterns { a, b, first_row, last_row, products };
@@ -244,24 +257,27 @@ impl Finder {
         let lanes = work.fork(lanes(&self.tuning, profile, dense.len() + hashed.len() + sorted.len()))?;
         let mut lane = lanes.iter().cycle();
         let mut next = |class| towards(profile.bins_of(class), lane.next().unwrap_or(work));
-        for task in dense {
-            self.counts.run(next(task.0), task, patterns, purpose, (lengths, found))?;
+        for (class, columns) in dense {
+            let task = RowTask { patterns, columns, purpose, into: into.again() };
+            self.counts.run(next(class), class, task)?;
         }
         let tables = self.tuning.tables(work.device().info(), profile, a.nrows);
-        for task in hashed {
-            self.hash.run(next(task.0), task, patterns, (purpose, tables), (lengths, found))?;
+        for (class, columns) in hashed {
+            let task = RowTask { patterns, columns, purpose, into: into.again() };
+            self.hash.run(next(class), class, task, tables)?;
         }
         let mut keys = SortedKeys::default();
         for (class, task) in sorted {
             let mut of_bin = keeps_keys.then(|| SortCounts::keys(work, class.sorted(), task.columns)).transpose()?;
-            self.sort.run(next(class), (a, b), &task, class.sorted(), (lengths, 0), of_bin.as_mut())?;
+            let columns = SortedTask { task, class: class.sorted() };
+            self.sort.run(next(class), (a, b), columns, into.lengths, 0, of_bin.as_mut())?;
             keys.0.extend(of_bin.map(|of_bin| (class, of_bin)));
         }
         work.join(lanes)?;
         if profile.shares_rows {
             let of_found = towards(profile.bins(|share| Class::FOUND.contains(&share.last)), work);
-            let columns = (&profile.class, profile.windows);
-            self.shared.run(of_found, columns, purpose, [lengths, &mut found.place])?;
+            let RowArrays { lengths, place, .. } = into;
+            self.shared.run(of_found, &profile.class, profile.windows, purpose, [lengths, place])?;
             work.count_towards(0);
         }
         Ok(keys)
@@ -272,7 +288,7 @@ impl Finder {
         let (task, entries) = (profile.task(Class::Direct, Class::Direct), profile.of(Class::Direct).products);
         let alone = profile.shares.iter().any(|share| share.method == Method::Direct);
         let of_direct = towards(profile.bins_of(Class::Direct), work);
-        let count = || self.direct.run(of_direct, &task, (&profile.products, entries), lengths);
+        let count = || self.direct.run(of_direct, &task, &profile.products, entries, lengths);
         let counted = alone.then(count).transpose();
         work.count_towards(0);
         counted

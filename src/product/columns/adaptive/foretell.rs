@@ -245,7 +245,7 @@ impl ForetoldBands<'_> {
         if rest.columns > 0 {
             let mut bins = [Bin::of(OTHERS, memory.esc.esc.method(), rest.columns.into(), rest.products)];
             let costs = &memory.adaptive.prices.costs;
-            choose::predict_esc(&mut bins, [1, memory.rows, rest.longest.into()], (costs, &memory.esc.sort));
+            choose::predict_esc(&mut bins, [1, memory.rows, rest.longest.into()], costs, &memory.esc.sort);
             self.counts.add_bin(&bins[0]);
         }
     }

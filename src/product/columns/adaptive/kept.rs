@@ -2,17 +2,17 @@
 //! pairs: the pattern of C, its columns by class, and their tasks. This takes a few bytes for each
 //! entry of C and nothing for a product.
 use super::{
-    find::{Finder, Found, FoundClasses},
+    find::{Finder, Found, FoundClasses, RoomForRows},
     numeric::{Numeric, RowsOfC},
 };
 use crate::{
-    BlockShape, Result, Semiring,
+    BlockShape, Result,
     device::{Buffer, Device, Scratch, Teams, Work},
     element::ElementType,
     product::{
         bands::Limits,
         columns::tasks::{TakenTasks, Tasks},
-        terms::{Class, Counts, Destination, How, Layout, Method, Scaling, Spec, Target, TargetKind},
+        terms::{Class, Counts, Destination, How, Layout, Scaling, Spec, Target, TargetKind},
         tuning::{AdaptiveTuning, Tuning},
     },
     resident::{DeviceCbc, PatternArrays},
@@ -51,17 +51,27 @@ pub(in crate::product) struct Kept {
     pub counts: Counts,
 }
 
+/// The numbers of a plan that keeps the data of an adaptive product of scalars.
+pub(super) struct KeptNumbers {
+    pub spec: Spec,
+    pub tuning: Tuning,
+    pub adaptive: AdaptiveTuning,
+}
+
+impl KeptNumbers {
+    fn new(device: &Device, element: ElementType, nrows: usize, how: How) -> Self {
+        let (info, scalar) = (device.info(), BlockShape::SCALAR);
+        let spec = Spec::new(element, scalar, scalar, nrows).over(how.semiring);
+        let adaptive = AdaptiveTuning::new(info, how.method, info.costs(), spec.row_bits);
+        Self { spec, tuning: Tuning::new(info, scalar, scalar), adaptive }
+    }
+}
+
 impl KeptSums {
     /// Requests the kernels that [`KeptSums::keep`] always launches, for a C with `nrows` rows.
-    pub fn ask(device: &Device, (element, nrows): (ElementType, usize), teams: Teams, wanted: Method) -> Result<()> {
-        let (tuning, adaptive) = Self::numbers(device, (element, nrows), wanted);
-        Finder::new(device, teams, (tuning.group_size, tuning.scan), &adaptive, element).map(drop)
-    }
-
-    fn numbers(device: &Device, (element, nrows): (ElementType, usize), wanted: Method) -> (Tuning, AdaptiveTuning) {
-        let (info, scalar) = (device.info(), BlockShape::SCALAR);
-        let spec = Spec::new(element, scalar, scalar, nrows);
-        (Tuning::new(info, scalar, scalar), AdaptiveTuning::new(info, (wanted, info.costs()), spec.row_bits))
+    pub fn ask(device: &Device, element: ElementType, nrows: usize, teams: Teams, how: How) -> Result<()> {
+        let KeptNumbers { spec, tuning, adaptive } = KeptNumbers::new(device, element, nrows, how);
+        Finder::new(device, teams, &tuning, &adaptive, spec.element).map(drop)
     }
 
     /// Keeps the data that sums of A·B take, if methods of scalars compute every column, and the
@@ -70,26 +80,28 @@ impl KeptSums {
         work: &Work,
         (a, b): (&Arc<PatternArrays>, &Arc<PatternArrays>),
         teams: Teams,
-        (element, how): (ElementType, How),
+        element: ElementType,
+        how: How,
         rule: KeepRule,
     ) -> Result<Option<Kept>> {
-        let (tuning, adaptive) = Self::numbers(work.device(), (element, a.nrows), how.method);
-        Self::tuned(work, (a, b), teams, (&tuning, &adaptive), (element, how.semiring), rule)
+        let numbers = KeptNumbers::new(work.device(), element, a.nrows, how);
+        Self::tuned(work, (a, b), teams, &numbers, rule)
     }
 
     pub(super) fn tuned(
         work: &Work,
         (a, b): (&Arc<PatternArrays>, &Arc<PatternArrays>),
         teams: Teams,
-        (tuning, adaptive): (&Tuning, &AdaptiveTuning),
-        (element, semiring): (ElementType, Semiring),
+        KeptNumbers { spec, tuning, adaptive }: &KeptNumbers,
         rule: KeepRule,
     ) -> Result<Option<Kept>> {
+        let (element, semiring) = (spec.element, spec.semiring);
         let (device, scalar) = (work.device(), BlockShape::SCALAR);
-        let finder = Finder::new(device, teams, (tuning.group_size, tuning.scan), adaptive, element)?;
+        let finder = Finder::new(device, teams, tuning, adaptive, element)?;
         work.stage("setup");
         let mut profile = finder.profile(work, (a, b), &finder.rules((a, b)))?;
-        let (products, room) = (profile.products(), profile.room(adaptive.room_percent));
+        let products = profile.products();
+        let room = RoomForRows { rows: profile.room(adaptive.room_percent), keeps_keys: false };
         let of_rest = profile.of(Class::Rest).columns > 0;
         if of_rest || products == 0 || products >= Limits::MAX_PRODUCTS {
             return Ok(None);
@@ -102,7 +114,7 @@ impl KeptSums {
             return Ok(None);
         }
         profile.share_out(&adaptive.prices, false);
-        let found = finder.run(work, (a, b), (profile, room, false), &keeps, &mut |_, _| Ok(()))?;
+        let found = finder.run(work, (a, b), profile, room, &keeps, &mut |_, _| Ok(()))?;
         let Some(found) = found else { return Ok(None) };
         let numeric = |target: TargetKind| {
             Numeric::new(device, teams, tuning.group_size, adaptive, target.over(element, semiring))
@@ -124,7 +136,7 @@ impl KeptSums {
             let taken = TakenTasks { numbers: &mut numbers, first };
             let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new(element) };
             let of_rows = RowsOfC { chunk_ptr: &chunk_ptr, place: &rows.place, rows: &rows.rows };
-            new.run(work, (&a, &b), &columns, of_rows, (taken, c))?;
+            new.run(work, (&a, &b), &columns, of_rows, taken, c)?;
         }
         drop(rows);
         let windows = columns.lists.windows;
@@ -171,7 +183,7 @@ impl KeptSums {
         let taken = TakenTasks { numbers: &mut taken, first: 0 };
         let layout = Layout { first: c.first as u64, strides, scaling };
         let c = Target { row_idx: &mut no_rows, values: c.values, layout };
-        numeric.run(work, (a, b), &self.columns, rows, (taken, c))
+        numeric.run(work, (a, b), &self.columns, rows, taken, c)
     }
 
     /// Bytes of device memory held besides the pattern of C, including the rounding of size

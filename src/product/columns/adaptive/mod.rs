@@ -39,7 +39,7 @@ use crate::{
     },
 };
 use bands::{AdaptiveBand, AdaptiveBands, ColumnBands};
-use find::{Finder, Found};
+use find::{Finder, Found, RoomForRows};
 use numeric::{Numeric, RowsOfC};
 use rest::{Part, Rest};
 use std::ops::Range;
@@ -63,21 +63,22 @@ struct FoundBand {
     counts: Counts,
 }
 
+/// The columns of a product that are all of one class of sorted columns.
+struct AllSorted {
+    class: Class,
+    /// Upper bound of their products.
+    products: u64,
+}
+
 impl Adaptive {
     pub fn new(device: &Device, teams: Teams, spec: &Spec, tuning: Tuning, adaptive: &AdaptiveTuning) -> Result<Self> {
-        let (group_size, scan) = (tuning.group_size, tuning.scan);
+        let target = TargetKind::New.over(spec.element, spec.semiring);
         Ok(Self {
-            finder: Finder::new(device, teams, (group_size, scan), adaptive, spec.element)?,
-            numeric: Numeric::new(
-                device,
-                teams,
-                group_size,
-                adaptive,
-                TargetKind::New.over(spec.element, spec.semiring),
-            )?,
+            finder: Finder::new(device, teams, &tuning, adaptive, spec.element)?,
+            numeric: Numeric::new(device, teams, tuning.group_size, adaptive, target)?,
             tuning: *adaptive,
-            rest: Rest::new(device, group_size, scan, spec.element)?,
-            esc: Engine::new(device, spec, tuning, (Method::Auto, adaptive.prices.costs))?,
+            rest: Rest::new(device, tuning.group_size, tuning.scan, spec.element)?,
+            esc: Engine::new(device, spec, tuning, Method::Auto, adaptive.prices.costs)?,
         })
     }
 
@@ -88,8 +89,8 @@ impl Adaptive {
         let free = work.free_bytes();
         let of_a = [patterns.0.nnz(), patterns.0.ncols, patterns.0.nrows];
         let known = Known::new(cols, of_a, patterns.1.nnz(), [patterns.0.lengths, patterns.1.lengths]);
-        if let Some(all) = self.class_of_all(patterns, &known, (&memory, free))
-            && let Some(counts) = self.sorted(work, operands, all, (&memory, free), place)?
+        if let Some(all) = self.class_of_all(patterns, &known, &memory, free)
+            && let Some(counts) = self.sorted(work, operands, all, &memory, free, place)?
         {
             return Ok(counts);
         }
@@ -103,7 +104,8 @@ impl Adaptive {
         let free = work.free_bytes();
         if let Some(class) = self.tuning.class_of_analysed(&profile.statistics())
             && memory.counts_sorted(cols as u64, profile.products(), free)
-            && let Some(counts) = self.sorted(work, operands, (class, profile.products()), (&memory, free), place)?
+            && let all = (AllSorted { class, products: profile.products() })
+            && let Some(counts) = self.sorted(work, operands, all, &memory, free, place)?
         {
             return Ok(counts);
         }
@@ -124,11 +126,11 @@ impl Adaptive {
         let whole = AdaptiveBand::whole(&memory, &profile.sizes, work.free_bytes_without(profile.bytes()));
         let sure = whole.is_some();
         if let Some(band) = whole {
-            if let Some(found) = self.find_band(work, operands, (profile, &band), &memory, &counts)? {
+            if let Some(found) = self.find_band(work, operands, profile, &band, &counts)? {
                 self.sums(work, operands, found.found, found.rest, place)?;
                 return Ok(found.counts);
             }
-            profile = self.finder.profile_band(work, patterns, (&rules, all), samples)?;
+            profile = self.finder.profile_band(work, patterns, &rules, all, samples)?;
         }
         let mut bands = AdaptiveBands {
             rules: &rules,
@@ -137,23 +139,23 @@ impl Adaptive {
             sure,
             free_at_first: work.free_bytes_without(profile.bytes()),
         };
-        self.in_bands(work, operands, (&mut bands, profile), &mut counts, place)?;
+        self.in_bands(work, operands, &mut bands, profile, &mut counts, place)?;
         Ok(counts)
     }
 
-    /// Computes C = A·B by one class of sorted columns, if C fits `free` bytes. The columns have at
-    /// most `products` products in all.
+    /// Computes C = A·B by one class of sorted columns, if C fits `free` bytes.
     fn sorted(
         &self,
         work: &Work,
         operands: &Operands<'_>,
-        (class, most): (Class, u64),
-        (memory, free): (&AdaptiveMemory<'_>, u64),
+        AllSorted { class, products }: AllSorted,
+        memory: &AdaptiveMemory<'_>,
+        free: u64,
         place: Place<'_>,
     ) -> Result<Option<Counts>> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
-        let keeps_keys = memory.keeps_sorted(class, operands.b.ncols as u64, most, free);
-        let found = self.finder.run_sorted(work, patterns, (class, most, keeps_keys))?;
+        let keeps_keys = memory.keeps_sorted(class, operands.b.ncols as u64, products, free);
+        let found = self.finder.run_sorted(work, patterns, class, products, keeps_keys)?;
         if !memory.fits_sorted(operands.b.ncols as u64, found.c_nnz as u64, free) {
             return Ok(None);
         }
@@ -167,27 +169,28 @@ impl Adaptive {
         &self,
         work: &Work,
         operands: &Operands<'_>,
-        (bands, profile): (&mut AdaptiveBands<'_>, Profile),
+        bands: &mut AdaptiveBands<'_>,
+        profile: Profile,
         counts: &mut Counts,
         place: Place<'_>,
     ) -> Result<()> {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         let profiled = |bands: &AdaptiveBands<'_>, columns: &Range<u32>| {
             work.stage("setup");
-            self.finder.profile_band(work, patterns, (bands.rules, columns.clone()), bands.samples)
+            self.finder.profile_band(work, patterns, bands.rules, columns.clone(), bands.samples)
         };
         if let Some(halves) = bands.halves(&profile.columns) {
             drop(profile);
             for half in halves {
                 let mut profile = profiled(bands, &half)?;
                 if let Some(band) = bands.band_of(&profile.sizes, work.free_bytes_without(profile.bytes())) {
-                    if self.numbered(work, operands, (|| Ok(profile), &band), bands.memory, counts, place)? {
+                    if self.numbered(work, operands, || Ok(profile), &band, counts, place)? {
                         continue;
                     }
                     bands.sure = true;
                     profile = profiled(bands, &half)?;
                 }
-                self.in_bands(work, operands, (bands, profile), counts, place)?;
+                self.in_bands(work, operands, bands, profile, counts, place)?;
             }
             return Ok(());
         }
@@ -197,7 +200,7 @@ impl Adaptive {
         let mut cut = ColumnBands::new(bands, first, columns);
         while let Some(band) = cut.next(work.free_bytes())? {
             let profile = || profiled(cut.bands, &band.sizes.columns);
-            if !self.numbered(work, operands, (profile, &band), cut.bands.memory, counts, place)? {
+            if !self.numbered(work, operands, profile, &band, counts, place)? {
                 cut.again(&band);
             }
         }
@@ -209,8 +212,8 @@ impl Adaptive {
         &self,
         work: &Work,
         operands: &Operands<'_>,
-        (profile, band): (impl FnOnce() -> Result<Profile>, &AdaptiveBand),
-        memory: &AdaptiveMemory<'_>,
+        profile: impl FnOnce() -> Result<Profile>,
+        band: &AdaptiveBand,
         counts: &mut Counts,
         place: Place<'_>,
     ) -> Result<bool> {
@@ -223,7 +226,7 @@ impl Adaptive {
             }
             _ => profile().and_then(|mut profile| {
                 profile.share_out(&self.tuning.prices, false);
-                let found = self.find_band(work, operands, (profile, band), memory, counts)?;
+                let found = self.find_band(work, operands, profile, band, counts)?;
                 let Some(FoundBand { found, rest, counts: with }) = found else { return Ok(false) };
                 self.sums(work, operands, found, rest, place)?;
                 *counts = with;
@@ -239,21 +242,22 @@ impl Adaptive {
         &self,
         work: &Work,
         operands: &Operands<'_>,
-        (mut profile, band): (Profile, &AdaptiveBand),
-        memory: &AdaptiveMemory<'_>,
+        mut profile: Profile,
+        band: &AdaptiveBand,
         counts: &Counts,
     ) -> Result<Option<FoundBand>> {
         let (free_bytes, mut with) = (work.free_bytes_without(profile.bytes()), counts.clone());
         profile.lists.numbers = profile.shares.iter().map(|share| with.add_bin(&share.bin())).collect();
         let rest = self.esc_columns(work, operands, &profile, &mut with)?;
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
-        let admits = |entries| band.admits(memory, entries, free_bytes);
+        let memory = self.memory(work, operands);
+        let admits = |entries| band.admits(&memory, entries, free_bytes);
         let keeps_keys = memory.keeps_keys(&profile.sizes, band.room, free_bytes);
-        let found =
-            self.finder.run(work, patterns, (profile, band.room, keeps_keys), &admits, &mut |lists, lengths| {
-                let lengths_of = |part| self.rest.lengths(work, &lists.list, part, lists.windows, lengths);
-                rest.iter().try_for_each(lengths_of)
-            })?; // round trip 2
+        let room = RoomForRows { rows: band.room, keeps_keys };
+        let found = self.finder.run(work, patterns, profile, room, &admits, &mut |lists, lengths| {
+            let lengths_of = |part| self.rest.lengths(work, &lists.list, part, lists.windows, lengths);
+            rest.iter().try_for_each(lengths_of)
+        })?; // round trip 2
         with.bands += 1;
         Ok(found.map(|found| FoundBand { found, rest, counts: with }))
     }
@@ -273,12 +277,12 @@ impl Adaptive {
         let element = operands.element();
         let (mut row_idx, mut values) = (work.buffer(c_nnz)?, work.buffer_of(element.word(), c_nnz)?);
         let taken = TakenTasks { numbers: &mut numbers, first };
-        let c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new(element) };
+        let mut c = Target { row_idx: &mut row_idx, values: &mut values, layout: Layout::new(element) };
         let of_rows = RowsOfC { chunk_ptr: &chunk_ptr, place: &rows.place, rows: &rows.rows };
-        self.numeric.run(work, (operands.a, operands.b), &columns, of_rows, (taken, c))?;
+        self.numeric.run(work, (operands.a, operands.b), &columns, of_rows, taken, c.again())?;
         let (cols, windows) = (columns.lists.cols(), columns.lists.windows);
         for part in rest {
-            self.rest.put(work, &columns.lists.list, &part, windows, &chunk_ptr, (&mut row_idx, &mut values))?;
+            self.rest.put(work, &columns.lists.list, &part, windows, &chunk_ptr, c.again())?;
         }
         drop((columns, rows, numbers));
         let col_ptr = match windows {
@@ -294,19 +298,19 @@ impl Adaptive {
         AdaptiveMemory::new(work.device().info(), numbers, sizes, operands.consumer)
     }
 
-    /// The class of sorted columns that takes every column of C, and an upper bound of the
-    /// products. `None` if the host knows no such class, or if the entries cannot be counted within
-    /// `free` bytes.
+    /// The class of sorted columns that takes every column of C. `None` if the host knows no such
+    /// class, or if the entries cannot be counted within `free` bytes.
     fn class_of_all(
         &self,
         (a, b): PatternPair<'_>,
         known: &Known,
-        (memory, free): (&AdaptiveMemory<'_>, u64),
-    ) -> Option<(Class, u64)> {
+        memory: &AdaptiveMemory<'_>,
+        free: u64,
+    ) -> Option<AllSorted> {
         let longest = [a.lengths?.longest, b.lengths?.longest];
         let class = self.tuning.class_of_all(longest, known)?;
-        let most = u64::from(longest[0]) * b.nnz() as u64;
-        memory.counts_sorted(b.ncols as u64, most, free).then_some((class, most))
+        let products = u64::from(longest[0]) * b.nnz() as u64;
+        memory.counts_sorted(b.ncols as u64, products, free).then_some(AllSorted { class, products })
     }
 
     /// Computes the columns that no other method takes, by ESC.

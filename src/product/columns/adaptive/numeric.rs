@@ -9,11 +9,11 @@ use crate::{
             dense::dense_sums,
             direct::DirectSums,
             hash::hash_sums,
-            hub::HubSums,
-            tasks::{SlotSums, TakenTasks, TaskFactors, TaskKind},
+            hub::{SumHub, hub_sums},
+            tasks::{SlotSums, TakenTasks, TaskFactors, TaskKind, TaskSums},
         },
-        sort::SortSums,
-        terms::{self, Class, ClassLists, SumsInto, Target},
+        sort::{SortSums, SortedTask},
+        terms::{Class, ClassLists, Factors, SumsInto, Target},
         tuning::AdaptiveTuning,
     },
     resident::DeviceCbc,
@@ -25,7 +25,7 @@ pub(super) struct Numeric {
     sort: SortSums,
     dense: SlotSums,
     hash: SlotSums,
-    hub: HubSums,
+    hub: TaskSums<SumHub>,
     tuning: AdaptiveTuning,
 }
 
@@ -50,10 +50,10 @@ impl Numeric {
         let groups = tuning.most_groups(device.info());
         Ok(Self {
             direct: DirectSums::new(device, group_size, target)?,
-            sort: SortSums::new(device, teams, (tuning.row_bits, groups), target)?,
+            sort: SortSums::new(device, teams, tuning.row_bits, groups, target)?,
             dense: dense_sums(device, teams, tuning, target)?,
             hash: hash_sums(device, teams, tuning, target)?,
-            hub: HubSums::new(device, teams, tuning, target)?,
+            hub: hub_sums(device, teams, tuning, target)?,
             tuning: *tuning,
         })
     }
@@ -84,7 +84,8 @@ impl Numeric {
         (a, b): (&DeviceCbc, &DeviceCbc),
         columns: &FoundClasses,
         rows: RowsOfC<'_>,
-        (mut taken, mut c): (TakenTasks<'_>, Target<'_>),
+        mut taken: TakenTasks<'_>,
+        mut c: Target<'_>,
     ) -> Result<()> {
         let FoundClasses { lists, direct, tasks, keys } = columns;
         let RowsOfC { chunk_ptr, place, rows } = rows;
@@ -98,30 +99,24 @@ impl Numeric {
         let mut lane = lanes.iter().cycle();
         let mut next = |bins| towards(bins, lane.next().unwrap_or(work));
         for (class, tasks) in classes {
-            let tasks = (tasks, &mut taken);
+            let taken = &mut taken;
             let method = class.kind.method();
             let lane = next(lists.bins(|share| share.method == method));
             match class.kind {
                 TaskKind::Dense { .. } | TaskKind::Equal { .. } => {
-                    self.dense.run(lane, &factors, tasks, class, c.again())?;
+                    self.dense.run(lane, &factors, tasks, taken, class, c.again())?;
                 }
-                TaskKind::Hash { .. } => self.hash.run(lane, &factors, tasks, class, c.again())?,
-                TaskKind::Hub { .. } => self.hub.run(lane, &factors, tasks, class, c.again())?,
+                TaskKind::Hash { .. } => self.hash.run(lane, &factors, tasks, taken, class, c.again())?,
+                TaskKind::Hub { .. } => self.hub.run(lane, &factors, tasks, taken, class, c.again())?,
             }
         }
         for (class, task) in sorted {
-            let factors = terms::Factors::of_values(a, b);
-            self.sort.run(
-                next(lists.bins_of(class)),
-                factors,
-                (&task, class.sorted()),
-                (chunk_ptr, keys.of(class)),
-                c.again(),
-            )?;
+            let (factors, columns) = (Factors::of_values(a, b), SortedTask { task, class: class.sorted() });
+            self.sort.run(next(lists.bins_of(class)), factors, columns, chunk_ptr, keys.of(class), c.again())?;
         }
         if let Some(direct) = direct {
-            let (factors, task) = (terms::Factors::of_values(a, b), lists.task(Class::Direct, Class::Direct));
-            self.direct.run(next(lists.bins_of(Class::Direct)), factors, (&task, direct), chunk_ptr, c.again())?;
+            let (factors, task) = (Factors::of_values(a, b), lists.task(Class::Direct, Class::Direct));
+            self.direct.run(next(lists.bins_of(Class::Direct)), factors, &task, direct, chunk_ptr, c.again())?;
         }
         work.join(lanes)
     }

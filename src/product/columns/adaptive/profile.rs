@@ -159,7 +159,8 @@ impl Profiler {
         &self,
         work: &Work,
         (a, b): (&PatternArrays, &PatternArrays),
-        (rules, columns): (&ClassRules, Range<u32>),
+        rules: &ClassRules,
+        columns: Range<u32>,
         profiled: Profiled,
         samples: Option<[u32; 2]>,
     ) -> Result<Profile> {

@@ -5,7 +5,7 @@ use crate::{
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     element::ElementType,
     primitives::scan::{Scan, ScanTuning},
-    product::terms::ColumnTask,
+    product::terms::{ColumnTask, Target},
     resident::{DeviceCbc, PatternArrays},
 };
 
@@ -146,7 +146,7 @@ impl Rest {
         part: &Part,
         windows: usize,
         chunk_ptr: &Buffer<u32>,
-        c: (&mut Buffer<u32>, &mut Buffer),
+        c: Target<'_>,
     ) -> Result<()> {
         let pattern = &part.columns.pattern;
         let args = PutColumns {
@@ -155,8 +155,8 @@ impl Rest {
             part_row: &pattern.row_idx,
             part_values: &part.columns.values,
             chunk_ptr,
-            c_row_idx: c.0,
-            c_values: c.1,
+            c_row_idx: c.row_idx,
+            c_values: c.values,
             first: part.first,
             columns: pattern.ncols as u32,
             windows: windows as u32,

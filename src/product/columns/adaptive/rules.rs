@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn bitmaps_find_rows_that_are_near_each_other_in_a_c_of_any_size() {
         let device = test_device();
-        let tuning = AdaptiveTuning::new(device.info(), (Method::Dense, device.info().costs()), 32);
+        let tuning = AdaptiveTuning::new(device.info(), Method::Dense, device.info().costs(), 32);
         let class = |rows: usize, (first, last)| {
             let known = Known::new(rows, [27 * rows, rows, rows], 27 * rows, [None; 2]);
             let rules = ClassRules::new(&tuning, rows, &known);

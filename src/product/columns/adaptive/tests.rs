@@ -7,9 +7,9 @@ mod hash;
 mod hubs;
 mod long;
 
-use super::{Adaptive, KeepRule, Kept, KeptSums, find::Finder};
+use super::{Adaptive, KeepRule, Kept, KeptSums, find::Finder, kept::KeptNumbers};
 use crate::{
-    BlockShape, Csc, Element, Matrix, Method, Result, Semiring,
+    BlockShape, Csc, Element, Matrix, Method, Result,
     device::{DeviceKind, Teams, Work, test_device},
     element::Arithmetic,
     generate::Random,
@@ -89,14 +89,9 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
     assert_eq!((of_bins.1, counts.bands), (counts.products, 1), "{:?}", counts.bins);
 
     let (numbers, teams) = numbers();
-    let kept = KeptSums::tuned(
-        &work,
-        (&x.pattern, &y.pattern),
-        teams,
-        (&numbers, tuning),
-        (T::TYPE, Semiring::PlusTimes),
-        KeepRule::Always,
-    )?;
+    let spec = Spec::new(T::TYPE, BlockShape::SCALAR, BlockShape::SCALAR, a.nrows());
+    let kept = KeptNumbers { spec, tuning: numbers, adaptive: *tuning };
+    let kept = KeptSums::tuned(&work, (&x.pattern, &y.pattern), teams, &kept, KeepRule::Always)?;
     assert!(counts.bins.iter().all(|bin| bin.predicted_ms.is_some()), "{:?}", counts.bins);
     let mut methods: Vec<_> = counts.bins.iter().map(|bin| bin.method).collect();
     methods.sort_by_key(|method| Method::ALL.iter().position(|known| known == method));
@@ -255,7 +250,7 @@ fn tuning(wanted: Method) -> AdaptiveTuning {
 
 fn by_costs(wanted: Method, costs: MethodCosts) -> AdaptiveTuning {
     // ESC would be faster for products as small as these.
-    let of_device = AdaptiveTuning { esc: false, ..AdaptiveTuning::new(test_device().info(), (wanted, costs), 20) };
+    let of_device = AdaptiveTuning { esc: false, ..AdaptiveTuning::new(test_device().info(), wanted, costs, 20) };
     // In a column with 3000 entries, an entry has 3 products with a piece.
     let hub_percent = of_device.hub_percent.saturating_mul(4);
     AdaptiveTuning { few_columns: 0, far_products: 0, equal_products: 1, hub_percent, ..of_device }

@@ -72,7 +72,7 @@ const LANE_PRODUCTS: u64 = 1 << 21;
 impl AdaptiveTuning {
     /// Makes the numbers for a product whose C has rows of `row_bits` bits. If a method is
     /// requested, it gets every column that it can compute.
-    pub fn new(info: &DeviceInfo, (wanted, costs): (Method, MethodCosts), row_bits: u32) -> Self {
+    pub fn new(info: &DeviceInfo, wanted: Method, costs: MethodCosts, row_bits: u32) -> Self {
         let (numbers, local) = (info.numbers::<AdaptiveNumbers>(), info.local_bytes as usize);
         let fitting = |lists: usize, bitmaps: usize| (local.saturating_sub(lists) / (4 * bitmaps)).max(1);
         let medium_words = numbers.adaptive_medium_words.min(fitting(NARROW_LISTS, NARROW_BITMAPS));
@@ -217,7 +217,7 @@ mod tests {
         let mut info = test_device().info().clone();
         for local_bytes in [32 << 10, 48 << 10, 64 << 10, 228 << 10] {
             info.local_bytes = local_bytes;
-            let tuning = AdaptiveTuning::new(&info, (Method::Auto, info.costs()), 32);
+            let tuning = AdaptiveTuning::new(&info, Method::Auto, info.costs(), 32);
             let last = SLICES[SLICES.len() - 1];
             for (rows, cut) in [(tuning.piece, false), (tuning.piece / 2, true)] {
                 assert!(

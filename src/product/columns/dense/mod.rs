@@ -6,64 +6,31 @@ mod sums;
 
 pub(in crate::product) use sums::dense_sums;
 
-use super::tasks::{FoundRows, Patterns, Purpose, RowArrays};
+use super::tasks::{InColumns, InRows, Patterns, Purpose, RowArrays, RowTask};
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Local, Teams, Work, kernel},
+    device::{Buffer, Device, Grid, Kernel, Local, Teams, Work, kernel},
     product::{
         terms::{Class, ColumnTask},
         tuning::AdaptiveTuning,
     },
-    resident::InPattern,
 };
 
 kernel! {
     pub(super) struct CountRows = "count_narrow" in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/tasks/bits.cl", "product/columns/dense/count.cl" {
-        a: InPattern,
-        b: InPattern,
-        list: In<u32>,
-        first_row: In<u32>,
-        last_row: In<u32>,
-        products: In<u32>,
-        lengths: InOut<u32>,
-        place: InOut<u32>,
-        top: InOut<u32>,
-        rows: InOut<u32>,
+        rows: InRows<'static>,
         bitmaps: Local<u32>,
         top_at: u32,
-        words: u32,
-        room: u32,
-        first: u32,
-        columns: u32,
-        listed: u32,
-        first_col: u32,
-        windows: u32,
-        purpose: u32,
+        columns: InColumns<'static>,
     }
 }
 
 kernel! {
     pub(super) struct CountWindows = "count_wide" in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/tasks/bits.cl", "product/columns/dense/count.cl" {
-        a: InPattern,
-        b: InPattern,
-        list: In<u32>,
-        first_row: In<u32>,
-        last_row: In<u32>,
-        products: In<u32>,
-        lengths: InOut<u32>,
-        place: InOut<u32>,
-        top: InOut<u32>,
-        rows: InOut<u32>,
+        rows: InRows<'static>,
         bits: Local<u32>,
         top_at: u32,
-        words: u32,
-        room: u32,
-        first: u32,
-        columns: u32,
-        listed: u32,
-        first_col: u32,
-        windows: u32,
-        purpose: u32,
+        columns: InColumns<'static>,
     }
 }
 
@@ -107,41 +74,34 @@ impl DenseCounts {
         &self,
         work: &Work,
         patterns: Patterns<'_>,
-        (samples, most_words): (usize, u32),
-        (sums, at): (&mut Buffer<u32>, usize),
+        samples: usize,
+        most_words: u32,
+        sums: &mut Buffer<u32>,
+        at: usize,
     ) -> Result<()> {
         let (list, lengths, place, rows) =
             (&work.buffer(0)?, &mut work.buffer(0)?, &mut work.buffer(0)?, &mut work.buffer(0)?);
         let (first, columns) = (patterns.b.ncols as u32, samples as u32);
         let windows = self.tuning.windows_of(most_words as usize) as u32;
-        let task =
-            ColumnTask { list, first, columns, listed: false, first_col: 0, windows, products: 0, widest: most_words };
+        let columns = ColumnTask { first, windows, widest: most_words, ..ColumnTask::of_all(list, columns) };
         let into = RowArrays { lengths, place, rows, top: sums, top_at: at };
-        self.in_windows(work, (&self.big, Self::BIG_TEAMS), patterns, task, Purpose::Sample, into)
+        let task = RowTask { patterns, columns, purpose: Purpose::Sample, into };
+        self.in_windows(work, &self.big, Self::BIG_TEAMS, task)
     }
 
     /// Finds the rows of the columns of a class.
-    pub fn run(
-        &self,
-        work: &Work,
-        (class, task): (Class, ColumnTask<'_>),
-        patterns: Patterns<'_>,
-        purpose: Purpose,
-        (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
-    ) -> Result<()> {
-        let (into, tuning) = (found.arrays(lengths), &self.tuning);
-        let few = |words| (&self.narrow, Self::NARROW_TEAMS, words);
-        let is_paired = task.products <= tuning.paired_products * u64::from(task.columns)
-            && task.widest as usize <= tuning.paired_words;
+    pub fn run(&self, work: &Work, class: Class, task: RowTask<'_>) -> Result<()> {
+        let (tuning, columns) = (&self.tuning, &task.columns);
+        let is_paired = columns.products <= tuning.paired_products * u64::from(columns.columns)
+            && columns.widest as usize <= tuning.paired_words;
         match class {
-            Class::Narrow => self.in_range(work, few(tuning.narrow_words), patterns, task, purpose, into),
-            Class::Medium => self.in_range(work, few(tuning.medium_words), patterns, task, purpose, into),
+            Class::Narrow => self.in_range(work, &self.narrow, Self::NARROW_TEAMS, tuning.narrow_words, task),
+            Class::Medium => self.in_range(work, &self.narrow, Self::NARROW_TEAMS, tuning.medium_words, task),
             Class::Wide if is_paired => {
-                let pair = (&self.paired, Self::PAIRED_TEAMS, tuning.paired_words);
-                self.in_range(work, pair, patterns, task, purpose, into)
+                self.in_range(work, &self.paired, Self::PAIRED_TEAMS, tuning.paired_words, task)
             }
-            Class::Wide => self.in_windows(work, (&self.wide, Self::WIDE_TEAMS), patterns, task, purpose, into),
-            _ => self.in_windows(work, (&self.big, Self::BIG_TEAMS), patterns, task, purpose, into),
+            Class::Wide => self.in_windows(work, &self.wide, Self::WIDE_TEAMS, task),
+            _ => self.in_windows(work, &self.big, Self::BIG_TEAMS, task),
         }
     }
 
@@ -149,38 +109,17 @@ impl DenseCounts {
     fn in_range(
         &self,
         work: &Work,
-        (kernel, teams, words): (&Kernel<CountRows<'static>>, usize, usize),
-        Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
-        ColumnTask { list, first, columns, listed, first_col, windows, widest, .. }: ColumnTask<'_>,
-        purpose: Purpose,
-        RowArrays { lengths, place, rows, top, top_at }: RowArrays<'_>,
+        kernel: &Kernel<CountRows<'static>>,
+        teams: usize,
+        words: usize,
+        task: RowTask<'_>,
     ) -> Result<()> {
-        let (words, group_size) = (words.min(widest as usize), self.teams.group_size(teams));
+        let (words, group_size) = (words.min(task.columns.widest as usize), self.teams.group_size(teams));
         let teams = self.teams.in_group(teams);
-        let groups = (columns as usize).div_ceil(teams).min(self.most_groups);
-        let room = rows.len() as u32;
-        let args = CountRows {
-            a,
-            b,
-            list,
-            first_row,
-            last_row,
-            products,
-            lengths,
-            place,
-            top,
-            rows,
-            bitmaps: words * teams,
-            top_at: top_at as u32,
-            words: words as u32,
-            room,
-            first,
-            columns,
-            listed: listed.into(),
-            first_col,
-            windows,
-            purpose: purpose as u32,
-        };
+        let groups = (task.columns.columns as usize).div_ceil(teams).min(self.most_groups);
+        let top_at = task.into.top_at as u32;
+        let (rows, columns) = task.arguments(words);
+        let args = CountRows { rows, bitmaps: words * teams, top_at, columns };
         kernel.launch(work, Grid::groups(groups, group_size), args)
     }
 
@@ -188,37 +127,15 @@ impl DenseCounts {
     fn in_windows(
         &self,
         work: &Work,
-        (kernel, teams): (&Kernel<CountWindows<'static>>, usize),
-        Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
-        ColumnTask { list, first, columns, listed, first_col, windows, widest, .. }: ColumnTask<'_>,
-        purpose: Purpose,
-        RowArrays { lengths, place, rows, top, top_at }: RowArrays<'_>,
+        kernel: &Kernel<CountWindows<'static>>,
+        teams: usize,
+        task: RowTask<'_>,
     ) -> Result<()> {
-        let words = self.tuning.wide_words.min(widest as usize);
-        let groups = (columns as usize * windows as usize).min(self.most_groups);
-        let room = rows.len() as u32;
-        let args = CountWindows {
-            a,
-            b,
-            list,
-            first_row,
-            last_row,
-            products,
-            lengths,
-            place,
-            top,
-            rows,
-            bits: words,
-            top_at: top_at as u32,
-            words: words as u32,
-            room,
-            first,
-            columns,
-            listed: listed.into(),
-            first_col,
-            windows,
-            purpose: purpose as u32,
-        };
+        let words = self.tuning.wide_words.min(task.columns.widest as usize);
+        let groups = (task.columns.columns as usize * task.columns.windows as usize).min(self.most_groups);
+        let top_at = task.into.top_at as u32;
+        let (rows, columns) = task.arguments(words);
+        let args = CountWindows { rows, bits: words, top_at, columns };
         kernel.launch(work, Grid::groups(groups, self.teams.group_size(teams)), args)
     }
 }

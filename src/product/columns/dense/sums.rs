@@ -32,7 +32,7 @@ pub(in crate::product) fn dense_sums(
         piece: tuning.equal_piece,
     };
     let of_levels = |levels| [one(levels, false), one(levels, true), equal(levels)];
-    let [first, second] = [Levels::One, Levels::Two].map(of_levels);
-    let kernels: Vec<_> = first.into_iter().chain(second).collect();
-    SlotSums::new(device, teams, tuning, target, &kernels)
+    let kernels = [Levels::One, Levels::Two].map(of_levels);
+    let kinds = kernels.iter().flatten().map(|of| (of.kind, |options| of.define(options)));
+    SlotSums::new(device, teams, tuning, target, kinds)
 }

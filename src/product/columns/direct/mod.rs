@@ -8,8 +8,7 @@ use crate::{
     Result,
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Work, kernel},
     primitives::scan::{Scan, ScanTuning},
-    product::terms::{ColumnTask, Factors, InLayout, SumsInto, Target},
-    resident::InPattern,
+    product::terms::{ColumnTask, Factors, InFactors, InLayout, InTask, SumsInto, Target},
 };
 
 kernel! {
@@ -27,20 +26,13 @@ kernel! {
 
 kernel! {
     struct SumDirect = "sum_direct" in "product/terms/target.cl", "product/columns/direct/direct.cl" {
-        a: InPattern,
-        a_values: In<Elem>,
-        b: InPattern,
-        b_values: In<Elem>,
+        factors: InFactors<'static>,
         list: In<u32>,
         own_ptr: In<u32>,
         chunk_ptr: In<u32>,
         c_row_idx: InOut<u32>,
         c_values: InOut<Elem>,
-        first: u32,
-        columns: u32,
-        listed: u32,
-        first_col: u32,
-        windows: u32,
+        task: InTask<'static>,
         entries: u32,
         layout: InLayout,
     }
@@ -89,7 +81,8 @@ impl DirectCounts {
         &self,
         work: &Work,
         task: &ColumnTask<'_>,
-        (products, entries): (&Buffer<u32>, u64),
+        products: &Buffer<u32>,
+        entries: u64,
         lengths: &mut Buffer<u32>,
     ) -> Result<DirectColumns> {
         let &ColumnTask { list, first, columns, listed, windows, .. } = task;
@@ -134,26 +127,20 @@ impl DirectSums {
         &self,
         work: &Work,
         factors: Factors<'_>,
-        (task, counted): (&ColumnTask<'_>, &DirectColumns),
+        task: &ColumnTask<'_>,
+        counted: &DirectColumns,
         chunk_ptr: &Buffer<u32>,
         c: Target<'_>,
     ) -> Result<()> {
         let &DirectColumns { ref own_ptr, entries } = counted;
         let args = SumDirect {
-            a: factors.a,
-            a_values: factors.a_operand,
-            b: factors.b,
-            b_values: factors.b_operand,
+            factors: factors.into(),
             list: task.list,
             own_ptr: if task.listed { own_ptr } else { chunk_ptr },
             chunk_ptr,
             c_row_idx: c.row_idx,
             c_values: c.values,
-            first: task.first,
-            columns: task.columns,
-            listed: task.listed.into(),
-            first_col: task.first_col,
-            windows: task.windows,
+            task: task.into(),
             entries: entries as u32,
             layout: c.layout,
         };

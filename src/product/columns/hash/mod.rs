@@ -13,66 +13,30 @@ mod tests;
 
 pub(in crate::product) use sums::hash_sums;
 
-use super::tasks::{FoundRows, Patterns, Purpose};
+use super::tasks::{InColumns, InRows, RowTask};
 use crate::{
     DeviceInfo, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Local, Teams, Work, kernel, pool_bytes},
-    product::{
-        terms::{Class, ColumnTask},
-        tuning::AdaptiveTuning,
-    },
-    resident::InPattern,
+    device::{Device, Grid, InOut, Kernel, Local, Teams, Work, kernel, pool_bytes},
+    product::{terms::Class, tuning::AdaptiveTuning},
 };
 
 kernel! {
     struct CountLocal = "count_local" in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/bits.cl", "product/columns/hash/order.cl", "product/columns/hash/count.cl" {
-        a: InPattern,
-        b: InPattern,
-        list: In<u32>,
-        first_row: In<u32>,
-        last_row: In<u32>,
-        products: In<u32>,
-        lengths: InOut<u32>,
-        place: InOut<u32>,
-        top: InOut<u32>,
-        rows: InOut<u32>,
+        rows: InRows<'static>,
         table: Local<u32>,
-        words: u32,
-        room: u32,
-        first: u32,
-        columns: u32,
-        listed: u32,
-        first_col: u32,
-        windows: u32,
-        purpose: u32,
+        columns: InColumns<'static>,
     }
 }
 
 kernel! {
     struct CountGlobal = "count_global" in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/bits.cl", "product/columns/hash/order.cl", "product/columns/hash/count.cl" {
-        a: InPattern,
-        b: InPattern,
-        list: In<u32>,
-        first_row: In<u32>,
-        last_row: In<u32>,
-        products: In<u32>,
-        lengths: InOut<u32>,
-        place: InOut<u32>,
-        top: InOut<u32>,
-        rows: InOut<u32>,
+        rows: InRows<'static>,
         tables: InOut<u32>,
         cursor: InOut<u32>,
         part: Local<u32>,
         table_words: u64,
         entries: u32,
-        words: u32,
-        room: u32,
-        first: u32,
-        columns: u32,
-        listed: u32,
-        first_col: u32,
-        windows: u32,
-        purpose: u32,
+        columns: InColumns<'static>,
     }
 }
 
@@ -158,95 +122,35 @@ impl HashCounts {
 
     /// Finds the rows of the columns of a class. Columns of [`Class::HashedGlobal`] have at most as
     /// many rows as `tables` were made for.
-    pub fn run(
-        &self,
-        work: &Work,
-        (class, task): (Class, ColumnTask<'_>),
-        patterns: Patterns<'_>,
-        (purpose, tables): (Purpose, GlobalTables),
-        (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
-    ) -> Result<()> {
+    pub fn run(&self, work: &Work, class: Class, task: RowTask<'_>, tables: GlobalTables) -> Result<()> {
         let size = Class::HASHED.iter().position(|&hashed| hashed == class).unwrap_or(Self::TEAMS.len());
         match self.local.get(size) {
-            Some(_) => self.in_local(work, size, task, patterns, purpose, (lengths, found)),
-            None => self.in_global(work, tables, task, patterns, purpose, (lengths, found)),
+            Some(kernel) => {
+                let (words, group_size) = (self.tuning.hash_words[size], self.teams.group_size(Self::TEAMS[size]));
+                let groups = (task.columns.columns as usize).min(self.most_groups);
+                let (rows, columns) = task.arguments(words);
+                kernel.launch(work, Grid::groups(groups, group_size), CountLocal { rows, table: words, columns })
+            }
+            None => self.in_global(work, task, tables),
         }
     }
 
-    fn in_local(
-        &self,
-        work: &Work,
-        size: usize,
-        ColumnTask { list, first, columns, listed, first_col, windows, .. }: ColumnTask<'_>,
-        Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
-        purpose: Purpose,
-        (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
-    ) -> Result<()> {
-        let (arrays, words) = (found.arrays(lengths), self.tuning.hash_words[size]);
-        let groups = (columns as usize).min(self.most_groups);
-        let args = CountLocal {
-            a,
-            b,
-            list,
-            first_row,
-            last_row,
-            products,
-            room: arrays.rows.len() as u32,
-            lengths: arrays.lengths,
-            place: arrays.place,
-            top: arrays.top,
-            rows: arrays.rows,
-            table: words,
-            words: words as u32,
-            first,
-            columns,
-            listed: listed.into(),
-            first_col,
-            windows,
-            purpose: purpose as u32,
-        };
-        self.local[size].launch(work, Grid::groups(groups, self.teams.group_size(Self::TEAMS[size])), args)
-    }
-
-    fn in_global(
-        &self,
-        work: &Work,
-        global: GlobalTables,
-        ColumnTask { list, first, columns, listed, first_col, windows, .. }: ColumnTask<'_>,
-        Patterns { a, b, first_row, last_row, products }: Patterns<'_>,
-        purpose: Purpose,
-        (lengths, found): (&mut Buffer<u32>, &mut FoundRows),
-    ) -> Result<()> {
-        let (arrays, words) = (found.arrays(lengths), self.tuning.hash_words[2]);
+    fn in_global(&self, work: &Work, task: RowTask<'_>, global: GlobalTables) -> Result<()> {
+        let words = self.tuning.hash_words[2];
         let mut cursor = work.buffer(1)?;
         work.fill_zero(&mut cursor)?;
         let mut tables = work.buffer(global.words() as usize)?;
+        let groups = (task.columns.columns as usize).min(global.count() as usize);
+        let (rows, columns) = task.arguments(words);
         let args = CountGlobal {
-            a,
-            b,
-            list,
-            first_row,
-            last_row,
-            products,
-            room: arrays.rows.len() as u32,
-            lengths: arrays.lengths,
-            place: arrays.place,
-            top: arrays.top,
-            rows: arrays.rows,
+            rows,
             tables: &mut tables,
             cursor: &mut cursor,
             part: words,
             table_words: global.table_words(),
             entries: global.entries as u32,
-            words: words as u32,
-            first,
             columns,
-            listed: listed.into(),
-            first_col,
-            windows,
-            purpose: purpose as u32,
         };
-        let grid = Grid::groups((columns as usize).min(global.count() as usize), self.teams.group_size(Self::TEAMS[2]));
-        self.global.launch(work, grid, args)
+        self.global.launch(work, Grid::groups(groups, self.teams.group_size(Self::TEAMS[2])), args)
     }
 }

@@ -24,5 +24,6 @@ pub(in crate::product) fn hash_sums(
         columns: 1,
         piece: if cut { tuning.piece / 2 } else { tuning.piece },
     });
-    SlotSums::new(device, teams, tuning, target, &kernels)
+    let kinds = kernels.iter().map(|of| (of.kind, |options| of.define(options)));
+    SlotSums::new(device, teams, tuning, target, kinds)
 }

@@ -1,6 +1,14 @@
 //! Tables that are full, against sets of rows.
 use super::*;
-use crate::{device::test_device, generate::Random, product::terms::Method, resident::PatternArrays};
+use crate::{
+    device::test_device,
+    generate::Random,
+    product::{
+        columns::tasks::{FoundRows, Patterns, Purpose},
+        terms::{ColumnTask, Method},
+    },
+    resident::PatternArrays,
+};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// The rows of each column, found with local tables of `words` words, or in global memory.
@@ -8,7 +16,7 @@ fn found(columns: &[Vec<u32>], nrows: u32, words: Option<usize>) -> Result<Vec<V
     let device = test_device();
     let work = Work::new(&device, None);
     let teams = Teams::of(device.info()).expect("work-groups of 32 items");
-    let numbers = AdaptiveTuning::new(device.info(), (Method::Hash, device.info().costs()), 32);
+    let numbers = AdaptiveTuning::new(device.info(), Method::Hash, device.info().costs(), 32);
     // Global tables are tested with few words too, so that columns have many windows, and parts to
     // merge.
     let tuning = AdaptiveTuning { hash_words: [words.unwrap_or(8); 3], ..numbers };
@@ -36,23 +44,15 @@ fn found(columns: &[Vec<u32>], nrows: u32, words: Option<usize>) -> Result<Vec<V
     let (first_row, last_row, products_of) = (work.upload(&first)?, work.upload(&last)?, work.upload(&products)?);
     let patterns = Patterns { a: &a, b: &b, first_row: &first_row, last_row: &last_row, products: &products_of };
     let list = work.buffer(0)?;
-    let task = ColumnTask {
-        list: &list,
-        first: 0,
-        columns: n as u32,
-        listed: false,
-        first_col: 0,
-        windows: 1,
-        products: 0,
-        widest: 0,
-    };
+    let columns = ColumnTask::of_all(&list, n as u32);
     let counts = HashCounts::new(&device, teams, &tuning)?;
     let longest = u64::from(products.iter().copied().max().unwrap_or(0));
     let tables = GlobalTables::new(device.info(), &tuning, [longest, 3 * longest], nrows as usize);
     let mut lengths = work.upload(&vec![0; n])?;
     let mut rows = FoundRows::new(&work, work.buffer(n)?, a_rows.len())?;
     let class = if words.is_some() { Class::HashedMedium } else { Class::HashedGlobal };
-    counts.run(&work, (class, task), patterns, (Purpose::All, tables), (&mut lengths, &mut rows))?;
+    let task = RowTask { patterns, columns, purpose: Purpose::All, into: rows.arrays(&mut lengths) };
+    counts.run(&work, class, task, tables)?;
     let (place, all) = (rows.place.download(&work)?, rows.rows.download(&work)?);
     let length = lengths.download(&work)?;
     Ok(place.iter().zip(length).map(|(&at, length)| all[at as usize..][..length as usize].to_vec()).collect())

@@ -3,7 +3,7 @@
 use super::{FoundRows, Levels, TaskClass, TaskKind, step_bytes};
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, at_most, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, argument_group, at_most, kernel},
     element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,
     product::{
@@ -14,14 +14,20 @@ use crate::{
     tuning::SharedNumbers,
 };
 
-kernel! {
-    struct CountTasks = "count_tasks" in "product/columns/adaptive/equal.cl", "product/columns/hash/slots.cl", "product/columns/tasks/cut.cl" {
+argument_group! {
+    /// The columns of B, and the rows that were found.
+    struct InFound {
         b_col_ptr: In<u32>,
         class: In<u32>,
         chunk_ptr: In<u32>,
         place: In<u32>,
         rows: In<u32>,
-        record: InOut<u32>,
+    }
+}
+
+argument_group! {
+    /// The columns of a band.
+    struct InBand {
         first_col: u32,
         cols: u32,
         windows: u32,
@@ -32,20 +38,19 @@ kernel! {
 }
 
 kernel! {
+    struct CountTasks = "count_tasks" in "product/columns/adaptive/equal.cl", "product/columns/hash/slots.cl", "product/columns/tasks/cut.cl" {
+        found: InFound<'static>,
+        record: InOut<u32>,
+        band: InBand<'static>,
+    }
+}
+
+kernel! {
     struct ListTasks = "list_tasks" in "product/columns/adaptive/equal.cl", "product/columns/hash/slots.cl", "product/columns/tasks/cut.cl" {
-        b_col_ptr: In<u32>,
-        class: In<u32>,
-        chunk_ptr: In<u32>,
-        place: In<u32>,
-        rows: In<u32>,
+        found: InFound<'static>,
         record: InOut<u32>,
         task: InOut<u64>,
-        first_col: u32,
-        cols: u32,
-        windows: u32,
-        first_class: u32,
-        end_class: u32,
-        shares_rows: u32,
+        band: InBand<'static>,
     }
 }
 
@@ -119,8 +124,6 @@ pub(in crate::product) struct CutTasks {
 }
 
 impl CutTasks {
-    const FIRST_CLASS: u32 = Class::FOUND[0] as u32;
-
     /// The kernels for products of `element`. A team of a hub's task takes `hub_bytes` bytes of
     /// local memory besides its slots.
     pub fn new(device: &Device, tuning: &AdaptiveTuning, element: ElementType, hub_bytes: usize) -> Result<Self> {
@@ -149,10 +152,23 @@ impl CutTasks {
         Ok(Self { count, list, tuning: *tuning, group_size, resident_bytes })
     }
 
-    /// The exclusive end of the classes that have tasks. Long columns have no tasks if ESC computes
-    /// them.
-    fn end_class(profile: &Profile) -> u32 {
-        Class::Long as u32 + u32::from(profile.of(Class::Long).columns > 0)
+    /// The arguments of both kernels. Long columns have no tasks if ESC computes them.
+    fn arguments<'a>(
+        b: &'a PatternArrays,
+        profile: &'a Profile,
+        chunk_ptr: &'a Buffer<u32>,
+        found: &'a FoundRows,
+    ) -> (InFound<'a>, InBand<'a>) {
+        let FoundRows { place, rows, .. } = found;
+        let band = InBand {
+            first_col: profile.columns.start,
+            cols: profile.cols() as u32,
+            windows: profile.windows as u32,
+            first_class: Class::FOUND[0] as u32,
+            end_class: Class::Long as u32 + u32::from(profile.of(Class::Long).columns > 0),
+            shares_rows: profile.shares_rows.into(),
+        };
+        (InFound { b_col_ptr: &b.col_ptr, class: &profile.class, chunk_ptr, place, rows }, band)
     }
 
     /// Words of the record.
@@ -164,26 +180,16 @@ impl CutTasks {
     pub fn count(
         &self,
         work: &Work,
-        (b, profile): (&PatternArrays, &Profile),
-        (chunk_ptr, found): (&Buffer<u32>, &FoundRows),
+        b: &PatternArrays,
+        profile: &Profile,
+        chunk_ptr: &Buffer<u32>,
+        found: &FoundRows,
     ) -> Result<Cut> {
         let classes = TaskKind::ALL.len() * self.tuning.slices.len();
         let mut record = work.buffer(Self::record_words(&self.tuning))?;
         work.fill_zero(&mut record)?;
-        let args = CountTasks {
-            b_col_ptr: &b.col_ptr,
-            class: &profile.class,
-            chunk_ptr,
-            place: &found.place,
-            rows: &found.rows,
-            record: &mut record,
-            first_col: profile.columns.start,
-            cols: profile.cols() as u32,
-            windows: profile.windows as u32,
-            first_class: Self::FIRST_CLASS,
-            end_class: Self::end_class(profile),
-            shares_rows: profile.shares_rows.into(),
-        };
+        let (found, band) = Self::arguments(b, profile, chunk_ptr, found);
+        let args = CountTasks { found, record: &mut record, band };
         self.count.launch(work, Grid::items(profile.cols() * profile.windows, self.group_size), args)?;
         let words = work.read(&record, 0, classes + 3)?;
         let most = profile.sum(&Class::ALL, |sums| sums.most_entries);
@@ -202,26 +208,15 @@ impl CutTasks {
     pub fn list(
         &self,
         work: &Work,
-        (b, profile): (&PatternArrays, &Profile),
-        (chunk_ptr, found): (&Buffer<u32>, &FoundRows),
+        b: &PatternArrays,
+        profile: &Profile,
+        chunk_ptr: &Buffer<u32>,
+        found: &FoundRows,
         mut cut: Cut,
     ) -> Result<(Tasks, Buffer<u32>, usize)> {
         let mut task = work.buffer(cut.counts.iter().sum())?;
-        let args = ListTasks {
-            b_col_ptr: &b.col_ptr,
-            class: &profile.class,
-            chunk_ptr,
-            place: &found.place,
-            rows: &found.rows,
-            record: &mut cut.record,
-            task: &mut task,
-            first_col: profile.columns.start,
-            cols: profile.cols() as u32,
-            windows: profile.windows as u32,
-            first_class: Self::FIRST_CLASS,
-            end_class: Self::end_class(profile),
-            shares_rows: profile.shares_rows.into(),
-        };
+        let (found, band) = Self::arguments(b, profile, chunk_ptr, found);
+        let args = ListTasks { found, record: &mut cut.record, task: &mut task, band };
         self.list.launch(work, Grid::items(profile.cols() * profile.windows, self.group_size), args)?;
         let zeros = 2 * cut.counts.len() + 3;
         Ok((Tasks { task, counts: cut.counts }, cut.record, zeros))

@@ -10,13 +10,14 @@ mod sums;
 
 use crate::{
     Result,
-    device::{Buffer, Work},
+    device::{Buffer, In, InOut, Work, argument_group},
     element::ElementType,
-    resident::{DeviceCbc, PatternArrays},
+    product::terms::{ColumnTask, InTask},
+    resident::{DeviceCbc, InPattern, PatternArrays},
 };
 pub(in crate::product) use cut::{CutTasks, TakenTasks, Tasks};
 pub(in crate::product) use kind::{Levels, TaskClass, TaskKind};
-pub(in crate::product) use sums::{SlotKernel, SlotSums, TaskTeams};
+pub(in crate::product) use sums::{SlotKernel, SlotSums, TaskArguments, TaskSums};
 
 /// The rows that were found.
 pub(in crate::product) struct FoundRows {
@@ -80,6 +81,60 @@ pub(in crate::product) struct RowArrays<'a> {
     pub rows: &'a mut Buffer<u32>,
     pub top: &'a mut Buffer<u32>,
     pub top_at: usize,
+}
+
+impl RowArrays<'_> {
+    /// Borrows the arrays again, for one of several launches.
+    pub fn again(&mut self) -> RowArrays<'_> {
+        let Self { lengths, place, rows, top, top_at } = self;
+        RowArrays { lengths, place, rows, top, top_at: *top_at }
+    }
+}
+
+/// Columns of C whose rows are to be found.
+pub(in crate::product) struct RowTask<'a> {
+    pub patterns: Patterns<'a>,
+    pub columns: ColumnTask<'a>,
+    pub purpose: Purpose,
+    pub into: RowArrays<'a>,
+}
+
+argument_group! {
+    /// The patterns of the factors, and the arrays to which the rows are written.
+    pub(in crate::product) struct InRows {
+        a: InPattern,
+        b: InPattern,
+        list: In<u32>,
+        first_row: In<u32>,
+        last_row: In<u32>,
+        products: In<u32>,
+        lengths: InOut<u32>,
+        place: InOut<u32>,
+        top: InOut<u32>,
+        rows: InOut<u32>,
+    }
+}
+
+argument_group! {
+    /// Words of a bitmap or table, room for rows, and the columns.
+    pub(in crate::product) struct InColumns {
+        words: u32,
+        room: u32,
+        task: InTask<'static>,
+        purpose: u32,
+    }
+}
+
+impl<'a> RowTask<'a> {
+    /// The arguments of a kernel that finds rows by bitmaps or tables of `words` words.
+    pub fn arguments(self, words: usize) -> (InRows<'a>, InColumns<'a>) {
+        let Self { patterns, columns, purpose, into } = self;
+        let Patterns { a, b, first_row, last_row, products } = patterns;
+        let RowArrays { lengths, place, rows, top, .. } = into;
+        let (words, room, task) = (words as u32, rows.len() as u32, InTask::from(&columns));
+        let found = InColumns { words, room, task, purpose: purpose as u32 };
+        (InRows { a, b, list: columns.list, first_row, last_row, products, lengths, place, top, rows }, found)
+    }
 }
 
 /// The operands of the sums, and the places of their rows.

@@ -2,21 +2,17 @@
 use super::{Levels, TakenTasks, TaskClass, TaskFactors, TaskKind, Tasks, step_bytes};
 use crate::{
     Result,
-    device::{Device, Elem, Grid, In, InOut, Kernel, Local, Options, Teams, Work, kernel},
+    device::{Arguments, Device, Elem, Grid, In, InOut, Kernel, Local, Options, Teams, Work, argument_group, kernel},
     primitives::segmented_reduce::RUN_PIECE,
     product::{
-        terms::{InLayout, SumsInto, Target},
+        terms::{Factors, InFactors, InLayout, SumsInto, Target},
         tuning::AdaptiveTuning,
     },
-    resident::InPattern,
 };
 
-kernel! {
-    struct SumSlots = "sum_slots" in "ptx.cl", "team.cl", "product/terms/target.cl", "product/columns/tasks/slots.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/sums.cl" {
-        a: InPattern,
-        a_values: In<Elem>,
-        b: InPattern,
-        b_values: In<Elem>,
+argument_group! {
+    pub(in crate::product) struct TaskArguments {
+        factors: InFactors<'static>,
         task: In<u64>,
         cursor: InOut<u32>,
         chunk_ptr: In<u32>,
@@ -35,8 +31,12 @@ kernel! {
     }
 }
 
+kernel! {
+    pub(in crate::product) struct SumSlots = "sum_slots" in "ptx.cl", "team.cl", "product/terms/target.cl", "product/columns/tasks/slots.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/sums.cl" with TaskArguments
+}
+
 /// The work-groups that sum up tasks. There are as many teams as local memory has room for.
-pub(in crate::product) struct TaskTeams {
+struct TaskTeams {
     teams: Teams,
     local_bytes: usize,
     resident_bytes: usize,
@@ -45,9 +45,9 @@ pub(in crate::product) struct TaskTeams {
 
 impl TaskTeams {
     /// The numbers of teams of a work-group. A kernel is compiled for each.
-    pub const SIZES: [usize; 3] = [4, 2, 1];
+    const SIZES: [usize; 3] = [4, 2, 1];
 
-    pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Self {
+    fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Self {
         Self {
             teams,
             local_bytes: tuning.local_bytes,
@@ -58,7 +58,7 @@ impl TaskTeams {
 
     /// The work-groups for `tasks` tasks that take `bytes` bytes each: the number of the size in
     /// [`TaskTeams::SIZES`], the teams of a group, and the groups.
-    pub fn grid(&self, tasks: usize, bytes: usize) -> (usize, usize, Grid) {
+    fn grid(&self, tasks: usize, bytes: usize) -> (usize, usize, Grid) {
         let fits = |&at: &usize| self.teams.in_group(Self::SIZES[at]) * bytes <= self.local_bytes;
         let size = (0..Self::SIZES.len()).find(fits).unwrap_or(Self::SIZES.len() - 1);
         let in_group = self.teams.in_group(Self::SIZES[size]);
@@ -69,7 +69,7 @@ impl TaskTeams {
     }
 }
 
-/// The options of the kernel of a kind of tasks.
+/// The options of [`SumSlots`] for a kind of tasks.
 pub(in crate::product) struct SlotKernel {
     pub kind: TaskKind,
     /// The bitmaps by which slots are found. `None` if a hash table finds them.
@@ -83,7 +83,7 @@ pub(in crate::product) struct SlotKernel {
 }
 
 impl SlotKernel {
-    fn define(&self, options: Options) -> Options {
+    pub fn define(&self, options: Options) -> Options {
         self.levels
             .unwrap_or(Levels::One)
             .define(options)
@@ -95,45 +95,46 @@ impl SlotKernel {
     }
 }
 
-/// The kernels of a kind of tasks, each for one size of work-groups.
-type OfSizes = [Kernel<SumSlots<'static>>; TaskTeams::SIZES.len()];
-
-/// The kernels that sum up tasks whose rows have slots, of some kinds.
-pub(in crate::product) struct SlotSums {
-    kernels: Vec<(TaskKind, OfSizes)>,
+/// The kernels that sum up tasks of some kinds. There is one for each kind and size of work-groups.
+pub(in crate::product) struct TaskSums<K> {
+    kernels: Vec<(TaskKind, [Kernel<K>; TaskTeams::SIZES.len()])>,
     groups: TaskTeams,
     tuning: AdaptiveTuning,
 }
 
-impl SlotSums {
-    pub fn new(
+/// The kernels for tasks whose rows have slots.
+pub(in crate::product) type SlotSums = TaskSums<SumSlots>;
+
+impl<K: for<'a> Arguments<Passed<'a> = TaskArguments<'a>>> TaskSums<K> {
+    /// The kernels of these kinds, each with a function that defines its options.
+    pub fn new<D: Fn(Options) -> Options>(
         device: &Device,
         teams: Teams,
         tuning: &AdaptiveTuning,
         target: SumsInto,
-        kernels: &[SlotKernel],
+        kinds: impl IntoIterator<Item = (TaskKind, D)>,
     ) -> Result<Self> {
-        let of_sizes = |wanted: &SlotKernel| -> Result<(TaskKind, OfSizes)> {
-            let kernel = |in_group| Kernel::rare(device, &target.define(wanted.define(teams.options(in_group))));
+        let of_sizes = |(kind, define): (TaskKind, D)| {
+            let kernel = |in_group| Kernel::rare(device, &target.define(define(teams.options(in_group))));
             let [four, two, one] = TaskTeams::SIZES.map(kernel);
-            Ok((wanted.kind, [four?, two?, one?]))
+            Ok((kind, [four?, two?, one?]))
         };
         Ok(Self {
-            kernels: kernels.iter().map(of_sizes).collect::<Result<_>>()?,
+            kernels: kinds.into_iter().map(of_sizes).collect::<Result<_>>()?,
             groups: TaskTeams::new(device, teams, tuning),
             tuning: *tuning,
         })
     }
 
-    fn of_kind(&self, kind: TaskKind) -> &OfSizes {
+    fn kernel(&self, kind: TaskKind, size: usize) -> &Kernel<K> {
         let (_, kernels) = self.kernels.iter().find(|(of, _)| *of == kind).expect("the method has this kind of tasks");
-        kernels
+        &kernels[size]
     }
 
     /// Requests the kernel that sums up the tasks of a class.
     pub fn ask(&self, device: &Device, tasks: &Tasks, class: TaskClass) {
         let (size, ..) = self.groups.grid(tasks.counts[class.number], self.tuning.slices[class.slice]);
-        self.of_kind(class.kind)[size].ask(device);
+        self.kernel(class.kind, size).ask(device);
     }
 
     /// Sums up the tasks of a class.
@@ -141,7 +142,8 @@ impl SlotSums {
         &self,
         work: &Work,
         factors: &TaskFactors<'_>,
-        (tasks, taken): (&Tasks, &mut TakenTasks<'_>),
+        tasks: &Tasks,
+        taken: &mut TakenTasks<'_>,
         class: TaskClass,
         c: Target<'_>,
     ) -> Result<()> {
@@ -149,11 +151,8 @@ impl SlotSums {
         debug_assert!(bytes > step_bytes(factors.a.element()));
         let count = tasks.counts[class.number];
         let (size, in_group, grid) = self.groups.grid(count, bytes);
-        let args = SumSlots {
-            a: &factors.a.pattern,
-            a_values: &factors.a.values,
-            b: &factors.b.pattern,
-            b_values: &factors.b.values,
+        let args = TaskArguments {
+            factors: Factors::of_values(factors.a, factors.b).into(),
             task: &tasks.task,
             cursor: &mut *taken.numbers,
             chunk_ptr: factors.chunk_ptr,
@@ -170,6 +169,6 @@ impl SlotSums {
             windows: factors.windows as u32,
             layout: c.layout,
         };
-        self.of_kind(class.kind)[size].launch(work, grid, args)
+        self.kernel(class.kind, size).launch(work, grid, args)
     }
 }

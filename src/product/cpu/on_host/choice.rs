@@ -126,7 +126,9 @@ impl HostSize {
     /// matrix.
     pub fn of(
         element: ElementType,
-        ([rows, a_cols, a_nnz], [_, columns, b_nnz], is_square): ([usize; 3], [usize; 3], bool),
+        [rows, a_cols, a_nnz]: [usize; 3],
+        [_, columns, b_nnz]: [usize; 3],
+        is_square: bool,
         payload: PayloadKind,
         shapes: (BlockShape, BlockShape),
     ) -> Self {

@@ -105,7 +105,9 @@ impl<'w> OnHost<'w> {
         let of = |of: &DeviceCbc| [of.nrows, of.ncols, of.nnz()];
         let size = HostSize::of(
             operands.element(),
-            (of(a), of(b), std::ptr::eq(*a, *b)),
+            of(a),
+            of(b),
+            std::ptr::eq(*a, *b),
             PayloadKind::of(operands.strides()),
             (a.shape, b.shape),
         );

@@ -4,40 +4,21 @@
 use super::{
     arrays::{ColumnsOfC, Phase, sum_places},
     memory::Groups,
-    sums::{FilledRanges, RangeSums, RangeTask},
+    sums::{FilledRanges, InCollected, InRanges, InSummed, RangeSums, RangeTask},
 };
 use crate::{
     OperandPair, Result,
-    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, argument_group, kernel},
     product::{
         esc::blocks::options_of_runs,
-        terms::{Operands, Spec},
+        terms::{Factors, InFactors, Operands, Spec},
     },
     resident::InPattern,
 };
 
-kernel! {
-    pub(in crate::product) struct SumBlocks = "range_blocks" in "product/cpu/ranges/bitmap.cl", "product/esc/blocks/words.cl", "product/esc/blocks/runs.cl", "product/cpu/ranges/pairs.cl", "product/cpu/ranges/blocks.cl" {
-        a: InPattern,
-        a_values: In<Elem>,
-        b: InPattern,
-        b_values: In<Elem>,
-        begin: In<u32>,
-        from: In<u32>,
-        taken: InOut<u32>,
-        words: InOut<u64>,
-        lines: InOut<u64>,
-        next: InOut<u32>,
-        pair: InOut<OperandPair>,
-        c_col_ptr: Out<u32>,
-        c_row_idx: Out<u32>,
-        c_values: Out<Elem>,
-        entries: Out<u64>,
-        nrows: u32,
-        first_col: u32,
-        ranges: u32,
-        phase: u32,
-        room: u32,
+argument_group! {
+    /// Elements from one block to the next, and the sides of blocks.
+    struct InBlocks {
         a_stride: u32,
         b_stride: u32,
         c_stride: u32,
@@ -48,14 +29,22 @@ kernel! {
 }
 
 kernel! {
-    pub(in crate::product) struct FindPairs = "range_pairs" in "product/cpu/ranges/bitmap.cl", "product/cpu/ranges/pairs.cl" {
+    struct SumBlocks = "range_blocks" in "product/cpu/ranges/bitmap.cl", "product/esc/blocks/words.cl", "product/esc/blocks/runs.cl", "product/cpu/ranges/pairs.cl", "product/cpu/ranges/blocks.cl" {
+        factors: InFactors<'static>,
+        of_ranges: InRanges<'static>,
+        next: InOut<u32>,
+        pair: InOut<OperandPair>,
+        c: InSummed<'static>,
+        room: u32,
+        blocks: InBlocks<'static>,
+    }
+}
+
+kernel! {
+    struct FindPairs = "range_pairs" in "product/cpu/ranges/bitmap.cl", "product/cpu/ranges/pairs.cl" {
         a: InPattern,
         b: InPattern,
-        begin: In<u32>,
-        from: In<u32>,
-        taken: InOut<u32>,
-        words: InOut<u64>,
-        lines: InOut<u64>,
+        of_ranges: InRanges<'static>,
         next: InOut<u32>,
         c_col_ptr: Out<u32>,
         row: Out<u32>,
@@ -69,7 +58,7 @@ kernel! {
 }
 
 kernel! {
-    pub(in crate::product) struct SumRuns = "range_runs" in "product/cpu/ranges/bitmap.cl", "product/esc/blocks/words.cl", "product/esc/blocks/runs.cl", "product/cpu/ranges/pairs.cl", "product/cpu/ranges/blocks.cl" {
+    struct SumRuns = "range_runs" in "product/cpu/ranges/bitmap.cl", "product/esc/blocks/words.cl", "product/esc/blocks/runs.cl", "product/cpu/ranges/pairs.cl", "product/cpu/ranges/blocks.cl" {
         begin: In<u32>,
         from: In<u32>,
         to: In<u32>,
@@ -79,17 +68,8 @@ kernel! {
         pair: In<OperandPair>,
         a_values: In<Elem>,
         b_values: In<Elem>,
-        c_col_ptr: InOut<u32>,
-        c_row_idx: Out<u32>,
-        c_values: Out<Elem>,
-        ranges: u32,
-        phase: u32,
-        a_stride: u32,
-        b_stride: u32,
-        c_stride: u32,
-        rows: u32,
-        inner: u32,
-        cols: u32,
+        c: InCollected<'static>,
+        blocks: InBlocks<'static>,
     }
 }
 
@@ -116,10 +96,13 @@ pub(in crate::product) struct AllRuns {
     pair: Buffer<OperandPair>,
 }
 
-/// Sides of the blocks of a product.
-fn sides(operands: &Operands<'_>) -> [u32; 3] {
-    let (a, b) = (operands.a.shape, operands.b.shape);
-    [a.rows(), a.cols(), b.cols()].map(|side| side as u32)
+impl InBlocks<'_> {
+    fn of(operands: &Operands<'_>) -> Self {
+        let [a_stride, b_stride, c_stride] = operands.strides().map(|stride| stride as u32);
+        let (a, b) = (operands.a.shape, operands.b.shape);
+        let [rows, inner, cols] = [a.rows(), a.cols(), b.cols()].map(|side| side as u32);
+        Self { a_stride, b_stride, c_stride, rows, inner, cols }
+    }
 }
 
 impl RangeSums for BlockKernels {
@@ -144,36 +127,14 @@ impl RangeSums for BlockKernels {
     fn sum(&self, work: &Work, task: RangeTask<'_, Self::Rooms>, c: ColumnsOfC<'_>) -> Result<()> {
         let grid = task.grid();
         let RangeTask { operands, ranges, bitmaps, rooms, entries } = task;
-        let (a, b, count) = (operands.a, operands.b, ranges.count());
-        let [a_stride, b_stride, c_stride] = operands.strides().map(|stride| stride as u32);
-        let [rows, inner, cols] = sides(operands);
         let args = SumBlocks {
-            a: &a.pattern,
-            a_values: &a.values,
-            b: &b.pattern,
-            b_values: &b.values,
-            begin: &ranges.begin,
-            from: &ranges.from,
-            taken: &mut ranges.taken,
-            words: &mut bitmaps.words,
-            lines: &mut bitmaps.lines,
+            factors: Factors::of_values(operands.a, operands.b).into(),
+            of_ranges: InRanges::of(ranges, bitmaps),
             next: &mut rooms.next,
             pair: &mut rooms.pair,
-            c_col_ptr: c.col_ptr,
-            c_row_idx: c.row_idx,
-            c_values: c.values,
-            entries,
-            nrows: a.nrows as u32,
-            first_col: c.first_col,
-            ranges: count,
-            phase: Phase::Sums as u32,
+            c: InSummed::of(c, entries, operands.a.nrows),
             room: rooms.room as u32,
-            a_stride,
-            b_stride,
-            c_stride,
-            rows,
-            inner,
-            cols,
+            blocks: InBlocks::of(operands),
         };
         self.sums.launch(work, grid, args)
     }
@@ -192,11 +153,7 @@ impl RangeSums for BlockKernels {
         let args = FindPairs {
             a: &operands.a.pattern,
             b: &operands.b.pattern,
-            begin: &ranges.begin,
-            from: &ranges.from,
-            taken: &mut ranges.taken,
-            words: &mut bitmaps.words,
-            lines: &mut bitmaps.lines,
+            of_ranges: InRanges::of(ranges, bitmaps),
             next: &mut rooms.next,
             c_col_ptr,
             row: &mut places.row,
@@ -214,8 +171,6 @@ impl RangeSums for BlockKernels {
         work.stage("sums");
         let FilledRanges { operands, ranges, to, places, groups } = filled;
         let count = ranges.count();
-        let [a_stride, b_stride, c_stride] = operands.strides().map(|stride| stride as u32);
-        let [rows, inner, cols] = sides(operands);
         let args = SumRuns {
             begin: &ranges.begin,
             from: &ranges.from,
@@ -226,17 +181,8 @@ impl RangeSums for BlockKernels {
             pair: &places.pair,
             a_values: &operands.a.values,
             b_values: &operands.b.values,
-            c_col_ptr: c.col_ptr,
-            c_row_idx: c.row_idx,
-            c_values: c.values,
-            ranges: count,
-            phase: Phase::Sums as u32,
-            a_stride,
-            b_stride,
-            c_stride,
-            rows,
-            inner,
-            cols,
+            c: InCollected::of(c, count, Phase::Sums),
+            blocks: InBlocks::of(operands),
         };
         self.runs.launch(work, Grid::groups(groups, 1), args)
     }

@@ -151,11 +151,13 @@ impl<S: RangeSums> RangeKernels<S> {
         &self,
         work: &Work,
         (a, b): PatternPair<'_>,
-        (ranges, bitmaps): (&mut Ranges, &mut Bitmaps),
+        ranges: &mut Ranges,
+        bitmaps: &mut Bitmaps,
         lengths: &mut Buffer<u32>,
         most: u64,
     ) -> Result<Vec<u64>> {
-        let mut entries = work.buffer(ranges.count() as usize)?;
+        let count = ranges.count();
+        let mut entries = work.buffer(count as usize)?;
         let args = RangeCount {
             a,
             b,
@@ -166,7 +168,7 @@ impl<S: RangeSums> RangeKernels<S> {
             lengths,
             entries: &mut entries,
             nrows: a.nrows as u32,
-            ranges: ranges.begin.len() as u32 - 1,
+            ranges: count,
             phase: Phase::Count as u32,
         };
         self.count.launch(work, Grid::groups(bitmaps.groups, 1), args)?;

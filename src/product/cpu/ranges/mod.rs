@@ -32,7 +32,7 @@ use sums::{FilledRanges, RangeSums, RangeTask};
 pub(in crate::product) use tuning::RangeTuning;
 
 use crate::{
-    Error, Result,
+    Result,
     device::{Buffer, Device, Work},
     product::{
         bands::{Need, too_long},
@@ -54,6 +54,17 @@ pub(in crate::product) struct Ranged<S> {
     spec: Spec,
     /// Numbers of ESC, which computes the products that ranges cannot.
     of_esc: Tuning,
+}
+
+/// Columns of C whose entries have known places, from column `first_col` on.
+struct PlacedColumns {
+    ranges: Ranges,
+    bitmaps: Bitmaps,
+    first_col: usize,
+    /// Entries of all of them.
+    entries: usize,
+    /// Room for their offsets.
+    col_ptr: Buffer<u32>,
 }
 
 impl<S: RangeSums> Ranged<S> {
@@ -94,16 +105,16 @@ impl<S: RangeSums> Ranged<S> {
                 let (mut analysed, most) = (analysed, profile.products);
                 let mut col_ptr = work.buffer(b.ncols + 1)?;
                 work.stage("count");
-                let of_bitmaps = (&mut analysed.ranges, &mut analysed.bitmaps);
-                let entries = self.kernels.count(work, (a, b), of_bitmaps, &mut col_ptr, most)?; // round trip 2
+                let Analysed { ranges, bitmaps, .. } = &mut analysed;
+                let entries = self.kernels.count(work, (a, b), ranges, bitmaps, &mut col_ptr, most)?; // round trip 2
                 if memory.fits_sums(b.ncols as u64, entries.iter().sum(), groups, free) {
-                    place(self.counted(work, operands, analysed, (col_ptr, &entries), groups)?)?;
+                    place(self.counted(work, operands, analysed, col_ptr, &entries, groups)?)?;
                 } else {
                     let lengths = work.read(&col_ptr, 0, b.ncols)?;
                     let products = analysed.products.download(work)?;
                     drop((analysed, col_ptr));
                     let columns = (&lengths[..], &products[..]);
-                    counts.bands = self.in_bands(work, operands, columns, (&memory, groups), place)?;
+                    counts.bands = self.in_bands(work, operands, columns, &memory, groups, place)?;
                 }
             }
         }
@@ -119,17 +130,17 @@ impl<S: RangeSums> Ranged<S> {
     /// Computes C by ESC.
     fn by_esc(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts> {
         // ESC is rare here, so its kernels are not compiled for every product.
-        let wanted = (Method::Auto, self.tuning.costs);
-        let esc = Engine::new(work.device(), &self.spec, self.of_esc.clone(), wanted)?;
+        let costs = self.tuning.costs;
+        let esc = Engine::new(work.device(), &self.spec, self.of_esc.clone(), Method::Auto, costs)?;
         esc.multiply(work, operands, place)
     }
 
     /// Computes C if every product is an entry.
     fn exactly(&self, work: &Work, operands: &Operands<'_>, analysed: Analysed, groups: Groups) -> Result<DeviceCbc> {
-        let Analysed { profile, products, mut ranges, bitmaps } = analysed;
+        let Analysed { profile, products, ranges, bitmaps } = analysed;
         drop(products);
-        let columns = (0, operands.b.ncols, profile.products as usize);
-        self.sums(work, operands, (&mut ranges, bitmaps), columns, (work.buffer(operands.b.ncols + 1)?, groups))
+        let (col_ptr, entries) = (work.buffer(operands.b.ncols + 1)?, profile.products as usize);
+        self.sums(work, operands, PlacedColumns { ranges, bitmaps, first_col: 0, entries, col_ptr }, groups)
     }
 
     /// Computes C, range by range, once its entries are counted.
@@ -138,38 +149,30 @@ impl<S: RangeSums> Ranged<S> {
         work: &Work,
         operands: &Operands<'_>,
         analysed: Analysed,
-        (col_ptr, entries): (Buffer<u32>, &[u64]),
+        col_ptr: Buffer<u32>,
+        entries: &[u64],
         groups: Groups,
     ) -> Result<DeviceCbc> {
         let Analysed { products, mut ranges, bitmaps, .. } = analysed;
         drop(products);
         let from = begins(entries);
         work.write(&from, &mut ranges.from)?;
-        let columns = (0, operands.b.ncols, from[entries.len()] as usize);
-        self.sums(work, operands, (&mut ranges, bitmaps), columns, (col_ptr, groups))
+        let entries = from[entries.len()] as usize;
+        self.sums(work, operands, PlacedColumns { ranges, bitmaps, first_col: 0, entries, col_ptr }, groups)
     }
 
-    /// Computes columns of C whose entries have known places. `first` and `columns` say which,
-    /// `entries` how many entries they have.
-    fn sums(
-        &self,
-        work: &Work,
-        operands: &Operands<'_>,
-        (ranges, mut bitmaps): (&mut Ranges, Bitmaps),
-        (first_col, cols, entries): (usize, usize, usize),
-        (mut col_ptr, groups): (Buffer<u32>, Groups),
-    ) -> Result<DeviceCbc> {
+    /// Computes columns of C whose entries have known places.
+    fn sums(&self, work: &Work, operands: &Operands<'_>, columns: PlacedColumns, groups: Groups) -> Result<DeviceCbc> {
         work.stage("sums");
-        debug_assert_eq!(col_ptr.len(), cols + 1);
+        let PlacedColumns { mut ranges, mut bitmaps, first_col, entries, mut col_ptr } = columns;
         let mut rooms = self.kernels.sums.rooms(work, &groups, operands.a.nrows)?;
         let word = operands.element().word();
         let (mut row_idx, mut values) = (work.buffer(entries)?, work.buffer_of(word, entries * operands.c_stride)?);
-        let (col_ptr_mut, row_idx_mut, values_mut) = (&mut col_ptr, &mut row_idx, &mut values);
-        let c =
-            ColumnsOfC { first_col: first_col as u32, col_ptr: col_ptr_mut, row_idx: row_idx_mut, values: values_mut };
+        let first_col = first_col as u32;
+        let c = ColumnsOfC { first_col, col_ptr: &mut col_ptr, row_idx: &mut row_idx, values: &mut values };
         bitmaps.groups = groups.summing;
         let mut entries = work.buffer(ranges.count() as usize)?;
-        let (bitmaps, rooms, entries) = (&mut bitmaps, &mut rooms, &mut entries);
+        let (ranges, bitmaps, rooms, entries) = (&mut ranges, &mut bitmaps, &mut rooms, &mut entries);
         self.kernels.sums.sum(work, RangeTask { operands, ranges, bitmaps, rooms, entries }, c)?;
         Ok(operands.product(col_ptr, row_idx, values))
     }
@@ -214,7 +217,8 @@ impl<S: RangeSums> Ranged<S> {
         work: &Work,
         operands: &Operands<'_>,
         (lengths, products): (&[u32], &[u32]),
-        (memory, groups): (&RangeMemory<'_>, Groups),
+        memory: &RangeMemory<'_>,
+        groups: Groups,
         place: Place<'_>,
     ) -> Result<usize> {
         let (mut bands, mut first, free_at_first) = (0, 0, work.free_bytes());
@@ -222,8 +226,11 @@ impl<S: RangeSums> Ranged<S> {
             let free = work.free_bytes();
             let kept = free_at_first.saturating_sub(free);
             let fits = |columns, entries| memory.fits_sums(columns, entries, groups, free);
-            let end = band_end(lengths, first, fits)
-                .ok_or_else(|| self.too_long(memory, (first, lengths[first], products[first]), groups, (free, kept)))?;
+            let end = band_end(lengths, first, fits).ok_or_else(|| {
+                let available = Need { bytes: free, largest: memory.info.max_alloc_bytes };
+                let need = memory.need_of_sums(1, lengths[first].into(), groups);
+                too_long(format!("column {first}"), products[first].into(), need, available, kept)
+            })?;
             let (cols, of_band) = (end - first, &products[first..end]);
             let entries: usize = lengths[first..end].iter().map(|&length| length as usize).sum();
             tracing::debug!(target: "blockmul::product", number = bands, columns = cols, entries, "band");
@@ -236,10 +243,11 @@ impl<S: RangeSums> Ranged<S> {
                         .map(|ends| lengths[first + ends[0]..first + ends[1]].iter().map(|&of| u64::from(of)).sum())
                         .collect();
                     let begin: Vec<u32> = begin.into_iter().map(|col| (first + col) as u32).collect();
-                    Ranges::upload(work, &begin, &begins(&of_ranges)).and_then(|mut ranges| {
+                    Ranges::upload(work, &begin, &begins(&of_ranges)).and_then(|ranges| {
                         let bitmaps = Bitmaps::new(work, groups.counting, operands.a.nrows)?;
-                        let of_c = (work.buffer(cols + 1)?, groups);
-                        self.sums(work, operands, (&mut ranges, bitmaps), (first, cols, entries), of_c)
+                        let col_ptr = work.buffer(cols + 1)?;
+                        let columns = PlacedColumns { ranges, bitmaps, first_col: first, entries, col_ptr };
+                        self.sums(work, operands, columns, groups)
                     })
                 }
             };
@@ -249,18 +257,6 @@ impl<S: RangeSums> Ranged<S> {
             (first, bands) = (end, bands + 1);
         }
         Ok(bands)
-    }
-
-    fn too_long(
-        &self,
-        memory: &RangeMemory<'_>,
-        (col, entries, products): (usize, u32, u32),
-        groups: Groups,
-        (free_bytes, kept): (u64, u64),
-    ) -> Error {
-        let available = Need { bytes: free_bytes, largest: memory.info.max_alloc_bytes };
-        let need = memory.need_of_sums(1, entries.into(), groups);
-        too_long(format!("column {col}"), products.into(), need, available, kept)
     }
 }
 

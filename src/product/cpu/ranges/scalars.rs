@@ -4,55 +4,36 @@
 use super::{
     arrays::{ColumnsOfC, Phase, sum_places},
     memory::Groups,
-    sums::{FilledRanges, RangeSums, RangeTask},
+    sums::{FilledRanges, InCollected, InRanges, InSummed, RangeSums, RangeTask},
 };
 use crate::{
     Result,
-    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Sum, Work, kernel},
+    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Sum, Work, kernel},
     element::ElementType,
     primitives::segmented_reduce::RUN_PIECE,
-    product::terms::Spec,
-    resident::InPattern,
+    product::terms::{Factors, InFactors, Spec},
 };
 
 kernel! {
-    pub(in crate::product) struct SumScalars = "range_sums" in "product/cpu/ranges/bitmap.cl", "product/cpu/ranges/sums.cl" {
-        a: InPattern,
-        a_values: In<Elem>,
-        b: InPattern,
-        b_values: In<Elem>,
-        begin: In<u32>,
-        from: In<u32>,
-        taken: InOut<u32>,
-        words: InOut<u64>,
-        lines: InOut<u64>,
+    struct SumScalars = "range_sums" in "product/cpu/ranges/bitmap.cl", "product/cpu/ranges/sums.cl" {
+        factors: InFactors<'static>,
+        of_ranges: InRanges<'static>,
         sum: InOut<Sum>,
         done: InOut<Sum>,
         terms: InOut<u32>,
-        c_col_ptr: Out<u32>,
-        c_row_idx: Out<u32>,
-        c_values: Out<Elem>,
-        entries: Out<u64>,
-        nrows: u32,
-        first_col: u32,
-        ranges: u32,
-        phase: u32,
+        c: InSummed<'static>,
     }
 }
 
 kernel! {
-    pub(in crate::product) struct RangeMove = "range_move" in "product/cpu/ranges/move.cl" {
+    struct RangeMove = "range_move" in "product/cpu/ranges/move.cl" {
         begin: In<u32>,
         from: In<u32>,
         to: In<u32>,
         taken: InOut<u32>,
         from_row: In<u32>,
         from_value: In<Elem>,
-        c_col_ptr: InOut<u32>,
-        c_row_idx: Out<u32>,
-        c_values: Out<Elem>,
-        ranges: u32,
-        phase: u32,
+        c: InCollected<'static>,
     }
 }
 
@@ -100,28 +81,13 @@ impl RangeSums for ScalarKernels {
     fn sum(&self, work: &Work, task: RangeTask<'_, Self::Rooms>, c: ColumnsOfC<'_>) -> Result<()> {
         let grid = task.grid();
         let RangeTask { operands, ranges, bitmaps, rooms, entries } = task;
-        let (a, b, count) = (operands.a, operands.b, ranges.count());
         let args = SumScalars {
-            a: &a.pattern,
-            a_values: &a.values,
-            b: &b.pattern,
-            b_values: &b.values,
-            begin: &ranges.begin,
-            from: &ranges.from,
-            taken: &mut ranges.taken,
-            words: &mut bitmaps.words,
-            lines: &mut bitmaps.lines,
+            factors: Factors::of_values(operands.a, operands.b).into(),
+            of_ranges: InRanges::of(ranges, bitmaps),
             sum: &mut rooms.sum,
             done: &mut rooms.done,
             terms: &mut rooms.terms,
-            c_col_ptr: c.col_ptr,
-            c_row_idx: c.row_idx,
-            c_values: c.values,
-            entries,
-            nrows: a.nrows as u32,
-            first_col: c.first_col,
-            ranges: count,
-            phase: Phase::Sums as u32,
+            c: InSummed::of(c, entries, operands.a.nrows),
         };
         self.sums.launch(work, grid, args)
     }
@@ -149,11 +115,7 @@ impl RangeSums for ScalarKernels {
             taken: &mut ranges.taken,
             from_row: &places.row,
             from_value: &places.value,
-            c_col_ptr: c.col_ptr,
-            c_row_idx: c.row_idx,
-            c_values: c.values,
-            ranges: count,
-            phase: Phase::Move as u32,
+            c: InCollected::of(c, count, Phase::Move),
         };
         self.moves.launch(work, Grid::groups(groups, 1), args)
     }

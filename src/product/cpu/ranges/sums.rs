@@ -1,12 +1,12 @@
 //! The trait of the parts in which scalars and blocks differ: the kernels that sum the products of
 //! ranges, and the device memory that they need.
 use super::{
-    arrays::{Bitmaps, ColumnsOfC, Ranges},
+    arrays::{Bitmaps, ColumnsOfC, Phase, Ranges},
     memory::Groups,
 };
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, Options, Work},
+    device::{Buffer, Device, Elem, Grid, In, InOut, Options, Out, Work, argument_group},
     product::terms::{Operands, Spec},
 };
 
@@ -58,4 +58,62 @@ pub(in crate::product) struct FilledRanges<'t, P> {
     pub(super) to: &'t Buffer<u32>,
     pub(super) places: &'t P,
     pub(super) groups: usize,
+}
+
+argument_group! {
+    /// Ranges, and the bitmaps by which work-groups find their rows.
+    pub(super) struct InRanges {
+        begin: In<u32>,
+        from: In<u32>,
+        taken: InOut<u32>,
+        words: InOut<u64>,
+        lines: InOut<u64>,
+    }
+}
+
+argument_group! {
+    /// The columns of C that a kernel sums.
+    pub(super) struct InSummed {
+        c_col_ptr: Out<u32>,
+        c_row_idx: Out<u32>,
+        c_values: Out<Elem>,
+        entries: Out<u64>,
+        nrows: u32,
+        first_col: u32,
+        ranges: u32,
+        phase: u32,
+    }
+}
+
+argument_group! {
+    /// The columns of C that a kernel completes.
+    pub(super) struct InCollected {
+        c_col_ptr: InOut<u32>,
+        c_row_idx: Out<u32>,
+        c_values: Out<Elem>,
+        ranges: u32,
+        phase: u32,
+    }
+}
+
+impl<'a> InRanges<'a> {
+    pub fn of(ranges: &'a mut Ranges, bitmaps: &'a mut Bitmaps) -> Self {
+        let Ranges { begin, from, taken } = ranges;
+        Self { begin, from, taken, words: &mut bitmaps.words, lines: &mut bitmaps.lines }
+    }
+}
+
+impl<'a> InSummed<'a> {
+    pub fn of(c: ColumnsOfC<'a>, entries: &'a mut Buffer<u64>, nrows: usize) -> Self {
+        let ColumnsOfC { first_col, col_ptr: c_col_ptr, row_idx: c_row_idx, values: c_values } = c;
+        let (nrows, ranges, phase) = (nrows as u32, entries.len() as u32, Phase::Sums as u32);
+        Self { c_col_ptr, c_row_idx, c_values, entries, nrows, first_col, ranges, phase }
+    }
+}
+
+impl<'a> InCollected<'a> {
+    pub fn of(c: ColumnsOfC<'a>, ranges: u32, phase: Phase) -> Self {
+        let ColumnsOfC { col_ptr: c_col_ptr, row_idx: c_row_idx, values: c_values, .. } = c;
+        Self { c_col_ptr, c_row_idx, c_values, ranges, phase: phase as u32 }
+    }
 }

@@ -53,13 +53,14 @@ impl RangeTuning {
     /// payload by this method in ranges. Blocks have the two given shapes.
     pub fn new(
         info: &DeviceInfo,
-        (wanted, costs): (Method, MethodCosts),
+        wanted: Method,
+        costs: MethodCosts,
         payload: PayloadKind,
         (a, b): (BlockShape, BlockShape),
     ) -> Option<Self> {
         let takes = wanted == Method::Auto && costs.of(Method::Dense.cost_name()).is_some();
         let in_ranges = info.numbers::<SharedNumbers>().range_shares > 0 && (takes || wanted == Method::Dense);
-        in_ranges.then(|| Self::of(info, (wanted, costs), payload, (a, b)))
+        in_ranges.then(|| Self::of(info, wanted, costs, payload, (a, b)))
     }
 
     /// Makes the numbers by which the times in ranges and by ESC are predicted. Only ESC is
@@ -70,14 +71,15 @@ impl RangeTuning {
         payload: PayloadKind,
         shapes: (BlockShape, BlockShape),
     ) -> Option<Self> {
-        let of = |costs| (Method::Auto, costs);
-        let by_esc = || Some(Self::of(info, of(costs.without(Method::Dense.cost_name()).ok()?), payload, shapes));
-        Self::new(info, of(costs), payload, shapes).or_else(by_esc)
+        let without = || costs.without(Method::Dense.cost_name()).ok();
+        let by_esc = || Some(Self::of(info, Method::Auto, without()?, payload, shapes));
+        Self::new(info, Method::Auto, costs, payload, shapes).or_else(by_esc)
     }
 
     fn of(
         info: &DeviceInfo,
-        (wanted, costs): (Method, MethodCosts),
+        wanted: Method,
+        costs: MethodCosts,
         payload: PayloadKind,
         (a, b): (BlockShape, BlockShape),
     ) -> Self {

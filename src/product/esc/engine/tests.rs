@@ -26,7 +26,7 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     let spec = Spec::new(f64::TYPE, da.shape, db.shape, da.nrows);
     let tuning = Tuning::new(device.info(), spec.a, spec.b).with_strides(operands.strides());
     let tuning = tuning.with_method(device.info(), Method::Esc);
-    let product = Engine::new(&device, &spec, tuning, (Method::Esc, device.info().costs()))?;
+    let product = Engine::new(&device, &spec, tuning, Method::Esc, device.info().costs())?;
     let mut bands = Vec::new();
     let counts = product.multiply(&work, &operands, &mut |band| {
         bands.push(band.download::<f64>(&Work::new(&device, None))?);

@@ -65,7 +65,7 @@ fn check<T: Element>(
     let (products, longest) = hits(a.pattern(), b.pattern(), mask);
     for tuning in tunings {
         let what = format!("{} over {semiring}, {tuning:?}", T::NAME);
-        let product = ColumnSums::new(&test_device(), *tuning, (T::TYPE, semiring))?;
+        let product = ColumnSums::new(&test_device(), *tuning, T::TYPE, semiring)?;
         let reads = work.read_backs();
         let (values, counts) = product.multiply(&work, (&da, &db), &on)?.expect("by columns");
         assert_eq!(work.read_backs() - reads, 2);
@@ -218,7 +218,7 @@ fn few_places_of_long_columns_are_left_to_lookups_and_so_is_a_lack_of_memory() -
             let (a, b) = (with_cycle::<f64>(a, &NUMBERS)?, with_cycle::<f64>(b, &NUMBERS)?);
             let (a, b) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
             let mask = PatternArrays::upload(&work, mask)?;
-            Ok(ColumnSums::new(work.device(), tuning, (ElementType::F64, Semiring::PlusTimes))?
+            Ok(ColumnSums::new(work.device(), tuning, ElementType::F64, Semiring::PlusTimes)?
                 .multiply(&work, (&a, &b), &mask)?
                 .is_some())
         };

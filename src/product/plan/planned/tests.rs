@@ -101,7 +101,8 @@ fn further_entries_are_sums_of_nothing() -> Result<()> {
         let spec = Spec { row_bits: 32, ..Spec::of_factors(f64::TYPE, &left, &right, Part::Lower) };
         let blocks = BlockTuning { kernel, group_size, long_run };
         let tuning = Tuning { blocks, ..Tuning::new(device.info(), shape, shape.transpose()).keeping_pairs() };
-        let mut plan = PlannedProduct::tuned_to_retarget(&work, (&left, &right), tuning, &spec)?;
+        let sums = BlockSums::with_empty_runs(&device, &tuning, &spec)?;
+        let mut plan = PlannedProduct::analysed(&work, (&left, &right), tuning, &spec, Method::Auto, sums)?;
         let executed = |plan: &PlannedProduct| -> Result<Vec<f64>> {
             let values = work.upload(&vec![7.5; plan.c.nnz() * area])?.into_any();
             let mut c = DeviceCbc { pattern: plan.c.clone(), shape: plan.shape, stride: area, values };

@@ -93,7 +93,7 @@ fn rows_of_equal_columns_are_kept_once() -> Result<()> {
     let (numbers, teams) = numbers();
     let room = |equal_percent| -> Result<_> {
         let tuning = AdaptiveTuning { equal_percent, ..tuning(Method::Dense) };
-        let finder = Finder::new(&device, teams, (numbers.group_size, numbers.scan), &tuning, ElementType::F64)?;
+        let finder = Finder::new(&device, teams, &numbers, &tuning, ElementType::F64)?;
         let profile = finder.profile(&work, (&*x, &*y), &finder.rules((&*x, &*y)))?;
         let listed = profile.task(Class::Narrow, Class::Big).columns;
         Ok((listed, profile.room(100)))

@@ -30,7 +30,7 @@ fn check_profile<T: Element>((a, b): (&Csc<T>, &Csc<T>), tuning: &AdaptiveTuning
     let (device, (numbers, teams)) = (test_device(), numbers());
     let work = Work::new(&device, None);
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
-    let finder = Finder::new(&device, teams, (numbers.group_size, numbers.scan), tuning, T::TYPE)?;
+    let finder = Finder::new(&device, teams, &numbers, tuning, T::TYPE)?;
     let patterns = (&*x.pattern, &*y.pattern);
     let rules = finder.rules(patterns);
     let on_device = finder.profile(&work, patterns, &rules)?;

@@ -127,7 +127,7 @@ fn rows_far_apart() -> Result<()> {
         let (a, want) = (spread(&a)?, spread(&want)?);
         let row_bits = usize::BITS - (nrows as usize - 1).leading_zeros();
         let numbers = |wanted| {
-            let of_device = AdaptiveTuning::new(test_device().info(), (wanted, tuning(wanted).prices.costs), row_bits);
+            let of_device = AdaptiveTuning::new(test_device().info(), wanted, tuning(wanted).prices.costs, row_bits);
             // ESC is off, because it would be faster for a product as small as this.
             AdaptiveTuning { few_columns: 0, esc: false, ..of_device }
         };
