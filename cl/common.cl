@@ -17,7 +17,7 @@
 #define IN_ORDER
 #endif
 
-// Marks a loop of unknown length, which is not to be unrolled: copies of its body cost more than
+// Marks a loop of unknown length that must not be unrolled: copies of its body cost more time than
 // they save.
 #ifdef __clang__
 #define AS_WRITTEN _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)")
@@ -32,16 +32,16 @@
 #define WRITTEN_OUT _Pragma("unroll")
 #endif
 
-// Prefetches memory. Only kernels for CPUs use it. NVIDIA's compiler is clang, but its function
-// does not take pointers to global memory.
+// Prefetches memory. Only kernels for CPUs use it. NVIDIA's compiler is also clang, but its
+// __builtin_prefetch does not take pointers to global memory.
 #if defined(__clang__) && !defined(__NV_CL_C_VERSION)
 #define ASK(place) __builtin_prefetch((const void*)(size_t)(place))
 #else
 #define ASK(place) ((void)0)
 #endif
 
-// Makes each item's writes to local memory visible to the whole group. A group of one item needs no
-// barrier: on PoCL a kernel without barriers compiles three times as fast.
+// Makes each item's writes to local memory visible to the whole work-group. A work-group of one
+// item needs no barrier: on PoCL a kernel without barriers compiles three times as fast.
 #if GROUP_SIZE == 1
 #define GROUP_BARRIER
 #else
@@ -78,9 +78,10 @@
 #endif
 #endif
 
-// Ordered sums use ADD(x, y), MULTIPLY(x, y), IDENTITY, which is the start of a sum, and EMPTY, an
-// entry without products. All are of type ARITHMETIC, and the host defines their text. They may
-// evaluate x and y more than once. x and y are numbers, or vectors of equal length.
+// Ordered sums use ADD(x, y), MULTIPLY(x, y), IDENTITY and EMPTY. A sum starts from IDENTITY, and
+// EMPTY is the value of an entry without products. All are of type ARITHMETIC, and the host defines
+// their text. They may evaluate x and y more than once. x and y are numbers, or vectors of equal
+// length.
 #if !defined(ADD) || !defined(MULTIPLY) || !defined(IDENTITY) || !defined(EMPTY)
 #error "ADD, MULTIPLY, IDENTITY, EMPTY: see src/element/algebra.rs"
 #endif
@@ -96,9 +97,10 @@ void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha
 }
 #endif
 
-// Defines name(value, shared, &total), which combines the values of all work-items before this one;
-// the result is 0 for the first item. The combination of the whole group's values goes to total.
-// Every item of the group must call it. shared holds GROUP_SIZE words and may be reused at once.
+// Defines name(value, shared, &total). It returns the combination of the values of all work-items
+// before this one, and 0 for the first item. It writes the combination of the values of all items
+// of the work-group to total. Every item of the work-group must call it. shared holds GROUP_SIZE
+// words, and may be reused as soon as the function returns.
 #define GROUP_SCAN(name, WORD, COMBINE)                                                                               \
     WORD name(WORD value, local WORD* shared, WORD* total)                                                            \
     {                                                                                                                 \
@@ -108,7 +110,7 @@ void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha
         for (uint distance = 1; distance < GROUP_SIZE; distance *= 2) {                                               \
             GROUP_BARRIER;                                                                                            \
             const WORD before = item >= distance ? shared[item - distance] : 0;                                       \
-            GROUP_BARRIER; /* the reads above, before the writes below */                                             \
+            GROUP_BARRIER; /* shared[] is read before it is overwritten */                                            \
             shared[item] = COMBINE(before, shared[item]);                                                             \
         }                                                                                                             \
         GROUP_BARRIER;                                                                                                \
@@ -116,8 +118,9 @@ void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha
         return item > 0 ? shared[item - 1] : 0;                                                                       \
     }
 
-// Finds the column of an entry, or the segment of an element: the last of the columns from `first`
-// to `last` that begins at or before it. Columns after it that begin at the same place are empty.
+// Returns the column of an entry, or the segment of an element: the last of the columns from
+// `first` to `last` that begins at or before it. All later columns that begin at the same place are
+// empty.
 uint column_between(global const uint* col_ptr, uint first, uint last, uint entry)
 {
     while (first < last) {
@@ -130,14 +133,14 @@ uint column_between(global const uint* col_ptr, uint first, uint last, uint entr
     return first;
 }
 
-// Finds the column of an entry among all `ncols` columns.
+// Returns the column of an entry among all `ncols` columns.
 uint column_of(global const uint* col_ptr, uint ncols, uint entry)
 {
     return column_between(col_ptr, 0, ncols - 1, entry);
 }
 
-// Finds the first of the ascending numbers first..last that is not below `number`; `last` if all
-// are below.
+// Returns the first index in first..last whose number is at least `number`, or `last` if there is
+// none. The numbers ascend.
 uint lower_bound(global const uint* numbers, uint first, uint last, uint number)
 {
     while (first < last) {

@@ -1,18 +1,18 @@
-// once: loads for data that are read once, such as a matrix's elements, and for data that are read
-// again, such as a vector's. With CACHE_HINTS the first kind leaves the first-level cache to the
-// second.
+// once: loads data that are read once, such as a matrix's elements, and data that are read again,
+// such as a vector's. With CACHE_HINTS data that are read once are evicted from the first-level
+// cache first.
 // Host: src/device/team.rs. It comes after ptx.cl.
 //
-//   COLUMN_ONCE(columns, i)   a number of a column
-//   NEAR_ONCE(columns, i)     a number of a column in 16 bits
+//   COLUMN_ONCE(columns, i)   a column index
+//   NEAR_ONCE(columns, i)     a column index of 16 bits
 //   VALUE_ONCE(values, i)     an element of a matrix; see LOAD_VALUE
-//   PAIR_ONCE(values, i)      elements i, which is even, and i + 1, if there is a type VALUE_PAIR
+//   PAIR_ONCE(values, i)      elements i and i + 1, where i is even, if the type VALUE_PAIR exists
 //   LOAD_AGAIN(x, i)          an element of a vector; see LOAD
 #if CACHE_HINTS
 #define COLUMN_ONCE(columns, i) load_once_4(&(columns)[i])
 #define NEAR_ONCE(columns, i) load_once_2(&(columns)[i])
 
-// Defines name(from): a load by load_8 or load_4, depending on the size of the type.
+// Defines name(from), which loads by load_8 or load_4, depending on the size of the type.
 #define LOADS(name, TYPE, load_8, load_4)                                                                             \
     TYPE name(global const TYPE* from)                                                                                \
     {                                                                                                                 \

@@ -1,38 +1,39 @@
-// ptx: all inline PTX of the kernels, for devices that support it (WARPS).
+// ptx: contains all inline PTX of the kernels, for devices that support it (WARPS).
 // Host: src/device/team.rs
 //
-//   DEVICE_FENCE           makes writes to memory visible to the device before later accesses:
-//                          those of the item, and those of its group before the last barrier. The
-//                          portable twin is mem_fence, which orders memory for the group alone
+//   DEVICE_FENCE           makes earlier writes to memory visible to the device before later
+//                          accesses: the item's own writes, and those of its work-group before the
+//                          last barrier. The portable twin is mem_fence, which orders memory only
+//                          for the work-group
 //   CARRY_OUT(atomic)      calls an atomic function on global memory. The twin waits for its
-//                          result, so that the device has carried it out before the item's next
-//                          barrier. No fence of OpenCL 1.2 promises this to other groups
-//   LEAVE_IF(condition)    ends the items of a group if the condition is true; it must be equal for
-//                          all. The twin does nothing: PoCL 3.1 compiles barriers after a branch
-//                          wrong
+//                           result, so that the device has carried it out before the item's next
+//                           barrier. No fence of OpenCL 1.2 guarantees this for other work-groups
+//   LEAVE_IF(condition)    ends all items of a work-group if the condition is true. It must be
+//                          equal for all items. The twin does nothing, because PoCL 3.1 compiles
+//                          barriers after such a branch incorrectly
 //   UNROLLED               marks a loop with constant bounds
 //   WARP_BARRIER           makes writes of the warp's items to memory visible to the warp
-//   warp_from(v, i)        v of item i of the warp. These have portable twins in team.cl
+//   warp_from(v, i)        v of item i of the warp. These four have twins in team.cl
 //   warp_across(v, m)      v of the item whose number differs by the bits m
 //   warp_before(v, d)      v of the item d places before; the first d items get their own
 //   warp_votes(b)          the items whose b is not 0, as bits
-//   load_once_2(from)      loads 2 bytes that no item writes and none reads again: they leave the
-//   load_once_4(from)      first-level cache first, if CACHE_HINTS. The twins, in once.cl, are
-//   load_once_8(from)      plain loads
+//   load_once_2(from)      loads 2 bytes that no item writes and that are not read again. With
+//   load_once_4(from)      CACHE_HINTS they are evicted first from the first-level cache. The
+//   load_once_8(from)      twins, in once.cl, are plain loads
 //   load_once_16(from)
-//   load_again_4(from)     loads 4 bytes that no item writes and others read soon: they leave that
-//   load_again_8(from)     cache last, if CACHE_HINTS
-//   put_aside_8(v, to)     writes 8 bytes that are not read soon: they leave the cache first. The
+//   load_again_4(from)     loads 4 bytes that no item writes and that are read again soon. With
+//   load_again_8(from)     CACHE_HINTS they are evicted last from that cache
+//   put_aside_8(v, to)     writes 8 bytes that are not read soon. They are evicted first. The
 //   put_aside_16(v, to)    twins, in words.cl, are plain assignments
-//   ADD_FLOAT(v, to)       adds to a sum in global memory that other items add to, in the order in
-//   ADD_DOUBLE(v, to)      which they arrive. If CACHE_HINTS; the twin, in arrival.cl, exchanges
-//                          the sum. A subnormal float counts as 0
+//   ADD_FLOAT(v, to)       adds v to a sum in global memory to which other items add, too, in the
+//   ADD_DOUBLE(v, to)      order in which they arrive. They exist with CACHE_HINTS. The twin, in
+//                          arrival.cl, exchanges the sum. A subnormal float counts as 0
 #if !defined(WARPS) || !defined(UNROLLS) || !defined(CACHE_HINTS)
 #error "WARPS, UNROLLS, CACHE_HINTS: see src/device/team.rs"
 #endif
 
-// With UNROLLS, the arrays of such a loop stay in registers. Without it the loop is not unrolled,
-// because a compiler that splits kernels at barriers takes minutes for hundreds of them.
+// With UNROLLS, the arrays of such a loop stay in registers. Otherwise the loop is not unrolled,
+// because a compiler that splits kernels at barriers takes minutes for hundreds of barriers.
 #if UNROLLS
 #define UNROLLED _Pragma("unroll")
 #else

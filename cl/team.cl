@@ -1,5 +1,5 @@
-// team: neighbouring work-items that exchange words. A team has 32 items, or TEAM_SIZE, a power of
-// two of at least 32.
+// team: lets neighbouring work-items exchange words. A team has TEAM_SIZE items, a power of two of
+// at least 32. The default is 32.
 // Host: src/device/team.rs. It comes after ptx.cl.
 //
 // On devices that run 32 work-items in step (WARPS), a team of 32 is a warp, and a work-group may
@@ -9,7 +9,7 @@
 // first. It passes the memory to functions by TEAM, and they declare it by TEAM_OF.
 //
 //   TEAM_BARRIER            makes writes of the team's items to memory visible to the team
-//   team_from(v, i, TEAM)   v of item i, a number below TEAM_SIZE for each item
+//   team_from(v, i, TEAM)   v of item i; each item may name another i below TEAM_SIZE
 //   team_across(v, m, TEAM) v of the item whose number differs by the bits m
 //   team_across_all(other, v, n, m, TEAM)    team_across for n words, in a kernel with
 //                           TEAM_MEMORY_OF(n); m is equal for all items
@@ -120,7 +120,7 @@ uint team_from(uint value, uint item, TEAM_OF)
     team[LANE] = value;
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint other = team[item];
-    barrier(CLK_LOCAL_MEM_FENCE); // the read, before the next write
+    barrier(CLK_LOCAL_MEM_FENCE); // team[] is read before it is overwritten
     return other;
 }
 
@@ -163,14 +163,15 @@ uint team_votes(uint vote, TEAM_OF)
     UNROLLED
     for (uint item = 0; item < TEAM_SIZE; ++item)
         votes |= team[item] << item;
-    barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next writes
+    barrier(CLK_LOCAL_MEM_FENCE); // team[] is read before it is overwritten
     return votes;
 }
 #endif
 
-// Each item reads the values of all, with two barriers instead of two for each round of exchanges.
-// A compiler that splits kernels at barriers then has fewer parts to optimise, each of them a loop
-// over the items: PoCL takes 8.6 s for count_local of method hash, and took 11.6.
+// Each item reads the values of all items, so that there are two barriers in all instead of two for
+// each round of exchanges. A compiler that splits kernels at barriers then has fewer parts to
+// optimise, each of them a loop over the items. PoCL takes 8.6 s to compile count_local of method
+// hash, and 11.6 s with rounds of exchanges.
 #if WARPS
 #define FOLD_WARP(value, COMBINE)                                                                                     \
     UNROLLED                                                                                                          \
@@ -197,8 +198,8 @@ DEFINE_TEAM_FOLD(team_sum, TEAM_PLUS)
 DEFINE_TEAM_FOLD(team_max, max)
 DEFINE_TEAM_FOLD(team_min, min)
 
-// Among `items` neighbours, the sum of the values of the parts before an item's own. `all` gets the
-// sum of its whole team. `value` is the value of the item's part.
+// Returns the sum of the values of the parts before an item's own, among `items` neighbours. `all`
+// gets the sum of the whole team. `value` is the value of the item's part.
 uint sum_of_parts_before(uint value, uint items, uint* all, TEAM_OF)
 {
     uint before = 0, sum = 0;
@@ -215,7 +216,8 @@ uint sum_of_parts_before(uint value, uint items, uint* all, TEAM_OF)
     return before;
 }
 
-// The sum among the items of a part, up to and including the item itself.
+// Returns the sum over the items of a part up to and including the item itself, among `items`
+// neighbours.
 uint sum_in_part(uint value, uint items)
 {
 #if WARPS

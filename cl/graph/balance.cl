@@ -1,15 +1,17 @@
-// balance: what patches cost and gain, for balanced Lloyd relaxation.
+// balance: lengths that tell what a change of a patch costs or gains, for balanced Lloyd
+// relaxation.
 // Host: src/graph/balance.rs
 //
 //   inside_lengths  one work-item per vertex, over the edges as they are stored
-//   begin_second    one work-item per vertex: the nearest seed of another patch by one edge across
+//   begin_second    one work-item per vertex: the least distance by way of one edge from another
+//                   patch
 //
 //   in   ptr[vertices + 1]  idx[edges]             edges as they are stored
 //   in   in_ptr[vertices + 1]  from[edges]         the edges that enter each vertex
 //   in   source[edges]  values[]                   see edges.cl
 //   in   label[vertices]  path_length[vertices]
-//   out  inside[edges]       lengths of edges within patches, EMPTY of others
-//   out  second[vertices]    EMPTY without such an edge
+//   out  inside[edges]       lengths of edges within patches, EMPTY for other edges
+//   out  second[vertices]    those distances; EMPTY if no edge comes from another patch
 KERNEL inside_lengths(global const uint* restrict ptr, global const uint* restrict idx, global const ELEMENT* restrict values,
                       global const uint* restrict label, global ELEMENT* restrict inside, uint vertices, uint stride)
 {

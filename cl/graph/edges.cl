@@ -1,9 +1,9 @@
-// edges: the length of an edge. It comes before the kernels that read lengths.
+// edges: defines the length of an edge. It comes before the kernels that read lengths.
 // Host: src/graph/edges.rs
 //
-// UNIT is 1 if every edge has length 1 and values are not read. THROUGH is 1 if source[edge] is the
-// number of an edge's value, else it is the edge's own. Lengths are added by MULTIPLY of min-plus;
-// EMPTY is the length of no path.
+// If UNIT is 1, every edge has length 1 and values are not read. If THROUGH is 1, the length of an
+// edge is value source[edge], otherwise value `edge`. Lengths are added by MULTIPLY of min-plus.
+// EMPTY is the length if there is no path.
 #if !defined(UNIT) || !defined(THROUGH)
 #error "UNIT, THROUGH: see src/graph/edges.rs"
 #endif

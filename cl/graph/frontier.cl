@@ -1,8 +1,10 @@
-// frontier: distances from the sources, by all work-items, the vertices near the sources first.
+// frontier: computes distances from the sources. All work-items visit vertices, those near the
+// sources first.
 // Host: src/graph/frontier.rs
 //
 //   begin_frontier  one work-item per source, after distances were begun (start.cl)
-//   frontier_round  work-groups that share the entries of a list: a round, slot `number`
+//   frontier_round  one round: work-groups share the entries of a list. The round has slot `number`
+//                   of the record
 //
 //   in      vertex[sources]                  different vertices
 //   in      out_ptr[vertices + 1]  to[edges]  the edges that leave each vertex
@@ -12,60 +14,65 @@
 //   in out  waits[vertices]                  1 if a vertex is in a far list
 //   in out  near[2 * room]                   two lists of parts of vertices' edges: one is visited
 //                                            while the other is filled
-//   in out  far[2 * vertices]                two lists of vertices beyond the limit
+//   in out  far[2 * vertices]                two lists of vertices whose distance is beyond the
+//                                            limit
 //   in out  record[slots * RECORD]           see frontier_lists.cl; a round reads its slot and
 //                                            fills the next, which holds zeros
-//   in out  bounds[slots * BOUNDS]           the same; EMPTY before
+//   in out  bounds[slots * BOUNDS]           one slot for each round, too; EMPTY before
 //
-// The near list of a round has the vertices to visit whose distance is up to the limit, the far
-// list those beyond it. When a near list is empty the limit moves, and the next round divides the
-// far list and visits those of its vertices that are near now.
+// The near list of a round has the vertices to visit whose distance is up to the limit. The far
+// list has the vertices whose distance is greater. When a near list is empty, the limit rises. The
+// next round then divides the far list: it visits those of its vertices whose distance is now up to
+// the limit.
 //
-// A group takes a share of the list and keeps the vertices that it lowers itself in a queue in
-// local memory. It visits these next, up to `most_hops` times, so that a short front moves
-// several edges in one launch. What is left then, and what finds no room in the queue, comes into
-// the near list of the next round. A queue that overflows ends the group's hops, because the rest
-// of a wide front waits. If the list has more than a share for each group, groups take a tile
-// each and make no hops.
+// A work-group takes a share of the list. Vertices whose distance it lowers go to its queue in
+// local memory. It visits these next, up to `most_hops` times, so that a short list advances by
+// several edges in one launch. The vertices that are left in the queue at the end, and those that
+// do not fit, go to the near list of the next round. A queue that overflows ends the work-group's
+// hops. If the list has more than one share for each work-group, each takes tiles of the list and
+// makes no hops.
 //
-// A distance falls by an atomic minimum of its bits, which are in the order of numbers because
-// none is negative. An item that lowers the distance of a vertex puts the vertex into one of three
-// places, unless that list has it already: the group's queue, the next near list, a far list. Every
-// interleaving is right, because no vertex is lost:
+// A distance is lowered by an atomic minimum of its bits. Their order is that of the numbers,
+// because no distance is negative. An item that lowers the distance of a vertex puts the vertex
+// into one of three places, unless the place has it already: the work-group's queue, the next near
+// list, or a far list. Every interleaving gives the same distances, because no vertex is lost:
 //
-//   a queue      has the distance that was reached. The group visits the vertex with it, hands it
-//                on to the next near list, or leaves it out because the distance has fallen
-//                since: the item that lowered it has put it into another place.
-//   a near list  has a vertex once, by `queued`. The next launch reads its distance then.
-//   a far list   has a vertex once, by `waits`. One that has become near by a shorter path, and
-//                was put elsewhere for this, stays until the list is divided, which leaves it out
-//                or visits it again. If the distance that divides is beyond the limit, `waits`
-//                stays 1, and no other item puts the vertex into the next far list. Otherwise
-//                `waits` becomes 0. Then an item that had lowered the distance before, not as far,
-//                may put the vertex there once more.
+//   a queue      stores a vertex with the distance that was reached. The work-group visits the
+//                vertex with it, moves it to the next near list, or drops it if the distance has
+//                fallen since. In that case the item that lowered the distance has put the vertex
+//                into another place.
+//   a near list  has a vertex only once, because of `queued`. The next launch reads its distance
+//                then.
+//   a far list   has a vertex only once, because of `waits`. If a shorter path makes the vertex
+//                near, it is put into another place, too. It also stays in the far list until the
+//                list is divided, which drops it or visits it again. If the distance read at that
+//                time is beyond the limit, `waits` stays 1, and no other item puts the vertex into
+//                the next far list. Otherwise `waits` becomes 0. Then an item that had lowered the
+//                distance earlier, and not as far, may put the vertex into the far list once more.
 //
-// Distances are read plainly while others lower them. One that is read may be older than the
-// newest, so it is at least as long. If it seems to be lowered by an edge, the atomic minimum
-// decides. But it must be one that the vertex has had, or an edge could be left out for a shorter
-// path that does not exist: the device has to read a word whole. Every device does that with 32
-// bits, and those that `check` in the host file accepts with 64.
+// Distances are read by plain loads while other items lower them. A distance that is read may be
+// older than the newest, so it is at least as long. If an edge seems to lower it, the atomic
+// minimum decides. But the value must be one that the vertex has had, or an edge could be skipped
+// because of a path that does not exist. So the device has to read a word as a whole. Every device
+// does that with 32 bits, and the devices that `check` in the host file accepts do so with 64.
 //
-// What the rounds before have left is computed by every item alike, from the slot of the round
-// before: a launch is a round, and none waits for the host.
+// Every item computes the state that the earlier rounds have left, from the slot of the round
+// before. So each launch is a round, and no launch waits for the host.
 #if !defined(TILE) || TILE % 8
 #error "TILE: a multiple of 8, see src/graph/frontier.rs"
 #endif
 
-// The vertices that a group visits next, each with the distance that was reached. If the count is
-// above TILE, the vertices beyond it are in the near list.
+// The vertices that a work-group visits next, each with the distance that was reached. If the count
+// is above TILE, the surplus vertices are in the near list.
 struct Queue {
     uint count, vertex[TILE], part[TILE];
     ELEMENT reached[TILE];
 };
 #define WHOLE 0xffffffffu // the part that is all edges
 
-// The edges of these vertices, which the items of the group share. before[i] edges come before
-// those of vertex i. Whole groups add them up, first within pieces.
+// The edges of the queue's vertices, which the items of the work-group share. before[i] is the
+// number of edges of the vertices before vertex i. The whole work-group computes these sums, first
+// within pieces.
 #define PIECE 8
 #define ADDED ((TILE + GROUP_SIZE - 1) / GROUP_SIZE * GROUP_SIZE)
 struct Tile {
@@ -73,7 +80,7 @@ struct Tile {
     ELEMENT reached[TILE];
 };
 
-// Puts all edges of a vertex into the queue. Returns whether it had room.
+// Puts all edges of a vertex into the queue. Returns whether the queue had room.
 bool come_next(uint vertex, ELEMENT reached, local struct Queue* queue)
 {
     const uint place = atomic_inc(&queue->count);
@@ -85,37 +92,37 @@ bool come_next(uint vertex, ELEMENT reached, local struct Queue* queue)
     return true;
 }
 
-// Divides entries of the far list: they stay, come into the queue, or were visited when they were
-// near.
+// Divides entries of the far list. An entry stays, is put into the queue, or is dropped because it
+// was visited when it was near.
 void divide(global const uint* entry, uint entries, const struct Round* round, volatile global const ELEMENT* path_length,
             const struct Places* next, local struct Queue* queue)
 {
     for (uint i = get_local_id(0); i < entries; i += GROUP_SIZE) {
         const uint vertex = entry[i];
-        const ELEMENT reached = path_length[vertex]; // a race: who lowers it puts it elsewhere
+        const ELEMENT reached = path_length[vertex]; // a race: an item that lowers it puts the vertex into another list
         if (reached > round->limit) {
             add_far(vertex, reached, next);
             continue;
         }
         atomic_xchg(next->waits + vertex, 0);
         if (reached > round->passed)
-            come_next(vertex, reached, queue); // a tile of the list has room
+            come_next(vertex, reached, queue); // the queue has room for a tile of the list
     }
 }
 
-// Makes entries of the near list the queue.
+// Copies entries of the near list to the queue.
 void take(global const uint2* entry, uint entries, volatile global const ELEMENT* path_length, local struct Queue* queue)
 {
     for (uint i = get_local_id(0); i < entries; i += GROUP_SIZE) {
         const uint2 part = entry[i];
         queue->vertex[i] = part.x;
         queue->part[i] = part.y;
-        queue->reached[i] = path_length[part.x]; // a race: if it is older, the visit is in vain
+        queue->reached[i] = path_length[part.x]; // a race: if the distance is older, the visit is useless
     }
 }
 
-// Lays the edges of the queue out in a tile: before[i + 1] becomes the number of edges of vertex i.
-// A vertex whose edges are several parts is left to the near list.
+// Writes the edges of the queue to a tile: before[i + 1] becomes the number of edges of vertex i. A
+// vertex whose edges are several parts goes to the near list.
 void lay_out(local const struct Queue* queue, volatile global const ELEMENT* path_length, const struct Places* next,
              local struct Tile* tile)
 {
@@ -128,7 +135,7 @@ void lay_out(local const struct Queue* queue, volatile global const ELEMENT* pat
             const ELEMENT reached = queue->reached[i];
             if (part == WHOLE && all > CHUNK)
                 come_near(vertex, next);
-            else if (!(path_length[vertex] < reached)) { // a race: if it is older, the visit is in vain
+            else if (!(path_length[vertex] < reached)) { // a race: an older value only costs a visit
                 const uint before_part = part == WHOLE ? 0 : part * CHUNK;
                 tile->first_edge[i] = begin + before_part;
                 tile->reached[i] = reached;
@@ -139,8 +146,9 @@ void lay_out(local const struct Queue* queue, volatile global const ELEMENT* pat
     }
 }
 
-// Adds up before[1] and the following. Returns all edges of the tile. Every item takes part: PoCL
-// 3.1, when it optimises, loses a barrier between two branches by the number of the item.
+// Replaces before[1..] by its prefix sums. Returns the number of edges of the tile. All items take
+// part, because PoCL 3.1 with optimisation loses a barrier between two branches on the item's
+// number.
 uint added_up(local struct Tile* tile)
 {
     for (uint i = get_local_id(0); i < ADDED; i += GROUP_SIZE) {
@@ -150,18 +158,18 @@ uint added_up(local struct Tile* tile)
             sum += k <= i % PIECE ? tile->before[1 + i - i % PIECE + k] : 0;
         tile->in_piece[i] = sum;
     }
-    GROUP_BARRIER; // the numbers are read, before sums replace them
+    GROUP_BARRIER; // before[] is read before sums replace its elements
     for (uint i = get_local_id(0); i < ADDED; i += GROUP_SIZE) {
         uint sum = tile->in_piece[i];
         for (uint k = 1; k < TILE / PIECE; ++k)
             sum += k * PIECE <= i ? tile->in_piece[k * PIECE - 1] : 0;
         tile->before[i + 1] = sum;
     }
-    GROUP_BARRIER; // the sums, before they are searched
+    GROUP_BARRIER; // before[] is written before other items read it
     return tile->before[TILE];
 }
 
-// The place of the vertex from which edge i of the tile leaves: first its piece.
+// Returns the place of the vertex from which edge i of the tile leaves. It finds the piece first.
 uint owner(local const struct Tile* tile, uint i)
 {
     uint at = 0;
@@ -187,7 +195,8 @@ KERNEL frontier_round(LEAVING_OF, global ELEMENT* path_length, global uint* queu
                       uint this_round, uint full, uint least_share, uint most_hops)
 {
     const struct Round round = begun(record + number * RECORD, bounds + number * BOUNDS, full);
-    // Vertices that become far join the far list, or what stays of the divided one.
+    // Vertices that become far are appended to the far list. If the list is divided, they are
+    // appended to the entries that stay.
     const bool divides = round.mode == DIVIDE;
     global uint* next_far = far + (round.far_list ^ divides) * vertices + (divides ? 0 : round.far_before);
     const struct Places next = {.round = this_round, .out_ptr = out_ptr, .queued = queued, .waits = waits,
@@ -198,7 +207,7 @@ KERNEL frontier_round(LEAVING_OF, global ELEMENT* path_length, global uint* queu
     local struct Queue queue;
     local struct Tile tile;
     const uint item = get_local_id(0), entries = round.entries;
-    const bool is_short = (entries - 1) / least_share < get_num_groups(0); // or empty: there are no shares then
+    const bool is_short = (entries - 1) / least_share < get_num_groups(0); // also if it is empty: no shares
     const uint share = is_short ? least_share : TILE, hops = is_short ? most_hops : 0;
     const uint shares = entries / share + (entries % share > 0);
     uint visits = 0;
@@ -217,7 +226,7 @@ KERNEL frontier_round(LEAVING_OF, global ELEMENT* path_length, global uint* queu
         for (uint hop = 0; queue.count > 0 && queue.count <= TILE && hop <= hops; ++hop) {
             const uint visited = queue.count;
             lay_out(&queue, path_length, &next, &tile);
-            GROUP_BARRIER; // the queue is read, before it is filled
+            GROUP_BARRIER; // the queue is read before it is filled again
             if (item == 0)
                 queue.count = 0;
             const uint edges = added_up(&tile);
@@ -233,11 +242,11 @@ KERNEL frontier_round(LEAVING_OF, global ELEMENT* path_length, global uint* queu
                 else if (hop == hops || !come_next(vertex, reached, &queue))
                     come_near(vertex, &next);
             }
-            GROUP_BARRIER; // the reads of these vertices, before the next are written
+            GROUP_BARRIER; // the tile is read before it is overwritten, and queue.count is complete
         }
         for (uint i = item; i < min(queue.count, (uint)TILE); i += GROUP_SIZE)
             come_near(queue.vertex[i], &next);
-        GROUP_BARRIER; // the reads of the queue, before it is filled
+        GROUP_BARRIER; // the queue is read before it is filled again
     }
     if (item == 0 && visits > 0)
         atomic_add(next.words + EDGES, visits);

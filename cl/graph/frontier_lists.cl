@@ -1,5 +1,5 @@
-// frontier_lists: the near and far lists of a round, and its slot of the record. It comes before
-// frontier.cl, which describes the arrays.
+// frontier_lists: defines the near and far lists of a round, and its slot of the record. It comes
+// before frontier.cl, which describes the arrays.
 // Host: src/graph/frontier.rs
 #if !defined(CHUNK) || !defined(WIDE) || !defined(RECORD) || !defined(BOUNDS)
 #error "CHUNK, WIDE, RECORD, BOUNDS: see src/graph/frontier.rs"
@@ -17,36 +17,36 @@
 #define AS_(word) as_##word
 #define AS(word) AS_(word)
 
-// The words of a slot. A slot begins as zeros: all is done.
-#define MODE 0       // what the round did
+// The words of a slot. A slot begins as zeros, which mean that nothing is left to do (DONE).
+#define MODE 0       // what the round did: DONE, VISIT or DIVIDE
 #define NEAR_LIST 1  // the near list that it filled
 #define FAR_LIST 2   // the far list that it read or extended
 #define NEAR_COUNT 3 // entries that it put into the near list
-#define FAR_BEFORE 4 // entries of the far list that were there before
+#define FAR_BEFORE 4 // number of entries of the far list before the round
 #define FAR_COUNT 5  // entries that it put into a far list
-#define EDGES 6      // edges and vertices that it visited
-#define FILL_EDGES 7 // those of the rounds since the limit moved
+#define EDGES 6      // number of edges and vertices that it visited
+#define FILL_EDGES 7 // EDGES of the rounds since the limit last rose
 #define FILL_ROUNDS 8
 
-// What a round does.
+// The tasks of a round.
 #define DONE 0
 #define VISIT 1  // visits the near list
-#define DIVIDE 2 // divides the far list and visits what is near
+#define DIVIDE 2 // divides the far list and visits its near vertices
 
 // The bounds of a slot.
 #define LIMIT 0
-#define PASSED 1 // the limit before
+#define PASSED 1 // the limit before LIMIT
 #define STEP 2
-#define LEAST 3 // the least distance that came into the far list or stayed, since it was divided
+#define LEAST 3 // least distance of the vertices that were put into the far list or stayed in it
 
-// What a round does with the lists that the round before has left.
+// The task of a round, and the lists that the round before has left.
 struct Round {
-    uint mode, entries; // of the list that it reads
+    uint mode, entries; // entries: of the list that the round reads
     uint near_list, far_list, far_before, fill_edges, fill_rounds;
     ELEMENT limit, passed, step, least;
 };
 
-// Where a round puts vertices: the next lists, and its slot.
+// The lists and the slot to which a round writes.
 struct Places {
     uint round;
     global const uint* out_ptr;
@@ -57,13 +57,13 @@ struct Places {
     volatile global ELEMENT* bounds;
 };
 
-// Lowers a distance that is not negative. Returns what it was.
+// Lowers a distance, which is not negative. Returns the old distance.
 ELEMENT lowered(volatile global ELEMENT* distance, ELEMENT to)
 {
-    return AS(ELEMENT)(LOWER_BITS((volatile global BITS*)distance, AS_BITS(to))); // a race: others read it plainly
+    return AS(ELEMENT)(LOWER_BITS((volatile global BITS*)distance, AS_BITS(to))); // a race: other items read it by plain loads
 }
 
-// Puts the parts of a vertex's edges into the near list, unless this round has.
+// Puts the parts of a vertex's edges into the near list, unless this round has already done so.
 void come_near(uint vertex, const struct Places* next)
 {
     const uint parts = (next->out_ptr[vertex + 1] - next->out_ptr[vertex] + CHUNK - 1) / CHUNK;
@@ -77,7 +77,7 @@ void come_near(uint vertex, const struct Places* next)
 // Lowers the least distance beyond the limit.
 void be_far(ELEMENT reached, const struct Places* next)
 {
-    if (reached < next->bounds[LEAST]) // a race: if it is older, it is longer, and the minimum decides
+    if (reached < next->bounds[LEAST]) // a race: an older value is longer, and the minimum decides
         lowered(next->bounds + LEAST, reached);
 }
 
@@ -88,7 +88,7 @@ void add_far(uint vertex, ELEMENT reached, const struct Places* next)
     next->far[atomic_inc(next->words + FAR_COUNT)] = vertex;
 }
 
-// The same, unless the vertex is in a far list already.
+// Puts a vertex beyond the limit into the far list, unless it is in a far list already.
 void come_far(uint vertex, ELEMENT reached, const struct Places* next)
 {
     if (atomic_xchg(next->waits + vertex, 1) == 0)
@@ -97,7 +97,7 @@ void come_far(uint vertex, ELEMENT reached, const struct Places* next)
         be_far(reached, next);
 }
 
-// What this round does, from the slot of the one before.
+// Derives this round's task from the slot of the round before.
 struct Round begun(global const uint* before, global const ELEMENT* left, uint full)
 {
     struct Round round;
@@ -115,7 +115,7 @@ struct Round begun(global const uint* before, global const ELEMENT* left, uint f
     round.least = left[LEAST];
     if (round.mode == DIVIDE) {
         if (round.fill_edges / round.fill_rounds < full)
-            round.step = MULTIPLY(round.step, round.step); // rounds do not fill the device
+            round.step = MULTIPLY(round.step, round.step); // the rounds were too small to fill the device
         round.passed = round.limit;
         round.limit = MULTIPLY(round.step, round.least);
         round.fill_edges = round.fill_rounds = 0;
@@ -123,7 +123,7 @@ struct Round begun(global const uint* before, global const ELEMENT* left, uint f
     return round;
 }
 
-// Writes what one item knows into the slot of this round.
+// Writes the words that one item knows into the slot of this round.
 void note(const struct Round* round, const struct Places* next)
 {
     next->words[MODE] = round->mode;

@@ -1,52 +1,58 @@
-// labels: the nearest source of each vertex, once distances are known. Of several the one with the
-// lowest label.
+// labels: finds the nearest source of each vertex, once distances are known. Of several nearest
+// sources it takes the one with the lowest label.
 // Host: src/graph/labels.rs
 //
-//   begin_labels   one work-item per vertex: the tight edge that it follows
-//   join_levels    one work-item per vertex: it joins those at its distance
-//   enter_levels   one work-item per vertex: its level's root, and the edge that the level follows
+//   begin_labels   one work-item per vertex: finds the tight edge that it follows
+//   join_levels   one work-item per vertex: joins it with vertices of its level
+//   enter_levels  one work-item per vertex: finds the root of its level, and the edge that the
+//                 level follows
 //   leave_levels   one work-item per vertex
 //   label_sources  one work-item per source
-//   follow         one work-item per vertex: the label at the end of its chain
-//   lower_labels   one work-item per vertex; it and `follow` until no label changes
+//   follow        one work-item per vertex: reads the label at the end of its chain
+//   lower_labels  one work-item per vertex. lower_labels and follow are repeated until no label
+//                 changes
 //
 //   in      in_ptr[vertices + 1]  from[edges]   the edges that enter each vertex, ascending
 //   in      source[edges]  values[]             see edges.cl
 //   in      path_length[vertices]
 //   in      vertex[sources]  of[sources]        different vertices, and their labels
-//   in out  before[vertices]                    the vertex that a chain follows; itself at the end
+//   in out  before[vertices]                    the next vertex of each vertex's chain; a vertex
+//                                               itself at the end
 //   in out  parent[vertices]                    the trees of levels, see trees.cl
-//   in out  level[vertices]                     the root of each vertex, the least of its level
-//   in out  leader[vertices]                    the vertex that a level follows, at its root
+//   in out  level[vertices]                     the root of each vertex: the least vertex of its
+//                                               level
+//   in out  leader[vertices]                    at the root of a level, the vertex that the level
+//                                               follows
 //   in out  chain[vertices]                     a copy of before, whose chains become shorter
-//   in out  label[vertices]                     NONE out of reach
-//   in out  open[1]                             vertices in reach that no closer one leads to
+//   in out  label[vertices]                     NONE if no source reaches the vertex
+//   in out  open[1]                             number of reached vertices without a tight edge
+//                                               from a closer vertex
 //   in out  changed[number]
 //
-// An edge is tight if its length leads from the distance of its begin to that of its end. A vertex
-// takes the lowest label from which a chain of tight edges leads to it: there is one such label,
-// whatever the order.
+// An edge is tight if the distance of its begin plus its length is the distance of its end. A
+// vertex takes the lowest label from which a chain of tight edges leads to it. There is exactly one
+// such label, whatever the order of the work-items.
 //
-// Chains of tight edges from closer vertices end at a source, so following one gives a label at
-// once that is right but for ties. Vertices that edges of length 0 connect in both directions are a
-// level: they have one label, so that they follow the edge of any of them, by way of the level's
-// root. The rest is few rounds. In each a vertex turns to the lowest label before it, if that is
-// below its own, and all follow their chains again.
+// Chains of tight edges from closer vertices end at a source. The label at the end of a chain is
+// correct except for ties. Vertices that edges of length 0 connect in both directions are a level.
+// They have one label, so each of them follows the edge of any of them, by way of the level's root.
+// Few more rounds correct the ties. In each round a vertex turns to the lowest label of a vertex
+// before it, if that label is below its own, and all vertices follow their chains again.
 //
-// Every interleaving is right:
+// Every interleaving gives the same labels:
 //
 //   join_levels   see trees.cl
-//   enter_levels  the same as `flatten` in components.cl: roots go to another array than the trees,
-//                 and `leader` takes the least vertex
-//   follow        an item writes to a vertex that is no end, and writes a vertex further along its
-//                 chain. An older one may replace a newer one: the rest of the chain is longer
-//                 then, and ends at the same vertex. Chains are those of `before`, which nothing
-//                 changes here and none of which closes. Labels are read at ends and written
+//   enter_levels  as with `flatten` in components.cl, roots are written to another array than the
+//                 trees, and `leader` takes the least vertex
+//   follow        an item writes only to vertices that are not ends. It writes a vertex further
+//                 along the chain. An older value may replace a newer one: then the rest of the
+//                 chain is longer, and ends at the same vertex. Chains are those of `before`, which
+//                 does not change here and has no cycle. Labels are read at ends and written
 //                 elsewhere
-//   lower_labels  labels stay as they are. If several vertices of a level turn it, any of their
-//                 edges may stay, because each leads from a label below the level's. Along a chain
-//                 the labels never rise, and they fall wherever a level has turned. So a chain that
-//                 closed would have no turned level, and be one from before
+//   lower_labels  no label changes. If several vertices of a level turn it, the edge of any of them
+//                 may stay, because each leads from a label below the level's. Along a chain the
+//                 labels never rise, and they fall wherever a level has turned. So a cycle would
+//                 have no turned level, and would have existed before
 #define NONE 0xffffffffu
 
 KERNEL begin_labels(ENTERING_OF, global const ELEMENT* restrict path_length, global uint* restrict before,
@@ -129,12 +135,12 @@ KERNEL follow(volatile global uint* chain, global uint* label, uint vertices)
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)
         return;
-    // Vertices on the way come closer to the end: others then follow a shorter chain.
-    uint at = vertex, next = chain[at]; // a race: what is read leads to the end
+    // Vertices on the way get a later vertex of the chain. Other items then follow a shorter chain.
+    uint at = vertex, next = chain[at]; // a race: any value leads to the end
     while (next != at) {
-        const uint further = chain[next]; // a race: what is read leads to the end
+        const uint further = chain[next]; // a race: any value leads to the end
         if (further != next)
-            chain[at] = further; // a race: what it replaces leads to the end, too
+            chain[at] = further; // a race: the replaced value leads to the end, too
         at = next;
         next = further;
     }
@@ -162,7 +168,7 @@ KERNEL lower_labels(ENTERING_OF, global const ELEMENT* restrict path_length, glo
         }
     }
     if (first != vertex) {
-        // Other vertices of the level may turn it, too: any of their edges may stay.
+        // Other vertices of the level may turn it, too. The edge of any of them may stay.
         atomic_xchg(before + level[vertex], first);
         atomic_or(changed + number, 1u);
     }

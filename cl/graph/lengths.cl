@@ -1,14 +1,16 @@
-// lengths: what the lengths of edges are like, one work-item per part of the edges.
+// lengths: the least length, the sum and the number of the finite lengths, and the first NaN, one
+// work-item per part of the edges.
 // Host: src/graph/lengths.rs
 //
 //   in   values[edges * stride]
 //   out  least[parts]     the least length, EMPTY if the part has no edge
-//   out  sum[parts]       of the lengths that are finite, each divided by `edges`: no sum overflows
-//   out  finite[parts]    their number
-//   out  unknown[parts]   the first edge whose length is no number, NONE if there is none
+//   out  sum[parts]       the sum of the finite lengths, each divided by `edges` so that no sum
+//                         overflows
+//   out  finite[parts]    the number of the finite lengths
+//   out  unknown[parts]   the first edge whose length is NaN, NONE if there is none
 //
-// A part is neighbouring edges, or with INTERLEAVED every edge whose number leaves the same
-// remainder by the number of parts. SUM is the type of sums.
+// A part is a range of neighbouring edges. With INTERLEAVED, it is every edge whose number has the
+// same remainder when divided by the number of parts. SUM is the type of sums.
 #if !defined(INTERLEAVED) || !defined(SUM)
 #error "INTERLEAVED, SUM: see src/graph/lengths.rs"
 #endif

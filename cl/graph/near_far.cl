@@ -1,8 +1,8 @@
-// near_far: distances from the sources, edge by edge.
+// near_far: computes distances from the sources, edge by edge.
 // Host: src/graph/near_far.rs
 //
 //   set_sources  one work-item per source, after distances were begun (start.cl)
-//   near_far     one work-item; it returns after about `budget` edges, to be launched again
+//   near_far     one work-item; visits about `budget` edges; the host launches it again
 //
 //   in      vertex[sources]                  different vertices
 //   in      out_ptr[vertices + 1]  to[edges]  the edges that leave each vertex
@@ -10,18 +10,21 @@
 //   in out  path_length[vertices]
 //   in out  place[vertices]                  in which list a vertex is: NOWHERE, NEAR, FAR
 //   in out  near[vertices]                   a ring of vertices to be visited
-//   in out  far[vertices]                    those beyond the limit, and some that have become near
-//   in out  bounds[2]                        the limit, and how far it is moved
+//   in out  far[vertices]                    vertices beyond the limit, and some that have become
+//                                            near
+//   in out  bounds[2]                        the limit, and the step by which it rises
 //   in out  record[RECORD]                   see the words below
 //
-// A vertex whose distance falls is near if that is up to the limit, else far. Near ones are visited
-// in the order in which they came. When there are none the limit moves. A vertex that was near once
-// is never far again, since its distance only falls and the limit only rises: so `far` never has
-// more than `vertices` entries. If a pass over the far ones takes much longer than the visits
-// before it, the limit moves twice as far from then on. No order of visits changes a distance.
+// When the distance of a vertex falls, the vertex is near if the distance is up to the limit,
+// otherwise far. Near vertices are visited in the order in which they became near. When there are
+// none, the limit rises. A vertex that was near once is never far again, since its distance only
+// falls and the limit only rises. So `far` never has more than `vertices` entries. If a pass over
+// the far vertices takes much longer than the visits before it, the step is doubled. No order of
+// visits changes a distance.
 //
-// Every interleaving is right: `near_far` has one work-item, and each item of `set_sources` writes
-// to places of its own. These are bytes, which OpenCL devices write without their neighbours.
+// Every interleaving gives the same result: `near_far` has one work-item, and each item of
+// `set_sources` writes to its own elements. Some are bytes, which OpenCL devices write without
+// their neighbours.
 #if !defined(RECORD)
 #error "RECORD: see src/graph/near_far.rs"
 #endif
@@ -109,7 +112,7 @@ KERNEL near_far(LEAVING_OF, global ELEMENT* restrict path_length, global uchar* 
         }
         far_count = kept;
         if (count == 0)
-            limit = least; // the next pass takes it at least
+            limit = least; // the next pass takes at least the vertex with this distance
     }
     bounds[0] = limit;
     bounds[1] = step;

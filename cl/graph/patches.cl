@@ -1,28 +1,30 @@
-// patches: centres of the patches of a graph's vertices, for Lloyd relaxation.
+// patches: finds centres of the patches of a graph's vertices, for Lloyd relaxation.
 // Host: src/graph/patches.rs
 //
-//   count_distance    one work-item per vertex: its distance, 0 out of reach
+//   count_distance    one work-item per vertex: its distance, 0 if no seed reaches it
 //   rename_labels     one work-item per vertex
 //   gather_squares    one work-item per place: the square of a distance
 //   gather_axis       one work-item per place: a coordinate
 //   finish_centroid   one work-item per patch that is not empty
-//   from_centroid     one work-item per vertex: its score
+//   from_centroid     one work-item per vertex: the score of each vertex
 //   mark_border       one work-item per vertex: 1 if an edge leads to or from another patch
 //   list_border       one work-item per vertex
-//   from_border       one work-item per vertex: its score
+//   from_border       one work-item per vertex: the score of each vertex
 //   least_in_piece    one work-item per piece of a patch
-//   least_in_patch    one work-item per patch that is not empty: its new centre
+//   least_in_patch    one work-item per patch that is not empty: finds its new centre
 //   farthest_in_part  one work-item per part of the vertices
 //
 //   in      label[vertices]                NONE for a vertex without a patch
 //   in      order[vertices]                vertices by label, then by number
-//   in      run_patch[runs]  run_end[runs]  patches that are not empty, and their last places
-//   in      piece[pieces]                  the run, the begin and the end of a piece
+//   in      run_patch[runs]  run_end[runs]  patches that are not empty, and the last place of each
+//   in      piece[pieces]                  the run, the begin and the end of each piece
 //   in      piece_ptr[runs + 1]            the pieces of each run
-//   in out  score[vertices]                a centre has the least of its patch
-//   in out  seed[patches]                  the centre so far, which is kept if none has less
+//   in out  score[vertices]                the vertex with the least score is its patch's centre
+//   in out  seed[patches]                  the centre so far, which is kept unless another vertex
+//                                          has a lower score
 //
-// Minima are exact, and of equal scores the first place counts: no order of work-items shows.
+// Minima are exact, and of equal scores the first place is taken. So the order of the work-items
+// does not change the result.
 #define NONE 0xffffffffu
 
 KERNEL count_distance(global const uint* restrict label, global const ELEMENT* restrict path_length, global ELEMENT* restrict counted,

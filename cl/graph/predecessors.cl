@@ -1,33 +1,34 @@
-// predecessors: the vertex before each on a shortest path.
+// predecessors: finds the vertex before each vertex on a shortest path.
 // Host: src/graph/predecessors.rs
 //
 //   begin_predecessors  one work-item per vertex
 //   settle_sources      one work-item per source
-//   claim_closer        one work-item per vertex: it offers itself to the vertices that its edges
-//                       lead to, if it is closer to the sources
+//   claim_closer        one work-item per vertex: offers the vertex as a predecessor to the
+//                       vertices to which its edges lead, if it is closer to the sources
 //   settle              one work-item per part of the vertices
-//   mark_steps          one work-item per vertex: which of its edges lead to vertices that wait
+//   mark_steps          one work-item per vertex: marks those of its edges that lead to vertices
+//                       without a predecessor
 //   claim_by_steps      one work-item per vertex, once `steps` are known
 //
 //   in      out_ptr[vertices + 1]  to[edges]  source[edges]  values[]    see edges.cl
 //   in      vertex[sources]
 //   in      path_length[vertices]
 //   in out  settled[vertices]       1 for sources and for vertices that have a predecessor
-//   in out  predecessor[vertices]   NONE for sources and for vertices out of reach
+//   in out  predecessor[vertices]   NONE for sources and for vertices that no source reaches
 //   in out  waiting[1]              vertices that have no predecessor yet
-//   out     step_length[edges]      1 for an edge that a predecessor may be taken from, else NONE
-//   out     border[count]           settled vertices where such an edge begins, in any order
+//   out     step_length[edges]      1 for an edge whose begin may become the predecessor, else NONE
+//   out     border[count]           settled vertices at which such edges begin, in any order
 //   in out  count[1]
-//   in      steps[vertices]         the fewest such edges from the border; NONE out of reach
+//   in      steps[vertices]         fewest such edges from the border; NONE if there is no path
 //
-// An edge is tight if its length leads from the distance of its begin to that of its end. Chains of
-// tight edges from closer vertices end at a source. All other vertices take tight edges from those
-// that are a step less away from settled vertices, so that no chain closes. Of several vertices the
-// one with the least number stays.
+// An edge is tight if the distance of its begin plus its length is the distance of its end. Chains
+// of tight edges from closer vertices end at a source. Each other vertex takes a tight edge from a
+// vertex that is one step closer to the settled vertices, so that no cycle arises. Of several such
+// vertices it takes the one with the least number.
 //
-// Every interleaving is right: no kernel reads what other items of its launch write. Vertices are
-// offered by atomic minima and counted by atomic additions; the rest an item writes to its own
-// vertex, or to a place that it has counted.
+// Every interleaving gives the same result, because no kernel reads values that other items of its
+// launch write. Vertices are offered by atomic minima and counted by atomic additions. All other
+// values an item writes to its own vertex, or to a place that it has counted.
 #define NONE 0xffffffffu
 
 KERNEL begin_predecessors(global uint* restrict settled, global uint* restrict predecessor, uint vertices)

@@ -1,8 +1,8 @@
-// start: distances before any path is known: 0 at the sources, EMPTY elsewhere.
+// start: sets the distances before any path is known: 0 at the sources, EMPTY elsewhere.
 // Host: src/graph/start.rs
 //
 //   begin_distances  one work-item per vertex
-//   begin_sources    one work-item per source, behind it
+//   begin_sources    one work-item per source, after begin_distances
 //
 //   in   vertex[sources]
 //   out  path_length[vertices]

@@ -1,4 +1,4 @@
-// sweep: a sweep of Bellman and Ford: paths of one edge more.
+// sweep: one sweep of the algorithm of Bellman and Ford: paths get one more edge.
 // Host: src/graph/sweeps.rs
 //
 //   sweep         one work-item per vertex
@@ -6,15 +6,15 @@
 //
 //   in      in_ptr[vertices + 1]  from[edges]   the edges that enter each vertex
 //   in      source[edges]  values[]             see edges.cl
-//   in      before[vertices]                    distances by the sweep before
+//   in      before[vertices]                    distances after the sweep before
 //   out     after[vertices]
-//   in out  last[vertices]                      the vertex before, of the edge that lowered the
-//                                               distance last
+//   in out  last[vertices]                      begin of the edge that last lowered the distance
 //   in out  changed[number]                     set to 1 if a distance has fallen
-//   out     last_length[vertices]               of the edges from `last`; EMPTY without one
+//   out     last_length[vertices]               length of the edge from `last`; EMPTY if there is
+//                                               none
 //
-// Every interleaving is right: an item writes to its own vertex only, and reads the distances of
-// another array. `changed` is set atomically.
+// Every interleaving gives the same result: an item writes only to its own vertex, and reads the
+// distances from another array. `changed` is set atomically.
 KERNEL sweep(ENTERING_OF, global const ELEMENT* restrict before, global ELEMENT* restrict after, global uint* restrict last,
              global uint* changed, uint vertices, uint number)
 {

@@ -1,23 +1,24 @@
-// triangles: the triangles through each vertex of a graph.
+// triangles: counts the triangles through each vertex of a graph.
 // Host: src/graph/triangles.rs
 //
-//   flag_edges       one work-item per entry, and one more
+//   flag_edges       nnz + 1 work-items
 //   move_edges       one work-item per entry
-//   begin_edges      one work-item per vertex, and one more
+//   begin_edges      vertices + 1 work-items
 //   count_triangles  one work-item per edge
-//                    (on CPUs count_marked takes its place, see triangles_marked.cl)
+//                    (CPUs use count_marked instead, see triangles_marked.cl)
 //
 //   in      col_ptr[vertices + 1]  row_idx[nnz]   both directions of each edge, rows ascending
-//   in out  place[nnz + 1]                        1 for an entry that stays; after an exclusive
-//                                                 scan, the number of those before it
+//   in out  place[nnz + 1]                        1 for an entry that is kept; after an exclusive
+//                                                 scan, the number of kept entries before it
 //   out     edge_ptr[vertices + 1]  to[edges]  owner[edges]
 //   in out  count[vertices]
 //
-// Of both directions of an edge the one stays that begins at the vertex with fewer neighbours, or
-// with the lower number: its owner. So no vertex owns more than the root of twice the edges. A
-// triangle is found once, at the edge whose ends both have an edge to the third vertex.
+// Of the two directions of an edge, one is kept: the one that begins at the vertex with fewer
+// neighbours, or with the lower number if both have equally many. This vertex owns the edge. So no
+// vertex owns more than sqrt(2 * edges) edges. A triangle is found once, at the edge whose two ends
+// both have an edge to the third vertex.
 //
-// Every interleaving is right: counts grow by atomic additions, and no item reads them.
+// Every interleaving gives the same counts: they grow by atomic additions, and no item reads them.
 
 KERNEL flag_edges(global const uint* restrict col_ptr, global const uint* restrict row_idx, global uint* restrict place, uint nnz,
                   uint vertices)
@@ -59,7 +60,8 @@ KERNEL count_triangles(global const uint* restrict edge_ptr, global const uint* 
         return;
     const uint one = owner[edge], other = to[edge];
     const uint of_one = edge_ptr[one + 1] - edge_ptr[one], of_other = edge_ptr[other + 1] - edge_ptr[other];
-    // The neighbours of the one with fewer edges are looked up among those of the other.
+    // The neighbours of the end with fewer edges are looked up among the neighbours of the other
+    // end.
     const uint few = of_one < of_other ? one : other, many = of_one < of_other ? other : one;
     const uint end = edge_ptr[many + 1];
     uint at = edge_ptr[many], found = 0;

@@ -1,26 +1,28 @@
-// count_marked: the triangles through each vertex of a graph, on CPUs: the vertices that a vertex
-// has edges to are marked, and looked for among those that each of them has edges to. One work-item
-// per group, which takes one range of vertices after another.
+// count_marked: counts the triangles through each vertex of a graph, on CPUs. The neighbours of a
+// vertex are marked, and then the marked vertices are found among the neighbours of each of them. A
+// neighbour is the end of an edge that is kept (see triangles.cl). Each work-group is one
+// work-item, which takes one range of vertices after another.
 // Host: src/graph/triangles.rs
 //
 //   in      edge_ptr[vertices + 1]  to[edges]   each edge once, see triangles.cl
 //   in out  count[vertices]
-//   in out  taken[1]                ranges that were taken
-//   in out  words[groups * places / 64]   of each group: the bits of the marked vertices; zeros
-//                                         between vertices
-//   in out  list[groups * longest]        of each group: the marked among the vertices that one of
-//                                         them has edges to
+//   in out  taken[1]                number of ranges that were taken
+//   in out  words[groups * places / 64]   for each work-group, the bits of the marked vertices;
+//                                         zeros between two vertices
+//   in out  list[groups * longest]        for each work-group, the marked vertices among the
+//                                         neighbours of one vertex
 //
-// Ranges have equally many edges. Every interleaving is right: counts and `taken` grow by atomic
-// additions, and each group marks and lists in memory of its own.
+// All ranges have equally many edges. Every interleaving gives the same counts: counts and `taken`
+// grow by atomic additions, and each work-group marks and lists in its own memory.
 #ifndef LOOKUP
 #error "LOOKUP: see src/graph/triangles.rs"
 #endif
 
-// Lists the marked vertices to which the edges first..end lead, which are not none. The edges
-// mark..mark_end lead to all marked ones. Returns their number. Every edge's vertex is written to
-// the list, and its end moves on if it is marked, since a branch would be guessed wrong. If marked
-// ones are few they are looked up instead: a step of that takes as long as LOOKUP edges.
+// Lists the marked vertices to which the edges first..end lead, and returns their number. There is
+// at least one such edge. The edges mark..mark_end lead to all marked vertices. The vertex of every
+// edge is written to the list, and the list's end advances if the vertex is marked. This avoids a
+// branch, which would often be mispredicted. If few vertices are marked, they are looked up among
+// the edges instead: a step of a lookup takes as long as LOOKUP edges.
 uint list_marked(global const uint* restrict to, uint first, uint end, uint mark, uint mark_end, global const ulong* restrict words,
                  global uint* restrict list)
 {

@@ -1,5 +1,5 @@
 // arrivals: sorts the entries of compressed columns by row. Each entry takes the next place of its
-// row from a counter, in any order; then each row sorts its entries.
+// row from a counter, in any order. Then the entries of each row are sorted.
 // Host: src/primitives/arrivals.rs
 //
 //   count_arrivals  one work-group per tile of GROUP_SIZE * ITEMS entries
@@ -8,8 +8,8 @@
 //   order_long      any number of work-groups
 //
 //   in      row_idx[n]  col_ptr[ncols + 1]
-//   in out  count[rows + 1]    zero before; entries of each row
-//   out     place[n]           number of entries of the same row that came before
+//   in out  count[rows + 1]    zero before; number of entries of each row
+//   out     place[n]           number of entries of the same row that were counted earlier
 //   in out  found[2]           zero before; entries of the longest row, and number of rows with
 //                              more than HELD entries
 //   in      row_ptr[rows + 1]  the counts, scanned
@@ -18,10 +18,10 @@
 //                              each row
 //   out     longer[]           rows of more than HELD entries, at most LONGEST, in any order
 //
-// Every interleaving gives the same result. A counter gives each entry a place of its own, and the
+// Every interleaving gives the same result. A counter gives each entry its own place, and the
 // entries of a row are sorted by their indices, which are all different. They are sorted in local
-// memory. In a row of at most HELD entries, the place of an entry is the number of those below it.
-// Longer rows are sorted by a work-group.
+// memory. In a row of at most HELD entries, the final place of an entry is the number of lower
+// indices in the row. A work-group sorts each longer row.
 #if !defined(ITEMS) || !defined(LANES) || !defined(HELD) || !defined(LONGEST)
 #error "ITEMS, LANES, HELD, LONGEST: see src/primitives/arrivals.rs"
 #endif
@@ -54,7 +54,7 @@ KERNEL count_arrivals(global const uint* restrict row_idx, global uint* restrict
             most = max(most, at[i] + 1);
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // longest is zero
+    barrier(CLK_LOCAL_MEM_FENCE); // longest is set to 0 before other items raise it
     atomic_max(&longest, most);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item == 0)
@@ -85,7 +85,7 @@ KERNEL order_rows(global const uint* restrict row_ptr, global const ulong* restr
     const uint begin = row_ptr[min(row, rows)], length = row_ptr[min(row + 1, rows)] - begin;
     const uint kept = length <= HELD ? length : 0;
     local uint* own = held + slot * HELD;
-    // Four are compared at once. After the last entry come numbers that are not below any.
+    // Four indices are compared at once. The padding after the last entry has the highest number.
     for (uint i = lane; i < (kept + 3) / 4 * 4; i += LANES)
         own[i] = i < kept ? (uint)(pair[begin + i] >> 32) : ~0u;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -116,7 +116,7 @@ KERNEL order_long(global const uint* restrict row_ptr, global const ulong* restr
             padded *= 2;
         for (uint i = get_local_id(0); i < padded; i += GROUP_SIZE)
             held[i] = i < length ? pair[begin + i] : ~(ulong)0;
-        // This is a bitonic sort.
+        // A bitonic sort.
         for (uint size = 2; size <= padded; size *= 2)
             for (uint distance = size / 2; distance > 0; distance /= 2) {
                 barrier(CLK_LOCAL_MEM_FENCE);
@@ -132,6 +132,6 @@ KERNEL order_long(global const uint* restrict row_ptr, global const ulong* restr
             column[begin + i] = (uint)held[i];
             order[begin + i] = (uint)(held[i] >> 32);
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next row
+        barrier(CLK_LOCAL_MEM_FENCE); // held[] is read before the next row overwrites it
     }
 }

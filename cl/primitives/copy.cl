@@ -1,7 +1,7 @@
-// copy: to[i] = from[i] for i in 0..n, the simplest kernel that streams memory.
+// copy: to[i] = from[i] for i in 0..n. This is the simplest kernel that streams memory.
 // Host: src/primitives/copy.rs
 //
-//   One work-item for each of n words of 16 bytes, rounded up to whole work-groups.
+//   One work-item copies each of n words of 16 bytes. Work-groups are whole.
 //
 //   in   from[n]
 //   out  to[n]

@@ -4,29 +4,29 @@
 //   entry_sizes    LANES work-items per entry
 //   column_norms   one work-item per entry, launched if the limit is relative; for 64-bit numbers
 //                  twice, first for their upper words, then for their lower words
-//   keep_entries   one work-item per entry, and one more
+//   keep_entries   nnz + 1 work-items
 //   move_entries   LANES work-items per entry
-//   move_columns   one work-item per column, and one more
+//   move_columns   ncols + 1 work-items
 //
 //   in      values[nnz * stride]  row_idx[nnz]  col_ptr[ncols + 1]
 //   out     size[nnz]             largest magnitude of each entry's elements, NaN if one is NaN
 //   in out  norm[2 * ncols]       largest size in each column, ignoring NaN: upper words (32-bit
 //                                 numbers have only these), then lower words; zero before
-//   out     place[nnz + 1]        1 for an entry that stays; after an exclusive scan, the number of
-//                                 entries before it that stay
+//   out     place[nnz + 1]        1 for an entry that is kept; after an exclusive scan, the number
+//                                 of kept entries before it
 //   out     kept_values[kept * stride]  kept_row_idx[kept]  kept_col_ptr[ncols + 1]
 //
 // It supports plus-times only, because magnitudes are defined for real numbers.
 #if !defined(LANES) || !defined(WIDE)
 #error "LANES, WIDE: see src/primitives/drop_entries.rs"
 #endif
-// Copies bits, because a conversion to float and back may change those of a NaN.
+// MOVE copies bits, because a conversion to float and back may change the bits of a NaN.
 #if ELEMENT_IS_HALF
 #define MOVE(from, to, i) (((global ushort*)(to))[i] = ((global const ushort*)(from))[i])
 #else
 #define MOVE(from, to, i) ((to)[i] = (from)[i])
 #endif
-// The larger of two numbers; NaN if one is NaN.
+// LARGER is the larger of two numbers, or NaN if one is NaN.
 #define LARGER(x, y) ((x) >= (y) || (x) != (x) ? (x) : (y))
 
 KERNEL entry_sizes(global const ELEMENT* values, global ARITHMETIC* size, uint nnz, uint area, uint stride)
@@ -50,7 +50,8 @@ KERNEL entry_sizes(global const ELEMENT* values, global ARITHMETIC* size, uint n
         size[entry] = shared[item];
 }
 
-// Nonnegative numbers have the order of their bits, so their maximum is computed in integers.
+// The bits of nonnegative numbers, read as integers, have the same order as the numbers. So the
+// maximum is computed in integers.
 KERNEL column_norms(global const ARITHMETIC* size, global const uint* col_ptr, global uint* norm, uint nnz, uint ncols, uint lower)
 {
     const uint entry = get_global_id(0);
@@ -76,7 +77,7 @@ KERNEL keep_entries(global const ARITHMETIC* size, global const uint* row_idx, g
     if (entry > nnz)
         return;
     if (entry == nnz) {
-        place[entry] = 0; // the scan puts their number here
+        place[entry] = 0; // the scan writes the number of kept entries here
         return;
     }
     const uint col = relative || diagonal ? column_of(col_ptr, ncols, entry) : 0;

@@ -1,4 +1,4 @@
-// heads: the starts of segments that are given by flags.
+// heads: finds the starts of segments that are given by flags.
 // Host: src/primitives/segments.rs
 //
 // One work-item per element. The first element begins a segment, and so does each element whose

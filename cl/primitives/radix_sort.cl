@@ -4,19 +4,20 @@
 //   count_digits  one work-group per tile of GROUP_SIZE * ITEMS elements
 //   deal_digits   one work-group per tile of GROUP_SIZE * ITEMS elements
 //
-//   in   key[n]              the digit is `shift` bits from the right and has `digits` values
-//   out  counts[digits * tiles]   elements of each tile with each digit, digit by digit
+//   in   key[n]              the digit begins at bit `shift` and has `digits` values
+//   out  counts[digits * tiles]   number of elements of each tile with each digit, digit by digit
 //   in   starts[digits * tiles]   the counts, scanned; not read if there is one tile
 //   in   key_in[n]  order_in[n]  column_in[n]      keys, and the words that they carry. If `fresh`,
 //                            order is the index of an element, and column is its column in col_ptr
 //   in   col_ptr[ncols + 1]
-//   out  key_out[n]  order_out[n]  column_out[n]   sorted by the digit. Columns only if COLUMNS
+//   out  key_out[n]  order_out[n]  column_out[n]   sorted by the digit. Columns are written only if
+//                                                  COLUMNS
 //
-// A tile is sorted in local memory and written from there: neighbours with equal digits are
-// neighbours in the result. The 32 items of a team, which is a warp if the device has warps, take
-// 32 neighbours at a time. Each sets its bit in the masks of the high and the low half of its
-// digit. The bits common to both masks are the team's elements with this digit; those of items
-// before it come before it.
+// A tile is sorted in local memory and written from there, so that neighbouring elements with equal
+// digits are written to neighbouring places. The 32 items of a team, which is a warp if the device
+// has warps, take 32 neighbouring elements at a time. Each item sets its bit in one mask for the
+// high half of its digit and in one for the low half. The bits that both masks have in common are
+// the items whose elements have this digit. The elements of lower items come first.
 #if !defined(ITEMS) || !defined(DIGIT_BITS) || !defined(COLUMNS)
 #error "ITEMS, DIGIT_BITS, COLUMNS: see src/primitives/radix_sort.rs"
 #endif
@@ -31,7 +32,7 @@
 #endif
 #define TILE (GROUP_SIZE * ITEMS)
 #define MOST_DIGITS (1 << DIGIT_BITS)
-// Number of values of half a digit.
+// HALF is the number of values of half a digit.
 #define HALF (1 << (DIGIT_BITS + 1) / 2)
 // Number of digits that an item scans.
 #define SHARE ((MOST_DIGITS + GROUP_SIZE - 1) / GROUP_SIZE)
@@ -48,7 +49,7 @@ KERNEL count_digits(global const uint* restrict key, global uint* restrict count
     for (uint digit = item; digit < MOST_DIGITS; digit += GROUP_SIZE)
         count[digit] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    // There is no branch: elements after the last one are not counted.
+    // Elements after the last one add 0 instead of being skipped, which avoids a branch.
     UNROLLED
     for (uint i = 0; i < ITEMS; ++i) {
         const uint at = i * GROUP_SIZE + item;
@@ -65,12 +66,12 @@ KERNEL deal_digits(global const uint* restrict key_in, global const uint* restri
                    global uint* restrict order_out, global uint* restrict column_out, uint n, uint tile, uint ncols, uint shift,
                    uint digits, uint fresh)
 {
-    // Masks of the low and the high half of a digit. There are two pairs, so that one is cleared
-    // while the other is in use.
+    // Masks of the low and the high half of a digit. There are two pairs, so that one pair is
+    // cleared while the other is in use.
     local uint masks[TEAMS * 4 * HALF];
     // The number of elements with each digit in the teams before, and in the team itself.
     local ushort before[TEAMS * MOST_DIGITS];
-    // The distance from an element's place in the sorted tile to its place in the result.
+    // The difference between an element's place in the result and its place in the sorted tile.
     local uint shift_to[MOST_DIGITS];
     local uint shared[GROUP_SIZE], held[TILE];
 #if COLUMNS
@@ -78,7 +79,7 @@ KERNEL deal_digits(global const uint* restrict key_in, global const uint* restri
 #endif
     const uint item = get_local_id(0), team = item / TEAM_SIZE, lane = item % TEAM_SIZE, tiles = get_num_groups(0);
     const uint start = get_group_id(0) * tile, length = min(tile, n - start);
-    // The first of this item's elements. The next is TEAM_SIZE places later.
+    // The first of this item's elements. Each further element is TEAM_SIZE places later.
     const uint own = team * TEAM_SIZE * ITEMS + lane;
 
     uint key[ITEMS], place[ITEMS];
@@ -108,7 +109,7 @@ KERNEL deal_digits(global const uint* restrict key_in, global const uint* restri
         TEAM_BARRIER;
         const uint peers = *low & *high;
         const uint earlier = counts[DIGIT(key[i])];
-        TEAM_BARRIER; // the reads, before the writes; all items with a digit write the same
+        TEAM_BARRIER; // counts[] is read before it is overwritten; all items with a digit write the same
         *low = 0;
         *high = 0;
         counts[DIGIT(key[i])] = (ushort)(earlier + popcount(peers));
@@ -142,7 +143,7 @@ KERNEL deal_digits(global const uint* restrict key_in, global const uint* restri
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    // Each array goes through local memory by itself, so that it can hold longer tiles.
+    // Each array goes through local memory separately, so that longer tiles fit.
     UNROLLED
     for (uint i = 0; i < ITEMS; ++i) {
         place[i] += counts[DIGIT(key[i])];
@@ -157,7 +158,7 @@ KERNEL deal_digits(global const uint* restrict key_in, global const uint* restri
         if (at < length)
             key_out[to[i]] = sorted;
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next array
+    barrier(CLK_LOCAL_MEM_FENCE); // held[] is read before the next array overwrites it
     UNROLLED
     for (uint i = 0; i < ITEMS; ++i) {
         const uint e = start + min(own + i * TEAM_SIZE, length - 1);
@@ -171,7 +172,7 @@ KERNEL deal_digits(global const uint* restrict key_in, global const uint* restri
             order_out[to[i]] = held[at];
     }
 #if COLUMNS
-    barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next array
+    barrier(CLK_LOCAL_MEM_FENCE); // held[] is read before the next array overwrites it
     UNROLLED
     for (uint i = 0; i < ITEMS; ++i) {
         const uint e = start + min(own + i * TEAM_SIZE, length - 1);

@@ -4,9 +4,9 @@
 // Each tile of GROUP_SIZE * ITEMS values is read twice and written once.
 //
 //   scan_reduce   one work-group per tile: partials[tile] = sum of the tile
-//   scan_tiles    one work-group per tile: scans it, starting from the sum of the tiles before.
-//                 This is partials[tile] if the partials are scanned; otherwise the partials are
-//                 added up here
+//   scan_tiles    one work-group per tile: scans the tile, starting from the sum of the tiles
+//                 before it. This sum is partials[tile] if the partials are scanned. Otherwise the
+//                 partials are added up here
 //
 //   in out  data[n]
 //   in out  partials[tiles]
@@ -17,8 +17,8 @@
 #define PLUS(x, y) ((x) + (y))
 GROUP_SCAN(scan_group, SCAN_WORD, PLUS)
 
-// The values of an item are neighbours. It moves AT_ONCE of them at once, up to 16 bytes, so that
-// neighbouring items use most of each cache line that they touch.
+// The values of an item are neighbours. It moves AT_ONCE of them at once, at most 16 bytes, so that
+// neighbouring items use most of each cache line that they read.
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #if AT_ONCE == 1

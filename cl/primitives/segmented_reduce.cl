@@ -1,13 +1,15 @@
-// segmented_reduce: the sum of each run of values, in a fixed order.
+// segmented_reduce: adds each run of values, in a fixed order.
 // Host: src/primitives/segmented_reduce.rs
 //
 //   reduce_runs       one work-item per run of up to RUN_PIECE values, added left to right
-//   reduce_long_runs  one work-group per piece of a longer run. Each piece of RUN_PIECE values is
-//                     added left to right, then the sums of the pieces left to right
+//   reduce_long_runs  one work-group per piece of a longer run. The RUN_PIECE values of a piece are
+//                     added left to right. Then the sums of the pieces are added left to right
 //
-//   in   run_end[runs]               last value of each run; a run begins after the one before
+//   in   run_end[runs]               index of the last value of each run; the next run begins after
+//                                    it
 //   in   piece[pieces]               for reduce_long_runs: the run, the first value and the end of
-//                                    each piece; the group of a run's first piece adds up the run
+//                                    each piece. The work-group of a run's first piece adds the
+//                                    whole run
 //   in   values[run_end[runs - 1] + 1]
 //   out  sums[runs]
 #ifndef RUN_PIECE
@@ -54,7 +56,7 @@ KERNEL reduce_long_runs(global const uint* run_end, global const uint4* piece, g
             for (uint i = 0; i < GROUP_SIZE && round + (ulong)i * RUN_PIECE < end; ++i)
                 total = ADD(total, pieces[i]);
         }
-        GROUP_BARRIER; // the reads of item 0, before the next round writes
+        GROUP_BARRIER; // pieces[] is read before the next round overwrites it
     }
     if (leads && get_local_id(0) == 0)
         STORE(total, sums, run);

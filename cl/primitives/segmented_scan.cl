@@ -1,28 +1,29 @@
 // segmented_scan: combines the values of each segment from left to right, by any operator.
 // Host: src/primitives/segmented_scan.rs
 //
-// Segments are cut into pieces, each of one segment. The values of a piece are combined from left
-// to right, then the totals of a segment's pieces.
+// Segments are cut into pieces. The values of a piece are combined from left to right, then the
+// totals of a segment's pieces.
 //
-//   piece_totals   one work-item per piece: its total
-//   carry_totals   one work-group per segment of several pieces. The place of its first piece gets
-//                  the total of the segment, the place of each other piece that of the pieces
-//                  before it
+//   piece_totals   one work-item per piece: computes its total
+//   carry_totals   one work-group per segment of several pieces. The total of its first piece is
+//                  replaced by the total of the segment, the total of each other piece by that of
+//                  all pieces before it
 //   scan_pieces    one work-item per piece: scans it, starting from the value of carry_totals
-//   segment_totals one work-item per segment: its total, or EMPTY
+//   segment_totals one work-item per segment: writes its total, or EMPTY
 //
 //   in      begin[pieces + 1]         the start of each piece; the last ends at begin[pieces]
 //   in      follows[pieces]           1 if the piece is not the first of its segment
 //   in      piece_ptr[segments + 1]   the first piece of each segment
 //   in      long_begin[long]  long_end[long]   the pieces of each segment that has several
 //   in out  values[begin[pieces]]
-//   in out  totals[pieces]            scan_pieces reads those of pieces that are not the first
+//   in out  totals[pieces]            scan_pieces does not read the total of a segment's first
+//                                     piece
 //   out     sums[segments]
 #if !defined(COMBINE) || !defined(EMPTY) || !defined(ARITHMETIC)
 #error "COMBINE(x, y), EMPTY, ARITHMETIC: see src/primitives/operator.rs"
 #endif
 
-// The operator's expression sees only x and y, each evaluated once.
+// Each of x and y is evaluated once, and the operator's expression sees no other variables.
 ARITHMETIC combined(ARITHMETIC x, ARITHMETIC y)
 {
     return COMBINE(x, y);

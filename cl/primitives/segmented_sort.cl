@@ -1,4 +1,4 @@
-// segmented_sort: sorts rows inside each segment, stably, with their payloads.
+// segmented_sort: sorts the rows of each segment, stably, together with their payloads.
 // Host: src/primitives/segmented_sort.rs
 //
 //   sort_tiles    one work-group per SHORT_MAX positions: sorts the short segments that begin
@@ -11,19 +11,19 @@
 //   in out  row_in[n]   payload_in[n]     unsorted
 //   in out  row_out[n]  payload_out[n]    sorted
 //
-// Long segments are merged back and forth between the two pairs of arrays. Each starts in the pair
-// from which its number of passes leads to row_out. A short segment has at most SHORT_MAX elements.
-// So the short segments that begin within SHORT_MAX positions fit CHUNK = 2 * SHORT_MAX, and a long
-// segment that begins there is the last. A work-item has ITEMS consecutive positions and sorts them
-// in registers. Then sorted stretches of doubling width are merged. Only a segment that lies across
-// the border of two stretches has anything to merge. An odd ITEMS spreads the items' positions over
-// the banks of local memory.
+// Long segments are merged back and forth between the two pairs of arrays. Each segment starts in
+// the pair that makes its last pass write to row_out. A short segment has at most SHORT_MAX
+// elements. So the short segments that begin within SHORT_MAX positions fit CHUNK = 2 * SHORT_MAX.
+// A long segment that begins there is the last one that begins there. A work-item has ITEMS
+// consecutive positions and sorts them in registers. Then sorted stretches of doubling width are
+// merged. Only a segment that lies across the border of two stretches needs merging. An odd ITEMS
+// spreads the items' positions over the banks of local memory.
 #if !defined(PAYLOAD) || !defined(ITEMS) || !defined(SHORT_MAX) || !defined(CHUNK)
 #error "PAYLOAD, ITEMS, SHORT_MAX, CHUNK: see src/primitives/segmented_sort.rs"
 #endif
 
-// Number of the first `count` elements of the merged sequence that come from the left sequence. If
-// keys are equal, those of the left come first.
+// Returns how many of the first `count` elements of the merged sequence come from the left
+// sequence. If keys are equal, the elements of the left sequence come first.
 uint local_path(local const uint* left, uint lefts, local const uint* right, uint rights, uint count)
 {
     uint low = count > rights ? count - rights : 0, high = min(count, lefts);
@@ -37,8 +37,8 @@ uint local_path(local const uint* left, uint lefts, local const uint* right, uin
     return low;
 }
 
-// Does as local_path in global memory, for two counts. Each half of the work-group searches for one
-// count, in a few rounds instead of one load after another.
+// Does the same as local_path, in global memory and for two counts. Each half of the work-group
+// searches for one count. All items of a half read at once, so few rounds of loads are needed.
 uint2 group_paths(global const uint* left, uint lefts, global const uint* right, uint rights, uint2 count, local uint* edge)
 {
     const uint half_group = GROUP_SIZE / 2, item = get_local_id(0) % half_group, side = get_local_id(0) / half_group;
@@ -50,12 +50,12 @@ uint2 group_paths(global const uint* left, uint lefts, global const uint* right,
         const uint at = (side ? low.y : low.x) + item * own_step, next = at + own_step;
         const bool before = at < to && left[at] <= right[own_count - 1 - at];
         const bool next_before = next < to && left[next] <= right[own_count - 1 - next];
-        GROUP_BARRIER; // the reads of the round before
+        GROUP_BARRIER; // edge[] is read before it is overwritten
         if (get_local_id(0) < 2)
             edge[get_local_id(0)] = 0;
         GROUP_BARRIER;
         if (before && !next_before)
-            edge[side] = item + 1; // one item of each half at most
+            edge[side] = item + 1; // at most one item of each half
         GROUP_BARRIER;
         const uint2 befores = (uint2)(edge[0], edge[1]);
         high.x = befores.x == 0 ? low.x : min(low.x + befores.x * step.x, high.x);
@@ -66,8 +66,8 @@ uint2 group_paths(global const uint* left, uint lefts, global const uint* right,
     return low;
 }
 
-// Merges the item's part of key[first..border) and key[border..end): the positions begin..stop of
-// the result, counted from first.
+// Merges the item's part of key[first..border) and key[border..end). The part has the positions
+// begin..stop of the result, counted from first.
 #define MERGE_PART(begin, stop, first, border, end)                                                                   \
     uint l = (first) + local_path(key + (first), (border) - (first), key + (border), (end) - (border), (begin) - (first)); \
     uint r = (border) + (begin) - (l);                                                                                \
@@ -79,15 +79,15 @@ uint2 group_paths(global const uint* left, uint lefts, global const uint* right,
             my_from[i] = from[at];                                                                                    \
         }
 
-// Sorts key[0..count), the positions base..base + count. They contain segments first..=last, or a
-// part of one segment.
+// Sorts key[0..count), which are the positions base..base + count. They contain segments
+// first..=last, or a part of one segment.
 void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base, uint count, local uint* key,
                local ushort* from)
 {
     const uint mine = get_local_id(0) * ITEMS;
     uint my_key[ITEMS];
     ushort my_from[ITEMS];
-    bool border[ITEMS]; // whether a segment ends behind this position
+    bool border[ITEMS]; // whether a segment ends after this position
 
     uint end = 0;
     for (uint i = 0; i < ITEMS; ++i) {
@@ -100,7 +100,7 @@ void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base,
         my_key[i] = at < count ? key[at] : 0;
         my_from[i] = at;
     }
-    // Odd-even transposition is stable, since it swaps neighbours only, and only if the first is
+    // Odd-even transposition is stable, since it swaps only neighbours, and only if the first is
     // greater.
     for (uint round = 0; round < ITEMS; ++round)
         for (uint i = round & 1; i + 1 < ITEMS; i += 2)
@@ -119,7 +119,7 @@ void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base,
         }
 
     for (uint width = ITEMS; width < count; width *= 2) {
-        GROUP_BARRIER; // the writes of the pass before
+        GROUP_BARRIER; // key[] and from[] are written before other items read them
         const uint middle = mine / (2 * width) * (2 * width) + width;
         uint begin = 0, stop = 0;
         if (middle < count) {
@@ -134,7 +134,7 @@ void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base,
             } else
                 stop = begin;
         }
-        GROUP_BARRIER; // every read above
+        GROUP_BARRIER; // key[] and from[] are read before they are overwritten
         for (uint i = 0; i < ITEMS; ++i)
             if (begin + i < stop) {
                 key[begin + i] = my_key[i];
@@ -156,7 +156,7 @@ KERNEL sort_tiles(global const uint* segment_ptr, global const uint* row_in, glo
         const uint first = lower_bound(segment_ptr, 0, segments, position);
         uint end = lower_bound(segment_ptr, 0, segments, min(position + SHORT_MAX, n));
         if (end > first && segment_ptr[end] - segment_ptr[end - 1] > SHORT_MAX)
-            --end; // a long segment: the last that begins here
+            --end; // a long segment is the last that begins here
         bounds[0] = first;
         bounds[1] = end;
     }
@@ -174,7 +174,8 @@ KERNEL sort_tiles(global const uint* segment_ptr, global const uint* row_in, glo
     }
 }
 
-// The segment of a chunk, and the number of merge passes it needs: the least p with chunks <= 2^p.
+// Returns the segment of a chunk, and the number of merge passes it needs: the least p with chunks
+// <= 2^p.
 uint segment_of_chunk(global const uint* chunk_ptr, uint segments, uint chunk, uint* passes)
 {
     const uint segment = column_between(chunk_ptr, 0, segments - 1, chunk);
@@ -197,7 +198,7 @@ KERNEL sort_chunks(global const uint* segment_ptr, global const uint* chunk_ptr,
         key[i] = row_in[base + i];
     GROUP_BARRIER;
     sort_tile(segment_ptr, segment, segment, base, count, key, from);
-    // With an odd number of passes, the input of the passes is in the arrays that are read here. So
+    // If the number of passes is odd, their input is in the arrays that are read here. So
     // everything is read before anything is written.
     PAYLOAD payload[ITEMS];
     for (uint i = 0; i < ITEMS; ++i)
@@ -223,13 +224,13 @@ KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr
     uint passes;
     const uint segment = segment_of_chunk(chunk_ptr, segments, get_group_id(0), &passes);
     const uint start = segment_ptr[segment], length = segment_ptr[segment + 1] - start;
-    const bool back = (passes - pass) % 2 == 0; // so that the last pass ends in row_out
+    const bool back = (passes - pass) % 2 == 0; // the last pass writes to row_out
     global uint* row_from = back ? row_out : row_in;
     global uint* row_to = back ? row_in : row_out;
     global PAYLOAD* payload_from = back ? payload_out : payload_in;
     global PAYLOAD* payload_to = back ? payload_in : payload_out;
 
-    // The two sorted stretches from which this chunk of output comes, counted from the segment's
+    // This chunk of output is merged from two sorted stretches. They are counted from the segment's
     // start.
     const uint position = (get_group_id(0) - chunk_ptr[segment]) * CHUNK;
     const ulong width = (ulong)CHUNK << pass;
@@ -254,7 +255,7 @@ KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr
     if (mine < stop) {
         MERGE_PART(mine, stop, 0u, lefts, count)
     }
-    GROUP_BARRIER; // every read above
+    GROUP_BARRIER; // key[] and from[] are read before they are overwritten
     for (uint i = 0; i < ITEMS; ++i)
         if (mine + i < stop) {
             key[mine + i] = my_key[i];

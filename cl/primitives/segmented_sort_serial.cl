@@ -3,19 +3,20 @@
 // Host: src/primitives/segmented_sort.rs
 //
 // This is a natural merge sort. The products of one column of A are sorted already, so the number
-// of passes depends on the number of columns, not of products. No step contains an unpredictable
-// branch, which would cost more than everything else. With many columns there are many merge
-// passes, one for every doubling. Then the products are distributed by the digits of their rows
-// instead, the lowest digit first.
+// of merge passes depends on the number of columns, not on the number of products. No step contains
+// an unpredictable branch, which would cost more than everything else. The number of passes grows
+// by one when the number of columns doubles. If there are too many columns, the products are
+// distributed by the digits of their rows instead, the lowest digit first.
 #if !defined(PAYLOAD) || !defined(SHORT_MAX) || !defined(CHUNK) || !defined(RUNS_MAX)
 #error "PAYLOAD, SHORT_MAX, CHUNK, RUNS_MAX: see src/primitives/segmented_sort.rs"
 #endif
 
-// INSERTION_MAX: length up to which moving elements one by one is cheaper than searching for runs.
-// MERGE_COST, DEAL_COST, DIGIT_COST: costs of an element in a merge pass, of an element that is
-// distributed, and of four values of a digit. RUNS_MAX: most runs for which merging is chosen.
+// INSERTION_MAX is the length up to which moving elements one by one is cheaper than searching for
+// runs. MERGE_COST is the cost of an element in a merge pass, DEAL_COST that of an element that is
+// distributed, and DIGIT_COST that of four values of a digit. RUNS_MAX is the largest number of
+// runs that are merged.
 
-// Merges left..left_end and right..right_end and writes `count` elements of the result.
+// Merges left..left_end and right..right_end, and writes the first `count` elements of the result.
 void merge(global const uint* row, global const PAYLOAD* payload, uint left, uint left_end, uint right, uint right_end,
            global uint* row_to, global PAYLOAD* payload_to, uint to, uint count)
 {
@@ -48,8 +49,7 @@ void copy(global const uint* row, global const PAYLOAD* payload, global uint* ro
     }
 }
 
-// Sorts stably by a digit of the row. The digit has `mask` + 1 values and is `shift` bits from the
-// right.
+// Sorts stably by a digit of the row. The digit has `mask` + 1 values and begins at bit `shift`.
 void deal_out(global const uint* row, global const PAYLOAD* payload, global uint* row_to, global PAYLOAD* payload_to, uint begin,
               uint end, uint shift, uint mask)
 {
@@ -70,7 +70,8 @@ void deal_out(global const uint* row, global const PAYLOAD* payload, global uint
     }
 }
 
-// Sorts begin..end of the first pair of arrays into the second pair, or into the first if `stay`.
+// Sorts begin..end of the first pair of arrays into the second pair, or into the first pair if
+// `stay`.
 void sort_range(global uint* row, global PAYLOAD* payload, global uint* row_to, global PAYLOAD* payload_to, uint begin, uint end,
                 bool stay)
 {
@@ -97,7 +98,7 @@ void sort_range(global uint* row, global PAYLOAD* payload, global uint* row_to, 
     const ulong deal = digits * ((ulong)DEAL_COST * length + (DIGIT_COST << width) / 4);
     const bool by_digits = runs > RUNS_MAX || (ulong)MERGE_COST * merges * length > deal;
     const uint passes = by_digits ? digits : merges;
-    bool here = true; // the data are in the first pair
+    bool here = true; // whether the data are in the first pair
     if ((passes % 2 == 0) != stay) {
         copy(row, payload, row_to, payload_to, begin, end);
         here = false;
@@ -141,7 +142,7 @@ KERNEL sort_tiles(global const uint* segment_ptr, global uint* row_in, global PA
     uint segment = lower_bound(segment_ptr, 0, segments, position);
     while (segment < segments && segment_ptr[segment] < stop) {
         const uint begin = segment_ptr[segment];
-        // Finds the segment after this one, and the empty ones that follow it, by bisection.
+        // Finds the next segment that begins later, and so skips empty segments by bisection.
         uint next = segment + 1;
         if (segment_ptr[next] == begin)
             next = lower_bound(segment_ptr, 0, segments, begin + 1) - 1;
@@ -188,7 +189,7 @@ KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr
     const uint end = (uint)min(left + 2 * width, (ulong)length);
     const uint count = min((uint)CHUNK, end - position);
 
-    // Number of output elements before this chunk that come from the left stretch.
+    // Finds how many output elements before this chunk come from the left stretch.
     const uint before = position - left;
     uint low = before > end - right ? before - (end - right) : 0, high = min(before, right - left);
     while (low < high) {

@@ -1,5 +1,5 @@
 // tallies: sorts the entries of compressed columns by row, on CPUs. Each work-item has a share of
-// the entries, and a counter of its own for each row.
+// the entries, and its own counter for each row.
 // Host: src/primitives/tallies.rs
 //
 //   count_share   one work-item per share of `share` entries
@@ -8,8 +8,9 @@
 //   place_share   one work-item per share of `share` entries
 //
 //   in      row_idx[n]  col_ptr[ncols + 1]
-//   in out  counts[shares * rows]  zero before; for each share the entries of each row, then those
-//                                  of the shares before it, then the place of its next entry
+//   in out  counts[shares * rows]  zero before. Then for each share the number of its entries in
+//                                  each row; then the number in the shares before it; then the
+//                                  place of its next entry
 //   out     row_ptr[rows + 1]      entries of each row, 0 after the last
 //   in      row_ptr[rows + 1]      the entries of rows, scanned
 //   out     column[n]  order[n]    the columns and the indices of the entries by rows, ascending in
@@ -39,7 +40,7 @@ KERNEL sum_shares(global uint* restrict counts, global uint* restrict row_ptr, u
         }
         row_ptr[row] = before;
     }
-    // One stretch has the place after the last row.
+    // The stretch that reaches the last row also writes the place after it.
     if (begin <= rows && rows < begin + STRETCH)
         row_ptr[rows] = 0;
 }

@@ -1,15 +1,15 @@
-// fingerprint: two sums over an array's words, each mixed with its place. Patterns are compared by
-// them.
+// fingerprint: computes two sums over an array's words. Each word is mixed with its place. Patterns
+// are compared by these sums.
 // Host: src/resident/pattern.rs
 //
-//   Work-items stride over the words; two sums for each work-group.
+//   Work-items stride over the words. Each work-group has two sums.
 //
 //   in      word[words]
-//   in out  sums[groups * 2]        the sums of this array are added
+//   in out  sums[groups * 2]        the sums of this array are added to them
 #define PLUS(x, y) ((x) + (y))
 GROUP_SCAN(group_sum, ulong, PLUS)
 
-// A bijection of 64 bits (Steele, Lea, Flood 2014: SplitMix).
+// A bijection of 64-bit numbers (Steele, Lea, Flood 2014: SplitMix).
 ulong mixed(ulong x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9UL;

@@ -42,7 +42,7 @@ KERNEL validate(global const uint* col_ptr, global const uint* row_idx, global u
         atomic_add(&group_falls, falls);
     if (!good)
         atomic_or(&broken[0], 1u);
-    GROUP_BARRIER; // every add above, before the read below
+    GROUP_BARRIER; // group_falls is complete before item 0 reads it
     if (get_local_id(0) == 0 && group_falls != 0)
         atomic_add(&broken[1], group_falls);
 }

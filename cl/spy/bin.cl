@@ -1,11 +1,12 @@
-// bin: number of entries in each cell of a raster laid over a matrix, and their largest magnitude.
+// bin: counts the entries in each cell of a raster laid over a matrix, and finds their largest
+// magnitude.
 // Host: src/spy/bin.rs
 //
 //   One work-item per ITEMS consecutive elements. Work is divided by elements, so that the lengths
 //   of columns do not matter.
 //
 //   in      col_ptr[ncols + 1]  row_idx[nnz]  values[nnz * stride]
-//   in out  counts[cells]       entries in each cell; zero before
+//   in out  counts[cells]       number of entries in each cell; zero before
 //   in out  largest[cells]      bits of the largest magnitude, see magnitude(); zero before
 //
 // Counts are sums of integers and magnitudes are compared as integers, so the result does not
@@ -16,9 +17,10 @@
 
 #define AREA (BLOCK_ROWS * BLOCK_COLS)
 
-// 32 bits with the order of magnitudes, 0 for zero alone. They are the bits of a float without its
-// sign (an integer is rounded to a float), or the upper half of a double's. The range of a float
-// would not do for doubles: 1e-50 would show as a zero. Any NaN becomes the one above infinity.
+// Returns 32 bits that have the order of magnitudes, and are 0 only for zero. They are the bits of
+// a float without its sign (an integer is rounded to a float), or the upper half of a double's
+// bits. A double is not rounded to a float, because 1e-50 would become a zero. Any NaN becomes the
+// NaN next above infinity.
 uint magnitude(ARITHMETIC value)
 {
 #if ELEMENT_IS_DOUBLE
@@ -32,8 +34,8 @@ uint magnitude(ARITHMETIC value)
 #endif
 }
 
-// Division of 64 bits takes several times as long as that of 32, which suffices for nearly all
-// matrices.
+// A division of 64 bits takes several times as long as a division of 32 bits, which suffices for
+// nearly all matrices.
 ulong cell_of(ulong line, ulong per_cell)
 {
     return (line | per_cell) >> 32 == 0 ? (uint)line / (uint)per_cell : line / per_cell;
@@ -47,16 +49,16 @@ void add(global uint* counts, global uint* largest, ulong cell, uint count, uint
         atomic_max(&largest[cell], most);
 }
 
-// A cell is rows_per_cell x cols_per_cell scalars. The next cell below is row_step cells on, the
-// next to the right col_step. With whole_blocks the first element of each block counts, otherwise
-// each one.
+// A cell has rows_per_cell x cols_per_cell scalars. The distance in cells[] to the next cell below
+// is row_step, and to the next cell on the right col_step. With whole_blocks only the first element
+// of each block is counted, otherwise every element.
 KERNEL bin(global const uint* col_ptr, global const uint* row_idx, global const ELEMENT* values, global uint* counts,
            global uint* largest, uint ncols, uint nnz, uint stride, ulong rows_per_cell, ulong cols_per_cell, ulong row_step,
            ulong col_step, uint whole_blocks)
 {
     const ulong elements = (ulong)nnz * AREA;
     const ulong begin = min((ulong)get_global_id(0) * ITEMS, elements), end = min(begin + ITEMS, elements);
-    // Neighbours mostly fall on one cell. One pair of atomics serves them all.
+    // Neighbouring elements mostly belong to one cell. One pair of atomics serves them all.
     ulong cell = 0;
     uint count = 0, most = 0;
     uint col = 0, col_end = 0;

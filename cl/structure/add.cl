@@ -4,20 +4,21 @@
 //   One work-item per element of a block of C, or on a CPU per BLOCKS blocks. BLOCKS is 0 on other
 //   devices.
 //
-//   in   pair[nnz]                      the entries of A and of B that are added to each entry of
-//                                       C; NONE for a missing entry
+//   in   pair[nnz]                      the entries of A and of B whose sum is each entry of C;
+//                                       NONE for a missing entry
 //   in   a_values[a_nnz * a_stride]  b_values[b_nnz * b_stride]
 //   out  c_values[nnz * c_stride]       blocks of ROWS x COLS
 //
-// It supports plus-times only, like alpha and beta.
+// It supports plus-times only, because alpha and beta are real numbers.
 #if !defined(ROWS) || !defined(COLS) || !defined(BLOCKS)
 #error "ROWS, COLS, BLOCKS: see src/structure/mod.rs"
 #endif
 #define AREA (ROWS * COLS)
 #define NONE 0xffffffffu
 
-// One element of a sum. If only one matrix has the entry, the result is its product alone, so that
-// a zero keeps its sign. A matrix whose factor is 0 is not read, because a NaN would spread.
+// Returns one element of a sum. If only one matrix has the entry, the result is its product alone,
+// so that a zero keeps its sign. A matrix whose factor is 0 is not read, because a NaN would
+// spread.
 ARITHMETIC term_sum(uint2 of, uint element, global const ELEMENT* a_values, global const ELEMENT* b_values, uint a_stride,
                     uint b_stride, ARITHMETIC alpha, ARITHMETIC beta)
 {

@@ -14,14 +14,15 @@
 #endif
 #define AREA (ROWS * COLS)
 
-// The type of an element's bits. Few devices can load a half as it is.
+// The type of an element's bits. Few devices can load a half directly.
 #if ELEMENT_IS_HALF
 #define BITS ushort
 #else
 #define BITS ELEMENT
 #endif
 
-// The index in the block of an element of its transpose, COLS x ROWS.
+// MIRRORED is the index in the block of an element of its transpose, which has COLS x ROWS
+// elements.
 #define MIRRORED(element) ((element) % COLS * ROWS + (element) / COLS)
 
 #if TURN == 2

@@ -1,8 +1,9 @@
-// permute: the places of a matrix's entries after its rows and columns are permuted.
+// permute: computes the places of a matrix's entries after its rows and columns are permuted.
 // Host: src/structure/permute.rs
 //
-//   permute_entries   one work-item per entry: its new place
-//   permute_columns   one work-item per entry, in the order of rows: its column, the next sort key
+//   permute_entries   one work-item per entry: computes its new place
+//   permute_columns   one work-item per entry, in the order of rows: finds its column, the next
+//                     sort key
 //   permute_pattern   one work-item per entry of the result
 //
 //   in      col_ptr[ncols + 1]  row_idx[nnz]
@@ -13,7 +14,7 @@
 //   out     turned[nnz]             whether the entry was mirrored
 //   in      by_row[nnz]             entries by row; then source[nnz]: by column, then row
 //   out     col_by_row[nnz]         column of each entry of by_row
-//   out     c_row_idx[nnz]  c_turned[nnz]     row of each entry of the result; whether it is
+//   out     c_row_idx[nnz]  c_turned[nnz]     row of each entry of the result, and whether it is
 //                                             mirrored
 #ifndef TRIANGLE
 #error "TRIANGLE: see src/structure/permute.rs"

@@ -2,13 +2,13 @@
 // Host: src/structure/scalars.rs
 //
 //   One work-item per element of a copied block, or on a CPU per BLOCKS blocks. BLOCKS is 0 on
-//   other devices. Neighbours read neighbours. They write pieces of ROWS elements, and the next
-//   block of the column continues each piece.
+//   other devices. Neighbouring items read neighbouring elements. They write pieces of ROWS
+//   elements. The next block of the column continues each piece.
 //
-//   in   source[nnz]                the block from which each is read
+//   in   source[nnz]                the block from which each copied block is read
 //   in   first[nnz]                 place of its element (0, 0), and in the upper bits TURNED,
 //                                   FALLING, DIAGONAL: see src/structure/scalar_map.rs
-//   in   height[nnz]                scalars in the first column of its block column
+//   in   height[nnz]                number of scalars in the first column of its block column
 //   in   from[from_nnz * stride]    blocks, column-major
 //   out  to[...]                    columns of scalars, rows ascending
 #if !defined(ROWS) || !defined(COLS) || !defined(BLOCKS) || !defined(TURNED) || !defined(FALLING) || !defined(DIAGONAL)
@@ -17,7 +17,7 @@
 #define AREA (ROWS * COLS)
 #define FIRST (((ulong)1 << DIAGONAL) - 1)
 
-// The type of an element's bits. Few devices can load a half as it is.
+// The type of an element's bits. Few devices can load a half directly.
 #if ELEMENT_IS_HALF
 #define BITS ushort
 #else
@@ -29,9 +29,9 @@ void hand_over(uint row, uint col, ulong place, uint height, global const BITS* 
     const bool turned = place >> TURNED & 1, falling = place >> FALLING & 1, diagonal = place >> DIAGONAL & 1;
     const bool above = diagonal && row < col;
     if (above && falling)
-        return; // the lower triangle only
+        return; // only the lower triangle is written
     const uint from = turned != above ? row * ROWS + col : col * ROWS + row;
-    // Number of scalars above the diagonal in the columns up to this one.
+    // The number of scalars above the diagonal in the columns up to this one.
     const uint missing = falling ? col * (col + 1) / 2 : 0;
     out[(place & FIRST) + (ulong)col * height - missing + row] = block[from];
 }

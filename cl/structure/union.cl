@@ -1,23 +1,23 @@
-// union: the union of two patterns.
+// union: computes the union of two patterns.
 // Host: src/structure/union.rs
 //
-//   union_b          one work-item per entry of B, and one more: its place among the entries of A,
-//                    and whether A has this entry, too
-//   union_of_a       one work-item per entry of A: its entry of C
-//   union_of_b       one work-item per entry of B that A does not have: its entry of C
-//   union_col_ptr    one work-item per column, and one more
+//   union_b          b_nnz + 1 work-items, one per entry of B: finds its place among the entries of
+//                    A, and whether A has this entry, too
+//   union_of_a       one work-item per entry of A: computes its entry of C
+//   union_of_b       one work-item per entry of B that A does not have: computes its entry of C
+//   union_col_ptr    ncols + 1 work-items
 //
 //   in   a_col_ptr[ncols + 1]  a_row_idx[a_nnz]  b_col_ptr[ncols + 1]  b_row_idx[b_nnz]
-//   out  before[b_nnz]                  number of entries of A before each entry of B, by column,
-//                                       then row
+//   out  before[b_nnz]                  number of entries of A before each entry of B, in the order
+//                                       of columns, then rows
 //   out  both[b_nnz + 1]                1 if A has the entry, too; 0 at the end. After a scan, the
-//                                       number of entries before it that are in both
+//                                        number of earlier entries that are in both
 //   out  c_col_ptr[ncols + 1]  c_row_idx[nnz]
 //   out  pair[nnz]                      the entries of A and of B for each entry of C; NONE for a
 //                                       missing entry
 //
-// Before an entry of C come the entries of A before it, and the entries of B before it that are not
-// in both. So each work-item can compute its place alone.
+// The entries before an entry of C are the earlier entries of A, and the earlier entries of B that
+// are not in both. So each work-item can compute its place alone.
 #define NONE 0xffffffffu
 
 KERNEL union_b(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,

@@ -1,6 +1,6 @@
-// union_serial: the union of two patterns, column after column, on CPUs. Merging two columns takes
-// less time there than looking up each of their entries. One work-item per part. A part is some
-// columns, with an equal share of the entries of both patterns.
+// union_serial: computes the union of two patterns, column after column, on CPUs. There, merging
+// two columns takes less time than looking up each of their entries. One work-item takes a part. A
+// part is some columns, with an equal share of the entries of both patterns.
 // Host: src/structure/union.rs
 //
 //   union_both    counts the entries of each column that are in both
@@ -8,13 +8,14 @@
 //
 //   in   a_col_ptr[ncols + 1]  a_row_idx[a_nnz]  b_col_ptr[ncols + 1]  b_row_idx[b_nnz]
 //   i/o  both[ncols + 1]        number of entries of each column that are in both, 0 at the end;
-//                               after a scan, of all columns before
+//                                after a scan, number for all columns before
 //   out  c_col_ptr[ncols + 1]  c_row_idx[nnz]
 //   out  pair[nnz]              the entries of A and of B for each entry of C; NONE for a missing
 //                               entry
 #define NONE 0xffffffffu
 
-// The first column of a part. The columns before have the part's share of all entries.
+// Returns the first column of a part. The columns before it have the earlier parts' share of all
+// entries.
 uint first_of(global const uint* a_col_ptr, global const uint* b_col_ptr, uint ncols, uint part, uint parts)
 {
     if (part == parts)

@@ -1,4 +1,4 @@
-// axpby: sums of multiples of vectors.
+// axpby: adds multiples of vectors.
 // Host: src/vector/arithmetic.rs
 //
 //   axpby, scale    one work-item per element
@@ -6,7 +6,7 @@
 //   in      x[n]
 //   in out  y[n]      alpha * x + beta * y, each product rounded; y is not read if beta is 0
 //
-// It supports plus-times only, like alpha and beta.
+// It supports plus-times only, because alpha and beta are real numbers.
 KERNEL axpby(global const ELEMENT* restrict x, global ELEMENT* restrict y, ulong n, ARITHMETIC alpha, ARITHMETIC beta)
 {
     const ulong i = get_global_id(0);

@@ -1,10 +1,10 @@
-// columns: dot products and sums of the columns of dense matrices.
+// columns: computes dot products and sums of the columns of dense matrices.
 // Host: src/vector/columns.rs
 //
-//   column_dots    one work-group per piece of PIECE rows and chunk of WIDTH columns: for each
-//                  column the sum of the products of their elements
-//   column_sums    one work-group per piece and chunk: adds up the sums of pieces, until one is
-//                  left
+//   column_dots    one work-group per piece of PIECE rows and chunk of WIDTH columns: computes for
+//                  each column the sum of the products of the elements of x and y
+//   column_sums    one work-group per piece and chunk: adds the sums of pieces. It is repeated
+//                  until one sum is left
 //   copy_elements  one work-item per element: y = x
 //   column_axpby   one work-item per element; on a CPU one per LINES rows or columns, in the order
 //                  in which they are stored
@@ -12,32 +12,33 @@
 // Element (i, j) of x is at i * x_row + j * x_col.
 //
 //   in      x[]  y[]
-//   in      terms[rows * cols]    by rows: the sums of the round before
-//   in      factor[2 * cols]      alpha and beta of each column. `plain` says that the matrices are
+//   in      terms[rows * cols]    the sums of the round before, by rows
+//   in      factor[2 * cols]      alpha and beta of each column. `plain` is 1 if the matrices are
 //                                 by rows, no beta is 0, and no column stays unchanged
 //   out     sums[pieces * cols]   by rows
 //   in out  y[]                   alpha * x + beta * y, see axpby; a column with alpha 0 and beta 1
 //                                 stays unchanged
 //
-// The terms of a piece are folded in halves, see dot.cl, so that a column has the bits of the dot
-// product of vectors.
+// The terms of a piece are folded in halves, see dot.cl, so that the sum of a column has the same
+// bits as the dot product of vectors.
 #if !defined(PIECE) || !defined(WIDTH) || !defined(LINES) || !defined(BY_ROWS)
 #error "PIECE, WIDTH, LINES, BY_ROWS: see src/vector/columns.rs"
 #endif
 #define HALF (PIECE / 2)
 
-// Folds HALF rows of sums into the first.
+// Folds HALF rows of sums into the first row.
 void fold(local ARITHMETIC* sum)
 {
     for (uint height = HALF / 2; height > 0; height /= 2) {
-        GROUP_BARRIER; // the writes of the round before
+        GROUP_BARRIER; // sum[] is written before other items read it
         for (uint i = get_local_id(0); i < height * WIDTH; i += GROUP_SIZE)
             sum[i] += sum[i + height * WIDTH];
     }
     GROUP_BARRIER;
 }
 
-// BY_ROWS is 1 if both matrices are by rows: neighbouring columns are then neighbours in memory.
+// BY_ROWS is 1 if both matrices are stored by rows. Neighbouring columns are then neighbours in
+// memory.
 #if BY_ROWS
 #define PRODUCT(row, col) (LOAD(x, (row)*x_row + (col)) * LOAD(y, (row)*y_row + (col)))
 #else
@@ -96,7 +97,7 @@ KERNEL column_sums(global const ARITHMETIC* restrict terms, global ARITHMETIC* r
             sums[(ulong)piece * cols + col + i] = sum[i];
 }
 
-// y = alpha * x + beta * y for one element. `col` is the index of its factors.
+// Computes y = alpha * x + beta * y for one element. `col` is the index of its factors.
 #define AXPBY(col, from, to)                                                                                          \
     do {                                                                                                              \
         const ARITHMETIC alpha = factor[col], beta = factor[cols + (col)];                                            \

@@ -1,7 +1,7 @@
-// diagonal: the blocks on the diagonal of a square matrix, and its diagonal.
+// diagonal: copies the blocks on the diagonal of a square matrix, or its diagonal.
 // Host: src/vector/diagonal.rs
 //
-//   find_diagonal     one work-item per block column, and one more
+//   find_diagonal     n + 1 work-items, one per block column
 //   copy_blocks       one work-item per element of a block on the diagonal
 //   copy_elements     one work-item per row
 //
@@ -26,7 +26,7 @@ KERNEL find_diagonal(global const uint* col_ptr, global const uint* row_idx, glo
     entry_idx[col] = first < last && row_idx[first] == col ? first : NONE;
 }
 
-#ifdef SIDE // for all but find_diagonal
+#ifdef SIDE // for all kernels except find_diagonal
 #define AREA (SIDE * SIDE)
 
 KERNEL copy_blocks(global const uint* restrict entry_idx, global const ELEMENT* restrict values, global ELEMENT* restrict d_values, uint n,

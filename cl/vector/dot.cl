@@ -1,16 +1,15 @@
-// dot: the sum of the products of two vectors' elements, by a tree that depends only on their
-// length.
+// dot: adds the products of two vectors' elements, by a tree that depends only on their length.
 // Host: src/vector/arithmetic.rs
 //
-//   dot_pieces  one work-group per PIECE elements: the sum of their products
-//   add_pieces  one work-group per PIECE sums: their sum; repeated until one sum is left
+//   dot_pieces  one work-group per PIECE elements: adds their products
+//   add_pieces  one work-group per PIECE sums: adds them; repeated until one sum is left
 //
 //   in   x[n]  y[n]
 //   in   terms[n]                          the sums of the round before
 //   out  sums[(n + PIECE - 1) / PIECE]
 //
 // Term i + PIECE / 2 is added to term i of a piece. Then the sum at i + PIECE / 4 is added to the
-// sum at i, and so on. After the last term comes IDENTITY, which changes no bit.
+// sum at i, and so on. Places after the last term contain IDENTITY, which changes no bit.
 //
 // It supports plus-times only, because a dot product is defined for real numbers.
 #ifndef PIECE
@@ -22,7 +21,7 @@
 void fold(local ARITHMETIC* sum)
 {
     for (uint width = HALF / 2; width > 0; width /= 2) {
-        GROUP_BARRIER; // the writes of the round before
+        GROUP_BARRIER; // sum[] is written before other items read it
         for (uint i = get_local_id(0); i < width; i += GROUP_SIZE)
             sum[i] += sum[i + width];
     }

@@ -1,18 +1,19 @@
-// guesses: adds the terms of a long sum in ascending order, by all items of a group in parallel.
+// guesses: adds the terms of a long sum in ascending order, with all items of a work-group in
+// parallel.
 // Host: src/vector/line_sums.rs. It comes after terms.cl.
 //
-// In f64, additions that wait for each other take 8 cycles each on an H100. So the terms are cut
-// into STRETCHES, which teams of items add at the same time. The exact sum at the start of a
+// In f64, each addition takes 8 cycles on an H100 if it waits for the one before. So the terms are
+// cut into STRETCHES, which teams of items add at the same time. The exact sum at the start of a
 // stretch is not known at that time. But the terms before it, added in another order, give nearly
 // that sum. Each item of a team guesses a different number close to it, and adds the stretch to its
 // guess. When the exact sum is known, the item that guessed exactly its bits has the sum after the
 // stretch. If no item guessed it, the stretches from this one on are added again. The start of this
-// stretch is then known. The starts of the others are guessed from the differences that the
-// stretches made before, which nearly always succeeds. So the sum has the bits of terms that one
-// item adds one after another, whatever was guessed.
+// stretch is then known. The starts of the others are guessed from the earlier differences that the
+// stretches made, which nearly always succeeds. So the sum always has the same bits as if one item
+// added the terms one after another.
 //
-// Sums of fewer than GUESSED terms are added by one item; if GUESSED is 0, all sums are. Otherwise
-// the number of items of a group is a multiple of STRETCHES, and larger.
+// Sums of fewer than GUESSED terms are added by one item. If GUESSED is 0, all sums are. Otherwise
+// the number of items of a work-group is a multiple of STRETCHES, and larger.
 #if !defined(GUESSED) || !defined(STRETCHES)
 #error "GUESSED, STRETCHES: see src/vector/line_sums.rs"
 #endif
@@ -20,13 +21,13 @@
 #if GUESSED
 // Number of items of a team.
 #define GUESSES (GROUP_SIZE / STRETCHES)
-// The words that a group keeps in local memory: the result of each item; and for each stretch the
-// middle of its guesses, and the difference that the stretch made to it.
+// The number of words that a work-group keeps in local memory: the result of each item; and for
+// each stretch the middle of its guesses, and the difference that the stretch made to it.
 #define KEPT (GROUP_SIZE + 2 * STRETCHES)
-// Marks a result with which no item began.
+// Marks a result that no item of the next stretch guessed.
 #define NONE 0xff
 
-// A sum as a whole number, such that neighbouring sums of one sign have consecutive numbers.
+// A sum as an integer, such that neighbouring sums of one sign have consecutive numbers.
 #define NUMBERED                                                                                                      \
     union {                                                                                                           \
         ARITHMETIC sum;                                                                                               \
@@ -53,21 +54,23 @@ ARITHMETIC sum_of(ulong number)
     return bits.sum;
 }
 
-// Adds `count` terms to `start`. Terms after the first `cut` go to a second sum, which is then
-// added to the first; there are at most as many. Every item of the group must call it and gets the
-// result. follower[i] is the item of the next stretch that began with the result of item i.
+// Adds `count` terms to `start`. Terms after the first `cut` are added to a second sum, which is
+// then added to the first. There are at most `cut` such terms. Every item of the work-group must
+// call it and gets the result. follower[i] is the item of the next stretch that began with the
+// result of item i.
 ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint count, uint cut, local ARITHMETIC* kept, local uchar* follower)
 {
     const uint item = get_local_id(0), lane = item % GUESSES, team = item / GUESSES;
     local ARITHMETIC *middle = kept + GROUP_SIZE, *added = middle + STRETCHES;
-    // Number of teams for the first sum. The others are for the second.
+    // The number of teams for the first sum. The other teams are for the second sum.
     const uint teams = count > cut ? min((STRETCHES * cut + count / 2) / count, STRETCHES - 1u) : STRETCHES;
     const uint behind[2] = {teams, STRETCHES};
     const bool second = team >= teams;
     const uint from = second ? cut : 0, to = second ? count : min(cut, count);
     const uint step = (second ? STRETCHES - teams : teams) * AT_ONCE, length = (to - from + step - 1) / step * AT_ONCE;
     const uint begin = min(from + (second ? team - teams : team) * length, to), end = min(begin + length, to);
-    // Adds the terms before the stretch. Two sums do not wait for each other, nor do four.
+    // Adds the terms before the stretch. Two independent sums do not wait for each other, and
+    // likewise the four sums below.
     ARITHMETIC even = IDENTITY, odd = IDENTITY, four[4] = {IDENTITY, IDENTITY, IDENTITY, IDENTITY};
     for (uint i = from + lane; i < begin; i += 2 * GUESSES) {
         even = ADD(even, term[i]);
@@ -84,7 +87,7 @@ ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint coun
     ARITHMETIC guess = second ? sum[1] : sum[0];
     if (begin > from)
         guess = ADD(guess, before);
-    GROUP_BARRIER; // the reads, before results are written
+    GROUP_BARRIER; // kept[] is read before results overwrite it
     uint first[2] = {0, teams};
     do {
         // The guess of the first stretch of each sum is exact.
@@ -104,7 +107,7 @@ ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint coun
                 added[team] = result - guess;
         }
         GROUP_BARRIER;
-        // Follows the stretches after it, as long as each result was guessed.
+        // Continues with the stretches after it, as long as each result was guessed.
         WRITTEN_OUT
         for (uint i = 0; i < 2; ++i) {
             if (first[i] == behind[i])

@@ -1,11 +1,12 @@
-// line_pieces: the sums of a piece of a long line, in rounds. It comes after line_terms.cl and
-// guesses.cl, and before line_sums.cl.
+// line_pieces: computes the sums of a piece of a long line, in rounds. It comes after line_terms.cl
+// and guesses.cl, and before line_sums.cl.
 // Host: src/vector/line_sums.rs
 #if !defined(SUMS)
 #error "SUMS: see cl/vector/line_terms.cl"
 #endif
 
-// Number of groups of a piece, and of items in each that do not load while one of them adds.
+// SPLITS is the number of work-groups of a piece. ADDING is the number of their items that do not
+// load while one of them adds.
 #if SPLIT
 #define SPLITS SUMS
 #define ADDING (GROUP_SIZE < 64 ? GROUP_SIZE / 2 : 32)
@@ -15,7 +16,8 @@
 
 #if SPLIT && GUESSED
 #define ROUND (GROUP_SIZE * ROUND_ENTRIES)
-// Entry j of those that an item loads for the round after `done` entries, or the last entry.
+// ENTRY_BEHIND is entry j of those that an item loads for the round after `done` entries, or the
+// last entry.
 #define ENTRY_BEHIND(done, j) (begin + min((done) + (uint)get_local_id(0) + (j) * GROUP_SIZE, count - 1))
 
 void load_places(uint* place, uint begin, uint count, uint done, global const uint* other)
@@ -41,7 +43,7 @@ void load_pairs(VALUE_PAIR* value, ELEMENT_PAIR* factor, const uint* place, uint
 }
 
 // Adds the terms of `count` entries, at least one, for a sum of a piece. While the terms of a round
-// are added, the elements of the next round and the places of the one after it are loaded.
+// are added, the elements of the next round are loaded, and the places of the round after it.
 ARITHMETIC add_piece(local ARITHMETIC* term, uint begin, uint count, uint number, global const uint* other, global const VALUE* values,
                      global const ELEMENT* x, uint stride, local ARITHMETIC* kept, local uchar* follower)
 {
@@ -69,7 +71,7 @@ ARITHMETIC add_piece(local ARITHMETIC* term, uint begin, uint count, uint number
         load_pairs(value, factor, place, begin, count, done + ROUND, number, values, x, stride);
         load_places(place, begin, count, done + 2 * ROUND, other);
         sum = add_guessed(sum, term, min((uint)ROUND, count - done) * TERMS, ROUND * TERMS, kept, follower);
-        GROUP_BARRIER; // every read, before the next round writes
+        GROUP_BARRIER; // term[] is read before the next round overwrites it
     }
     return sum;
 }
@@ -92,7 +94,7 @@ ARITHMETIC add_piece(local ARITHMETIC* term, uint begin, uint count, uint number
             load_terms(term + most * TERMS - here, begin + done + most, min(most, left - most), number, item - ADDING, GROUP_SIZE - ADDING,
                        other, source, values, x, stride);
         }
-        GROUP_BARRIER; // the terms of the next round, and every read of this one
+        GROUP_BARRIER; // term[] is written before it is read, and read before it is overwritten
     }
     return sum;
 }

@@ -1,38 +1,39 @@
-// line_sums: sums over each line of a matrix: of its elements times those of a vector, or of their
-// squares.
+// line_sums: adds over each line of a matrix the products of its elements with those of a vector,
+// or the squares of its elements.
 // Host: src/vector/line_sums.rs
 //
 //   sum_lines  one work-group per piece of a line of more than LONGEST entries, and per tile of
-//              shorter lines. Neighbouring items load its products to local memory, then one item
-//              adds each sum. Pieces take longest, so they come first. They are added in rounds of
-//              HELD entries. If GUESSED, all items of a group add a piece, see guesses.cl. If
-//              SPLIT, each sum of a piece has a group: while one item adds, others load the terms
-//              of the next round; with GUESSED, all items load ROUND_ENTRIES entries of it each
-//              before they add. The last group of a cut line to finish adds the sums of all its
-//              parts. If DIRECT, an item loads everything for a sum of a tile by itself, DIRECT
-//              entries at once. Lines are then columns, and blocks have an even number of rows and
-//              are an even number of elements apart. VALUE_PAIR and ELEMENT_PAIR are two elements
-//              of values and of x
+//               shorter lines. Neighbouring items load its products to local memory, then one item
+//               adds each sum. Pieces take longest, so they come first. They are added in rounds of
+//               HELD entries. The last work-group of a cut line to finish adds the sums of all its
+//               parts. If GUESSED, all items of a work-group add a piece, see guesses.cl. If SPLIT,
+//               each sum of a piece has a work-group: while one item adds, others load the terms of
+//               the next round. With GUESSED and SPLIT, all items load ROUND_ENTRIES entries each
+//               of the next round before they add. If DIRECT, an item loads all operands of a sum
+//               of a tile itself, DIRECT entries at once. Lines are then columns, and blocks have
+//               an even number of rows and are an even number of elements apart. VALUE_PAIR and
+//               ELEMENT_PAIR are two elements of values and of x
 //
 //   in      line_ptr[lines + 1]  task[pieces + tiles]   as in lines.cl, pieces first
 //   in      other[nnz]         the column of each entry of a row, or the row of each entry of a
 //                              column
-//   in      source[nnz]        index of each entry in the values; if ACROSS is 2, also whether the
-//                              line is a row of its block. Not read if lines are columns
+//   in      source[nnz]        index of each entry in the values. If ACROSS is 2, it also says
+//                              whether the line is a row of its block. It is not read if lines are
+//                              columns
 //   in      values[a_nnz * STRIDE]               blocks of ROWS x COLS, column-major. STRIDE is
 //                              `stride`, or its value as a constant, which saves a 64-bit
 //                              multiplication
-//   in      x[places across * sides]
-//   in out  arrived[parts]     0 for the first part of each line that is cut, before and after;
-//                              after these the sums of all parts, SUMS of WORDS words for each
-//   in out  y[lines * SUMS]    alpha * sum + beta * old value, which is not read if beta is 0; for
+//   in      x[]                the vector
+//   in out  arrived[parts]     0 for the first part of each line that is cut, before and after. The
+//                              sums of all parts follow, SUMS sums of WORDS words for each part
+//   in out  y[lines * SUMS]    alpha * sum + beta * old value, which is not read if beta is 0. For
 //                              NORMS the root of the sum
 //
 // A line is a block column, or a block row in the transposed pattern. Each scalar line in it has a
 // sum. The terms of a sum are added in the order of the line's entries, and within a block in
-// ascending order across the line. Each product is rounded before it is added. After every PIECE
-// entries from the line's start a new sum begins, and the sums are added left to right. The sum of
-// an empty line is EMPTY.
+// ascending order along the scalar line. Each product is rounded before it is added. After every
+// PIECE entries from the line's start a new sum begins, and the sums are added left to right. The
+// sum of an empty line is EMPTY.
 //
 // Norms support plus-times only, because they take roots.
 #if !defined(TERM_AT)
@@ -40,15 +41,15 @@
 #endif
 #define WHOLE 0xffffffffu
 
-// Number of sums of each item in a group that has one line.
+// If a work-group has one line, each item has this many sums.
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
 
 #if NORMS && ELEMENT_IS_DOUBLE
 #define FINISHED(sum) sqrt(sum)
 #elif NORMS
-// The root of a float, rounded to nearest on every device; OpenCL's may differ by 3 units in the
-// last place. x is m * 2^e, where m has 47 or 48 bits and e is even. The root of m has 24 bits
-// before the point, and is computed in integers.
+// Returns the root of a float, rounded to nearest on every device. OpenCL's sqrt may differ by 3
+// units in the last place. x is m * 2^e, where m has 47 or 48 bits and e is even. The root of m has
+// 24 bits before the point, and is computed in integers.
 float root(float x)
 {
     if (!(x > 0) || isinf(x))
@@ -75,7 +76,7 @@ float root(float x)
 #define PLACE(sum, y, at, alpha, beta) place_sum(sum, y, at, alpha, beta)
 #endif
 
-// Adds the sums of the parts of a line that is cut: `of_line` parts from `first_part` on.
+// Adds the sums of the `of_line` parts of a line that is cut, from `first_part` on.
 void add_parts(global uint* words, uint first_part, uint of_line, uint line, local ARITHMETIC* term, global ELEMENT* restrict y,
                ARITHMETIC alpha, ARITHMETIC beta)
 {
@@ -85,7 +86,7 @@ void add_parts(global uint* words, uint first_part, uint of_line, uint line, loc
         sum[own] = IDENTITY;
     for (uint done = 0; done < of_line; done += depth) {
         const uint count = min(depth, of_line - done);
-        GROUP_BARRIER; // every read of the round before
+        GROUP_BARRIER; // term[] is read before the next round overwrites it
         for (uint i = get_local_id(0); i < count * SUMS; i += GROUP_SIZE)
             term[i] = found(words + ((ulong)(first_part + done) * SUMS + i) * WORDS);
         GROUP_BARRIER;
@@ -113,7 +114,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
     if (group < pieces * SPLITS) {
         const uint4 at = task[group / SPLITS];
         const uint line = at.x, begin = at.y, end = at.z, part = at.w;
-        // This is read before the terms, which take longer.
+        // These are read before the terms, so that the loads overlap.
         const uint from = line_ptr[line], pieces_before = (begin - from) / PIECE, of_line = (line_ptr[line + 1] - from - 1) / PIECE + 1;
         const uint groups = of_line * SPLITS;
         ARITHMETIC sum[OWN];
@@ -128,7 +129,8 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
         const uint first = get_local_id(0), behind = SUMS;
         for (uint own = 0; own < OWN; ++own)
             sum[own] = begin < end ? IDENTITY : EMPTY;
-        // Counted from the first entry: the number of one after the last may not fit 32 bits.
+        // Entries are counted from the first one, because the index of an entry after the last may
+        // not fit 32 bits.
         for (uint done = 0; done < end - begin; done += HELD) {
             const uint count = min((uint)HELD, end - begin - done);
             load_terms(term, begin + done, count, ALL_SUMS, get_local_id(0), GROUP_SIZE, other, source, values, x, stride);
@@ -136,12 +138,12 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
 #if GUESSED
             if (count * TERMS >= GUESSED) {
                 sum[0] = add_guessed(IDENTITY, term, count * TERMS, PIECE * TERMS, kept, follower);
-                continue; // it is the only round
+                continue; // there is no other round
             }
 #endif
             for (uint own = 0, number = first; number < behind; ++own, number += GROUP_SIZE)
                 sum[own] = add_terms(sum[own], term, count, number);
-            GROUP_BARRIER; // every read, before the next round writes
+            GROUP_BARRIER; // term[] is read before the next round overwrites it
         }
 #endif
         global uint* words = arrived + parts;
@@ -152,7 +154,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
                 give(sum[own], words + ((ulong)part * SUMS + number) * WORDS);
         }
 #if SUMS > 1
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // the group's sums, before it arrives
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // the sums are written before item 0 counts the work-group
 #endif
         if (get_local_id(0) == 0) {
             arrivals[0] = 0;
@@ -174,13 +176,13 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
         for (uint i = get_local_id(0); i < sums; i += GROUP_SIZE) {
             const uint from = line_ptr[first + i / SUMS], end = line_ptr[first + i / SUMS + 1];
             if (end - from > LONGEST)
-                continue; // it is in pieces
+                continue; // the line is in pieces
             const ARITHMETIC start = from < end ? IDENTITY : EMPTY;
             PLACE(add_entries(start, from, end, i % SUMS, other, values, x, stride), y, (ulong)first * SUMS + i, alpha, beta);
         }
 #else
         const uint first = at.x, sums = (at.y - at.x) * SUMS, begin = at.z;
-        // The item's first line is read before the terms.
+        // The bounds of the item's first line are read before the terms, so that the loads overlap.
         uint i = get_local_id(0), from = begin, end = begin;
         if (i < sums)
             from = line_ptr[first + i / SUMS], end = line_ptr[first + i / SUMS + 1];

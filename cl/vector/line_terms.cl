@@ -1,5 +1,5 @@
 // line_terms: loads the terms of a line's sums to local memory, and adds them. It comes before
-// line_pieces.cl, and before line_sums.cl, which explains its numbers.
+// line_pieces.cl, and before line_sums.cl, which explains its defines.
 // Host: src/vector/line_sums.rs
 #if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(LEAST) || !defined(TOGETHER) ||      \
     !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(SPLIT) || !defined(DIRECT) || !defined(LONGEST) ||            \
@@ -20,17 +20,17 @@
 #define TERM_AT(sum, k) ((sum) * ROWS + (k))
 #endif
 #define TERMS (AREA / SUMS)
-// Element j of those that an item loads from element i on, among `items` items, or the last
-// element.
+// ELEMENT_BEHIND is element j of those that an item loads from element i on, among `items` items,
+// or the last element.
 #define ELEMENT_BEHIND(i, j) min((i) + (j) * items, elements - 1)
-// The place in its block of loaded element i, if the elements of all sums are loaded or those of
-// one.
+// PLACE_IN_BLOCK is the place in its block of loaded element i. Either the elements of all sums are
+// loaded, or those of sum `number`.
 #define ALL_SUMS 0xffffffffu
 #define PLACE_IN_BLOCK(i) (number == ALL_SUMS ? (i) % AREA : TERM_AT(number, (i) % TERMS))
 
-// The block of an entry, one of its elements, and the place in x of that element's factor. If
-// ACROSS is 2, blocks are square, and blocks whose highest bit is clear are read as their
-// transposes.
+// BLOCK_OF is the block of an entry, and ELEMENT_OF the place of one of its elements. The other
+// macros find the place in x of the element's factor. If ACROSS is 2, blocks are square, and blocks
+// whose highest bit is clear are read as their transposes.
 #if ACROSS == 2
 #define MIRRORED 0x80000000u
 #define BLOCK_OF(entry) (source[entry] & ~MIRRORED)
@@ -58,10 +58,11 @@
 #define LOAD_FACTOR(x, i) LOAD(x, i)
 #endif
 
-// Loads the products of all elements of entries begin to begin + count, block after block, or only
-// those for the sum `number`, by `items` items. An item loads everything for AHEAD elements before
-// it multiplies, or for LEAST, if no item has more. After the last element the last is loaded
-// again. If STREAMED, the first-level cache is left to x.
+// Loads the products of all elements of the entries from begin to begin + count, block after block,
+// or only those for the sum `number`. `items` items take part. An item loads the operands of AHEAD
+// elements before it multiplies, or of LEAST elements if no item has more. Beyond the last element
+// it loads the last element again. If STREAMED, values do not stay in the first-level cache, which
+// is left to x.
 void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uint item, uint items, global const uint* other,
                 global const uint* source, global const VALUE* values, global const ELEMENT* x, uint stride)
 {
@@ -112,7 +113,7 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uin
 #endif
 }
 
-// Adds the terms of `count` blocks for one sum. Neighbouring terms are read as in terms.cl.
+// Adds the terms of `count` blocks to one sum. Neighbouring terms are read as in terms.cl.
 // Otherwise the terms of TOGETHER blocks are read before they are added.
 ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
@@ -143,9 +144,9 @@ ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
 }
 
 #if DIRECT
-// Adds the terms of the entries from `entry` to `end` for a sum. An item loads the terms of DIRECT
-// entries, two elements in each load, before it adds them. After the last entry the last is loaded
-// again.
+// Adds the terms of the entries from `entry` to `end` to a sum. An item loads the terms of DIRECT
+// entries, two elements in each load, before it adds them. Beyond the last entry it loads the last
+// entry again.
 ARITHMETIC add_entries(ARITHMETIC sum, uint entry, uint end, uint number, global const uint* other, global const VALUE* values,
                        global const ELEMENT* x, uint stride)
 {

@@ -1,32 +1,35 @@
 // lines: divides the lines of a pattern among work-groups.
 // Host: src/vector/lines.rs
 //
-//   tile_lines    one work-item per tile, and one more
+//   tile_lines    tiles + 1 work-items
 //   place_tiles   one work-item per tile
 //   weigh_tiles   one work-item per line
 //   count_pieces  one work-item per line
 //   place_pieces  one work-item per line
 //
-// Lines are the columns of a pattern, or its rows in the transposed pattern. Line l stands at place
-// line_ptr[l] + l, so there are as many places as entries and lines together. A tile is `tile`
-// places and owns the lines that stand in it. So it has neither many entries nor many empty lines.
-// A line of `tile` entries or more is the last of its tile. Lines of more than `longest` entries,
-// which is at most `tile`, are in pieces; if it is 0, all lines are. A line of at most `whole`
-// entries, which is at least PIECE, is one piece. A longer line is cut as if `before` more entries,
-// fewer than PIECE, came before its first; if there are such entries, `whole` is PIECE.
+// Lines are the columns of a pattern, or its rows in the transposed pattern. Line l has place
+// line_ptr[l] + l, so the number of places is the number of entries plus the number of lines. A
+// tile is `tile` places and owns the lines whose places are in it. So it has neither many entries
+// nor many empty lines. A line of `tile` entries or more is the last of its tile. Lines of more
+// than `longest` entries, which is at most `tile`, are cut into pieces. If `longest` is 0, all
+// lines are. A line of at most `whole` entries, which is at least PIECE, is one piece. A longer
+// line is cut as if `before` more entries, fewer than PIECE, came before its first entry. If
+// `before` is not 0, `whole` is PIECE.
 //
-//   in   line_ptr[lines + 1]     number of entries of all lines before each
+//   in   line_ptr[lines + 1]     number of entries of all lines before each line
 //   out  tile_line[tiles + 1]    first line of each tile
 //   in   order[tiles]            the tiles, in the order of the groups that take them
 //   out  task[first + tiles]     from `first` on, for each tile in that order: its first line that
-//                                is not in pieces, the end of the last such line, the first entry
-//                                of these and of the lines between them, the end of the entries
+//                                 is not in pieces, the end of the last such line, the first entry
+//                                 of these lines and the lines between them, and the end of their
+//                                 entries
 //   in out  counts[4]            number of pieces of long lines, of pieces that are parts of a cut
-//                                line, of cut lines, and of entries of all these lines; zero before
-//                                count_pieces. place_pieces counts down: its first line comes last
+//                                 line, of cut lines, and of entries of all these lines; zero
+//                                 before count_pieces. place_pieces counts down, so its first line
+//                                 comes last
 //   out  piece[counts[0]]        in any order: line, first entry, end, and number of its part, or
-//                                WHOLE if the piece is a whole line; the parts of a line follow one
-//                                another
+//                                 WHOLE if the piece is a whole line. The parts of a line have
+//                                 consecutive numbers
 //   out  cut[counts[2]]          in any order: line, its first part, end of its parts, 0
 #if !defined(PIECE)
 #error "PIECE: see src/vector/lines.rs"
@@ -58,8 +61,8 @@ KERNEL place_tiles(global const uint* line_ptr, global const uint* tile_line, gl
         return;
     const uint tile = is_ordered ? order[number] : number;
     uint begin = tile_line[tile], last = tile_line[tile + 1];
-    // The first and the last lines may be in pieces and are left out. Such lines between others are
-    // loaded, but not used.
+    // The first and the last lines of a tile may be in pieces. They are left out. Lines in pieces
+    // between other lines are loaded, but not used.
     while (last > begin && line_ptr[last] - line_ptr[last - 1] > longest)
         --last;
     while (begin < last && line_ptr[begin + 1] - line_ptr[begin] > longest)
@@ -75,8 +78,8 @@ KERNEL weigh_tiles(global const uint* line_ptr, global uint* tile_weight, uint l
         atomic_max(&tile_weight[((ulong)line_ptr[line] + line) / tile], 31 - clz(entries));
 }
 
-// Number of pieces of a line; 0 if it stays in its tile. If there are no tiles, an empty line has
-// one piece.
+// Returns the number of pieces of a line, or 0 if it stays in its tile. If there are no tiles, an
+// empty line has one piece.
 uint pieces_of(uint entries, uint longest, uint whole, uint before)
 {
     if (longest > 0 && entries <= longest)

@@ -7,7 +7,7 @@
 //   in      factor[nrows * ROWS] or [ncols * COLS]
 //   in out  values[nnz * stride]        blocks of ROWS x COLS, column-major
 //
-// It supports plus-times only, because scalings have inverses.
+// It supports plus-times only, because its factors are real numbers that have inverses.
 #if !defined(ROWS) || !defined(COLS) || !defined(ENTRIES)
 #error "ROWS, COLS, ENTRIES: see src/vector/scaling.rs"
 #endif
@@ -32,7 +32,7 @@ KERNEL scale_rows(global const uint* restrict row_idx, global const ELEMENT* res
 KERNEL scale_columns(global const uint* restrict col_ptr, global const ELEMENT* restrict factor, global ELEMENT* restrict values,
                      uint nnz, uint ncols, uint stride)
 {
-    local uint column[2]; // of the group's first entry and of its last
+    local uint column[2]; // column of the work-group's first entry, and of its last
     const uint begin = get_group_id(0) * ENTRIES, count = min((uint)ENTRIES, nnz - begin);
     for (uint i = get_local_id(0); i < 2; i += GROUP_SIZE)
         column[i] = column_of(col_ptr, ncols, i == 0 ? begin : begin + count - 1);

@@ -1,15 +1,15 @@
 // terms: adds terms that are in local memory.
 // Host: src/vector/line_sums.rs, src/apply/spmv/csr_shared.rs
 //
-// Reads of local memory do not wait for each other: AT_ONCE terms are read while as many are added.
-// After the last of neighbouring terms up to BEHIND more places are read; their contents do not
-// matter.
+// Reads of local memory do not wait for each other: AT_ONCE terms are read while AT_ONCE others are
+// added. After the last of neighbouring terms up to BEHIND more places are read. Their contents
+// have no effect.
 #if !defined(AT_ONCE)
 #error "AT_ONCE: see src/vector/line_sums.rs"
 #endif
 
 #define BEHIND (AT_ONCE - 1)
-// If items of the group write while others add, no place after the last is read.
+// If items of the work-group write while others add, no place after the last is read.
 #if defined(SPLIT) && SPLIT
 #define ALONE 0
 #else

@@ -1,4 +1,4 @@
-//! Distances by the sweeps of Bellman and Ford (Garland 2008, section 5.3): every edge in every
+//! Distances by the sweeps of Bellman and Ford (Garland 2008, section 4): every edge in every
 //! sweep, until no distance falls. Lengths may be negative. Kernel: `cl/graph/sweep.cl`.
 use super::{
     cycles::{LastEdges, NONE, cycles, is_time_to_look},

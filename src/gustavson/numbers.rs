@@ -2,9 +2,9 @@
 //! inline.
 //!
 //! There are three types for six element types. `f16` is computed as `f32`, and `u8` as `u32`.
-//! `u32` also carries the bits of `i32`, whose sums and products modulo 2^32 have the same bits
-//! with and without a sign. Except in plus-times, it also carries the bits of `f32`. The operations
-//! of the semiring convert these bits.
+//! `u32` also carries the bits of `i32`, because sums and products modulo 2^32 have the same bits
+//! with and without a sign. Except in plus-times, it also carries the bits of `f32`, which the
+//! operations of the semiring convert.
 use super::{Columns, Factor};
 use crate::{
     Arithmetic, BlockShape, Semiring,
@@ -54,7 +54,7 @@ pub(super) enum Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    /// Converts the factors; `None` if their element types differ.
+    /// Converts the factors. Returns `None` if their element types differ.
     pub fn of(a: Factor<'a>, b: Factor<'a>, semiring: Semiring) -> Option<Self> {
         if a.values.element() != b.values.element() {
             return None;
@@ -164,7 +164,7 @@ impl Operations<f64> for Algebra<f64> {
     }
 }
 
-/// These serve `i32`, too: the bits are the same.
+/// These operations also serve `i32`, because the bits are the same.
 impl Operations<u32> for PlusTimes {
     fn identity(self) -> u32 {
         u32::NEUTRAL
@@ -202,7 +202,8 @@ macro_rules! floats {
 }
 floats!(f64, f32);
 
-/// A column of A that an entry of B multiplies: its rows, its values, and the entry's value.
+/// A column of A, and the entry of B by which it is multiplied: the rows and values of the column,
+/// and the entry's value.
 #[derive(Clone, Copy)]
 pub(super) struct List<'l, N> {
     pub rows: &'l [u32],
@@ -211,7 +212,7 @@ pub(super) struct List<'l, N> {
 }
 
 impl<'l, N: Arithmetic> List<'l, N> {
-    /// The row and the value of each entry.
+    /// Returns the row and the value of each entry.
     #[inline(always)]
     pub fn entries(&self) -> Zip<Iter<'l, u32>, Iter<'l, N>> {
         self.rows.iter().zip(self.values)

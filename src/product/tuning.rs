@@ -1,5 +1,5 @@
 //! Tuning of a product: every number with which kernels of the pipeline are compiled or launched.
-//! It is a pure function of device limits, block shapes and element type. It never depends on the
+//! It is a pure function of device limits, block shapes and element type, and never depends on the
 //! contents of a matrix.
 mod adaptive;
 mod blocks;
@@ -29,16 +29,16 @@ pub(crate) use numbers::TileNumbers;
 /// The numbers of one product.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tuning {
-    /// Work-items of a work-group if each item processes one entry, column, run or block column.
+    /// Work-items of a work-group whose items each process one entry, column, run or block column.
     pub group_size: usize,
-    /// Work-groups that reduce the record of the segments. The last step is one group over as many
-    /// partial results.
+    /// Number of work-groups that reduce the record of the segments. In the last step one
+    /// work-group reduces this number of partial results.
     pub record_groups: usize,
     pub scan: ScanTuning,
     pub sort: SortTuning,
     pub windows: WindowTuning,
-    /// The chunks that are sorted in registers, if teams are warps. The chunks of the sort have
-    /// their size.
+    /// The chunks that are sorted in registers; `None` if teams are not warps. The sort has chunks
+    /// of the same size.
     pub chunks: Option<ChunkTuning>,
     pub tiles: TileTuning,
     pub blocks: BlockTuning,
@@ -51,12 +51,12 @@ pub(crate) struct Tuning {
 pub(crate) enum EscVariant {
     /// Products are expanded and sorted in global memory.
     Global,
-    /// Products are expanded and sorted in local memory: for GPUs.
+    /// Products are expanded and sorted in local memory. This is for GPUs.
     Local,
 }
 
 impl EscVariant {
-    /// The method that this variant belongs to.
+    /// Returns the method to which this variant belongs.
     pub fn method(self) -> Method {
         match self {
             Self::Global => Method::Esc,
@@ -65,17 +65,17 @@ impl EscVariant {
     }
 }
 
-/// Parameters for sorting short segments, many in a work-group, before they are written.
+/// Parameters for sorting short segments before they are written. A work-group sorts many of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WindowTuning {
     pub group_size: usize,
-    /// Products of a work-item. The number is odd, so that neighbours use different banks of local
-    /// memory, and small enough for registers.
+    /// Number of products of a work-item. It is odd, so that neighbouring items use different banks
+    /// of local memory, and small enough for registers.
     pub items: usize,
 }
 
 impl WindowTuning {
-    /// Products for which a work-group has room.
+    /// Returns the number of products that a work-group holds.
     pub fn room(&self) -> usize {
         self.group_size * self.items
     }
@@ -86,12 +86,13 @@ impl WindowTuning {
 pub(crate) struct ChunkTuning {
     /// The team whose work-items are a work-group.
     pub team: Teams,
-    /// Products of a work-item: an odd number up to 7 times a power of two, and at least 2, since
-    /// PoCL 3.1 loses barriers of loops that cannot run twice.
+    /// Number of products of a work-item: an odd number up to 7 times a power of two, and at least
+    /// 2, since PoCL 3.1 loses the barriers of loops that cannot run twice.
     pub items: usize,
     /// Most entries of a column of B whose chunks are cut by rows.
     pub entries: usize,
-    /// Products that a merge pass moves in the time of one look at an entry of B.
+    /// Number of products that a merge pass moves in the time in which an entry of B is searched
+    /// once.
     pub look_products: usize,
 }
 
@@ -99,16 +100,17 @@ pub(crate) struct ChunkTuning {
 /// entries.
 const CHUNK_ENTRIES: usize = 3328;
 
-/// Products that a merge pass moves in the time of such a search. On an H100 a search takes 70 to
-/// 150 ps, and a pass 11 for each product. The ratio is 7 to 14 if chunks are full.
+/// Number of products that a merge pass moves in the time in which an entry of B is searched once.
+/// On an H100 a search takes 70 to 150 ps, and a merge pass 11 ps for each product. The ratio is 7
+/// to 14 if chunks are full.
 const CHUNK_LOOK_PRODUCTS: usize = 20;
 
 impl ChunkTuning {
-    /// Products of a work-item in smaller work-groups.
+    /// Numbers of products of a work-item in smaller work-groups.
     const ITEMS: [usize; 4] = [10, 12, 14, 16];
 
-    /// `None` if teams are not warps, or if the chunks do not suit the kernel that sorts chunks to
-    /// be merged.
+    /// Makes the parameters. Returns `None` if teams are not warps, or if the chunks do not suit
+    /// the kernel that sorts chunks to be merged.
     fn new(info: &DeviceInfo, sort: &SortTuning) -> Option<Self> {
         let teams = Teams::of(info).filter(|teams| teams.are_warps() && teams.largest() >= CHUNK_GROUP_SIZE)?;
         let team = teams.large(CHUNK_GROUP_SIZE);
@@ -117,28 +119,30 @@ impl ChunkTuning {
         (fits && info.local_bytes >= EXPANSION_LOCAL_BYTES).then_some(chunks)
     }
 
-    /// Products for which a work-group has room.
+    /// Returns the number of products that a work-group holds.
     pub fn room(&self) -> usize {
         self.team.group_size(1) * self.items
     }
 
-    /// The chunk sizes with less room, by ascending room.
+    /// Returns the chunk sizes that hold fewer products, in ascending order.
     pub fn smaller(self) -> impl Iterator<Item = Self> {
         let team = move |size: usize| Self::ITEMS.map(move |items| Self { team: self.team.large(size), items, ..self });
         let teams = (Teams::SIZE.ilog2() + 1..=self.team.group_size(1).ilog2()).map(|bits| 1 << bits);
         teams.flat_map(team).filter(move |of| of.room() < self.room())
     }
 
-    /// The work-groups that cut chunks, by ascending entries of the longest column of B. The first
-    /// have an item for each entry, and the last cut all columns. A group waits for one load after
-    /// another. Small groups take so little local memory that many wait at once.
+    /// Returns the work-groups that cut chunks, by ascending entries of the longest column of B.
+    /// All except the last have an item for each entry; the last cut all columns. A work-group
+    /// waits for one load after another. Small work-groups need so little local memory that many of
+    /// them wait at once.
     pub fn cutting(self) -> impl Iterator<Item = Self> {
         let team = move |size: usize| Self { team: self.team.large(size), entries: size, ..self };
         let teams = (Teams::SIZE.ilog2() + 1..=self.team.group_size(1).ilog2()).map(|bits| 1 << bits);
         teams.map(team).filter(move |of| of.entries < self.entries).chain([self])
     }
 
-    /// The options of kernels for these chunks. The number of rows of C has `row_bits` bits.
+    /// Returns the options of kernels for these chunks. The number of rows of C has `row_bits`
+    /// bits.
     pub fn options(&self, row_bits: u32) -> Options {
         let places = self.room().next_power_of_two();
         self.team
@@ -161,25 +165,25 @@ pub(crate) struct TileTuning {
 }
 
 impl TileTuning {
-    /// Used bits in each word of the flags that mark the ends of runs. There is one for each
-    /// product of a work-item, at most 32.
+    /// Returns the number of used bits in each word of the flags that mark the ends of runs. There
+    /// is a bit for each product of a work-item, and at most 32.
     pub fn word_bits(&self) -> usize {
         (self.products / self.group_size).min(32)
     }
 
-    /// The options with which kernels that work by tiles are compiled.
+    /// Returns the options with which kernels that work by tiles are compiled.
     pub fn options(&self) -> Options {
         Options::group_size(self.group_size).define("TILE", self.products).define("WORD_BITS", self.word_bits())
     }
 
-    /// Number of tiles of an expansion of `products` products.
+    /// Returns the number of tiles of an expansion of `products` products.
     pub fn count(&self, products: u32) -> usize {
         (products as usize).div_ceil(self.products)
     }
 }
 
 impl Tuning {
-    /// The tuning for A with blocks of shape `a` by B with blocks of shape `b`.
+    /// Makes the tuning for A with blocks of shape `a` times B with blocks of shape `b`.
     pub fn new(info: &DeviceInfo, a: BlockShape, b: BlockShape) -> Self {
         let SharedNumbers { group_size, .. } = info.numbers();
         let TileNumbers { tile_group_size, tile_items } = info.numbers();
@@ -202,7 +206,7 @@ impl Tuning {
         if payload == PayloadKind::Values { of_values } else { of_values.keeping_pairs() }
     }
 
-    /// Longest run that is not cut into pieces.
+    /// Returns the length of the longest run that is not cut into pieces.
     pub fn long_run(&self) -> usize {
         match self.payload {
             PayloadKind::Values => RUN_PIECE,
@@ -221,7 +225,7 @@ impl Tuning {
             Method::Esc => Self { esc: EscVariant::Global, sort: SortTuning::new(info), chunks: None, ..self },
             Method::EscLocal if info.max_group_size >= 8 => {
                 let sort = if self.sort.serial {
-                    // Local memory has room for at most the products of a window.
+                    // Local memory holds at most the products of a window.
                     let items = segmented_sort::ITEMS.min(self.windows.items);
                     SortTuning::parallel(self.windows.group_size, items)
                 } else {

@@ -1,5 +1,5 @@
-//! The costs of methods for products of scalars in one shot. By this table `auto` chooses among
-//! them.
+//! The costs of methods for products of scalars in one shot. `auto` chooses among the methods by
+//! these costs.
 //!
 //! The predicted time of some columns is a sum of four terms, one for each coefficient of a method.
 //! `blockmul tune` fits the coefficients to times measured on a device.
@@ -12,20 +12,21 @@ use serde::ser::{SerializeMap, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct BinSize {
-    /// About how many kernels are launched for the bin; on the host, how often it waits for copies.
+    /// About how many kernels are launched for the bin; on the host, how many times it waits for
+    /// copies.
     pub launches: u32,
     /// Number of products of entries.
     pub products: u64,
-    /// Number of entries of C: estimated from samples if there are any, otherwise a bound. The host
-    /// does not estimate it; for the host it is the number of entries and columns of B.
+    /// Number of entries of C. It is estimated if there are samples, otherwise an upper bound. On
+    /// the host it is the number of entries and columns of B instead.
     pub entries: u64,
     /// Number of places for columns. A kernel for long columns takes several places for each
-    /// column. In ranges of columns, places for rows, whose sums are cleared, are added.
+    /// column. In ranges of columns the places for rows are added, because their sums are cleared.
     pub places: u64,
 }
 
 impl BinSize {
-    /// The size of a bin from its parts.
+    /// Makes the size of a bin from its parts.
     pub fn new(launches: u32, products: u64, entries: u64, places: u64) -> Self {
         Self { launches, products, entries, places }
     }
@@ -53,7 +54,7 @@ impl MethodCost {
         Self { launch_us, product_ps, entry_ps, column_ps }
     }
 
-    /// The costs with these coefficients, in the order of [`MethodCost::NAMES`].
+    /// Makes costs from these coefficients, in the order of [`MethodCost::NAMES`].
     ///
     /// # Errors
     /// [`Error::Argument`] if a coefficient is negative, infinite or NaN.
@@ -64,18 +65,18 @@ impl MethodCost {
         }
     }
 
-    /// The coefficients, in the order of [`MethodCost::NAMES`].
+    /// Returns the coefficients, in the order of [`MethodCost::NAMES`].
     pub fn coefficients(&self) -> [f64; 4] {
         [self.launch_us, self.product_ps, self.entry_ps, self.column_ps]
     }
 
-    /// The predicted time of a bin in milliseconds.
+    /// Predicts the time of a bin in milliseconds.
     pub fn predict_ms(&self, size: &BinSize) -> f64 {
         terms_ms(size).iter().zip(self.coefficients()).map(|(term, coefficient)| term * coefficient).sum()
     }
 }
 
-/// The factors of a method's coefficients, such that the sum is in milliseconds.
+/// Returns the factors of a method's coefficients. The sum of the products is in milliseconds.
 pub(super) fn terms_ms(size: &BinSize) -> [f64; 4] {
     let BinSize { launches, products, entries, places } = *size;
     [f64::from(launches) * 1e-3, products as f64 * 1e-9, entries as f64 * 1e-9, places as f64 * 1e-9]
@@ -84,20 +85,21 @@ pub(super) fn terms_ms(size: &BinSize) -> [f64; 4] {
 /// Four coefficients in the order of [`MethodCost::NAMES`].
 type Coefficients = [f64; 4];
 
-/// The methods that have costs: the name, the coefficients on GPUs (`None` if it does not run
-/// there), and those on CPUs.
+/// The methods that have costs: the name, the coefficients on GPUs (`None` if the method does not
+/// run there), and the coefficients on CPUs.
 ///
 /// The coefficients of GPUs were fitted by `blockmul tune --seconds 60` on an NVIDIA H200, with 6
-/// microseconds for a launch. There are three exceptions. A launch of `direct` counts 15, since a
-/// bin of its own made roads with 8 million products take 85 more than if those columns were
-/// sorted, too. `esc` was fitted to whole products (`docs/decisions/0011-costs-of-methods.md`),
-/// with its products weighed by how often they are merged. `hash` was fitted to 32 products of 5 to
-/// 20 million on an H100.
+/// microseconds for a launch. There are three exceptions. A launch of `direct` counts 15
+/// microseconds, because roads with 8 million products took 85 microseconds longer with a separate
+/// bin for `direct` than if its columns were sorted. `esc` was fitted to whole products
+/// (`docs/decisions/0011-costs-of-methods.md`), with weights for how often their products are
+/// merged. `hash` was fitted to 32 matrix products of 5 to 20 million products on an H100.
 ///
-/// On CPUs, `esc` was fitted to 92 whole products on two quiet cores with PoCL, and `direct` to 89
-/// of the day before. `dense` and `host` lie between two fits to products of `blockmul tune` of up
-/// to 420,000 (`docs/decisions/0015-small-products-on-the-host.md`). The others were fitted by
-/// `blockmul tune` on shared cores; the choice on a CPU does not use them.
+/// On CPUs, `esc` was fitted to 92 whole products on two idle cores with PoCL, and `direct` to 89
+/// whole products that were measured the day before. `dense` and `host` are between two fits to the
+/// products of `blockmul tune` of up to 420,000
+/// (`docs/decisions/0015-small-products-on-the-host.md`). The other methods were fitted by
+/// `blockmul tune` on shared cores. The choice on a CPU does not use them.
 const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
     ("esc", Some([12.0, 44.0, 5.0, 65.0]), [21.0, 3500.0, 3900.0, 20_000.0]),
     ("direct", Some([15.0, 10.5, 0.0, 67.0]), [43.0, 820.0, 0.0, 25_000.0]),
@@ -113,24 +115,24 @@ const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
 pub struct MethodCosts([Option<MethodCost>; TABLE.len()]);
 
 impl MethodCosts {
-    /// The table for a kind of device. All kinds except CPUs share that of GPUs.
+    /// Returns the table for a kind of device. All kinds except CPUs share the table of GPUs.
     pub fn of_kind(kind: DeviceKind) -> Self {
         let of = |&(_, gpu, cpu): &(_, _, _)| if kind == DeviceKind::Cpu { Some(cpu) } else { gpu };
         Self(std::array::from_fn(|method| of(&TABLE[method]).map(MethodCost::of)))
     }
 
-    /// The names of the methods that have costs on some kind of device. Both variants of ESC are
-    /// `esc`.
+    /// Returns the names of the methods that have costs on some kind of device. Both variants of
+    /// ESC are `esc`.
     pub fn names() -> impl Iterator<Item = &'static str> {
         TABLE.iter().map(|(name, ..)| *name)
     }
 
-    /// The methods and their costs.
+    /// Returns the methods and their costs.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, MethodCost)> {
         Self::names().zip(self.0).filter_map(|(name, cost)| Some((name, cost?)))
     }
 
-    /// The costs of the method `method`, if it has any.
+    /// Returns the costs of the method `method`, if it has any.
     pub fn of(&self, method: &str) -> Option<MethodCost> {
         self.iter().find(|(name, _)| *name == method).map(|(_, cost)| cost)
     }
@@ -143,8 +145,8 @@ impl MethodCosts {
         self.set(method, Some(cost))
     }
 
-    /// Removes a method, so that [`Method::Auto`](crate::Method::Auto) leaves its columns to
-    /// others. A method that is requested by name needs no costs. ESC takes the columns that no
+    /// Removes a method, so that [`Method::Auto`](crate::Method::Auto) leaves its columns to other
+    /// methods. A method that is requested by name needs no costs. ESC takes the columns that no
     /// other method can.
     ///
     /// # Errors

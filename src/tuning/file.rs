@@ -25,10 +25,10 @@ use std::{
 /// The environment variable that contains the path of the file, or `off`.
 const VARIABLE: &str = "BLOCKMUL_TUNING";
 
-/// The costs that a file gives, by method and coefficient.
+/// The costs in a file, by method and coefficient.
 type GivenCosts = BTreeMap<String, BTreeMap<String, f64>>;
 
-/// The numbers and costs that a file gives for some devices.
+/// The numbers and costs in a file for some devices.
 #[derive(Debug, Default, Deserialize)]
 struct Section {
     #[serde(default)]
@@ -38,7 +38,7 @@ struct Section {
     numbers: Map<String, Value>,
 }
 
-/// The numbers and costs that are given for a device, in place of those of the tables.
+/// The numbers and costs that replace those of the tables for a device.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Given {
     pub numbers: GivenNumbers,
@@ -53,24 +53,25 @@ struct Overrides {
     gpu: Section,
     #[serde(default)]
     cpu: Section,
-    /// Sections by a part of the device's name, in any case. Later names take precedence.
+    /// Sections by a part of the device's name; upper and lower case are equal. Later names take
+    /// precedence.
     #[serde(default)]
     devices: BTreeMap<String, Section>,
 }
 
-/// Some editors write this at the beginning of UTF-8. It is not part of the contents.
+/// Some editors write this character at the beginning of UTF-8. It is not part of the contents.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl Overrides {
     /// Parses the text of a file.
     fn parse(text: &str) -> std::result::Result<Self, String> {
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        // JSON would accept a list as the fields in their order.
+        // JSON would accept a list of the fields in their order.
         if text.trim_start().starts_with('[') {
             return Err("the file is no JSON object".into());
         }
         let all: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        // Errors are reported even if no device uses the section.
+        // Errors are reported even if the section applies to no device.
         for (name, kind, given) in [("gpu", DeviceKind::Gpu, &all.gpu), ("cpu", DeviceKind::Cpu, &all.cpu)] {
             given.check(kind).map_err(|error| format!("{name}: {error}"))?;
         }
@@ -80,14 +81,14 @@ impl Overrides {
         Ok(all)
     }
 
-    /// The sections that apply to a device. Later ones take precedence.
+    /// Returns the sections that apply to a device. Later sections take precedence.
     fn sections<'a>(&'a self, kind: DeviceKind, name: &str) -> impl Iterator<Item = &'a Section> {
         let (of_kind, name) = (if kind == DeviceKind::Cpu { &self.cpu } else { &self.gpu }, name.to_lowercase());
         let named = self.devices.iter().filter(move |(part, _)| name.contains(&part.to_lowercase()));
         std::iter::once(of_kind).chain(named.map(|(_, section)| section))
     }
 
-    /// The numbers and costs of a device.
+    /// Returns the numbers and costs of a device.
     fn given(&self, kind: DeviceKind, name: &str) -> Given {
         let mut given = Given::default();
         for section in self.sections(kind, name) {
@@ -110,7 +111,7 @@ impl Section {
 }
 
 impl Given {
-    /// The numbers with those of a section, which take precedence.
+    /// Returns the numbers, replaced by those of a section where it has them.
     fn numbers_and(&self, section: &Section, kind: DeviceKind) -> std::result::Result<GivenNumbers, String> {
         let mut numbers = self.numbers.clone();
         for (name, value) in &section.numbers {
@@ -127,7 +128,7 @@ impl Given {
         }
     }
 
-    /// The costs of methods on a device of this kind.
+    /// Returns the costs of methods on a device of this kind.
     pub fn costs(&self, kind: DeviceKind) -> MethodCosts {
         let table = MethodCosts::of_kind(kind);
         with_costs(table, &self.costs).unwrap_or(table)
@@ -150,9 +151,9 @@ fn with_costs(mut costs: MethodCosts, given: &GivenCosts) -> std::result::Result
     Ok(costs)
 }
 
-/// The path of the user's tuning file, whether or not it exists. It is `blockmul/tuning.json` in
-/// the configuration folder of the platform, or the path in `BLOCKMUL_TUNING`. `None` if the
-/// variable is `off`, or if there is no such folder.
+/// Returns the path of the user's tuning file, whether or not the file exists. It is
+/// `blockmul/tuning.json` in the configuration folder of the platform, or the path in
+/// `BLOCKMUL_TUNING`. It is `None` if the variable is `off`, or if there is no such folder.
 pub fn user_file() -> Option<PathBuf> {
     match env::var_os(VARIABLE) {
         Some(value) if value == "off" => None,
@@ -161,16 +162,16 @@ pub fn user_file() -> Option<PathBuf> {
     }
 }
 
-/// Whether the file in the variable may be missing.
+/// Whether the file that the variable names may be missing.
 static OPTIONAL: AtomicBool = AtomicBool::new(false);
 
-/// Allows the file that `BLOCKMUL_TUNING` names to be missing, which is otherwise an error. This is
-/// for a program that writes it. Call it before the first search for devices.
+/// Allows the file that `BLOCKMUL_TUNING` names to be missing, which is otherwise an error. A
+/// program that writes the file needs this. It must be called before the first search for devices.
 pub fn allow_missing_user_file() {
     OPTIONAL.store(true, Ordering::Relaxed);
 }
 
-/// The path of the file to read, if there is one.
+/// Returns the path of the file to read, if there is one.
 fn path() -> Option<PathBuf> {
     let must_exist = env::var_os(VARIABLE).is_some() && !OPTIONAL.load(Ordering::Relaxed);
     user_file().filter(|path| must_exist || path.exists())
@@ -186,10 +187,10 @@ fn read(path: Option<&Path>) -> std::result::Result<Overrides, String> {
 /// Most bytes of a tuning file. All numbers of a device take about 3 KB.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The text of the tuning file at `path`.
+/// Returns the text of the tuning file at `path`.
 ///
 /// # Errors
-/// Errors of the system, and a file of more than a mebibyte.
+/// Errors of the system, and an error if the file is larger than a mebibyte.
 pub fn read_text(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
@@ -199,7 +200,7 @@ pub fn read_text(path: &Path) -> std::io::Result<String> {
     }
 }
 
-/// The contents of the file, read at the first search for devices.
+/// Returns the contents of the file, which is read at the first search for devices.
 fn overrides() -> &'static std::result::Result<Overrides, String> {
     static OVERRIDES: OnceLock<std::result::Result<Overrides, String>> = OnceLock::new();
     OVERRIDES.get_or_init(|| read(path().as_deref()))
@@ -213,7 +214,7 @@ pub(crate) fn check_file() -> Result<()> {
     overrides().as_ref().map(|_| ()).map_err(|error| Error::Argument(error.clone()))
 }
 
-/// The numbers and costs that the user's file gives for a device. An invalid file gives none.
+/// Returns the numbers and costs in the user's file for a device. An invalid file gives none.
 pub(crate) fn given(kind: DeviceKind, name: &str) -> Given {
     overrides().as_ref().map(|file| file.given(kind, name)).unwrap_or_default()
 }
@@ -254,8 +255,8 @@ mod tests {
         Ok(())
     }
 
-    /// Sections of devices are checked with the table of GPUs. On a CPU the work-groups of a scan
-    /// have more values than its items may.
+    /// Sections of devices are checked with the table of GPUs. With the table of CPUs the
+    /// work-groups of this scan would have too many values.
     #[test]
     fn numbers_that_a_table_refuses_are_left_out() -> std::result::Result<(), String> {
         let text = r#"{"devices": {"a": {"scan_group_size": 512}, "b": {"radix_bits": 6}}}"#;

@@ -1,5 +1,5 @@
-//! Fits the costs of a method to measured times: least squares of relative errors, with
-//! coefficients that are not negative.
+//! Fits the costs of a method to measured times, by least squares of relative errors. No
+//! coefficient is negative.
 use super::costs::{BinSize, MethodCost, terms_ms};
 use crate::{Error, Result};
 use nalgebra::{DMatrix, DVector};
@@ -11,18 +11,18 @@ use serde::Serialize;
 pub struct Sample {
     /// The size of the bin.
     pub size: BinSize,
-    /// Its time in milliseconds, more than 0.
+    /// Its time in milliseconds, which is positive.
     pub ms: f64,
 }
 
 impl Sample {
-    /// A bin of size `size` that took `ms` milliseconds.
+    /// Makes a sample: a bin of size `size` that took `ms` milliseconds.
     pub fn new(size: BinSize, ms: f64) -> Self {
         Self { size, ms }
     }
 }
 
-/// Differences between predicted and measured times, as fractions of the measured ones.
+/// Differences between predicted and measured times, as fractions of the measured times.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Errors {
@@ -35,7 +35,7 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// The errors of predictions by `cost`.
+    /// Computes the errors of the times that `cost` predicts.
     pub fn of(samples: &[Sample], cost: &MethodCost) -> Self {
         let errors = samples.iter().map(|sample| (cost.predict_ms(&sample.size) - sample.ms).abs() / sample.ms);
         let (sum, worst) = errors.fold((0.0, 0.0_f64), |(sum, worst), error| (sum + error, worst.max(error)));
@@ -43,20 +43,19 @@ impl Errors {
     }
 }
 
-/// Smallest ratio of singular values at which coefficients can be separated.
+/// If two singular values have a smaller ratio than this, the coefficients cannot be separated.
 const DISTINCT: f64 = 1e-6;
 
-/// Smallest change of a relative error that counts. Smaller changes are rounding errors.
+/// Smallest change of a relative error that counts. Smaller changes may be rounding errors.
 const SMALLEST: f64 = 1e-9;
 
-/// The weight of a coefficient's distance from its usual value. It counts like one bin that is
-/// predicted wrong by this part of its time, if the coefficient's term alone could explain the
-/// bins. A coefficient that the bins do not determine keeps its usual value.
-/// coefficient, it stays as usual.
+/// The weight of a coefficient's distance from its usual value. It counts like one bin whose
+/// prediction is wrong by this fraction of its time, if the coefficient's term alone could explain
+/// the bins. A coefficient that the bins do not determine keeps its usual value.
 const USUAL: f64 = 0.05;
 
-/// The least cost of a product, as a part of the usual cost scaled to the measured times. A product
-/// takes time on any device, even if the products of the bins explain nothing.
+/// The least cost of a product, as a fraction of the usual cost scaled to the measured times. A
+/// product takes time on any device, even if the times of the bins do not depend on their products.
 const LEAST: f64 = 0.02;
 
 /// The index of the products' coefficient.
@@ -64,13 +63,13 @@ const PRODUCT: usize = 1;
 
 impl MethodCost {
     /// Finds the costs of a method that explain measured times best, rounded to four digits. Errors
-    /// are relative, so small and large bins count equally.
+    /// are relative, so small and large bins have equal weight.
     ///
-    /// `usual` are the costs of other devices of the kind. As a whole they are scaled to the
-    /// measured times. They decide what the bins leave open. For example, if all bins have the same
-    /// ratio of two terms, such as products and entries of C if no two products of a column have
-    /// the same row, their separate costs cannot be measured. A product costs at least a fiftieth
-    /// of its usual cost.
+    /// `usual` are the costs on other devices of this kind. They are scaled together to the
+    /// measured times, and determine the coefficients that the bins leave open. For example, if no
+    /// two products of a column have the same row, all bins have the same ratio of products and
+    /// entries of C, and the two costs cannot be measured separately. A product costs at least a
+    /// fiftieth of its usual cost.
     ///
     /// # Errors
     /// [`Error::Argument`] if there are no samples, or if a time is not positive.
@@ -92,7 +91,7 @@ impl MethodCost {
         let terms = DMatrix::from_fn(rows.len(), 4, |row, col| rows[row][col]);
         let mut least = [0.0; 4];
         least[PRODUCT] = if usual.product_ps > 0.0 { LEAST * scale * usual.product_ps } else { 0.0 };
-        // The part above the least cost is not negative.
+        // Only the part above the least cost is fitted. It is not negative.
         let above = DVector::from_vec(targets) - &terms * DVector::from_row_slice(&least);
         let measured = samples.iter().any(|sample| terms_ms(&sample.size).iter().any(|&term| term > 0.0));
         if !measured {
@@ -103,15 +102,15 @@ impl MethodCost {
     }
 }
 
-/// The median of the finite values.
+/// Returns the median of the finite values.
 fn median(of: impl Iterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = of.filter(|one| one.is_finite()).collect();
     all.sort_by(f64::total_cmp);
     all.get(all.len() / 2).copied()
 }
 
-/// Finds the x >= 0 that minimizes |terms · x - targets|. The solution is the unbounded least
-/// squares of the columns at which x is positive, and there are 15 sets of columns to try.
+/// Finds the x >= 0 that minimizes |terms · x - targets|. For some set of columns the solution is
+/// the unbounded least squares of these columns. All 15 sets of columns are tried.
 fn not_negative(terms: &DMatrix<f64>, targets: &DVector<f64>) -> [f64; 4] {
     let (mut least, mut best) = (targets.norm(), [0.0; 4]);
     let mut sets: Vec<Vec<usize>> = (1..16).map(|set| (0..4).filter(|col| set >> col & 1 == 1).collect()).collect();
@@ -132,7 +131,7 @@ fn not_negative(terms: &DMatrix<f64>, targets: &DVector<f64>) -> [f64; 4] {
             continue;
         }
         let error = (&scaled * &x - targets).norm();
-        // Fewer coefficients are preferred, unless more of them give a smaller error.
+        // A set of fewer coefficients is preferred, unless a larger set gives a smaller error.
         if error < least * (1.0 - SMALLEST) - SMALLEST {
             (least, best) = (error, [0.0; 4]);
             set.iter().zip(x.iter().zip(&scales)).for_each(|(&at, (x, scale))| best[at] = x / scale);
@@ -141,7 +140,7 @@ fn not_negative(terms: &DMatrix<f64>, targets: &DVector<f64>) -> [f64; 4] {
     best
 }
 
-/// Rounds to four digits, as in tuning files.
+/// Rounds to four digits, the precision of tuning files.
 fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().expect("a number")
 }
@@ -154,7 +153,7 @@ mod tests {
     /// Usual costs that are all zero.
     const NONE: MethodCost = MethodCost::of([0.0; 4]);
 
-    /// Bins of many sizes, from few launches to a hundred million products.
+    /// Bins of many sizes, up to about a hundred million products.
     fn sizes() -> Vec<BinSize> {
         let mut random = Random::new(5);
         let size = |at: u32| {
@@ -165,8 +164,8 @@ mod tests {
         (0..20).map(size).collect()
     }
 
-    /// Makes samples of a method with costs `cost`, and fits costs to them. Returns the fit and its
-    /// errors.
+    /// Makes samples of a method with the costs `cost`, and fits costs to them. Returns the fit and
+    /// its errors.
     fn fitted(cost: MethodCost, usual: MethodCost, mut noise: impl FnMut() -> f64) -> Result<(MethodCost, Errors)> {
         let sample = |size: BinSize| Sample::new(size, cost.predict_ms(&size) * noise());
         let samples: Vec<_> = sizes().into_iter().map(sample).collect();
@@ -180,15 +179,15 @@ mod tests {
             [[6.0, 5.0, 7.0, 400.0], [2.5, 0.0, 0.0, 1000.0], [0.0, 12.0, 0.0, 0.0], [10.0, 1e4, 5e4, 1e6]]
         {
             let cost = MethodCost::new(coefficients)?;
-            // The usual costs are those of a device of equal speed, of one that is 7 times slower,
-            // or all zero.
+            // The usual costs are those of a device of equal speed, those of a device that is 7
+            // times slower, or all zero.
             for usual in [coefficients, coefficients.map(|all| 7.0 * all), [0.0; 4]] {
                 let (fit, errors) = fitted(cost, MethodCost::new(usual)?, || 1.0)?;
                 assert_eq!(fit, cost);
                 assert!(errors.worst < 1e-9 && errors.bins == 20, "{errors:?}");
             }
-            // If the ratios of usual costs differ, only coefficients change that hardly influence
-            // the times.
+            // If the usual costs have other ratios, the fit changes only coefficients that hardly
+            // influence the times.
             let (_, errors) = fitted(cost, MethodCost::new([10.0, 9.0, 8.0, 700.0])?, || 1.0)?;
             assert!(errors.worst < 0.1 && errors.mean < 0.02, "{errors:?}");
         }
@@ -211,7 +210,7 @@ mod tests {
         Ok(())
     }
 
-    /// The time falls as columns grow, which would need a negative coefficient.
+    /// The time falls as the number of columns grows, which would need a negative coefficient.
     #[test]
     fn coefficients_that_would_be_negative_are_zero() -> Result<()> {
         let sample = |columns: u64| Sample::new(BinSize::new(1, 1000, 1000, columns), 2.0 - columns as f64 / 1000.0);
@@ -232,7 +231,7 @@ mod tests {
         Ok(())
     }
 
-    /// The time does not grow with the products.
+    /// The time does not grow with the number of products.
     #[test]
     fn products_are_never_free() -> Result<()> {
         let usual = MethodCost::new([10.0, 50.0, 20.0, 0.0])?;

@@ -1,15 +1,15 @@
-//! Costs of the formats of A·x, in bytes. `Format::Auto` chooses by them.
+//! Costs of the formats of A·x, in bytes. `Format::Auto` chooses by these costs.
 use super::DeviceKind;
 
-/// Weights of bytes, in percent of those of a copy, and times expressed in bytes.
+/// Weights of bytes, in percent of the bytes of a copy. Times are also expressed in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FormatWeights {
     pub csr: u64,
-    /// Upper bound on the weight of `csr`. An item reads the neighbouring elements of a row one by
+    /// Upper bound of the weight of `csr`. An item reads the neighbouring elements of a row one by
     /// one. If all items together read more bytes of rows than `cached`, the weight grows in
-    /// proportion, up to this.
+    /// proportion, up to this bound.
     pub csr_far: u64,
-    /// Bytes of rows that the first-level cache of a compute unit holds.
+    /// Number of bytes of rows that the first-level cache of a compute unit holds.
     pub cached: u64,
     pub csr_vector: u64,
     pub csr_adaptive: u64,
@@ -19,84 +19,85 @@ pub(crate) struct FormatWeights {
     pub segmented_scan: Option<u64>,
     pub ell: u64,
     pub sliced_ell: u64,
-    /// Weights of sliced ELL that adds slices in vectors: with columns of 16 bits, and of 32.
+    /// Weights of sliced ELL that adds slices in vectors, with columns of 16 bits and with columns
+    /// of 32 bits.
     pub in_vectors: [u64; 2],
-    /// The weight of vector slices on diagonals, without their rows, and additional bytes for each
-    /// row.
+    /// The weight of vector slices on diagonals without the bytes of their rows, and additional
+    /// bytes for each row.
     pub on_diagonals: [u64; 2],
-    /// The weight of scalars that are read in another order than they are stored.
+    /// The weight of scalars that are read in another order than they are stored in.
     pub scattered: u64,
-    /// Additional bytes for a block that is read in another order.
+    /// Additional bytes for each block that is read in another order.
     pub beside: u64,
     pub of_blocks: BlockWeights,
-    /// Bytes that a compute unit moves while an item or a team loads an entry and adds it. With an
-    /// index to the values, half as many.
+    /// Bytes that a compute unit moves while an item or a team loads an entry and adds it. If the
+    /// values are read through an index, the number is halved.
     pub entry: u64,
     /// Bytes that a compute unit moves while an item adds an entry of a padded row. Moving and
-    /// adding overlap: a third of the smaller count is added to the larger. If half of it were
-    /// added, `csr-adaptive` would be chosen for 100 uses of finite elements with rows of 60 in
-    /// `f32`. It takes an H200 34.8 us, sliced ELL 22.
+    /// adding overlap: the larger of the two times counts fully, and the smaller by a third. If it
+    /// counted by half, `csr-adaptive` would be chosen for 100 uses of finite elements with rows of
+    /// 60 entries in `f32`. There `csr-adaptive` takes 34.8 us on an H200, and sliced ELL 22 us.
     pub padded_entry: u64,
     /// The weight of the bytes that a conversion to padded rows moves, in percent.
     pub placed: u64,
-    /// Bytes that a compute unit moves while an item adds a term that its group has loaded.
+    /// Bytes that a compute unit moves while an item adds a term that its work-group has loaded.
     pub term: u64,
     /// Bytes that a compute unit moves while a launch begins and ends.
     pub launch: u64,
-    /// Bytes that the device moves while a step of a conversion begins and ends: a launch, or a
-    /// read of a few numbers.
+    /// Bytes that the device moves while a step of a conversion begins and ends. A step is a
+    /// launch, or a read of a few numbers.
     pub step: u64,
     /// Number of steps in the conversion to `csr-adaptive`.
     pub adaptive_steps: u64,
-    /// Number of launches that take as long as one of `csr-adaptive`, whose items wait for each
-    /// other.
+    /// Number of launches that take as long as one launch of `csr-adaptive`, whose items wait for
+    /// each other.
     pub adaptive_launches: u64,
-    /// Number of launches that take as long as one of `csr-shared`.
+    /// Number of launches that take as long as one launch of `csr-shared`.
     pub shared_launches: u64,
-    /// Number of launches that take as long as those of `coo`, or of a segmented scan.
+    /// Number of launches that take as long as those of `coo` or of a segmented scan.
     pub coo_launches: u64,
-    /// The weight of `scoo`, the bytes that it moves for each row in addition to `csr`, and its
-    /// `entry`.
+    /// Three numbers of `scoo`: its weight, the bytes that it moves for each row in addition to
+    /// `csr`, and its `entry`.
     pub scoo: [u64; 3],
-    /// Bytes that the device moves while it finds the rows of a column-major matrix, for each entry
-    /// and for each row.
+    /// Bytes that the device moves while it finds the rows of a column-major matrix. They count for
+    /// each entry and for each row.
     pub index: u64,
     /// Bytes that a compute unit moves while an item of `csc` goes to the next column, and while it
     /// adds an entry. `None` on devices whose items do not go through all columns.
     pub csc: Option<[u64; 2]>,
 }
 
-/// Weights for matrices of blocks, in percent; each first for elements of 8 bytes, then for smaller
-/// ones. Times are expressed in bytes that a compute unit moves.
+/// Weights for matrices of blocks, in percent. Each has two values: for elements of 8 bytes, and
+/// for smaller elements. Times are expressed in bytes that a compute unit moves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockWeights {
     pub csr: [u64; 2],
-    /// The weight of `csr-adaptive` whose groups load tiles together. The next field is for tiles
-    /// in which each item loads the blocks of its sums.
+    /// The weight of `csr-adaptive` whose work-groups load tiles together. The next field is for
+    /// tiles in which each item loads the blocks of its sums itself.
     pub together: [u64; 2],
     pub by_items: [u64; 2],
     pub padded: [u64; 2],
-    /// Bytes moved while an item loads and adds a term: for `csr`, for tiles loaded by items, and
-    /// for padded rows.
+    /// Bytes moved while an item loads and adds a term: for `csr`, for tiles that items load
+    /// themselves, and for padded rows.
     pub term_of_csr: [u64; 2],
     pub term_of_item: [u64; 2],
     pub padded_term: [u64; 2],
-    /// Bytes moved while a group loads a tile, and then while an item adds a term of it.
+    /// Bytes moved while a work-group loads a tile, and then while an item adds a term of the tile.
     pub tile: u64,
     pub term_of_tile: u64,
-    /// Number of launches that take as long as one of `csr-adaptive`, and of steps in its
-    /// conversion.
+    /// Number of launches that take as long as one launch of `csr-adaptive`, and number of steps in
+    /// the conversion to it.
     pub adaptive_launches: u64,
     pub adaptive_steps: u64,
 }
 
-/// Fitted to the times of 42 matrices of 10,000 to 1 M elements on an H200 and an H100, and of
-/// seven larger ones on an H200, which moves 30 bytes in a nanosecond for each of its 132
-/// multiprocessors. An item of `csr` takes 120 ns for each entry of a long row, and twice as long
-/// if values are read through an index. It takes 400 for padded rows, and 6 for a term that its
-/// group has loaded. A launch takes 2 us. A step takes 35, the time in which the host enqueues a
-/// launch and waits for a few numbers. Blocks were fitted to the times of 44 matrices of 2x2 to 8x8
-/// on an H200, in `f64` and `f32`.
+/// The weights were fitted to the times of 42 matrices of 10,000 to 1 M elements on an H200 and an
+/// H100, and of seven larger ones on an H200. An H200 moves 30 bytes in a nanosecond for each of
+/// its 132 multiprocessors. An item of `csr` takes 120 ns for each entry of a long row, and twice
+/// as long if values are read through an index. An item takes 400 ns for an entry of padded rows,
+/// and 6 ns for a term that its work-group has loaded. A launch takes 2 us. A step takes 35 us, the
+/// time in which the host enqueues a launch and waits for a few numbers. The weights of blocks were
+/// fitted to the times of 44 matrices of 2x2 to 8x8 on an H200, in `f64` and `f32`.
 const GPU: FormatWeights = FormatWeights {
     csr: 125,
     csr_far: 400,
@@ -140,12 +141,13 @@ const GPU: FormatWeights = FormatWeights {
     csc: None,
 };
 
-/// Measured with PoCL on 2 cores, where a row is a loop. On four matrices of 5 to 27 entries a row,
-/// `csr-adaptive` took 1.3 to 1.9 times as long as `csr`. Sliced ELL took 1.1 to 2.5 times as long
-/// (in vectors 0.85 to 1.1, on diagonals 0.35 to 0.65), and `csr-vector`, whose items wait for each
-/// other, 50 to 130. For matrices that fit the caches, 30 to 40 bytes are moved in a nanosecond.
-/// Rows are found in 3 to 18 ns for each entry and row. A step takes 25 us. An item of `csc` took
-/// 0.9 to 3.3 ns for an entry, most for rows drawn at random.
+/// The weights were measured with PoCL on 2 cores, where a row is a loop. On four matrices of 5 to
+/// 27 entries a row, `csr-adaptive` took 1.3 to 1.9 times as long as `csr`. Sliced ELL took 1.1 to
+/// 2.5 times as long, 0.85 to 1.1 times in vectors, and 0.35 to 0.65 times on diagonals.
+/// `csr-vector`, whose items wait for each other, took 50 to 130 times as long. If a matrix fits
+/// the caches, 30 to 40 bytes are moved in a nanosecond. Finding rows takes 3 to 18 ns for each
+/// entry and row. A step takes 25 us. An item of `csc` took 0.9 to 3.3 ns for an entry, and most
+/// for random rows.
 const CPU: FormatWeights = FormatWeights {
     csr: 100,
     csr_far: 100,
@@ -190,7 +192,7 @@ const CPU: FormatWeights = FormatWeights {
 };
 
 impl FormatWeights {
-    /// The weights of a kind of device. All kinds except CPUs share those of GPUs.
+    /// Returns the weights of a kind of device. All kinds except CPUs share those of GPUs.
     pub(crate) fn of(kind: DeviceKind) -> &'static Self {
         if kind == DeviceKind::Cpu { &CPU } else { &GPU }
     }

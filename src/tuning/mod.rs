@@ -1,13 +1,13 @@
-//! Tuning: the numbers with which kernels are compiled or launched. Each stage declares its own, in
-//! a file beside it, with one table for each kind of device. A file in the user's configuration
-//! folder may override them.
+//! Tuning: the numbers with which kernels are compiled or launched. Each stage declares its own
+//! numbers in a separate file, with a table for each kind of device. A file in the user's
+//! configuration folder may override the tables.
 //!
-//! No number changes a bit of a result. Numbers decide which work-item computes, never the order in
-//! which terms are added. The numbers of GPUs were measured on an NVIDIA H200, those of CPUs with
-//! PoCL on two cores of a Sapphire Rapids.
+//! No number changes a bit of a result. Numbers determine which work-item computes a value, but
+//! never the order in which terms are added. The numbers of GPUs were measured on an NVIDIA H200,
+//! those of CPUs with PoCL on two cores of a Sapphire Rapids.
 //!
 //! The file is `blockmul/tuning.json` in the configuration folder of the platform (`~/.config` on
-//! Linux), or the one that the environment variable `BLOCKMUL_TUNING` names. `off` means no file.
+//! Linux), or the file that the environment variable `BLOCKMUL_TUNING` names. `off` means no file.
 //! The file gives numbers for kinds of devices, and for devices by a part of their name:
 //!
 //! ```json
@@ -21,11 +21,11 @@
 //! Numbers that the file does not contain keep the value of the table. Opening a device fails if
 //! the file cannot be read, contains an unknown name, or has a number with which no kernel can be
 //! compiled. A stage has a number, and not a constant, if its value differs between kinds of
-//! devices, if `blockmul tune` measures it, or if studies and tests vary it. So names may go from
-//! one version to the next. A file that still has one is refused.
+//! devices, if `blockmul tune` measures it, or if studies and tests vary it. So a name may be
+//! removed from one version to the next. A file that still contains the name is refused.
 //!
-//! [`MethodCosts`] are the costs of the methods of products. They have tables and sections of their
-//! own:
+//! [`MethodCosts`] are the costs of the methods of products. They have separate tables and
+//! sections:
 //!
 //! ```json
 //! {"devices": {"NVIDIA H200": {"costs": {"sort": {"launch_us": 6.0, "product_ps": 5.0}}}}}

@@ -1,6 +1,6 @@
-//! Stages and their numbers. A stage declares the numbers with which its kernels are compiled or
-//! launched by [`numbers`], in a file of its own that names no room but this one. The crate's root
-//! lists the stages.
+//! Stages and their numbers. With [`numbers`] a stage declares the numbers with which its kernels
+//! are compiled or launched. The declaration is in a separate file, which names no room except this
+//! one. The crate's root lists the stages.
 mod bound;
 
 pub(crate) use bound::{Bound, Values, least_of_tile, most_of};
@@ -9,7 +9,7 @@ use super::DeviceKind;
 use crate::{Error, Result, STAGES};
 use std::collections::BTreeMap;
 
-/// Numbers by their names, given in place of those of the tables.
+/// Numbers by their names. They replace those of the tables.
 pub(crate) type GivenNumbers = BTreeMap<String, usize>;
 
 /// The numbers of a stage. [`numbers`] implements it.
@@ -17,19 +17,19 @@ pub(crate) trait StageNumbers: Copy {
     /// The names of the numbers, in their order.
     const NAMES: &'static [&'static str];
 
-    /// The table for a kind of device. All kinds except CPUs share that of GPUs.
+    /// Returns the table for a kind of device. All kinds except CPUs share the table of GPUs.
     fn of(kind: DeviceKind) -> Self;
 
-    /// The number called `name`.
+    /// Returns the number called `name`.
     fn named(&mut self, name: &str) -> Option<&mut usize>;
 
     /// Limits work-groups to at most `most` items.
     fn within(self, most: usize) -> Self;
 
-    /// Every number with its bounds.
+    /// Returns every number with its bounds.
     fn bounds(&self) -> Vec<Bound>;
 
-    /// The table with some numbers replaced. Those of other stages are left out.
+    /// Returns the table with the given numbers of this stage replaced.
     fn with(kind: DeviceKind, given: &GivenNumbers) -> Self {
         let mut numbers = Self::of(kind);
         for (name, &value) in given {
@@ -41,8 +41,8 @@ pub(crate) trait StageNumbers: Copy {
     }
 }
 
-/// Declares the numbers of a stage. Each has a description, the kind of its values, the least and
-/// the most, and the numbers on which these depend:
+/// Declares the numbers of a stage. Each number has a description, the kind of its values, its
+/// least and its largest value, and the names of the numbers on which these bounds depend:
 ///
 /// ```text
 /// numbers! {
@@ -55,7 +55,8 @@ pub(crate) trait StageNumbers: Copy {
 /// }
 /// ```
 ///
-/// Beside it stand two constants, `CPU` and `GPU`: the tables of the two kinds of devices.
+/// The macro needs two constants in the same file, `CPU` and `GPU`: the tables of the two kinds of
+/// devices.
 macro_rules! numbers {
     (
         $(#[$of_all:meta])*
@@ -104,25 +105,25 @@ macro_rules! numbers {
 }
 pub(crate) use numbers;
 
-/// A stage in the list of all.
+/// A stage in the list of all stages.
 pub(crate) struct Stage {
     names: &'static [&'static str],
     bounds: fn(DeviceKind, &GivenNumbers, usize) -> Vec<Bound>,
 }
 
 impl Stage {
-    /// The stage that has these numbers.
+    /// Makes the stage that has these numbers.
     pub const fn of<N: StageNumbers>() -> Self {
         Self { names: N::NAMES, bounds: |kind, given, most| N::with(kind, given).within(most).bounds() }
     }
 }
 
-/// The names of all numbers.
+/// Returns the names of all numbers.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     STAGES.iter().flat_map(|stage| stage.names.iter().copied())
 }
 
-/// The numbers of all stages, with their bounds, for work-groups of at most `most` items.
+/// Returns the numbers of all stages, with their bounds, for work-groups of at most `most` items.
 pub(crate) fn bounds(kind: DeviceKind, given: &GivenNumbers, most: usize) -> Vec<Bound> {
     STAGES.iter().flat_map(|stage| (stage.bounds)(kind, given, most)).collect()
 }

@@ -1,9 +1,9 @@
-//! Tests every number at both of its bounds, half of the numbers at a time: results must keep their
-//! bits.
+//! Tests every number at both of its bounds, with half of the numbers at a bound at a time. The
+//! results must not change a bit.
 //!
-//! Kernels with wrong numbers may end the process, so the test runs in a process of its own. It
-//! prints the numbers before it tries them, so that a crash can be traced, and finds which numbers
-//! change bits together.
+//! Kernels with wrong numbers may end the process, so the test runs in a separate process. It
+//! prints the numbers before it uses them, so that a crash can be traced. It also finds which
+//! numbers change bits only together.
 mod operations;
 
 use super::{DeviceKind, GivenNumbers, bounds, stage::check};
@@ -11,19 +11,19 @@ use crate::{Device, DeviceInfo, Result, device::test_device, generate::Random};
 use operations::all;
 use std::process::Command;
 
-/// The environment variable that is set in the process of the test.
+/// The environment variable that is set in that separate process.
 const ALONE: &str = "BLOCKMUL_TEST_ALONE";
 
-/// Number of rounds. Every number is at its least in one of them, at its most in one, and as in the
-/// table in two.
+/// Number of rounds. Every number has its least value in one round, its largest value in another,
+/// and the value of the table in two.
 const ROUNDS: usize = 4;
 
 /// A set of operations to run.
 struct Trial {
     /// The kind of device. A CPU runs the kernels of GPUs, too.
     kind: DeviceKind,
-    /// Whether only the operations of the sample are run, in every round. Otherwise the others are
-    /// also run, each in every second round.
+    /// Whether only the operations of the sample are run, in every round. Otherwise the other
+    /// operations are also run, each in every second round.
     sampled: bool,
 }
 
@@ -58,7 +58,7 @@ fn in_a_process_of_its_own(test: &str, trial: Trial) {
     assert!(ran.status.success() && said.contains("1 passed"), "{}, the last line first: {last:#?}", ran.status);
 }
 
-/// Sets one number to a bound, or as near to it as the others allow.
+/// Sets one number to a bound, or to the nearest value that the other numbers allow.
 pub(super) fn at_bound(kind: DeviceKind, mut given: GivenNumbers, name: &str, bound: usize) -> GivenNumbers {
     let all = bounds(kind, &given, usize::MAX);
     let before = all.iter().find(|one| one.name == name).unwrap().value;
@@ -76,7 +76,7 @@ pub(super) fn at_bound(kind: DeviceKind, mut given: GivenNumbers, name: &str, bo
 /// Names of numbers, with the bound to which each is set.
 type Ends = Vec<(&'static str, usize)>;
 
-/// Makes [`ROUNDS`] rounds. In each of them half of the numbers are at a bound.
+/// Makes [`ROUNDS`] rounds. In each round half of the numbers are at a bound.
 fn rounds(kind: DeviceKind, random: &mut Random) -> [Ends; ROUNDS] {
     let mut rounds = [const { Vec::new() }; ROUNDS];
     for bound in bounds(kind, &GivenNumbers::new(), usize::MAX) {
@@ -93,9 +93,10 @@ fn rounds(kind: DeviceKind, random: &mut Random) -> [Ends; ROUNDS] {
 }
 
 impl Trial {
-    /// The device with some numbers at a bound.
+    /// Opens the device with some numbers at a bound.
     fn with_ends(&self, info: &DeviceInfo, ends: &[(&'static str, usize)]) -> Result<Device> {
-        // Small products are computed by kernels, not by the host.
+        // With this number, kernels also compute small products, which the host would otherwise
+        // compute.
         let first = GivenNumbers::from([("host_entries".to_owned(), 0)]);
         let given = ends.iter().fold(first, |given, &(name, bound)| at_bound(self.kind, given, name, bound));
         let kind = if self.kind == DeviceKind::Cpu { "cpu" } else { "gpu" };

@@ -2,11 +2,12 @@
 // gaps.
 // Host: src/apply/spmm/by_rows.rs
 //
-//   One work-group per tile of TILE_ROWS x TILE_COLS elements: neighbours read down a column, then
-//   write along a row. Groups that follow one another go down the same columns. A group of one item
-//   needs no local memory; it goes down a few columns at a time.
+//   One work-group copies a tile of TILE_ROWS x TILE_COLS elements. Neighbouring items read down a
+//   column, then write along a row. Work-groups with consecutive numbers take tiles one below the
+//   other, in the same columns. A work-group of one item needs no local memory. It copies a few
+//   columns at a time.
 //
-//   in   columns[]        `leading` apart
+//   in   columns[]        columns `leading` elements apart
 //   out  by_rows[rows * cols]   past the caches if `past`
 #if !defined(TILE_ROWS) || !defined(TILE_COLS)
 #error "TILE_ROWS, TILE_COLS: see src/apply/spmm/by_rows.rs"
@@ -36,7 +37,8 @@ KERNEL copy_by_rows(global const ELEMENT* restrict columns, global ELEMENT* rest
                 STORE(LOAD(columns, (ulong)j * leading + i), by_rows, (ulong)i * cols + j);
     }
 #else
-    // One row more, so that items of a column use different banks.
+    // Columns of the tile are one element longer, so that the elements of a row are in different
+    // banks.
     local ARITHMETIC tile[TILE_COLS * (TILE_ROWS + 1)];
     for (uint at = get_local_id(0); at < TILE_ROWS * TILE_COLS; at += GROUP_SIZE) {
         const uint i = at % TILE_ROWS, j = at / TILE_ROWS;

@@ -2,20 +2,21 @@
 // (GCOO).
 // Host: src/apply/spmm/stored/{from_dense,from_matrix,compressed,to_dense}.rs
 //
-//   count_dense  one work-item per group of LINES lines and chunk of CHUNK places across them
+//   count_dense  one work-item per group of LINES lines and chunk of CHUNK places. A place is an
+//                index in a line
 //   fill_dense   one work-item per group and chunk
-//   count_rows   one work-group per chunk, for lines whose elements follow one another
-//   fill_rows    one work-group per chunk, for lines whose elements follow one another
+//   count_rows   one work-group per chunk, for lines whose elements are neighbours in memory
+//   fill_rows    one work-group per chunk, for lines whose elements are neighbours in memory
 //   split        one work-item per entry
 //   gather       one work-item per entry
-//   count_lines  one work-item per line, and one more
-//   group_starts one work-item per group, and one more
+//   count_lines  lines + 1 work-items
+//   group_starts groups + 1 work-items
 //   spread       one work-item per element of the entries
 //
 //   in   d[]                      element (line, place) at line * d_line + place * d_place
 //   out  counts[groups * chunks + 1]   nonzero elements of each chunk; after a scan, those of the
 //                                 chunks before it
-//   out  group_ptr[groups + 1]    entries of all groups before each
+//   out  group_ptr[groups + 1]    number of entries before each group
 //   out  g_other[nnz]  g_line[nnz]   as in gcoo.cl
 //   out  values[nnz]
 //   out  line_of[nnz]             line of each entry
@@ -25,8 +26,8 @@
 //   out  group_len[groups]        entries of each group
 //   in   row[nnz]  col[nnz]       coordinates of entries, blocks of `area` elements column-major
 //   in out  dense[]               zeros before; element (row, col) at row * d_row + col * d_col
-//   in out  found[2]              zeros before; number of different places in all groups, and of
-//                                 entries in the longest line
+//   in out  found[2]              zeros before; number of different places, summed over the groups,
+//                                 and number of entries of the longest line
 //
 // count_dense reads down the lines of neighbouring groups if lines are neighbours in memory (d_line
 // is 1). In fill_rows each item counts the elements of its places. A scan of these counts gives the
@@ -34,13 +35,14 @@
 #if !defined(LINES) || !defined(CHUNK)
 #error "LINES, CHUNK: see src/apply/spmm/stored.rs"
 #endif
-// Number of places of an item in count_rows and fill_rows. Its counts have 16 bits each.
+// Each item of count_rows and fill_rows takes this many places. It counts their elements in 16 bits
+// each.
 #define ROUNDS 4
 #define SAME 0x80
 
-// The group and the chunk with number `id`, if each group has `chunks` chunks. Chunks of a group
-// follow one another; with `lines_first` groups do. The number after the last gives the first chunk
-// after the last group.
+// Returns the group and the chunk with number `id`. Each group has `chunks` chunks. Consecutive
+// numbers are chunks of one group, or with `lines_first` the same chunk of consecutive groups. The
+// number after the last returns the first chunk after the last group.
 ulong2 chunk_of(ulong id, ulong groups, ulong chunks, uint lines_first)
 {
     if (id >= groups * chunks)
@@ -48,7 +50,7 @@ ulong2 chunk_of(ulong id, ulong groups, ulong chunks, uint lines_first)
     return lines_first ? (ulong2)(id % groups, id / groups) : (ulong2)(id / chunks, id % chunks);
 }
 
-// Number of chunks of a group, at least one.
+// Returns the number of chunks of a group, at least one.
 #define CHUNKS(across) ((max((across), 1u) + (ulong)(CHUNK - 1)) / CHUNK)
 
 KERNEL count_dense(global const ELEMENT* restrict d, global ulong* restrict counts, uint lines, uint across, ulong d_line,
@@ -125,7 +127,7 @@ KERNEL count_rows(global const ELEMENT* restrict d, global ulong* restrict count
     ulong count = 0;
     for (uint round = 0; round < ROUNDS; ++round)
         count += (total >> (16 * round)) & 0xffff;
-    counts[get_group_id(0)] = count; // the same by every item
+    counts[get_group_id(0)] = count; // every item writes the same number
 }
 
 KERNEL fill_rows(global const ELEMENT* restrict d, global const ulong* restrict counts, global uint* restrict group_ptr,
@@ -139,7 +141,7 @@ KERNEL fill_rows(global const ELEMENT* restrict d, global const ulong* restrict 
     ulong total, to = counts[get_group_id(0)];
     const ulong before = scan_rounds(bits_of_rounds(bits, d, first, begin, lines, across, d_line), shared, &total);
     if (of.y == 0)
-        group_ptr[of.x] = (uint)to; // the same by every item
+        group_ptr[of.x] = (uint)to; // every item writes the same number
     WRITTEN_OUT
     for (uint round = 0; round < ROUNDS; ++round) {
         const uint place = begin + round * GROUP_SIZE + (uint)get_local_id(0);
@@ -192,7 +194,7 @@ KERNEL count_lines(global const uint* restrict group_ptr, global const uchar* re
         if (line % LINES == 0)
             group_len[group] = end - begin;
         else
-            places = 0; // the first line's item counts them
+            places = 0; // the item of the group's first line counts the places
     }
     if (line <= lines)
         line_len[line] = count;

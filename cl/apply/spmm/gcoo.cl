@@ -1,6 +1,6 @@
-// gcoo: groups lines (rows or columns) and sorts the entries of each group, but for long lines, by
-// `other`, their index within a line (Shi, Wang, Chu 2020, section III). Entries with equal places
-// follow one another in the order of their lines.
+// gcoo: sorts the entries of each group of lines (rows or columns) by `other`, their index within a
+// line (Shi, Wang, Chu 2020, section III). This index is also called the place. Long lines are left
+// out. Entries with equal places are stored in the order of their lines.
 // Host: src/apply/spmm/gcoo.rs
 //
 //   place_entries  one work-item per ITEMS entries, and one per group
@@ -34,7 +34,7 @@
 #define SOURCE(entry) (entry)
 #endif
 
-// Number of entries of the lines first..last that are long, or of those that are not.
+// Returns the number of entries of the long lines from `first` to `last`, or of the other lines.
 uint entries_of(global const uint* restrict line_ptr, uint first, uint last, bool of_long)
 {
     uint entries = 0;
@@ -45,7 +45,7 @@ uint entries_of(global const uint* restrict line_ptr, uint first, uint last, boo
     return entries;
 }
 
-// Number of entries of a group before those of its long line `line`.
+// Returns the number of entries of the group that are stored before those of its long line `line`.
 uint before_long(global const uint* restrict line_ptr, uint first, uint line, uint lines)
 {
     return entries_of(line_ptr, first, min(first + LINES, lines), false) + entries_of(line_ptr, first, line, true);
@@ -58,7 +58,7 @@ KERNEL place_entries(global const uint* restrict line_ptr, global const uint* re
     local uint of_work_group, ends[2];
     if (get_local_id(0) == 0)
         of_work_group = 0;
-    // The lines of the group's first and last entry. Each item searches between them.
+    // Finds the lines of the work-group's first and last entry. Each item searches between them.
     for (uint i = get_local_id(0); i < 2; i += GROUP_SIZE) {
         const ulong at = (get_group_id(0) + i) * (ulong)GROUP_SIZE * ITEMS - i;
         ends[i] = nnz > 0 ? column_of(line_ptr, lines, (uint)min(at, (ulong)(nnz - 1))) : 0;
@@ -83,8 +83,8 @@ KERNEL place_entries(global const uint* restrict line_ptr, global const uint* re
             }
             continue;
         }
-        // For each other line: the number of entries before the place, up to at[i], and the end of
-        // the search.
+        // at[i] becomes the first entry of line i at or after the place. The search in that line
+        // ends at until[i].
         uint at[LINES], until[LINES], before = start + (entry - line_ptr[line]);
         WRITTEN_OUT
         for (uint i = 0; i < LINES; ++i) {

@@ -6,39 +6,41 @@
 //   in      line_ptr[lines + 1]  group_len[groups]  g_other[nnz]  g_line[nnz]  g_source[nnz]
 //                                as in gcoo.cl; g_source is read only if THROUGH
 //   in      values[nnz * stride] blocks of SIDE lines with DEPTH elements each
-//   in      d[]                  by rows, d_leading apart
-//   in out  c[]                  c_leading apart; rows of long lines are not changed
+//   in      d[]                  by rows, rows d_leading apart
+//   in out  c[]                  rows or columns c_leading apart; rows of long lines are not
+//                                changed
 //
 // The items of a slot stage the next STAGED entries of their group in local memory, and then take
-// each of them in turn. Each row of D is loaded once for all entries of a group that meet it. The
-// rows of blocks deeper than AHEAD are loaded for each entry. An item keeps a sum for each line of
-// the group, in blocks for HELD lines of each block at once. Entries of a line come in ascending
-// order, in a block too, so a sum has the bits of the line by itself. Lines of more than LONG
-// entries are in pieces, which staged.cl or lines.cl adds.
+// each of them in turn. Each row of D is loaded once for all entries of the group that are
+// multiplied by it. If blocks are deeper than AHEAD, their rows of D are loaded for each entry. An
+// item keeps a sum for each line of the group; for blocks it keeps HELD of the lines of each block
+// at once. The entries of a line are added in ascending order, and so are the elements of a block.
+// So a sum has the same bits as if the line was computed alone. Lines of more than LONG entries are
+// cut into pieces, which staged.cl or lines.cl adds.
 #if !defined(LINES) || !defined(STAGED) || !defined(VALUES_STAGED) || !defined(LONG) || !defined(THROUGH) || !defined(SIDE) || \
     !defined(DEPTH) || !defined(ACROSS) || !defined(HELD)
 #error "LINES, STAGED, VALUES_STAGED, LONG, THROUGH, SIDE, DEPTH, ACROSS, HELD: see src/apply/spmm/groups.rs"
 #endif
 #define SAME 0x80
-// One entry more than a slot stages, so that slots begin in different banks.
+// A slot's staged entries take one place more than STAGED, so that slots begin in different banks.
 #define ROOM (STAGED + 1)
-// The line of staged entries after the end of the group. No sum takes them.
+// Staged entries after the end of the group have this line. They are added to no sum.
 #define NO_LINE 0x7f
 #define AREA (SIDE * DEPTH)
 
-// The index of an entry's block, and the place in the block of element k of a line.
+// NUMBER_OF is the index of an entry's block, and AT the place in the block of element k of a line.
 #if THROUGH
 #define NUMBER_OF(entry) g_source[entry]
 #else
 #define NUMBER_OF(entry) (entry)
 #endif
 #define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))
-// Number of passes in which the rows of D of a block are loaded before their terms are added: at
-// most AHEAD rows each, about equally many.
+// The rows of D of a block are loaded in this many passes, before their terms are added. The
+// passes have about equally many rows, at most AHEAD each.
 #define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
 #define PANEL ((DEPTH + PANELS - 1) / PANELS)
 
-// Element k of a line of the entry staged at `at`.
+// VALUE is element k of a line of the entry that is staged at `at`.
 #if VALUES_STAGED
 #define VALUE(at, line, k) held_value[(at)*AREA + AT(line, k)]
 #else
@@ -63,7 +65,7 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
     const uint group = task.x, from = column + task.y * share, to = min(from + share, column + columns);
     const bool works = group < groups;
     const uint begin = works ? line_ptr[group * LINES] : 0, entries = works ? group_len[group] : 0;
-    // All slots take as many rounds as the longest of their groups needs.
+    // All slots take as many rounds as the slot with the longest group.
     uint most = 0;
     for (uint i = 0; i < SLOTS; ++i) {
         const uint of_slot = task_of(first_id + i, groups, shares, shares_last).x;
@@ -90,7 +92,7 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
 #endif
         AS_WRITTEN
         for (uint done = 0; done < most; done += STAGED) {
-            GROUP_BARRIER; // every read of the round before
+            GROUP_BARRIER; // the staged arrays are read before the next round overwrites them
             for (uint i = LANE; i < STAGED; i += LANES) {
                 const bool is = done + i < entries;
                 const uint entry = begin + done + i;
@@ -188,7 +190,7 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
             for (uint h = 0; h < HELD; ++h) {
                 WRITTEN_OUT
                 for (uint v = 0; v < VECTORS; ++v) {
-                    // Other items have the columns after the last.
+                    // The vectors of the other items lie beyond the last column.
                     if (of_line <= LONG && number + h < SIDE && first + (v * LANES + LANE) * VEC < to)
                         place_vector(of_line > 0 ? sum[(l * HELD + h) * VECTORS + v] : SPREAD(EMPTY),
                                      line * SIDE + number + h, COLUMN(v, first, to), alpha, beta, C);

@@ -1,54 +1,56 @@
-// lines: C = alpha * A * D + beta * C. Each line of A is added by one slot. A line is a row of
-// op(A), or a row of blocks.
+// lines: C = alpha * A * D + beta * C. One slot adds each line of A. A line is a row of op(A), or a
+// row of blocks.
 // Host: src/apply/spmm/lines.rs, block_tiles.rs
 //
 //   sum_lines  one slot of LANES work-items per task and share of the columns of D. A task is a
 //              piece of a long line, or a tile of lines
-//   sum_block_tiles  one work-group for as many lines of blocks as it has slots, without long ones,
-//              and share of the columns. C is by columns, and neighbours write down a column
+//   sum_block_tiles  one work-group per tile of SLOTS lines of blocks and share of the columns.
+//              Long lines are left out. C is stored by columns, and neighbours write down a column
 //   add_parts  one work-item per column and scalar line of each line that is cut
 //
 //   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]
 //                                  as in cl/vector/lines.cl; lines of more than LONG entries are
-//                                  in pieces
-//   in      other[nnz]             the row of D that an entry is multiplied with, in blocks
+//                                  cut into pieces
+//   in      other[nnz]             the row of blocks of D by which an entry is multiplied
 //   in      source[nnz]            index of each entry in the values; read only if THROUGH
 //   in      values[nnz * stride]   blocks of SIDE lines with DEPTH elements each
-//   in      d[]                    by rows, d_leading apart
+//   in      d[]                    by rows, rows d_leading apart
 //   in out  parts[parts * SIDE * columns]   sums of the pieces of lines that are cut
-//   in out  c[]                    c_leading apart
+//   in out  c[]                    rows or columns c_leading apart
 //
-// The terms of a line are added in the order of its entries, in a block in ascending order. So each
-// column has the bits of A times that column of D. An item adds HELD lines of a block at once, and
-// loads AHEAD rows of D, of several entries or of a block, before it adds their terms. On a GPU
-// staged.cl adds lines of scalars.
+// The terms of a line are added in the order of its entries, and those of a block in ascending
+// order. So each column has the same bits as A times that column of D alone. An item adds HELD
+// lines of a block at once. It loads AHEAD rows of D, for several entries or for one block, before
+// it adds their terms. On a GPU staged.cl adds lines of scalars.
 #if !defined(THROUGH) || !defined(LONG) || !defined(SIDE) || !defined(DEPTH) || !defined(ACROSS) || !defined(HELD) || !defined(TILED) || \
     !defined(KEPT_ROWS)
 #error "THROUGH, LONG, SIDE, DEPTH, ACROSS, HELD, TILED, KEPT_ROWS: see src/apply/spmm/lines.rs"
 #endif
 #define WHOLE 0xffffffffu
 
-// The first element of the block of an entry, and the place in it of element k of a line.
+// BLOCK_OF is the first element of an entry's block, and AT the place in the block of element k of
+// a line.
 #if !THROUGH
 #define BLOCK_OF(place) ((ulong)(place)*stride)
 #else
 #define BLOCK_OF(place) ((ulong)source[place] * stride)
 #endif
-// Number of passes in which the rows of D of a block are loaded before their terms are added: at
-// most AHEAD rows each, about equally many.
+// The rows of D of a block are loaded in this many passes, before their terms are added. The
+// passes have about equally many rows, at most AHEAD each.
 #define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
 #define PANEL ((DEPTH + PANELS - 1) / PANELS)
 #define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))
 
 // Sums the terms of the entries begin to end for HELD lines of a block, from line `number` on.
-// Lines after the last are computed as the last.
+// Numbers beyond the block's last line compute that line again.
 void sum_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint column_end, ENTRIES_OF, OPERANDS_OF)
 {
     WRITTEN_OUT
     for (uint i = 0; i < HELD * VECTORS; ++i)
         sum[i] = SPREAD(begin < end ? IDENTITY : EMPTY);
 #if SIDE == 1 && DEPTH == 1
-    // Counted from the first entry: the number of an entry after the last may not fit 32 bits.
+    // Entries are counted from the first one, because the index of an entry after the last may not
+    // fit 32 bits.
     const uint count = end - begin;
     AS_WRITTEN
     for (uint done = 0; done < count; done += AHEAD) {
@@ -107,7 +109,7 @@ void sum_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint 
 #endif
 }
 
-// On a CPU a C by columns is written from the sums of several neighbouring lines.
+// On a CPU, a C that is stored by columns is written from the sums of several neighbouring lines.
 #if GROUP_SIZE == 1 && C_BY_COLUMNS && WIDTH % 8 == 0 && !ELEMENT_IS_HALF
 #define HOLDS 1
 #define HELD_LINES ((KEPT_ROWS + SIDE - 1) / SIDE)
@@ -136,7 +138,7 @@ void place_columns(const ARITHMETIC* held, uint row, uint row_end, uint first, u
     }
 }
 
-// Adds the lines that are not in pieces.
+// Adds the lines that are not cut into pieces.
 void sum_columns(uint line, uint line_end, uint from, uint to, uint past, ENTRIES_OF, OPERANDS_OF, C_OF)
 {
     ARITHMETIC held[HELD_LINES * SIDE * WIDTH];
@@ -163,7 +165,7 @@ void sum_columns(uint line, uint line_end, uint from, uint to, uint past, ENTRIE
             }
             place_columns(held, line * SIDE, end * SIDE, first, past, alpha, beta, C);
         }
-        line = end < most ? end + 1 : end; // one that ends them is in pieces
+        line = end < most ? end + 1 : end; // the loop above stopped at a long line: it is in pieces
     }
 }
 #else
@@ -196,7 +198,7 @@ KERNEL sum_lines(ENTRIES_OF, OPERANDS_OF, C_OF, global const uint* restrict tile
         if (task >= pieces) {
             begin = end, end = line_ptr[line + 1];
             if (end - begin > LONG)
-                continue; // it is in pieces
+                continue; // the line is in pieces
         }
         for (uint first = from; first < to; first += WIDTH) {
             for (uint number = 0; number < SIDE; number += HELD) {
@@ -227,7 +229,7 @@ KERNEL sum_lines(ENTRIES_OF, OPERANDS_OF, C_OF, global const uint* restrict tile
 #if TILED
 KERNEL sum_block_tiles(ENTRIES_OF, OPERANDS_OF, C_OF, uint lines, uint columns, uint shares_last)
 {
-    // One more, so that neighbouring columns use different banks.
+    // Columns are one element longer, so that neighbouring columns use different banks.
     local ARITHMETIC held[WIDTH * (SLOTS * SIDE + 1)];
     const uint shares = (columns + WIDTH - 1) / WIDTH, slot = get_local_id(0) / LANES;
     const uint2 task = task_of(get_group_id(0), (lines + SLOTS - 1) / SLOTS, shares, shares_last);
@@ -254,7 +256,7 @@ KERNEL sum_block_tiles(ENTRIES_OF, OPERANDS_OF, C_OF, uint lines, uint columns, 
             }
         }
     }
-    GROUP_BARRIER; // the sums of all slots
+    GROUP_BARRIER; // held[] is written before other items read it
     AS_WRITTEN
     for (uint at = get_local_id(0); at < WIDTH * SLOTS * SIDE; at += GROUP_SIZE) {
         const uint in_tile = at % (SLOTS * SIDE), col = at / (SLOTS * SIDE), of_line = tile + in_tile / SIDE;

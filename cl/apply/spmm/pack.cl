@@ -9,7 +9,7 @@
 #error "THROUGH, AREA, TURNED: see src/apply/spmm/pack.rs"
 #endif
 
-// The index in the values' block of element `at` of a packed block.
+// ELEMENT_OF is the place, in a block of the values, of element `at` of a packed block.
 #if TURNED
 #define ELEMENT_OF(at) ((at) % TURNED * (AREA / TURNED) + (at) / TURNED)
 #else

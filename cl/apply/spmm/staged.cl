@@ -1,27 +1,28 @@
-// staged: C = alpha * A * D + beta * C for lines of scalars on a GPU, each by one slot. The items
-// of a slot stage the entries of its line in local memory, so that rows of D are loaded without
-// waiting for their indices.
+// staged: C = alpha * A * D + beta * C for lines of scalars on a GPU. One slot computes each line.
+// The items of a slot stage the entries of its line in local memory, so that rows of D are loaded
+// without waiting for their indices.
 // Host: src/apply/spmm/staged.rs
 //
-//   sum_staged  if PIECES, first `piece_groups` work-groups for pieces of long lines, with one slot
-//               of PIECE_LANES items per piece and share of the columns of D. Then one work-group
-//               per tile and share of the columns of D; a tile has `taken` lines for each slot
+//   sum_staged  If PIECES, the first `piece_groups` work-groups compute pieces of long lines, with
+//               one slot of PIECE_LANES items per piece and share of the columns of D. After them,
+//               one work-group per tile and share computes `taken` lines for each slot
 //
 //   in      line_ptr[lines + 1]  piece[pieces]   as in cl/vector/lines.cl; lines of more than LONG
 //                                  entries are in pieces
-//   in      other[nnz]             the row of D that an entry is multiplied with
+//   in      other[nnz]             the row of D by which an entry is multiplied
 //   in      source[nnz]            index of each entry in the values; read only if THROUGH
 //   in      values[nnz * stride]
-//   in      d[]                    by rows, d_leading apart
+//   in      d[]                    by rows, rows d_leading apart
 //   in out  parts[parts * columns]   sums of the pieces of lines that are cut
-//   in out  c[]                    c_leading apart
+//   in out  c[]                    rows or columns c_leading apart
 //
-// Pieces come first, so that none runs alone at the end. The slots of a warp, or of a group without
-// WARPS, take rounds together, as many as the longest of their lines needs. While items add the
-// terms of staged entries, they load the next entries. AHEAD rows of D, or PIECE_AHEAD for a piece,
-// are loaded before their terms are added. The terms of a line are added in the order of its
-// entries, so that each column has the bits of A times that column of D. If C is by columns, the
-// sums of a tile go through local memory, and neighbours write down a column.
+// Pieces come first, so that none runs alone at the end. The slots of a warp take rounds together,
+// as many as the longest of their lines needs. Without WARPS all slots of the work-group do so.
+// While items add the terms of staged entries, they load the next entries. AHEAD rows of D, or
+// PIECE_AHEAD for a piece, are loaded before their terms are added. The terms of a line are added
+// in the order of its entries, so that each column has the same bits as A times that column of D
+// alone. If C is stored by columns, the sums of a tile go through local memory, and neighbours
+// write down a column.
 #if !defined(THROUGH) || !defined(LONG) || !defined(STAGED) || !defined(PIECES) || !defined(WARPS)
 #error "THROUGH, LONG, STAGED, PIECES, WARPS: see src/apply/spmm/staged.rs"
 #endif
@@ -38,7 +39,8 @@
 #define STEP_BARRIER GROUP_BARRIER
 #endif
 #define STEP_SLOTS (STEP / LANES)
-// A multiple of 16 bytes, so that several are read at once, and slots begin in different banks.
+// The staged entries of a slot take a multiple of 16 bytes, so that several are read at once. They
+// take at least one place more than needed, so that slots begin in different banks.
 #define ROOM_OF(staged) (((staged) + 3) / 4 * 4 + 4)
 #define ROOM ROOM_OF(STAGED)
 #define PIECE_ROOM ROOM_OF(PIECE_STAGED)
@@ -55,8 +57,8 @@
 #define VALUE_OF(place) ((ARITHMETIC)LOAD(values, (ulong)(place) * stride))
 #endif
 
-// Loads this item's share of `staged` entries from entry `done` on. Each of `lanes` items takes one
-// in turn. `staged` and `lanes` are constants.
+// Loads this item's share of `staged` entries from entry `done` on. The entries are dealt to
+// `lanes` items in turn. `staged` and `lanes` are constants.
 void fetch(uint* row, ARITHMETIC* value, uint staged, uint lanes, uint begin, uint entries, uint done,
            ENTRIES_OF, OPERANDS_OF)
 {
@@ -74,7 +76,7 @@ void fetch(uint* row, ARITHMETIC* value, uint staged, uint lanes, uint begin, ui
 // Writes the entries that fetch has loaded to local memory.
 void hold(const uint* row, const ARITHMETIC* value, uint staged, uint lanes, local uint* held_row, local ARITHMETIC* held_value)
 {
-    STEP_BARRIER; // every read of the round before
+    STEP_BARRIER; // the staged arrays are read before they are overwritten
     WRITTEN_OUT
     for (uint i = 0; i < (staged + lanes - 1) / lanes; ++i) {
         const uint at = i * lanes + get_local_id(0) % lanes;
@@ -111,8 +113,8 @@ void add_staged(VECTOR* sum, uint count, uint first, uint column_end, local cons
     }
 }
 
-// Adds the terms of `entries` entries from `begin` to the sums. `most` is equal for all slots that
-// take rounds together, and at least `entries`.
+// Adds the terms of `entries` entries from `begin` on to the sums. `most` is at least `entries`,
+// and equal for all slots that take rounds together.
 void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uint column_end, local uint* held_row,
                local ARITHMETIC* held_value, ENTRIES_OF, OPERANDS_OF)
 {
@@ -126,7 +128,8 @@ void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uin
         const uint staged = min((uint)STAGED, max(entries, done) - done);
         AS_WRITTEN
         for (uint next = 0; next < staged; next += AHEAD) {
-            // There are no conditions here, so that loads follow one another.
+            // The calls contain no conditions in the full case, so that their loads are issued one
+            // after another.
             if (next + AHEAD <= staged)
                 add_staged(sum, AHEAD, first, column_end, held_row + next, held_value + next, d, d_leading);
             else
@@ -135,7 +138,7 @@ void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uin
     }
 }
 
-// Sums the lines of tile and share `number`. `held_sum` is for C by columns.
+// Adds the lines of tile and share `number`. `held_sum` is used only if C is stored by columns.
 void sum_tile(uint number, uint lines, uint taken, uint columns, uint shares_last, local uint* held_row,
               local ARITHMETIC* held_value, local ARITHMETIC* held_sum, ENTRIES_OF, OPERANDS_OF, C_OF)
 {
@@ -168,7 +171,7 @@ void sum_tile(uint number, uint lines, uint taken, uint columns, uint shares_las
         WRITTEN_OUT
         for (uint v = 0; v < VECTORS; ++v) {
             const uint col = (v * LANES + LANE) * VEC;
-            if (works && first + col < to) { // other items have the columns behind the last
+            if (works && first + col < to) { // the other items' vectors lie beyond the last column
 #if C_BY_COLUMNS
                 ARITHMETIC one[VEC];
                 PUT(sum[v], one, 0);
@@ -182,7 +185,7 @@ void sum_tile(uint number, uint lines, uint taken, uint columns, uint shares_las
         }
     }
 #if C_BY_COLUMNS
-    GROUP_BARRIER; // the sums of all slots
+    GROUP_BARRIER; // held_sum[] is written before other items read it
     AS_WRITTEN
     for (uint at = get_local_id(0); at < WIDTH * TILE; at += GROUP_SIZE) {
         const uint in_tile = at % TILE, col = at / TILE, line = tile + in_tile;
@@ -211,8 +214,8 @@ void add_ahead(ARITHMETIC* sum, uint count, uint col, local const uint* row, loc
     }
 }
 
-// Sums the pieces of a work-group. An item of a slot has one column, because the time of the
-// longest piece is that of its rounds.
+// Adds the pieces of a work-group. An item of a slot has one column only, because the longest piece
+// determines the time.
 void sum_pieces(global const uint4* restrict piece, global ARITHMETIC* restrict parts, uint pieces, uint columns, uint shares_last,
                 local uint* held_row, local ARITHMETIC* held_value, ENTRIES_OF, OPERANDS_OF, C_OF)
 {
@@ -265,7 +268,7 @@ KERNEL sum_staged(ENTRIES_OF, OPERANDS_OF, C_OF, global const uint4* restrict pi
     local uint held_row[HELD_ENTRIES] __attribute__((aligned(16)));
     local ARITHMETIC held_value[HELD_ENTRIES] __attribute__((aligned(16)));
 #if C_BY_COLUMNS
-    // One more, so that neighbouring columns use different banks.
+    // Columns are one element longer, so that neighbouring columns use different banks.
     local ARITHMETIC held_sum[WIDTH * (TILE + 1)];
 #else
     local ARITHMETIC* held_sum = held_value;

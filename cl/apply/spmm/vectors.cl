@@ -1,6 +1,6 @@
-// vectors: the division of the columns of D among work-items, and loads and stores of VEC
-// neighbouring elements, for products of sparse and dense matrices. It comes before each of their
-// kernels, and after turn.cl.
+// vectors: divides the columns of D among work-items, and loads and stores VEC neighbouring
+// elements, for products of sparse and dense matrices. Each of their kernels comes after this file,
+// and after turn.cl.
 // Host: src/apply/spmm/tuning.rs
 //
 // A slot is LANES neighbouring work-items. They hold WIDTH columns of D at once: each item has
@@ -49,14 +49,14 @@
 #endif
 #endif
 
-// The first column of an item's vector `number`, counted from column `first`. If there are too few
-// columns, it is one that exists, which is then computed twice.
+// COLUMN is the first column of an item's vector `number`, counted from column `first`. If there
+// are too few columns, it is an existing column, which is then computed twice.
 #define COLUMN(number, first, end) min((first) + ((number)*LANES + LANE) * VEC, (end)-VEC)
 #define LANE ((uint)get_local_id(0) % LANES)
 
-// The task and the share of columns with number `id`. The shares of a task follow one another. With
-// `shares_last` the tasks of a share follow one another, so that a cache keeps the part of D that
-// they have in common. After the last number the task is out of range.
+// Returns the task and the share of columns with number `id`. Consecutive numbers are shares of one
+// task, or with `shares_last` tasks of one share, so that a cache keeps the part of D that these
+// tasks read. After the last number the task is out of range.
 uint2 task_of(uint id, uint tasks, uint shares, uint shares_last)
 {
     if (!shares_last)
@@ -64,7 +64,7 @@ uint2 task_of(uint id, uint tasks, uint shares, uint shares_last)
     return id < tasks * shares ? (uint2)(id % tasks, id / tasks) : (uint2)(tasks, 0);
 }
 
-// Does as place_sum for the columns from `col` on of a row of C.
+// Writes the columns of a row of C from `col` on, as place_sum writes one element.
 void place_vector(VECTOR sum, uint row, uint col, ARITHMETIC alpha, ARITHMETIC beta, C_OF)
 {
 #if VEC == 1

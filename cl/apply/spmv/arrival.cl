@@ -1,15 +1,15 @@
-// arrival: adds to a sum that several work-items add to, in the order in which they arrive. It
-// comes after ptx.cl.
+// arrival: adds a term to a sum to which several work-items add, in the order in which they arrive.
+// It comes after ptx.cl.
 // Host: src/apply/spmv/arrival.rs
 //
-// OpenCL C 1.2 cannot add floating-point numbers atomically. So an item exchanges the sum for a new
-// one, if no other item has changed it. NVIDIA GPUs that have CACHE_HINTS add in global memory,
-// many at once. WIDE is 1 if a sum has 64 bits, FLOATING if floating-point numbers are added. If
-// ARRIVAL is 0, there are no such sums.
+// OpenCL C 1.2 cannot add floating-point numbers atomically. So an item replaces the sum by a new
+// one if no other item has changed it since. NVIDIA GPUs that have CACHE_HINTS have an instruction
+// that adds in global memory. WIDE is 1 if a sum has 64 bits, FLOATING if floating-point numbers
+// are added. If ARRIVAL is 0, there are no such sums.
 //
-// Every interleaving gives a correct sum, whatever is read at first. If the value read was not the
-// sum, the exchange fails and returns the sum. So reading an older sum, or two halves of different
-// sums, only costs another turn.
+// Every interleaving gives a correct sum, whatever value is read at first. If that value is not the
+// current sum, the exchange fails and returns the current sum. So an old sum, or halves of two
+// different sums, only cost another turn.
 #if !defined(ARRIVAL)
 #error "ARRIVAL: see src/apply/spmv/arrival.rs"
 #endif
@@ -30,7 +30,7 @@
 #define AS_(word) as_##word
 #define AS(word) AS_(word)
 
-// Defines name(sum, term) for sums in an address space, by exchange.
+// Defines name(sum, term), which adds by exchange to sums in the address space SPACE.
 #define ADDS_ON_ARRIVAL(name, SPACE)                                                                                  \
     void name(SPACE ARITHMETIC* sum, ARITHMETIC term)                                                                 \
     {                                                                                                                 \
@@ -42,7 +42,7 @@
         }                                                                                                             \
     }
 
-// This is for sums in global memory.
+// add_on_arrival adds to sums in global memory.
 #if FLOATING && CACHE_HINTS
 void add_on_arrival(global ARITHMETIC* sum, ARITHMETIC term)
 {

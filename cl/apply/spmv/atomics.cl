@@ -7,8 +7,8 @@
 //                executions
 //   start_sums   one work-item per row
 //   add_entries  one work-item per SHARE entries that are listed with their rows
-//   add_parts    one work-item per row and per SHARE entries, whichever are more: adds the row's
-//                padded head, then the entries, as in listing 8
+//   add_parts    one work-item per row or per SHARE entries, whichever are more: adds the row's
+//                padded head, then the SHARE entries, as in listing 8
 //   finish_sums  one work-item per row
 //
 //   in      row_ptr[rows + 1]  tail_ptr[lines + 1]  tail_row[lines]

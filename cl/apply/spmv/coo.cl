@@ -2,16 +2,17 @@
 // Host: src/apply/spmv/coo.rs
 //
 //   sum_tiles   one work-group per tile of TILE entries
-//   join_tiles  one work-item per tile: adds the row that begins in it and continues in others
+//   join_tiles  one work-item per tile: completes the row that begins in it and continues in the
+//               next
 //
 //   in      row[nnz]  col[nnz]  source[nnz]   see listed.cl, values.cl
 //   in      values[nnz * stride]  x[columns]
 //   in out  y[rows]
-//   out     parts[2 * tiles]  the sum of a tile's first row, if it begins before the tile, and that
-//                             of its last row, if it begins in the tile and continues
+//   out     parts[2 * tiles]  the sum of a tile's first row if that row begins before the tile, and
+//                             the sum of its last row if that row begins in the tile and continues
 //
-// The terms of a row in a tile are added in ascending order, then these sums left to right. Tiles
-// begin at multiples of TILE entries on every device.
+// In a tile the terms of a row are added in ascending order. The sums of the tiles are then added
+// from left to right. Tiles begin at multiples of TILE entries on every device.
 #if !defined(TILE)
 #error "TILE: see src/apply/spmv/coo.rs"
 #endif

@@ -1,12 +1,12 @@
-// csc: y = alpha * A * x + beta * y for compressed columns. One work-item, alone in its group, adds
-// a share of the rows.
+// csc: y = alpha * A * x + beta * y for compressed columns. Each work-group is one work-item, which
+// adds a share of the rows.
 // Host: src/apply/spmv/csc.rs
 //
 //   in      col_ptr[columns + 1]  row_idx[nnz]  source[nnz]   see values.cl
 //   in      values[nnz * stride]  x[columns]
 //           terms[rows]   number of terms of each row so far
 //           part[rows]    the sum of the terms since the last cut
-//           whole[rows]   the sum of the pieces before it; unused for rows of one piece
+//           whole[rows]   the sum of the pieces before that cut; unused for rows of one piece
 //   in out  y[rows]
 //
 // Every item goes through all columns from left to right, and in each column takes the entries of

@@ -2,7 +2,7 @@
 // Host: src/apply/spmv/csr.rs
 //
 //   sum_rows       one work-item per scalar row
-//   sum_stretches  one work-item, alone in its group, per stretch of rows of blocks
+//   sum_stretches  one work-group of one work-item per stretch of rows of blocks
 //
 //   in      row_ptr[rows + 1]  col[nnz]  source[nnz]   see values.cl
 //   in      stretch_row[stretches + 1]   first row of each stretch
@@ -10,11 +10,11 @@
 //   in out  y[rows * SUMS]
 //
 // The terms of a row are added in ascending order. After every PIECE entries a new sum begins, and
-// the sums are added left to right. A sum starts from IDENTITY, which changes no bit of the first
-// term. It comes after row.cl.
+// the sums are added left to right. A sum starts from IDENTITY, which does not change the bits of
+// the first term. It comes after row.cl.
 
 #if AREA == 1
-// Sums a row in a stretch. Its entries are those from `place` to `end`.
+// Returns the sum of a row in a stretch. The row has the entries from `place` to `end`.
 ARITHMETIC sum_row(uint place, uint end, TERMS_OF(uint))
 {
     ARITHMETIC sum = place < end ? IDENTITY : EMPTY;
@@ -45,8 +45,8 @@ KERNEL sum_rows(global const uint* restrict row_ptr, TERMS_OF(uint), global ELEM
     place_sum(sum, y, item, alpha, beta);
 }
 
-// Loops over small blocks are unrolled, so that their sums stay in registers (6x6: 1.1 ms, not
-// 2.2).
+// Loops over small blocks are unrolled, so that their sums stay in registers. For 6x6 blocks A * x
+// takes 1.1 ms unrolled and 2.2 ms otherwise.
 #if AREA <= 64
 #define OF_BLOCK _Pragma("unroll")
 #else

@@ -1,17 +1,18 @@
 // csr_long: y = alpha * A * x + beta * y for compressed rows of scalars, some of which may be long.
 // Host: src/apply/spmv/csr_long.rs. It comes after row.cl and pieces.cl.
 //
-//   sum_rows_and_pieces  first `groups` work-groups, which share the pieces of rows of more than
-//                        `longest` entries. In a group neighbouring items load the terms of a piece
-//                        to local memory, then one item adds them. The last of a row's groups to
-//                        finish adds the sums of all its parts. Then one work-item per row
+//   sum_rows_and_pieces  The first `groups` work-groups share the pieces of rows of more than
+//                        `longest` entries. In a work-group neighbouring items load the terms of a
+//                        piece to local memory, then one item adds them. The last work-group of a
+//                        row to finish adds the sums of all its parts. The other work-groups have
+//                        one item per row
 //
 //   in      row_ptr[rows + 1]  col[nnz]  source[nnz]   see values.cl
 //   in      counts[1]          number of pieces
 //   in      piece[counts[0]]   as in vector/lines.cl
 //   in      values[nnz * stride]  x[columns]
-//   in out  arrived[parts]     0 for the first part of each row that is cut, before and after;
-//                              after these the sums of all parts, WORDS words for each
+//   in out  arrived[parts]     0 for the first part of each row that is cut, before and after. The
+//                              sums of all parts follow, WORDS words for each
 //   in out  y[rows]
 //
 // The terms of a row are added in ascending order. After every PIECE entries a new sum begins, and
@@ -24,7 +25,7 @@ KERNEL sum_rows_and_pieces(global const uint* restrict row_ptr, global const uin
     local ARITHMETIC term[HELD + BEHIND];
     local uint arrivals[1];
     const uint group = get_group_id(0), item = get_local_id(0);
-    // A whole group has pieces, or rows, so no barrier comes after a return.
+    // A work-group has either pieces or rows, so no barrier comes after a return.
     if (group < groups) {
         const uint pieces = counts[0];
         for (uint number = group; number < pieces; number += groups) {
@@ -39,9 +40,9 @@ KERNEL sum_rows_and_pieces(global const uint* restrict row_ptr, global const uin
                 else
                     give(sum, arrived + parts + (ulong)part * WORDS);
             }
-            GROUP_BARRIER; // the reads, before other terms are loaded
+            GROUP_BARRIER; // term[] is read before place_parts overwrites it
             place_parts(part, row, begin, row_ptr, arrived, parts, term, arrivals, y, alpha, beta);
-            GROUP_BARRIER; // the read of arrivals, before the next piece
+            GROUP_BARRIER; // arrivals is read before the next piece resets it
         }
     } else {
         const ulong row = (ulong)(group - groups) * GROUP_SIZE + item;

@@ -1,16 +1,16 @@
 // csr_shared: y = alpha * A * x + beta * y for compressed rows. Work-items share long rows.
 // Host: src/apply/spmv/csr_shared.rs. It comes after pieces.cl.
 //
-//   sum_shared  one work-group per piece of a row of more than TILE entries, and per tile of
-//               shorter rows. Neighbouring items load its terms to local memory. Then an item adds
-//               each row of up to LONG terms, and LANES items add each longer one. The last group
-//               of a cut row to finish adds the sums of all its parts
+//   sum_shared  One work-group takes a piece of a row of more than TILE entries, or a tile of
+//               shorter rows. Neighbouring items load its terms to local memory. Then one item adds
+//               each row of up to LONG terms, and LANES items add each longer row. The last
+//               work-group of a cut row to finish adds the sums of all its parts
 //
 //   in      row_ptr[rows + 1]  task[pieces + tiles]   as in vector/lines.cl, pieces first
 //   in      col[nnz]  source[nnz]   see values.cl
 //   in      values[nnz * stride]  x[columns]
-//   in out  arrived[parts]     0 for the first part of each row that is cut, before and after;
-//                              after these the sums of all parts, WORDS words for each
+//   in out  arrived[parts]     0 for the first part of each row that is cut, before and after. The
+//                              sums of all parts follow, WORDS words for each
 //   in out  y[rows]
 //
 // After every PIECE terms from the row's start a new sum begins, and the sums are added left to
@@ -24,7 +24,8 @@ KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restr
                   global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta, uint pieces, uint parts)
 {
     local ARITHMETIC term[HELD + BEHIND];
-    // The long rows: first term, number of terms, row. Local memory cannot hold more of them.
+    // The long rows: first term, number of terms, row. There are at most this many among HELD
+    // terms.
     local uint4 lot[HELD / LONG + 1];
     local uint lots[1], arrivals[1];
     const uint group = get_group_id(0), item = get_local_id(0);
@@ -32,7 +33,7 @@ KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restr
     const uint4 at = task[group];
     const uint row = at.x, rows = is_piece ? 1 : at.y - at.x, part = is_piece ? at.w : WHOLE;
     const uint begin = is_piece ? at.y : at.z, end = is_piece ? at.z : at.w;
-    // The item's first row, read before the terms.
+    // The bounds of the item's first row are read before the terms, so that the loads overlap.
     uint i = item, from = begin, to = end;
     if (!is_piece && i < rows)
         from = row_ptr[row + i], to = row_ptr[row + i + 1];
@@ -55,8 +56,8 @@ KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restr
         if (i < rows)
             from = row_ptr[row + i], to = row_ptr[row + i + 1];
     }
-    GROUP_BARRIER; // the list of long rows
-    // The sum of a lane takes the place of its first term, which no other lane reads.
+    GROUP_BARRIER; // lot[] and lots are written before other items read them
+    // A lane's sum is stored in place of its first term, which no other lane reads.
     const uint count = lots[0];
     LEAVE_IF(count == 0 && part == WHOLE);
     for (uint number = item; number < count * LANES; number += GROUP_SIZE) {

@@ -5,9 +5,9 @@
 //   in      values[nnz * stride]  x[columns]
 //   in out  y[rows]
 //
-// Neighbours read neighbouring entries. Each lane adds every 32nd term of the row in ascending
-// order; then lanes 16, 8, 4, 2, 1 apart add their sums. A lane without terms has IDENTITY, which
-// changes no bit. It comes after ptx.cl and team.cl.
+// Neighbouring lanes read neighbouring entries. Each lane adds every 32nd term of the row in
+// ascending order. Then lanes that are 16, 8, 4, 2 and 1 apart add their sums. A lane without terms
+// has IDENTITY, which changes no bit. It comes after ptx.cl and team.cl.
 #if !defined(WIDE)
 #error "WIDE: see src/apply/spmv/csr_vector.rs"
 #endif
@@ -15,8 +15,8 @@
 #define AS_(word) as_##word
 #define AS(word) AS_(word)
 
-// The sum of the item whose number differs by `bits`. It is exchanged as two words if WIDE,
-// otherwise as one.
+// Returns the sum of the item whose number differs by `bits`. A sum is exchanged as two words if
+// WIDE, otherwise as one.
 ARITHMETIC sum_across(ARITHMETIC sum, uint bits, TEAM_OF)
 {
 #if WIDE

@@ -6,26 +6,27 @@
 //   place_diagonals  one work-item per slice
 //
 //   in      row_ptr[rows + 1]  col[nnz]
-//   in      source[nnz]            index of each entry in A's values, if THROUGH; else its own
-//                                  index
+//   in      source[nnz]            index of each entry in A's values; read only if THROUGH,
+//                                  otherwise entry i has value i
 //   in out  places[slices + 1]     places of each slice, padded to its longest row; if a slice is
 //                                  on diagonals, LANES for each diagonal
-//   out     origin[slices]         column at which the first diagonal meets the slice's first row;
-//                                  PADDING for a slice that is not on diagonals
+//   out     origin[slices]         column in which the first diagonal crosses the slice's first
+//                                  row; PADDING for a slice that is not on diagonals
 //   in      slice_ptr[slices + 1]  places before each slice
-//   out     steps[places / LANES]  for each diagonal its distance from the first; in the bits above
-//                                  REACH, the rows with an entry on it
+//   out     steps[places / LANES]  for each diagonal its distance from the first diagonal; the bits
+//                                  above REACH mark the rows with an entry on it
 //   in out  slice_source[places]   index in A's values of each place on a diagonal, or PADDING
 //
-// A slice is on diagonals if it has LANES rows, and at most 3/2 as many diagonals as its longest
-// row has entries. For each diagonal a vector of LANES elements of x is read, so all of them must
-// be inside x.
+// A slice is stored by diagonals if it has LANES rows, and at most 3/2 times as many diagonals as
+// its longest row has entries. For each diagonal a vector of LANES elements of x is read, so all of
+// them must be inside x.
 #if !defined(LANES) || !defined(REACH) || !defined(THROUGH)
 #error "LANES, REACH, THROUGH: see src/apply/spmv/diagonals.rs"
 #endif
 #define PADDING 0xffffffffu
 
-// The number of an entry's diagonal. It is one less in each further row, and never below 0.
+// DIAGONAL is the number of an entry's diagonal: its column minus its row in the slice, plus LANES
+// - 1, so that it is not negative.
 #define DIAGONAL(col, lane) ((col) + (LANES - 1) - (lane))
 
 #define PASTED(a, b) a##b
@@ -33,8 +34,8 @@
 #define ROWS JOINED(uint, LANES)
 #define LOADED JOINED(vload, LANES)
 
-// The diagonals of the next entries of LANES rows; PADDING for a row without further entries. Entry
-// 0 exists, so that it can be read.
+// Returns the diagonals of the next entries of LANES rows, and PADDING for a row without further
+// entries. Such a row reads entry 0, which exists.
 ROWS diagonals_of(ROWS next, ROWS end, global const uint* restrict col)
 {
     const ROWS at = next < end ? next : (ROWS)0;

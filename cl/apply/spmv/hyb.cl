@@ -1,13 +1,15 @@
-// hyb: y = alpha * A * x + beta * y for padded heads of rows and their tails, see tails.cl.
+// hyb: y = alpha * A * x + beta * y for rows that are cut into padded heads and tails, see
+// tails.cl.
 // Host: src/apply/spmv/hyb.rs
 //
-//   sum_heads        one work-item per scalar row: sums a row without a tail, else its head
+//   sum_heads        one work-item per scalar row: sums the whole row if it has no tail, otherwise
+//                    its head
 //   sum_tails        one work-group per tile of whole tails
 //   sum_tail_pieces  one work-group per piece of a tail that is too long for a tile
 //   add_tail_parts   one work-group per tail that is cut: adds the sums of its pieces
 //
-// If ARRIVAL is 1 (see arrival.cl), the pieces of a tail are added to the sum of its head as they
-// end. parts then holds that sum, and add_tail_parts writes it to y.
+// If ARRIVAL is 1 (see arrival.cl), each piece of a tail is added to the sum of its head when the
+// piece is complete. parts then holds that sum, and add_tail_parts writes it to y.
 //
 //   in      col[places]  source[places]            see values.cl; tails begin at place rows * width
 //   in      line_before[rows + 1]  tail_ptr[lines + 1]  tail_row[lines]      as in tails.cl
@@ -17,14 +19,14 @@
 //   in out  parts[parts * SUMS]   the sums of the pieces of tails that are cut
 //   in out  y[rows * SUMS]
 //
-// The terms of a row are added in ascending order: its tail continues from the sum of its head.
-// After every PIECE entries of the row a new sum begins, and the sums are added left to right. A
-// head is shorter than PIECE. It comes after row.cl.
+// The terms of a row are added in ascending order: the sum of its head is the start of the sum of
+// its tail. After every PIECE entries of the row a new sum begins, and the sums are added left to
+// right. A head is shorter than PIECE. It comes after row.cl.
 #if !defined(TILE)
 #error "TILE: see src/apply/spmv/hyb.rs"
 #endif
 #define WHOLE 0xffffffffu
-// Number of sums of each item in a group that has one tail.
+// If a work-group has one tail, each item has this many sums.
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
 
 KERNEL sum_heads(TERMS_OF(uint), global const uint* restrict line_before, global ARITHMETIC* restrict head,
@@ -53,7 +55,7 @@ void load_terms(local ARITHMETIC* term, ulong begin, uint count, TERMS_OF(uint))
     }
 }
 
-// Adds the terms of `count` blocks for one sum.
+// Adds the terms of `count` blocks to one sum, that of row `number` of the blocks.
 ARITHMETIC add_loaded(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
     IN_ORDER
@@ -66,13 +68,12 @@ KERNEL sum_tails(global const uint* restrict tail_ptr, global const uint* restri
                  global const uint* restrict tail_row, TERMS_OF(uint), global const ARITHMETIC* restrict head,
                  global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta, ulong heads, uint tile)
 {
-    // Tails that start in a tile start less than `tile` entries apart, and the last has up to
-    // `tile` entries.
+    // All tails of a tile begin within `tile` entries, and the last has up to `tile` entries.
     local ARITHMETIC term[2 * TILE * AREA];
     const uint tile_number = get_group_id(0), first = tile_line[tile_number];
     uint end = tile_line[tile_number + 1];
     if (end > first && tail_ptr[end] - tail_ptr[end - 1] > tile)
-        --end; // the last tail is in pieces
+        --end; // the last tail is cut into pieces
     const uint begin = tail_ptr[first];
     load_terms(term, heads + begin, tail_ptr[end] - begin, TERMS);
     GROUP_BARRIER;
@@ -101,7 +102,7 @@ KERNEL sum_tail_pieces(global const uint4* restrict piece, global const uint* re
         GROUP_BARRIER;
         for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
             sum[own] = add_loaded(sum[own], term, count, number);
-        GROUP_BARRIER; // every read, before the next round writes
+        GROUP_BARRIER; // term[] is read before the next round overwrites it
     }
     for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE) {
         if (at.w == WHOLE)
@@ -139,7 +140,7 @@ KERNEL add_tail_parts(global const uint4* restrict cut, global const uint* restr
             for (uint i = 0; i < count; ++i)
                 sum[own] = ADD(sum[own], term[i * SUMS + number]);
         }
-        GROUP_BARRIER; // every read, before the next round writes
+        GROUP_BARRIER; // term[] is read before the next round overwrites it
     }
     for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
         place_sum(sum[own], y, (ulong)tail_row[at.x] * SUMS + number, alpha, beta);

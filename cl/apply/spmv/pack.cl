@@ -1,5 +1,6 @@
-// pack: copies A's values into the order of a format, one work-item per sum of a place, or per
-// element if WHOLE_SUMS is 1, so that neighbours write neighbouring elements.
+// pack: copies A's values into the order of a format. One work-item copies the terms of one sum of
+// a place, or one element if WHOLE_SUMS is 1, so that neighbouring items write neighbouring
+// elements.
 // Host: src/apply/spmv/pack.rs
 //
 //   in   source[places]   as in values.cl; PADDING for a place without an entry

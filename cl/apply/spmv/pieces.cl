@@ -10,17 +10,17 @@
 #endif
 #define WHOLE 0xffffffffu
 
-// The address of element i of an array. NVIDIA's compiler keeps kernels of floats to 32 registers.
-// If the addresses of AHEAD terms do not fit, a factor waits for its column before other loads
-// begin. A byte offset takes one register if it has 32 bits, otherwise two.
+// AT is the address of element i of an array. NVIDIA's compiler uses at most 32 registers for
+// kernels of floats. If the addresses of AHEAD terms do not fit, a factor waits for its column
+// before other loads begin. A byte offset takes one register if it has 32 bits, otherwise two.
 #if NARROW
 #define AT(TYPE, array, i) ((global const TYPE*)((global const uchar*)(array) + (uint)(i) * (uint)sizeof(TYPE)))
 #else
 #define AT(TYPE, array, i) (&(array)[i])
 #endif
 
-// Loads the terms of entries begin to begin + count. An item loads everything for AHEAD terms
-// before it multiplies. After the last entry the last is loaded again.
+// Loads the terms of the entries from begin to begin + count. An item loads the operands of AHEAD
+// terms before it multiplies. Beyond the last entry it loads the last entry again.
 void load_terms(local ARITHMETIC* term, uint begin, uint count, TERMS_OF(uint))
 {
     for (uint i = get_local_id(0); i < count; i += GROUP_SIZE * AHEAD) {
@@ -43,8 +43,8 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, TERMS_OF(uint))
     }
 }
 
-// Counts a part whose sum item 0 has published. If it is the last of its row, adds the sums of all
-// parts, left to right.
+// Counts the part whose sum item 0 has published. If no other part of the row is missing, adds the
+// sums of all parts, left to right.
 void place_parts(uint part, uint row, uint begin, global const uint* restrict row_ptr, global uint* arrived, uint parts,
                  local ARITHMETIC* term, local uint* arrivals, global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta)
 {
@@ -65,7 +65,7 @@ void place_parts(uint part, uint row, uint begin, global const uint* restrict ro
             }
         }
     }
-    GROUP_BARRIER; // the reads of all terms, too
+    GROUP_BARRIER; // arrivals is written before it is read; term[] is read before it is overwritten
     const uint of_row = arrivals[0];
     ARITHMETIC sum = IDENTITY;
     for (uint done = 0; done < of_row; done += HELD) {
@@ -75,7 +75,7 @@ void place_parts(uint part, uint row, uint begin, global const uint* restrict ro
         GROUP_BARRIER;
         if (item == 0)
             sum = add_apart(sum, term, here, 1);
-        GROUP_BARRIER; // every read, before the next round writes
+        GROUP_BARRIER; // term[] is read before the next round overwrites it
     }
     if (of_row > 0 && item == 0)
         place_sum(sum, y, row, alpha, beta);

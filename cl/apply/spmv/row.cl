@@ -1,19 +1,19 @@
-// row: the sum of a row by one work-item. It comes after once.cl and values.cl, before kernels that
-// add rows in this way.
+// row: adds a row by one work-item. It comes after once.cl and values.cl. Kernels that add rows in
+// this way come after it.
 // Host: src/apply/spmv/rows.rs
 //
-// Consecutive places of a row are `apart` places from each other, from first + lane to end + lane.
-// Places of one column of a slice are neighbours; a row that is not padded is a slice of one row. A
+// The places of a row are first + lane, first + apart + lane, and so on up to end + lane. In a
+// slice the places of one column are neighbours. A row that is not padded is a slice of one row. A
 // row ends at its first padding. Padding is never multiplied, since x may contain infinities.
 //
 // The terms are added in ascending order. After every PIECE entries a new sum begins, and the sums
 // are added left to right.
 //
-// An item loads AHEAD entries before it adds their terms; otherwise the loads of a row would wait
-// for each other on a GPU. PLACE is a type for every place, including those that an item loads
-// ahead. If CUT is 0, no row has more than PIECE entries. If STREAMED, neighbours read neighbouring
-// places, so nearby memory is not read again. If NEAR, columns are stored in 16 bits, as distances
-// from `first_col`.
+// An item loads AHEAD entries before it adds their terms. Otherwise each load of a row would wait
+// for the load before it on a GPU. PLACE is an integer type that holds every place, also those that
+// an item loads ahead. If CUT is 0, no row has more than PIECE entries. If STREAMED, neighbouring
+// items read neighbouring places, so cache lines of places are not read again. If NEAR, columns are
+// stored in 16 bits, as distances from `first_col`.
 #if !defined(PIECE) || !defined(AHEAD) || !defined(PLACE) || !defined(CUT) || !defined(STREAMED) || !defined(NEAR)
 #error "PIECE, AHEAD, PLACE, CUT, STREAMED, NEAR: see src/apply/spmv/rows.rs"
 #endif
@@ -28,7 +28,7 @@
 #define AS_COLUMN(stored) (stored)
 #define STREAM_COLUMN(i) COLUMN_ONCE(col, i)
 #endif
-// The column that marks padding.
+// NONE is the column that marks padding.
 #define NONE ((COLUMN)PADDING)
 
 #if STREAMED
@@ -42,7 +42,7 @@
 #endif
 
 #if AHEAD > 1
-// The sum of a row, EMPTY if it has no entry.
+// Returns the sum of a row, or EMPTY if it has no entry.
 ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint number, uint first_col, TERMS_OF(COLUMN))
 {
     ARITHMETIC sum = IDENTITY, part = IDENTITY;
@@ -68,7 +68,7 @@ ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint numbe
 #if THROUGH
             const bool has_value = column[i] != PADDING;
 #else
-            const bool has_value = place < end; // values of padding are 0
+            const bool has_value = place < end; // the values of padding are 0
 #endif
             WRITTEN_OUT
             for (uint k = 0; k < DEPTH; ++k)
@@ -111,7 +111,7 @@ ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint numbe
     return is_empty ? EMPTY : ADD(sum, part);
 }
 #else
-// The sum of a row, EMPTY if it has no entry.
+// Returns the sum of a row, or EMPTY if it has no entry.
 ARITHMETIC sum_entries(PLACE first, PLACE end, uint apart, uint lane, uint number, uint first_col, TERMS_OF(COLUMN))
 {
     ARITHMETIC sum = first < end && col[first + lane] != NONE ? IDENTITY : EMPTY;

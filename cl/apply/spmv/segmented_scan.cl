@@ -3,26 +3,26 @@
 // Host: src/apply/spmv/segmented_scan.rs
 //
 //   scan_tiles    one work-group per tile of TILE entries
-//   scan_parts    one work-group per TILE parts: rows that are in several tiles
-//   scan_carries  a single work-group: rows that are in several groups of scan_parts
+//   scan_parts    one work-group per TILE parts: adds rows that are in several tiles
+//   scan_carries  one work-group: adds rows that are in several groups of scan_parts
 //
 //   in      row[nnz]  col[nnz]  source[nnz]   see listed.cl, values.cl
 //   in      values[nnz * stride]  x[columns]
 //   in out  y[rows]
-//   out     parts[2 * tiles]      the sum of a tile's first row, if it begins before the tile, and
-//                                 that of its last row, if it begins in the tile and continues;
-//                                 otherwise IDENTITY
-//   out     part_row[2 * tiles]   the rows of the parts, or NONE; an IDENTITY between a row's parts
-//                                 has that row
-//   out     carries[2 * groups]  carry_row[2 * groups]   parts and part_row of the groups of
-//                                 scan_parts
+//   out     parts[2 * tiles]      the sum of a tile's first row if that row begins before the tile,
+//                                 and the sum of its last row if that row begins in the tile and
+//                                 continues; otherwise IDENTITY
+//   out     part_row[2 * tiles]   the rows of the parts, or NONE; a part IDENTITY between two parts
+//                                 of a row has that row
+//   out     carries[2 * groups]  carry_row[2 * groups]   the same as parts and part_row, for the
+//                                 work-groups of scan_parts
 //
-// A tile is CHUNKS chunks of CHUNK terms. The terms of a row in a chunk are added from left to
-// right. The sums of all its chunks in the tile except the last are added by doubling distances:
-// each chunk adds the sum of the chunk 1 before it, then 2, 4, and so on. The last chunk is then
-// added. The parts of a row are added in the same way, as terms at their positions in the array,
-// and tiles of parts from left to right. So a group takes as long for one long row as for many
-// short ones.
+// A tile has CHUNKS chunks of CHUNK terms. The terms of a row in a chunk are added from left to
+// right. For a row in several chunks of the tile, the sums of all its chunks except the last are
+// added by doubling distances: each chunk adds the sum of the chunk 1 before it, then 2, 4, and so
+// on. The sum of the last chunk is then added. The parts of a row are added in the same way, as
+// terms at their positions in the array, and tiles of parts from left to right. So a work-group
+// takes as long for one long row as for many short ones.
 #if !defined(TILE) || !defined(CHUNK)
 #error "TILE, CHUNK: see src/apply/spmv/segmented_scan.rs"
 #endif
@@ -31,12 +31,12 @@
 #error "a group has an item for each chunk, or one for all"
 #endif
 #define NONE 0xffffffffu
-// The position of a term and its row in local memory. Chunks are one place apart, because items
-// that read a chunk each would otherwise read from the same banks.
+// PLACE is the position of a term and its row in local memory. One unused place separates chunks.
+// Without it, items that read one chunk each would read from the same banks.
 #define PLACE(i) ((i) + (GROUP_SIZE == 1 ? 0 : (i) / CHUNK))
 #define PLACES (GROUP_SIZE == 1 ? TILE : TILE + CHUNKS)
 
-// Adds the terms of each row. The sum is left at the row's last term. tail and headed each hold
+// Adds the terms of each row. The sum replaces the row's last term. tail and headed each hold
 // CHUNKS words.
 void scan_rows(local ARITHMETIC* term, local const uint* row, uint count, local ARITHMETIC* tail, local uint* headed)
 {
@@ -60,7 +60,7 @@ void scan_rows(local ARITHMETIC* term, local const uint* row, uint count, local 
     GROUP_BARRIER;
     for (uint distance = 1; distance < CHUNKS; distance *= 2) {
 #if GROUP_SIZE == 1
-        // The loop goes downwards, so that the chunk before has not yet taken this step.
+        // The loop goes downwards, so that chunk - distance has not yet taken this step.
         for (uint chunk = CHUNKS - 1; chunk >= distance; --chunk) {
             if (!headed[chunk]) {
                 tail[chunk] = ADD(tail[chunk - distance], tail[chunk]);
@@ -73,7 +73,7 @@ void scan_rows(local ARITHMETIC* term, local const uint* row, uint count, local 
         const uint from = takes ? chunk - distance : chunk;
         const ARITHMETIC before = tail[from];
         const uint headed_before = headed[from];
-        GROUP_BARRIER; // the reads above, before the writes below
+        GROUP_BARRIER; // tail[] and headed[] are read before they are overwritten
         if (takes) {
             tail[chunk] = ADD(before, tail[chunk]);
             headed[chunk] = headed_before;
@@ -94,8 +94,9 @@ void scan_rows(local ARITHMETIC* term, local const uint* row, uint count, local 
     GROUP_BARRIER;
 }
 
-// Writes the sums of rows that are complete in a tile: those after row_before and before row_after.
-// The sums of the two others are written to two places of parts.
+// Writes the sums of the rows that are complete in a tile. These rows come after row_before and
+// before row_after. The sums of the tile's first and last row, if incomplete, are written to two
+// places of parts.
 void place_rows(local const ARITHMETIC* term, local const uint* row, uint count, uint row_before, uint row_after,
                 global ELEMENT* restrict y, global ARITHMETIC* restrict parts, global uint* restrict part_row, ARITHMETIC alpha,
                 ARITHMETIC beta)

@@ -3,16 +3,16 @@
 // Host: src/apply/spmv/slices.rs
 //
 //   count_places  one work-group per SLICES slices of HEIGHT rows
-//   place_rows    one work-item per row of a slice of `height` rows, padding rows included
+//   place_rows    one work-item per row of a slice of `height` rows, rows of padding included
 //
 //   in      row_ptr[rows + 1]  col[nnz]
-//   in      source[nnz]              index of each entry in A's values, if THROUGH; else its own
-//                                    index
+//   in      source[nnz]              index of each entry in A's values; read only if THROUGH,
+//                                    otherwise entry i has value i
 //   out     places[slices + 1]       places of each slice of HEIGHT rows; 0 after the last
 //   out     first_col[slices]        least column of each slice of HEIGHT rows
-//   in out  found[3]                 entries of the longest row; entries of the longest rows of all
-//                                    slices, added up; 1 if a column of a slice is MOST_NEAR or
-//                                    more beyond its first column. Zero before
+//   in out  found[3]                 entries of the longest row; the sum over all slices of the
+//                                    entries of their longest rows; 1 if a column of a slice is
+//                                    MOST_NEAR or more after its first column. Zero before
 //   in      slice_ptr[slices + 1]    places before each slice
 //   in      origin[slices]           if BESIDE_DIAGONALS: diagonals.cl places slices with an origin
 //   out     slice_col[places]        column of each place, NONE if it has no entry; if NEAR, its
@@ -31,10 +31,10 @@
 #endif
 #define NONE ((COLUMN)PADDING)
 
-// Number of slices of a group. If possible each row has an item.
+// A work-group takes this many slices, so that each row has an item if possible.
 #define SLICES (GROUP_SIZE > HEIGHT ? GROUP_SIZE / HEIGHT : 1)
 
-// The columns of a row ascend.
+// The columns of a row are in ascending order.
 KERNEL count_places(global const uint* restrict row_ptr, global const uint* restrict col, global ulong* restrict places,
                     global uint* restrict first_col, global uint* restrict found, uint rows, uint slices)
 {
@@ -50,7 +50,7 @@ KERNEL count_places(global const uint* restrict row_ptr, global const uint* rest
         first[i] = begin < end ? col[begin] : PADDING;
         last[i] = begin < end ? col[end - 1] : 0;
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // the rows, and the zeros
+    barrier(CLK_LOCAL_MEM_FENCE); // the rows and the zeros are written before other items read them
     for (uint i = item; i < SLICES && first_slice + i <= slices; i += GROUP_SIZE) {
         uint longest = 0, from = PADDING, to = 0;
         for (uint row = i * HEIGHT; row < (i + 1) * HEIGHT; ++row) {
@@ -66,7 +66,7 @@ KERNEL count_places(global const uint* restrict row_ptr, global const uint* rest
         atomic_add(&of_group[1], longest);
         atomic_or(&of_group[2], longest > 0 && to - from >= MOST_NEAR);
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // what the slices add
+    barrier(CLK_LOCAL_MEM_FENCE); // of_group[] is complete before item 0 reads it
     if (item == 0) {
         atomic_max(&found[0], of_group[0]);
         atomic_add(&found[1], of_group[1]);

@@ -1,10 +1,10 @@
 // symmetric: the pattern of a symmetric matrix of which one triangle is stored.
 // Host: src/apply/spmv/symmetric.rs
 //
-//   count_whole  one work-item per line, and one more
+//   count_whole  lines + 1 work-items
 //   place_whole  one work-item per line
 //
-// A line is a row and a column: the matrix is square.
+// A line is a row together with the column of the same number: the matrix is square.
 //
 //   in      col_ptr[lines + 1]  row_idx[nnz]           the triangle by columns
 //   in      row_ptr[lines + 1]  col_idx[nnz]           the triangle by rows
@@ -31,7 +31,7 @@ KERNEL count_whole(global const uint* restrict col_ptr, global const uint* restr
     const uint line = get_global_id(0), item = get_local_id(0);
     if (item == 0)
         longest = 0;
-    barrier(CLK_LOCAL_MEM_FENCE); // the zero
+    barrier(CLK_LOCAL_MEM_FENCE); // longest is set to 0 before other items raise it
     uint count = 0;
     if (line < lines) {
         const uint begin = col_ptr[line], end = col_ptr[line + 1];
@@ -52,14 +52,15 @@ KERNEL count_whole(global const uint* restrict col_ptr, global const uint* restr
     }
     if (line <= lines)
         whole_ptr[line] = count;
-    barrier(CLK_LOCAL_MEM_FENCE); // the counts of the group
+    barrier(CLK_LOCAL_MEM_FENCE); // longest is complete before item 0 reads it
     if (item == 0)
         atomic_max(&record[3], longest);
 }
 
-// The lower triangle contains the beginning of a row by rows and the rest by columns; in the upper
-// triangle it is the reverse. Both contain the diagonal. Its blocks are taken by rows if `of_rows`,
-// since they need not be symmetric to the last bit.
+// A whole row has two parts. If the lower triangle is stored, the first part is the triangle's row,
+// and the second part is the triangle's column; in the upper triangle it is the reverse. Both
+// contain the diagonal. If `of_rows`, the diagonal's block is read by rows, otherwise by columns,
+// since it need not be symmetric to the last bit.
 KERNEL place_whole(global const uint* restrict col_ptr, global const uint* restrict row_idx, global const uint* restrict row_ptr,
                    global const uint* restrict col_idx, global const uint* restrict source, global const uint* restrict whole_ptr,
                    global uint* restrict whole_idx, global uint* restrict whole_source, uint lines, uint lower, uint of_rows)

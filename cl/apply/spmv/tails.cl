@@ -4,16 +4,17 @@
 // Host: src/apply/spmv/tails.rs
 //
 //   count_lengths  one work-item per row
-//   count_tails    one work-item per row, and one more
-//   place_heads    one work-item per row, and one more
+//   count_tails    rows + 1 work-items
+//   place_heads    rows + 1 work-items
 //
 //   in      row_ptr[rows + 1]  col[nnz]
-//   in      source[nnz]              index of each entry in A's values, if THROUGH; else its own
-//                                    index
-//   in out  lengths[WIDEST + 3]      rows of each length up to WIDEST, those that are longer, and
-//                                    the longest length; zero before
+//   in      source[nnz]              index of each entry in A's values; read only if THROUGH,
+//                                    otherwise entry i has value i
+//   in out  lengths[WIDEST + 3]      number of rows of each length up to WIDEST, number of longer
+//                                    rows, and the longest length; zero before
 //   out     tail_before[rows + 1]    entries of each row's tail; 0 after the last. Scanned after
-//   out     line_before[rows + 1]    1 for rows with a tail, else 0. Scanned after
+//                                    this kernel
+//   out     line_before[rows + 1]    1 for rows with a tail, else 0. Scanned after this kernel
 //   out     place_col[rows * width + tails]      column of each place, PADDING if it has no entry
 //   out     place_source[rows * width + tails]   index in A's values of each place, or PADDING
 //   out     tail_ptr[lines + 1]      the start of each tail, and the end of the last

@@ -1,15 +1,16 @@
-// values: the access to the values of a place, for the kernels of all formats. It comes before each
-// of them.
+// values: reads the values of a place, for the kernels of all formats. It comes before each of
+// them.
 // Host: src/apply/spmv/mod.rs
 //
 // A place has a block of values: SUMS rows of op(A), each with DEPTH terms. Scalars are blocks of
-// 1x1. Blocks in the order of A's values are column-major. If ACROSS is 1, their rows are rows of
-// op(A); if it is 0, their columns are. If it is 2, the highest bit of source[place] says which.
+// 1x1. In the order of A's values, blocks are column-major. If ACROSS is 1, the rows of a block are
+// rows of op(A); if it is 0, the columns are. If it is 2, the highest bit of source[place] decides.
 //
-// THROUGH is 1 if the values are A's own, in another order than the format's: source[place] is then
+// If THROUGH is 1, the values are A's own, in another order than the format's, and source[place] is
 // the index of the place's block. Otherwise they are in the format's order, and source is not read.
-// Blocks follow one another if PACKED, else they are `stride` elements apart. In packed blocks the
-// first terms of all sums come first, so that neighbouring work-items read neighbouring elements.
+// If PACKED, blocks are stored without gaps, else they are `stride` elements apart. In packed
+// blocks the first terms of all sums come first, so that neighbouring work-items read neighbouring
+// elements.
 #if !defined(THROUGH) || !defined(PACKED) || !defined(SUMS) || !defined(DEPTH) || !defined(ACROSS)
 #error "THROUGH, PACKED, SUMS, DEPTH, ACROSS: see src/apply/spmv/mod.rs"
 #endif
@@ -24,7 +25,7 @@
 
 #define MIRRORED 0x80000000u
 
-// The index of a place's block.
+// BLOCK_OF is the index of a place's block.
 #if THROUGH && ACROSS == 2
 #define BLOCK_OF(place) (source[place] & ~MIRRORED)
 #elif THROUGH
@@ -33,7 +34,8 @@
 #define BLOCK_OF(place) (place)
 #endif
 
-// The place of a sum's first term in a block of A's values, and the distance between its terms.
+// BEGIN_IN is the place of a sum's first term in a block of A's values. STEP_IN is the distance
+// between the sum's terms.
 #if ACROSS == 2
 #define BEGIN_IN(place, sum) (source[place] & MIRRORED ? (sum) : (sum) * DEPTH)
 #define STEP_IN(place) (source[place] & MIRRORED ? SUMS : 1)
@@ -45,8 +47,9 @@
 #define STEP_IN(place) 1
 #endif
 
-// The first term and the distance for blocks that are not padded, and for row `row` of a slice of
-// `height` rows, in which the places of one column begin at `first`.
+// BEGIN is the index of a sum's first term, and STEP the distance between its terms. The sliced
+// forms are for row `row` of a slice of `height` rows, in which the places of one column begin at
+// `first`.
 #if PACKED
 #define BEGIN(place, sum) ((ulong)(place) * AREA + (sum))
 #define STEP(place) SUMS
@@ -59,11 +62,11 @@
 #define STEP_SLICED(first, height, row) STEP((first) + (row))
 #endif
 
-// The term of a place, for scalars.
+// TERM is the term of a place, for scalars.
 #define TERM(place) MULTIPLY(LOAD_VALUE(values, BEGIN(place, 0)), LOAD(x, col[place]))
 
-// Adds a block's terms for one sum. The block is in column `col`, and its terms are elements of
-// `values` from `begin` on, `step` apart.
+// Adds a block's terms to one sum. The block is in column `col`. Its terms are elements of
+// `values`, from `begin` on, `step` apart.
 ARITHMETIC add_terms(ARITHMETIC sum, global const VALUE* restrict values, ulong begin, uint step,
                      global const ELEMENT* restrict x, uint col)
 {

@@ -1,39 +1,40 @@
-// analysis: the work of the entries of B, and the segments of the expansion.
+// analysis: counts the products of the entries of B, and finds the segments of the expansion.
 // Host: src/product/esc/analysis.rs
 //
-//   setup_entries   one work-group per tile of GROUP_SIZE * ITEMS entries of B, and one entry more,
-//                   as the scan needs them
-//   setup_segments  work-items in a stride over the columns of a band, and one more; one partial
-//                   record per work-group
+//   setup_entries   one work-group per tile of GROUP_SIZE * ITEMS entries of B, plus one more
+//                   entry, which the scan needs
+//   setup_segments  columns + 1 work-items in a stride over the columns of a band. Each work-group
+//                   writes a partial record
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
-//   out  b_prods[b_nnz + 1]           products of each entry; after an exclusive scan, of all
-//                                     entries before it
+//   out  b_prods[b_nnz + 1]           products of each entry; after an exclusive scan, number of
+//                                     products of all entries before it
 //   out  tile_prods[tiles]            products of each tile
-//   out  segment_ptr[columns + 1]     where each column's products begin in the band's expansion
-//   out  chunk_ptr[columns + 1]       chunks that the sort cuts each segment into, 0 for a short
-//                                     one; to be scanned
-//   out  record[groups * RECORD]      for the columns of a group: the number of chunks, the number
-//                                     of short segments, the products of segments of more than one
-//                                     chunk, the longest segment, the expansion size (from the last
-//                                     column), the longest short segment, and the shortest long
-//                                     one, 0 if there is none
+//   out  segment_ptr[columns + 1]     the position in the band's expansion at which each column's
+//                                     products begin
+//   out  chunk_ptr[columns + 1]       number of chunks into which the sort cuts each segment, 0 for
+//                                     a short segment; to be scanned
+//   out  record[groups * RECORD]      for the columns of a work-group: the number of chunks, the
+//                                     number of short segments, the products of segments of more
+//                                     than one chunk, the longest segment, the expansion size (from
+//                                     the last column), the longest short segment, and the shortest
+//                                     long segment, or 0 if there is none
 #if !defined(SHORT_MAX) || !defined(CHUNK) || !defined(ITEMS) || !defined(RECORD)
 #error "see src/product/esc/analysis.rs"
 #endif
 
-// Entries that an item looks up at once, before it writes what it found.
+// Number of entries that an item looks up together, before it writes the results.
 #define AHEAD (ITEMS % 8 == 0 ? 8 : 1)
 
 #define PLUS(x, y) ((x) + (y))
 GROUP_SCAN(group_sum, ulong, PLUS)
 
-// Parts of C: all entries, those on and below the diagonal, those on and above.
+// The parts of C: all entries, the entries on and below the diagonal, and those on and above it.
 #define FULL 0
 #define LOWER 1
 
-// Number of entries of column k of A that the entry (k, col) of B meets. They are all entries,
-// those from row col on (lower), or those up to row col (upper).
+// Returns the number of products of entry (k, col) of B. Its partners are all entries of column k
+// of A, those from row col on (lower), or those up to row col (upper).
 uint products_of(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                  global const uint* b_row_idx, uint b_cols, uint entry, uint part)
 {
@@ -61,7 +62,7 @@ KERNEL setup_entries(global const uint* a_col_ptr, global const uint* a_row_idx,
         for (uint q = 0; q < AHEAD; ++q) {
             const ulong entry = start + (i + q) * GROUP_SIZE;
             if (entry <= b_nnz)
-                b_prods[entry] = prods[q]; // 0 at the end, which the scan makes the expansion size
+                b_prods[entry] = prods[q]; // 0 at the end, where the scan writes the expansion size
             sum += prods[q];
         }
     }
@@ -90,11 +91,11 @@ KERNEL setup_segments(global const uint* b_col_ptr, global const ulong* b_prods,
             shorter_long = max(shorter_long, length <= SHORT_MAX ? 0 : ~length);
         } else
             last = start;
-        // Fits 32 bits: the host uses it only if the band's expansion fits.
+        // This fits 32 bits, because the host uses it only if the band's expansion fits.
         segment_ptr[i] = (uint)(start - first_product);
         chunk_ptr[i] = (uint)chunk_count;
     }
-    // All are combined in one tree; the first three are sums.
+    // All numbers are combined in one tree. The first three are sums, the others maxima.
     const ulong own[RECORD] = {chunks, shorts, in_chunks, longest, last, longest_short, shorter_long};
     for (uint i = 0; i < RECORD; ++i)
         shared[i][item] = own[i];

@@ -1,33 +1,33 @@
-// expansion: the row of each product, and its value or the pair of its operands.
+// expansion: computes the row of each product, and its value or the pair of its operands.
 // Host: src/product/esc/expansion.rs
 //
-//   One work-group per TILE products, whatever columns they belong to: the load is balanced by
-//   construction.
+//   One work-group per TILE products, whatever columns they belong to. So all work-groups have
+//   equal work.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   a_operand[a_nnz]  b_operand[b_nnz]      see cl/product/terms/payload.cl
 //   in   b_prods[b_nnz + 1]
 //   out  row[products]  payload[products]
 //   out  tile_segment[tiles + 1]     segment of the first product of each tile, and of the last
-//                                    product
+//                                    product of all
 #ifndef TILE
 #error "TILE: products of a work-group, see src/product/tuning.rs"
 #endif
 
-// Number of the last entry e in first <= e < end with b_prods[e] <= product. Requires
+// Returns the last entry e in first <= e < end with b_prods[e] <= product. It requires
 // b_prods[first] <= product < b_prods[end].
 //
-// Interpolation search (Polok 2015, Expansion Stage; Perl 1978). Entries with equal counts meet
-// empty columns of A; only the last of them has the product. After eight steps it bisects:
-// interpolation alone takes thousands of steps if there are a few huge columns.
+// The search is by interpolation (Polok 2015, Expansion Stage; Perl 1978). Entries with equal
+// b_prods, except the last of them, belong to empty columns of A. After eight steps the search
+// bisects: interpolation alone takes thousands of steps if there are a few huge columns.
 uint entry_of(global const ulong* b_prods, uint first, uint end, ulong product)
 {
     ulong at_first = b_prods[first], at_end = b_prods[end];
     for (uint step = 0; end - first > 1; ++step) {
         uint pivot = first + (end - first) / 2;
         if (step < 8) {
-            // 64 bits hold the quotient's operands: both ends are less than 2^32 apart within one
-            // band.
+            // 64 bits hold the operands of the division, because the two ends are less than 2^32
+            // apart in one band.
             const ulong guess = first + (ulong)(end - first) * (product - at_first) / (at_end - at_first);
             pivot = (uint)clamp(guess, (ulong)first + 1, (ulong)end - 1);
         }
@@ -43,7 +43,8 @@ uint entry_of(global const ulong* b_prods, uint first, uint end, ulong product)
     return first;
 }
 
-// The entries that the products of a tile belong to: the first, and the end for the other searches.
+// Finds the entries to which the products of a tile belong: the first, and the end for the other
+// searches.
 void tile_entries(global const ulong* b_prods, global const uint* b_col_ptr, global uint* tile_segment, local uint* bounds,
                   ulong first_product, uint start, uint count, uint first_col, uint cols)
 {
@@ -64,7 +65,7 @@ void tile_entries(global const ulong* b_prods, global const uint* b_col_ptr, glo
     GROUP_BARRIER;
 }
 
-// The entry of the next product of an item. It is mostly the same entry or the one behind it.
+// Returns the entry of the next product of an item. This is mostly the same entry or the next one.
 uint next_entry(global const ulong* b_prods, uint entry, uint end, ulong product)
 {
     if (product < b_prods[entry + 1])
@@ -87,8 +88,8 @@ KERNEL expand(global const uint* a_col_ptr, global const uint* a_row_idx, global
     for (uint i = get_local_id(0); i < count; i += GROUP_SIZE) {
         const ulong product = first_product + start + i;
         b_entry = next_entry(b_prods, b_entry, bounds[1], product);
-        // An entry of B meets the first entries of its column of A, or the last ones (lower
-        // triangle). The difference from the last one is negative, modulo 2^32.
+        // Entry b_entry of B is multiplied by the first entries of its column of A, or by the last
+        // ones (lower triangle). The difference from the last one is negative, modulo 2^32.
         const uint a_entry = a_col_ptr[b_row_idx[b_entry] + from_end] + (uint)(product - b_prods[b_entry + from_end]);
         row[start + i] = a_row_idx[a_entry];
         payload[start + i] = MAKE(a_entry, b_entry);

@@ -1,22 +1,22 @@
-// gather: the end and row of each run, the column pointers of C, the pieces of long runs.
+// gather: finds the end and row of each run, the column pointers of C, and the pieces of long runs.
 // Host: src/product/esc/gather.rs
 //
 //   gather_runs  one work-group per TILE products of the sorted expansion
-//   gather_ends  one work-item per column of C, and one more; one per run if some are long
+//   gather_ends  cols + 1 work-items; if some runs are long, at least one per run
 //
 //   in      row[products]  tail_flags[tiles * WORDS]  segment_ptr[cols + 1]   as in tail_counts.cl
-//   in out  tail_ptr[tiles + 6]       run ends before each tile, and all of them; the record of
-//                                     tail_counts; the number of pieces and of parts made, zero
-//                                     before
+//   in out  tail_ptr[tiles + 6]       the number of run ends before each tile, and in all; the
+//                                     record of tail_counts; the number of pieces and of parts
+//                                     made, zero before
 //   out     run_end[nnz]              last product of each run
-//   out     c_row_idx[nnz]            its row
+//   out     c_row_idx[nnz]            row of each run
 //   out     c_col_ptr[cols + 1]
 //   out     piece[pieces]             see cl/product/esc/pieces.cl
 #if !defined(TILE) || !defined(WORD_BITS)
 #error "TILE, WORD_BITS: see src/product/tuning.rs"
 #endif
 #define WORDS ((TILE + WORD_BITS - 1) / WORD_BITS)
-#define OWN ((WORDS + GROUP_SIZE - 1) / GROUP_SIZE) // neighbouring words of an item
+#define OWN ((WORDS + GROUP_SIZE - 1) / GROUP_SIZE) // number of neighbouring words of an item
 
 #define PLUS(x, y) ((x) + (y))
 GROUP_SCAN(sum_before, uint, PLUS)
@@ -39,7 +39,7 @@ KERNEL gather_runs(global const uint* row, global const uint* tail_flags, global
     }
     GROUP_BARRIER;
 #if GROUP_SIZE == 1
-    // One item goes from run to run: a branch at each product could not be predicted.
+    // One item loops over the runs, because a branch at each product would be unpredictable.
     for (uint word = 0; word < WORDS; ++word) {
         uint to = runs_before[word];
         for (uint bits = flags[word]; bits != 0; bits &= bits - 1) {
@@ -67,8 +67,8 @@ KERNEL gather_ends(global const uint* segment_ptr, global const uint* run_end, g
     const uint item = get_global_id(0), tiles = (products + TILE - 1) / TILE;
     local uint of_group[2];
     cut_runs(run_end, piece, tail_ptr + tiles + 4, item, long_runs, of_group);
-    // A column of C begins after the run ends before its segment. They are counted, not marked, so
-    // empty columns need no case of their own.
+    // A column of C begins after the run ends before its segment. The run ends are counted, so that
+    // empty columns need no special case.
     if (item <= cols) {
         const uint start = segment_ptr[item];
         c_col_ptr[item] = lower_bound(run_end, tail_ptr[start / TILE], tail_ptr[min(start / TILE + 1, tiles)], start);

@@ -1,17 +1,18 @@
-// pieces: cuts runs longer than LONG_RUN. Included before kernels that know where runs end.
+// pieces: cuts runs longer than LONG_RUN. It comes before kernels that know the ends of runs.
 // Host: src/product/esc/gather.rs, src/product/masked/long_runs.rs
 //
 //   in      run_end[runs]   last product of each run
-//   out     piece[pieces]   of runs longer than LONG_RUN, in any order: run, first product, end,
-//                           and its part if the run is longer than RUN_PIECE and so is cut, else
-//                           0xffffffff; the parts of a run follow one another
-//   in out  made[2]         pieces and parts made so far
+//   out     piece[pieces]   the pieces of runs longer than LONG_RUN, in any order: run, first
+//                           product, end, and part. The part is 0xffffffff if the run is not cut,
+//                           because it is not longer than RUN_PIECE. The parts of a run have
+//                           consecutive numbers
+//   in out  made[2]         number of pieces and of parts made so far
 #if !defined(LONG_RUN) || !defined(RUN_PIECE)
 #error "LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
 #endif
 
 // Cuts the runs of a work-group, one per item. Pieces are counted in local memory first, so that
-// one item asks for the places of all of them.
+// one item allocates places for all of them.
 void cut_runs(global const uint* run_end, global uint4* piece, global uint* made, uint run, uint runs, local uint* of_group)
 {
     if (get_local_id(0) == 0)

@@ -1,10 +1,11 @@
-// search: a work-group looks for two numbers among ascending ones. It comes before the kernels that
-// do so.
+// search: lets a work-group search for two numbers among ascending numbers. It comes before the
+// kernels that do so.
 // Hosts: src/product/esc/sorted_chunks.rs, src/product/esc/sorted_expansion.rs
 
-// Defines name(numbers, begin, end, one, other, edge): the places of the first of the ascending
-// numbers[begin..end) that are not below `one` and `other`. Each half of the work-group looks for
-// one. For 256 items 2^32 numbers take five rounds instead of 32 loads one after another.
+// Defines name(numbers, begin, end, one, other, edge). It returns the index of the first of the
+// ascending numbers[begin..end) that is at least `one`, and of the first that is at least `other`.
+// Each half of the work-group searches for one of them. With 256 items a search among 2^32 numbers
+// takes five rounds instead of 32 loads one after another.
 #define GROUP_SEARCH(name, WORD)                                                                                      \
     uint2 name(global const WORD* numbers, uint begin, uint end, WORD one, WORD other, local uint* edge)              \
     {                                                                                                                 \
@@ -17,12 +18,12 @@
             const ulong at = (side ? low.y : low.x) + (ulong)item * own_step;                                         \
             const bool below = at < to && numbers[at] < number;                                                       \
             const bool next_below = at + own_step < to && numbers[at + own_step] < number;                            \
-            GROUP_BARRIER; /* the reads of the round before */                                                        \
+            GROUP_BARRIER; /* edge[] is read before it is overwritten */                                              \
             if (get_local_id(0) < 2)                                                                                  \
                 edge[get_local_id(0)] = 0;                                                                            \
             GROUP_BARRIER;                                                                                            \
             if (below && !next_below)                                                                                 \
-                edge[side] = item + 1; /* one item of each half at most */                                            \
+                edge[side] = item + 1; /* at most one item of each half */                                            \
             GROUP_BARRIER;                                                                                            \
             const uint2 belows = (uint2)(edge[0], edge[1]);                                                           \
             high.x = belows.x == 0 ? low.x : (uint)min((ulong)low.x + (ulong)belows.x * step.x, (ulong)high.x);       \

@@ -1,29 +1,31 @@
-// sorted_chunks: expansion of long segments, which are sorted before they are written.
+// sorted_chunks: expands long segments. Their products are sorted before they are written.
 // Host: src/product/esc/sorted_chunks.rs
 //
-//   cut_chunks     one work-group per chunk of at most CHUNK products, those of a segment alike but
-//                  for one product: where a chunk begins in the order of rows
-//   sorted_chunks  one work-group per chunk; it has room for ROOM products, and leaves chunks of
-//                  more, or of at most `above`, to another launch. by_rows: it gets its products
-//                  from columns of A that are cut there; otherwise they are CHUNK neighbours in the
-//                  order of the expansion, and the sorted chunks are merged later
+//   cut_chunks     one work-group per chunk: finds the row at which the chunk begins. A chunk has
+//                  at most CHUNK products. The chunks of a segment differ by at most one product
+//   sorted_chunks  one work-group per chunk. It holds at most ROOM products. Chunks of more than
+//                  ROOM, or of at most `above`, are left to another launch. If by_rows, a chunk
+//                  gets its products from columns of A that cut_chunks has cut. Otherwise it has
+//                  CHUNK consecutive products of the expansion, and the sorted chunks are merged
+//                  later
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/terms/payload.cl
 //   in   b_prods[b_nnz + 1]  segment_ptr[cols + 1]  chunk_ptr[cols + 1]
-//   out  cut[chunks]                           the row of the first product of each chunk, and how
-//                                              many products of that row the chunks before have
+//   out  cut[chunks]                           the row of the first product of each chunk, and the
+//                                              number of products of that row in the chunks before
 //   out  row[products]  payload[products]      sorted by row inside each long segment or chunk,
 //                                              stably
-//   out  row_between[products]  payload_between[products]     in their place for the chunks of
-//                                              segments that take an odd number of merge passes
-//   out  tile_segment[tiles + 1]               segment of the first product of each tile of TILE,
-//                                              and of the last product
+//   out  row_between[products]  payload_between[products]     written in place of row and payload
+//                                              for the chunks of segments that take an odd number
+//                                              of merge passes
+//   out  tile_segment[tiles + 1]               segment of the first product of each tile of TILE
+//                                              products, and of the last product of all
 //
-// A column of A has ascending rows, so the products that it gives to a chunk are neighbours. The
-// products of a row are in the order of the entries of B, and a cut may lie between them.
+// The rows of a column of A ascend, so its products that belong to a chunk are neighbours. The
+// products of a row are in the order of the entries of B. A chunk may begin between two of them.
 //
-// A chunk is sorted in registers (cl/product/sort/keys.cl), by one team.
+// One team sorts a chunk in registers (cl/product/sort/keys.cl).
 #if !defined(PAYLOAD) || !defined(PAYLOAD_IS_WIDE) || !defined(CHUNK) || !defined(ENTRIES) || !defined(TILE) || !defined(FROM_END)
 #error "see src/product/esc/sorted_chunks.rs"
 #endif
@@ -33,19 +35,19 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
-// The last of the segments whose chunks begin at or before a chunk.
+// Returns the last segment whose chunks begin at or before a chunk.
 uint segment_of_chunk(global const uint* chunk_ptr, uint cols, uint chunk, local uint* edge)
 {
     return search_positions(chunk_ptr, 0, cols, chunk + 1, chunk + 1, edge).x - 1;
 }
 
-// Products before one of the chunks of a segment that is cut by rows.
+// Returns the number of products before a chunk of a segment that is cut by rows.
 uint before_chunk(uint products, uint chunk, uint chunks)
 {
     return products / chunks * chunk + min(chunk, products % chunks);
 }
 
-// The entries of A that an entry of B meets.
+// Returns the begin and the end of the entries of A by which an entry of B is multiplied.
 uint2 met_by(global const uint* a_col_ptr, global const uint* b_row_idx, global const ulong* b_prods, uint entry)
 {
     const uint k = b_row_idx[entry], products = (uint)(b_prods[entry + 1] - b_prods[entry]);
@@ -61,8 +63,8 @@ KERNEL cut_chunks(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                   global const uint* chunk_ptr, global uint2* cut, uint first_col, uint cols, uint rows)
 {
     TEAM_MEMORY;
-    // Of each entry of the column of B: between which entries of A the cut lies, and its place for
-    // the row that is tried.
+    // For each entry of the column of B: the entries of A between which the cut lies, and the place
+    // of the cut for the row that is tried.
     local uint from[ENTRIES], to[ENTRIES], place[ENTRIES], edge[2];
     const uint item = get_local_id(0), chunk = get_group_id(0);
     const uint segment = segment_of_chunk(chunk_ptr, cols, chunk, edge);
@@ -76,7 +78,7 @@ KERNEL cut_chunks(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         to[i] = met.y;
         begins += met.x;
     }
-    // The greatest row before which there are at most `before` products. An item has the same
+    // Finds the greatest row before which there are at most `before` products. An item has the same
     // entries in all loops.
     uint low = 0, high = before > 0 ? rows : 1, below = 0;
     while (high - low > 1) {
@@ -110,12 +112,13 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
                      uint products, uint first_col, uint cols, uint by_rows, uint above)
 {
     TEAM_MEMORY;
-    // Where an entry's products begin: its first entry of A, less that position, and its number.
-    // Then words that are exchanged, keys, and payloads.
+    // held[] has for the start of each entry's products the entry's first entry of A minus that
+    // position. entry_at[] has its number. Later held[] has words that are exchanged, keys, and
+    // payloads.
     local uint held[ROOM + LANES];
     local uint entry_at[ROOM];
-    // A bit for each position at which an entry's products begin, and the last of them before each
-    // word.
+    // starts[] has a bit for each position at which an entry's products begin. start_before[] has
+    // the last such position before each word.
     local uint starts[WORDS];
     local ushort start_before[WORDS];
     ROWS_MEMORY(1);
@@ -126,7 +129,7 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
     const uint begin_segment = segment_ptr[segment], of_segment = segment_ptr[segment + 1] - begin_segment;
     const uint before = by_rows ? before_chunk(of_segment, number, chunks) : number * CHUNK, base = begin_segment + before;
     const uint count = by_rows ? before_chunk(of_segment, number + 1, chunks) - before : min((uint)CHUNK, of_segment - before);
-    // A loop of one turn or none: with a return PoCL 3.1 loses the barriers behind it.
+    // This is a loop of at most one turn, because PoCL 3.1 loses the barriers after a return.
     for (bool serves = count > above && count <= ROOM; serves; serves = false) {
         const uint passes = by_rows ? 0 : 32 - clz(chunks - 1);
         const bool cut_before = by_rows && number > 0, cut_behind = by_rows && number + 1 < chunks;
@@ -155,7 +158,7 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
             }
             if (cut_before || cut_behind) {
                 const uint2 all_met = met;
-                uint has_first = 0, has_last = 0; // whether there is a product of the row of a cut
+                uint has_first = 0, has_last = 0; // whether the entry has a product in the row of a cut
                 if (cut_before) {
                     met.x = lower_bound(a_row_idx, all_met.x, all_met.y, from.x);
                     has_first = met.x < all_met.y && a_row_idx[met.x] == from.x;
@@ -164,7 +167,7 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
                     met.y = lower_bound(a_row_idx, met.x, all_met.y, to.x);
                     has_last = met.y < all_met.y && a_row_idx[met.y] == to.x;
                 }
-                // Entries are numbers of 16 bits here.
+                // The number of entries fits 16 bits here.
                 const uint cuts = team_sum_before(has_first | has_last << 16, &all, TEAM) + before_cuts;
                 before_cuts += all;
                 met.x += has_first && (cuts & 0xffff) < from.y;
@@ -203,7 +206,7 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
                 payloads[i] = MAKE(a_entry, entry_at[start]);
             }
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // the reads above
+        barrier(CLK_LOCAL_MEM_FENCE); // held[] is read before it is overwritten
         SORT_ROWS(key, count, held);
         UNROLLED
         for (uint i = 0; i < ITEMS; ++i)
@@ -218,8 +221,8 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
                 row_to[at] = ROW_OF(sorted);
             }
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // the reads above
-        // Each word of the payloads goes through local memory on its own.
+        barrier(CLK_LOCAL_MEM_FENCE); // held[] is read before it is overwritten
+        // Each word of the payloads goes through local memory separately.
 #if PAYLOAD_IS_WIDE
         UNROLLED
         for (uint i = 0; i < ITEMS; ++i)
@@ -230,7 +233,7 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
         for (uint i = 0; i < ITEMS; ++i)
             if (item + i * GROUP_SIZE < count)
                 key[i] = held[place[i]];
-        barrier(CLK_LOCAL_MEM_FENCE); // the reads above
+        barrier(CLK_LOCAL_MEM_FENCE); // held[] is read before it is overwritten
         UNROLLED
         for (uint i = 0; i < ITEMS; ++i)
             if (item + i * GROUP_SIZE < count)

@@ -1,33 +1,34 @@
-// sorted_expansion: expansion and the first half of the sort: products are sorted before they are
-// written.
+// sorted_expansion: the expansion and the first half of the sort. Products are sorted before they
+// are written.
 // Host: src/product/esc/sorted_expansion.rs
 //
-//   One work-group per `window` positions: the short segments that begin there, of at most
-//   SHORT_MAX products each and ROOM together. With CHUNKS one per ROOM products of each long
-//   segment; the sorted chunks are merged later.
+//   One work-group per `window` positions sorts the short segments that begin there, of at most
+//   SHORT_MAX products each and ROOM together. With CHUNKS, one work-group per ROOM products of
+//   each long segment sorts these products, and the sorted chunks are merged later.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/terms/payload.cl
 //   in   b_prods[b_nnz + 1]  segment_ptr[cols + 1]  chunk_ptr[cols + 1]
 //   out  row[products]  payload[products]      sorted by row inside each short segment or chunk,
 //                                              stably
-//   out  row_between[products]  payload_between[products]     in their place for the chunks of
-//                                              segments that take an odd number of merge passes
-//   out  tile_segment[tiles + 1]               segment of the first product of each tile of TILE,
-//                                              and of the last product
+//   out  row_between[products]  payload_between[products]     written in place of row and payload
+//                                              for the chunks of segments that take an odd number
+//                                              of merge passes
+//   out  tile_segment[tiles + 1]               segment of the first product of each tile of TILE
+//                                              products, and of the last product of all
 //
 // A work-item sorts ITEMS neighbouring products in registers. Then sorted stretches of doubling
-// width are merged. Only the one segment that lies across the border of two stretches has anything
-// to merge. If it is in order there already, nothing is merged. The products of an entry of B have
-// ascending rows, so long columns of A are merged as a whole. Each product is sorted as one word of
-// its row and its position in the expansion. Positions differ, so no two words are equal, and the
-// order is stable.
+// width are merged. Only the segment that lies across the border of two stretches needs merging,
+// and only if it is not sorted there already. The products of an entry of B have ascending rows, so
+// a long column of A is merged as a whole. The key of a product is one word, made of its row and
+// its position in the expansion. Positions differ, so no two keys are equal, and the order is
+// stable.
 #if !defined(PAYLOAD) || !defined(PAYLOAD_IS_WIDE) || !defined(PACKED) || !defined(ITEMS) || !defined(SHORT_MAX) || !defined(CHUNKS) || !defined(TILE) || !defined(FROM_END)
 #error "see src/product/esc/sorted_expansion.rs"
 #endif
 #define ROOM (GROUP_SIZE * ITEMS)
 
-// A word to sort by: the row and 16 bits of position. If rows are below 2^(32 - POSITION_BITS) - 1,
+// A key consists of the row and 16 bits of position. If rows are below 2^(32 - POSITION_BITS) - 1,
 // both fit 32 bits (PACKED).
 #if PACKED
 #define KEY uint
@@ -51,15 +52,16 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
-// Combines counts over positions. Bits 0 to 15: how many segments begin there. Bits 16 to 31: where
-// the products of the last entry begin, counted from 1.
+// Combines two counts over positions. Bits 0 to 15 count the segments that begin there. Bits 16 to
+// 31 are the position, counted from 1, at which the products of the last entry begin.
 uint behind(uint before, uint own)
 {
     return ((before + own) & 0xffff) | max(before & 0xffff0000, own & 0xffff0000);
 }
 GROUP_SCAN(behind_all_before, uint, behind)
 
-// How many of the first `count` merged words come from begin..border, the others from border..end.
+// Returns how many of the first `count` merged words come from begin..border. The others come from
+// border..end.
 uint merge_path(KEYS, uint begin, uint border, uint end, uint count)
 {
     const uint lefts = border - begin, rights = end - border;
@@ -81,18 +83,20 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
                         global uint* tile_segment, ulong first_product, uint products, uint first_col, uint cols,
                         uint window)
 {
-    // The two words of a payload; before that the numbers that it is made from.
+    // one[] and other[] hold the two words of a payload; before that, the numbers from which it is
+    // made.
     local uint key[ROOM], one[ROOM], other[ROOM];
 #if !PACKED
     local ushort origin[ROOM];
 #endif
-    // Where each segment begins, and the segment of each work-item's first position.
+    // opening[] is the position at which each segment begins; segment_of[] is the segment of each
+    // item's first position.
     local ushort opening[CHUNKS ? 2 : ROOM + 1], segment_of[GROUP_SIZE];
     local uint shared[GROUP_SIZE], edge[2];
     const uint item = get_local_id(0), mine = item * ITEMS;
 
-    // The group's segments are first..end. Their products are base to base + count of the band and
-    // belong to the entries from_entry..to_entry of B.
+    // The work-group's segments are first..end. Their products are base to base + count of the
+    // band, and belong to the entries from_entry..to_entry of B.
 #if CHUNKS
     const uint chunk = get_group_id(0), first = search_positions(chunk_ptr, 0, cols, chunk + 1, chunk + 1, edge).x - 1, end = first + 1;
     const uint base = segment_ptr[first] + (chunk - chunk_ptr[first]) * ROOM, count = min((uint)ROOM, segment_ptr[end] - base);
@@ -114,8 +118,8 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     const ulong start = first_product + base;
 #endif
 
-    // Each entry with products marks the position where they begin. It leaves its number there, its
-    // first entry of A, and whether it opens its segment.
+    // Each entry with products marks the position at which they begin. It writes there its number,
+    // its first entry of A, and whether it is the first of its segment.
     for (uint i = item; i < count; i += GROUP_SIZE)
         key[i] = 0;
     GROUP_BARRIER;
@@ -156,7 +160,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
         if (marks[i] == 2)
             opening[segments++] = mine + i;
         if (i == 0)
-            segment_of[item] = segments - 1; // not read for positions behind the last
+            segment_of[item] = segments - 1; // not read for positions after the last
         if (mine + i < count) {
             a_entry[i] = mine + i + one[head];
             b_entry[i] = other[head];
@@ -168,7 +172,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     for (uint i = 0; i < ITEMS; ++i)
         if (mine + i < count)
             word[i] = PACK(a_row_idx[a_entry[i]], mine + i);
-    GROUP_BARRIER; // every read above
+    GROUP_BARRIER; // key[], one[] and other[] are read before they are overwritten
     for (uint i = 0; i < ITEMS; ++i)
         if (mine + i < count) {
 #if PAYLOAD_IS_WIDE
@@ -180,7 +184,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
 #endif
         }
 
-    // Odd-even transposition of an item's products, within segments.
+    // Each item sorts its products within segments by odd-even transposition.
     for (uint round = 0; round < ITEMS; ++round)
         for (uint i = round & 1; i + 1 < ITEMS; i += 2)
             if (mine + i + 1 < count && marks[i + 1] != 2 && word[i] > word[i + 1]) {
@@ -193,7 +197,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
             SET_KEY(mine + i, word[i]);
 
     for (uint width = ITEMS; width < count; width *= 2) {
-        GROUP_BARRIER; // the writes of the round before
+        GROUP_BARRIER; // key[] is written before other items read it
         const uint border = mine / (2 * width) * (2 * width) + width;
         uint begin = 0, stop = 0;
         if (border < count) {
@@ -220,7 +224,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
             } else
                 stop = begin;
         }
-        GROUP_BARRIER; // every read above
+        GROUP_BARRIER; // key[] is read before it is overwritten
         for (uint i = 0; i < ITEMS; ++i)
             if (begin + i < stop)
                 SET_KEY(begin + i, word[i]);

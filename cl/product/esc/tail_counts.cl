@@ -1,33 +1,33 @@
-// tail_counts: which products of the sorted expansion end a run, and how many in each tile.
+// tail_counts: finds the products of the sorted expansion that end a run, and counts them in each
+// tile.
 // Host: src/product/esc/tail_counts.rs
 //
 //   One work-group per TILE products.
 //
 //   in   row[products]                sorted within each segment
-//   in   segment_ptr[segments + 1]    where each segment begins
+//   in   segment_ptr[segments + 1]    the position at which each segment begins
 //   in   tile_segment[tiles + 1]      segment of the first product of each tile, and of the last
-//                                     product
-//   out  tail_flags[tiles * WORDS]    a bit per product: the paper's array of flags; each word has
-//                                     one writer
-//   out  tail_ptr[tiles + 1]          run ends in each tile, 0 at the end; after an exclusive scan,
-//                                     run ends before each tile
-//   out  record[3]                    behind tail_ptr, zero before: longest run; pieces of the runs
-//                                     longer than LONG_RUN; how many of them are parts of a run
-//                                     longer than RUN_PIECE
+//                                     product of all
+//   out  tail_flags[tiles * WORDS]    a bit per product: the paper's array of flags. One item
+//                                     writes each word
+//   out  tail_ptr[tiles + 1]          number of run ends in each tile, 0 at the end; after an
+//                                     exclusive scan, number of run ends before each tile
+//   out  record[3]                    stored after tail_ptr, zero before: longest run; number of
+//                                     pieces of the runs longer than LONG_RUN; number of those
+//                                     pieces that are parts of a run longer than RUN_PIECE
 #if !defined(TILE) || !defined(WORD_BITS) || !defined(LONG_RUN) || !defined(RUN_PIECE)
 #error "TILE, WORD_BITS, LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
 #endif
 #define WORDS ((TILE + WORD_BITS - 1) / WORD_BITS)
 
-// Whether product p is the last of its segment, which is one of the segments from `first` to
-// `last`.
+// Whether product p is the last of its segment. The segment is one of those from `first` to `last`.
 bool ends_segment(global const uint* segment_ptr, uint first, uint last, uint p)
 {
     return segment_ptr[column_between(segment_ptr, first, last, p) + 1] == p + 1;
 }
 
-// Start of the run that ends with product p, the first run end of its tile. The run may begin in
-// any tile before.
+// Returns the start of the run that ends with product p, which is the first run end of its tile.
+// The run may begin in any earlier tile.
 uint begin_of_run(global const uint* row, global const uint* segment_ptr, uint first, uint last, uint p)
 {
     return lower_bound(row, segment_ptr[column_between(segment_ptr, first, last, p)], p, row[p]);
@@ -61,7 +61,7 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
         uint bits = flags[word];
         const uint from = start + word * WORD_BITS, to = min(from + WORD_BITS, start + count);
         if (few && to == from + WORD_BITS && to < products) {
-            // Loads without conditions, so that all are under way at once.
+            // The loads have no conditions, so that all are issued at once.
             uint here = row[from];
             for (uint i = 0; i < WORD_BITS; ++i) {
                 const uint next = row[from + i + 1];
@@ -77,7 +77,7 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
     }
     GROUP_BARRIER;
 
-    // A run is as long as the distance from one run end to the next.
+    // The length of a run is the distance from one run end to the next.
     uint ends = 0, longest = 0, pieces = 0, parts = 0;
     for (uint word = item; word < WORDS; word += GROUP_SIZE)
         if (flags[word] != 0) {
@@ -110,7 +110,8 @@ KERNEL tail_counts(global const uint* row, global const uint* segment_ptr, globa
     GROUP_BARRIER;
     if (item == 0) {
         tail_ptr[tile] = tails_of_tile;
-        // Sums and maxima of integers: they do not depend on the order of the groups.
+        // These are sums and maxima of integers, which do not depend on the order of the
+        // work-groups.
         global uint* record = tail_ptr + get_num_groups(0) + 1;
         if (longest_of_tile > 0)
             atomic_max(&record[0], longest_of_tile);

@@ -1,42 +1,45 @@
-// hits: the products of a column of C that fall on the places of a mask, column by column. It comes
-// before the kernels of masked products on CPUs, whose work-groups are single items.
+// hits: finds the products of a column of C that fall on the places of a mask. A place is an entry
+// of the mask. It comes before the kernels of masked products on CPUs, whose work-groups are single
+// items.
 // Host: src/product/masked/columns.rs
 //
-// A column of C takes the columns of A that its column of B meets, one after another: so the
-// products of a row come in ascending k. Of a column of A the entries whose rows are on the mask
-// are listed, in one of two ways. Its rows are looked at one by one, each with its bit of a bitmap
-// of the mask's column: every entry is written to the list, and its end moves on if the bit is set,
-// since a branch would be guessed wrong. Or the mask's rows are looked up in the column of A, if
-// they are so few that this takes fewer steps. A step is the time of one row that is looked at.
+// A column of C takes one column of A after another, those that belong to the entries of its column
+// of B. So the products of a row are in ascending k. The entries of a column of A whose rows are on
+// the mask are listed in one of two ways. The first way reads all its rows and looks up the bit of
+// each in a bitmap of the mask's column. Every entry is written to the list, and the list's end
+// advances if the bit is set, because a branch would often be mispredicted. The second way looks up
+// the mask's rows in the column of A. It is chosen if it takes fewer steps, because there are few
+// such rows. A step is the time of one row of the first way.
 //
-// Columns of A are asked for AHEAD entries of B before they are read; not at all if AHEAD is 0.
+// Columns of A are prefetched AHEAD entries of B before they are read. If AHEAD is 0, nothing is
+// prefetched.
 #if !defined(AHEAD) || !defined(LOOKUP) || !defined(ENTRY_STEPS) || !defined(PLACE_STEPS)
 #error "AHEAD, LOOKUP, ENTRY_STEPS, PLACE_STEPS: see src/product/masked/columns.rs"
 #endif
-// Words of each part in the record of mask_steps.
+// Number of words of each part in the record of mask_steps.
 #define RECORD 2
 
-// The first column of a part: an equal share of the columns.
+// Returns the first column of a part. Each part has an equal share of the columns.
 uint first_of(uint part, uint parts, uint cols)
 {
     return (uint)((ulong)part * cols / parts);
 }
 
-// Steps that so many places of a mask take to be looked up, for each halving of a column of A:
-// so many that 32 of them are no more than 32 bits hold.
+// Returns the cost of looking up `places` places of a mask, in steps for each bisection step in a
+// column of A. It is bounded so that 32 times the cost fits 32 bits.
 uint lookup_steps(uint places)
 {
     return (uint)min((ulong)places * LOOKUP, (ulong)1 << 26);
 }
 
-// Whether rows of the mask are looked up in a column of A, and not its rows in the mask.
+// Whether the rows of the mask are looked up in a column of A, and not the rows of A in the mask.
 bool looked_up(uint lookup, uint length)
 {
     return lookup * (32 - clz(length)) < length;
 }
 
-// The first column of range `range` of `ranges`: the first with at least `range * share` steps
-// before it. Columns without places are in any range or in none.
+// Returns the first column of range `range` of `ranges`: the first column with at least `range *
+// share` steps before it. A column without places belongs to any range or to none.
 uint range_begin(global const ulong* steps, global const ulong* record, uint range, uint ranges, ulong share, uint parts,
                  uint cols)
 {
@@ -57,8 +60,8 @@ uint range_begin(global const ulong* steps, global const ulong* record, uint ran
     return first;
 }
 
-// Lists the entries first..end of a column of A, not empty, whose rows are on the mask; `words` has
-// the bits of its rows. Returns their number.
+// Lists the entries first..end of a column of A whose rows are on the mask, and returns their
+// number. The column is not empty. `words` has the bits of the mask's rows.
 uint list_hits(global const uint* restrict a_row_idx, uint first, uint end, global const uint* restrict mask_row_idx,
                uint first_place, uint end_place, uint lookup, global const ulong* restrict words,
                global uint* restrict list)

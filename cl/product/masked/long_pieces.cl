@@ -1,4 +1,4 @@
-// long_pieces: one work-item per place of a mask cuts its run if it is long.
+// long_pieces: cuts long runs of the places of a mask into pieces, one work-item per place.
 // Host: src/product/masked/long_runs.rs
 //
 //   run_end, piece      see cl/product/esc/pieces.cl

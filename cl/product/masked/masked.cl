@@ -1,14 +1,15 @@
-// masked: the products that fall on the places of a mask, place by place, in ascending k.
+// masked: finds the products that fall on the places of a mask, place by place, in ascending k.
 // Host: src/product/masked/mod.rs, src/product/masked/bands.rs
 //
-// A place (i, j) has a product for every k that row i of A and column j of B share. A probe is one
-// entry of the shorter of the two; it hits if the longer has the same k. Probes are divided
-// one by one among work-items, across places, so that the load is balanced by construction. A place
-// without probes gets one, which misses: so each place has a last one.
+// A place (i, j) has a product for every k that row i of A and column j of B share. A probe is an
+// entry of the shorter of the two. It is a hit if the longer one has the same k. Probes are divided
+// evenly among work-items, across places. A place without probes gets one, which is no hit, so that
+// each place has a last probe.
 //
-//   mask_probes   one work-item per place, and one more
-//   mask_bands    one work-item per band, and one more
-//   count_hits    one work-group per TILE probes, TILE / GROUP_SIZE consecutive ones per work-item
+//   mask_probes   nnz + 1 work-items
+//   mask_bands    bands + 1 work-items
+//   count_hits    one work-group per TILE probes; each work-item takes TILE / GROUP_SIZE
+//                 consecutive ones
 //   mask_record   one work-item per place of the band
 //   write_hits    as count_hits
 //
@@ -17,14 +18,15 @@
 //   in   a_operand[a_nnz]  b_operand[b_nnz]           see cl/product/terms/payload.cl
 //   in   mask_col_ptr[cols + 1]  mask_row_idx[nnz]    the mask
 //   out  mask_col[nnz]        column of each place
-//   out  probe_ptr[nnz + 1]   probes of each place, at the end 0; to be scanned
-//   out  band[2 * bands + 2]  where each band begins: at the first place that begins so many shares
-//                             of probes on; and at which probe
-//   out  hits[items + 1]      hits of each work-item, at the end 0; to be scanned
-//   out  place_hits[places]   hits up to the end of each place, of the item that has its last probe
+//   out  probe_ptr[nnz + 1]   number of probes of each place, 0 at the end; to be scanned
+//   out  band[2 * bands + 2]  the first place of each band, and its first probe. Band i begins at
+//                             the first place with at least i shares of probes before it
+//   out  hits[items + 1]      number of hits of each work-item, 0 at the end; to be scanned
+//   out  place_hits[places]   for each place the number of hits, up to its end, of the work-item
+//                             that has its last probe
 //   out  record[6]            hits; three words of tally.cl; two for long_pieces.cl. Zeros before.
 //   out  payload[hits]        the products, place after place
-//   out  run_end[places]      last hit of each place and of those before it; 0xffffffff if none
+//   out  run_end[places]      last hit up to the end of each place; 0xffffffff if there is none
 #if !defined(TILE)
 #error "TILE: see src/product/tuning.rs"
 #endif
@@ -39,10 +41,10 @@ KERNEL mask_probes(global const uint* a_t_col_ptr, global const uint* b_col_ptr,
         mask_col[place] = col;
         probe_ptr[place] = max(min(a_t_col_ptr[row + 1] - a_t_col_ptr[row], b_col_ptr[col + 1] - b_col_ptr[col]), 1u);
     } else if (place == nnz)
-        probe_ptr[place] = 0; // becomes their number
+        probe_ptr[place] = 0; // the scan writes the number of probes here
 }
 
-// The first place in first <= place < end whose probes begin at or behind `probe`, else end.
+// Returns the first place in first <= place < end whose probes begin at or after `probe`, or end.
 uint place_from(global const ulong* probe_ptr, uint first, uint end, ulong probe)
 {
     while (first < end) {
@@ -55,8 +57,8 @@ uint place_from(global const ulong* probe_ptr, uint first, uint end, ulong probe
     return first;
 }
 
-// The last place in first <= place < end whose probes begin at or before `probe`; those of `first`
-// do.
+// Returns the last place in first <= place < end whose probes begin at or before `probe`. Place
+// `first` must be such a place.
 uint place_of(global const ulong* probe_ptr, uint first, uint end, ulong probe)
 {
     while (end - first > 1) {
@@ -79,10 +81,10 @@ KERNEL mask_bands(global const ulong* probe_ptr, global ulong* band, ulong share
     band[2 * i + 1] = probe_ptr[place];
 }
 
-// Whether probe n of row `row` of A with column `col` of B hits, and which entries it joins.
-// Everything before `*from` in the longer of the two is below the k of the probe, and the next
-// probe of the place may begin where this one ends. k is looked for in strides that double, then by
-// bisection: lines of like lengths are merged, and a short one skips through a long one.
+// Whether probe n of row `row` of A with column `col` of B is a hit. If so, `pair` gets the two
+// entries. Entries before `*from` in the longer line are below the k of the probe, and `*from` is
+// advanced for the next probe of the place. The search for k takes strides that double, and then
+// bisects. So two lines of similar lengths are merged, and a short line skips through a long one.
 bool hits_at(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, global const uint* b_col_ptr,
              global const uint* b_row_idx, uint row, uint col, uint n, uint* from, uint2* pair)
 {
@@ -110,9 +112,9 @@ bool hits_at(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, glo
     return first < count && other[first] == k;
 }
 
-// Does WITH for each probe of a work-item. It knows the place, the first probe of the next place,
-// whether the probe is a hit, and the pair it joins; probes are looked up only while SOME. A band
-// is `places` places from `first_place` on, of `probes` probes in all.
+// Does WITH for each probe of a work-item. WITH can use the place, the first probe of the next
+// place, whether the probe is a hit, and the pair of entries. If SOME is false, probes are not
+// looked up. A band has `places` places from `first_place` on, with `probes` probes in all.
 #define FOR_PROBES(SOME, WITH)                                                                                        \
     local uint bounds[2];                                                                                             \
     const uint item = get_local_id(0), start = get_group_id(0) * TILE, count = min((uint)TILE, probes - start);       \
@@ -150,11 +152,11 @@ KERNEL count_hits(global const uint* a_t_col_ptr, global const uint* a_t_row_idx
         if (probe + 1 == next_probe) place_hits[place - first_place] = found)
     hits[get_global_id(0)] = found;
     if (get_global_id(0) == get_global_size(0) - 1)
-        hits[get_global_id(0) + 1] = 0; // becomes their number
+        hits[get_global_id(0) + 1] = 0; // the scan writes the number of hits here
 }
 
-// Hits of the band up to the end of a place: of the items before the one that has its last probe,
-// and of that one.
+// Returns the number of hits of the band up to the end of a place: those of the work-items before
+// the one that has its last probe, plus those of that work-item.
 uint hits_until(global const ulong* probe_ptr, global const uint* hits, global const uint* place_hits, uint first_place,
                 uint place)
 {

@@ -1,26 +1,27 @@
-// pairs: the products that fall on a mask, place by place, in ascending k: by columns, for work-
-// groups of one work-item.
+// pairs: finds the products that fall on a mask, place by place, in ascending k. It goes column by
+// column, for work-groups of one work-item.
 // Host: src/product/masked/pairs.rs
 //
-//   column_hits    whichever range is next
+//   column_hits    work-groups that take one range after another
 //   column_record  one work-item per place of the band
-//   column_pairs   as column_hits, of the places of the band
+//   column_pairs   as column_hits, for the places of the band
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[cols + 1]  b_row_idx[b_nnz]
 //   in   a_operand[a_nnz]  b_operand[b_nnz]       see cl/product/terms/payload.cl
 //   in   mask_col_ptr[cols + 1]  mask_row_idx[nnz]
-//   in   steps[cols]  record[parts * RECORD]      see steps.cl; a range has `share` of them
-//   i/o  taken[1]                ranges that were taken
-//   i/o  words[]                 of each group, the bits of the mask's rows; zeros between columns
-//   i/o  next[]                  of each group, by row of the mask: the hits of its place so far,
-//                                or where the next of them belongs
-//   i/o  list[]                  of each group, see hits.cl
-//   out  hit_ptr[nnz + 1]        hits of each place, at the end 0; to be scanned
+//   in   steps[cols]  record[parts * RECORD]      see steps.cl; a range has `share` steps
+//   i/o  taken[1]                number of ranges that were taken
+//   i/o  words[]                 for each work-group the bits of the mask's rows; zeros between
+//                                columns
+//   i/o  next[]                  for each work-group and row of the mask: the number of hits of its
+//                                place so far, or the position of the next hit
+//   i/o  list[]                  for each work-group, see hits.cl
+//   out  hit_ptr[nnz + 1]        number of hits of each place, 0 at the end; to be scanned
 //   out  payload[hits]           the products of the band, place after place
-//   out  run_end[places]         last hit of each place and of those before it; 0xffffffff if none
+//   out  run_end[places]         last hit up to the end of each place; 0xffffffff if there is none
 
 // Does BEGIN for each of the places of a column, WITH for each hit, and END for each place. BEGIN
-// and END know the place and its row, WITH the row and the entries of A and B.
+// and END can use `place` and `row`; WITH can use `row` and the entries of A and B.
 #define FOR_COLUMNS(BEGIN, WITH, END)                                                                                 \
     const ulong group = get_group_id(0), own = group * places_of_rows;                                                \
     global ulong* restrict const own_words = words + own / 64;                                                        \
@@ -74,7 +75,7 @@ KERNEL column_hits(global const uint* restrict a_col_ptr, global const uint* res
     const uint first_place = 0;
     FOR_COLUMNS(own_next[row] = 0, ++own_next[row], hit_ptr[place] = own_next[row])
     if (group == 0)
-        hit_ptr[places] = 0; // becomes their number
+        hit_ptr[places] = 0; // the scan writes the number of hits here
 }
 
 KERNEL column_pairs(global const uint* restrict a_col_ptr, global const uint* restrict a_row_idx,

@@ -1,7 +1,7 @@
-// run_record: one work-item per place of a mask counts its run.
+// run_record: measures the run of each place of a mask, one work-item per place.
 // Host: src/product/masked/long_runs.rs
 //
-//   in      run_end[runs]   last product of each place and of those before it; 0xffffffff if none
+//   in      run_end[runs]   last product up to the end of each place; 0xffffffff if there is none
 //   in out  record[6]       products; three words of tally.cl; two for long_pieces.cl; zeros before
 
 KERNEL run_record(global const uint* run_end, global uint* record, uint runs)

@@ -1,10 +1,10 @@
-// mask_steps: the steps of the columns of a masked product, see cl/product/masked/hits.cl. One
-// work-item per part: an equal share of the columns.
+// mask_steps: counts the steps of the columns of a masked product, see cl/product/masked/hits.cl.
+// One work-item takes a part, which is an equal share of the columns.
 // Host: src/product/masked/columns.rs
 //
 //   in   a_col_ptr[a_cols + 1]  b_col_ptr[cols + 1]  b_row_idx[b_nnz]  mask_col_ptr[cols + 1]
-//   out  steps[cols]             steps of the columns of the part before each
-//   out  record[parts * RECORD]  of each part: its steps; most entries of a column of B
+//   out  steps[cols]             number of steps of the part before each column
+//   out  record[parts * RECORD]  for each part: its steps; most entries of a column of B
 
 KERNEL mask_steps(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                   global const uint* b_row_idx, global const uint* mask_col_ptr, global const uint* mask_row_idx,

@@ -1,22 +1,24 @@
-// mask_sums: the values of C on a mask, of scalars, range by range. One work-item per group:
-// whichever range is next.
+// mask_sums: computes the values of C on a mask, for scalars. Work-groups of one work-item take one
+// range of columns after another.
 // Host: src/product/masked/sums.rs
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
 //   in   mask_col_ptr[cols + 1]  mask_row_idx[nnz]
-//   in   steps[cols]  record[parts * RECORD]   see steps.cl; a range has `share` of them
-//   i/o  taken[1]                ranges that were taken
-//   i/o  words[]                 of each group, the bits of the mask's rows; zeros between columns
-//   i/o  sum[]  terms[]          of each group, by row: the sum of the row's products, their number
+//   in   steps[cols]  record[parts * RECORD]   see steps.cl; a range has `share` steps
+//   i/o  taken[1]                number of ranges that were taken
+//   i/o  words[]                 for each work-group the bits of the mask's rows; zeros between
+//                                columns
+//   i/o  sum[]  terms[]          for each work-group and row: the sum of the row's products, and
+//                                their number
 //   i/o  done[]                  if a column of B has more than RUN_PIECE entries, the sum of the
 //                                pieces before the last
-//   i/o  list[]                  of each group, see hits.cl
+//   i/o  list[]                  for each work-group, see hits.cl
 //   out  c_values[nnz]
-//   out  counted[2 * groups]     of each group: its hits; those of its longest run
+//   out  counted[2 * groups]     for each work-group: its hits; those of its longest run
 //
-// If many rows of a range are on the mask, the products of all are added: sums beside the mask are
-// never looked at, and have no meaning.
+// If many rows of a range are on the mask, all products are added, also those outside of the mask.
+// The sums outside of the mask are undefined and never read.
 #if !defined(RUN_PIECE) || !defined(HIT_PRODUCTS)
 #error "RUN_PIECE, HIT_PRODUCTS: see src/product/masked/sums.rs"
 #endif
@@ -33,7 +35,7 @@ void add_all(global const uint* restrict a_row_idx, global const ELEMENT* restri
     }
 }
 
-// Adds the products of `count` entries of A that are listed.
+// Adds the products of `count` entries of A that are in `list`.
 void add_hits(global const uint* restrict a_row_idx, global const ELEMENT* restrict a_values,
               global const uint* restrict list, uint count, ARITHMETIC factor, global ARITHMETIC* restrict sum,
               global uint* restrict terms)
@@ -46,7 +48,7 @@ void add_hits(global const uint* restrict a_row_idx, global const ELEMENT* restr
     }
 }
 
-// The same if a row may have more than RUN_PIECE products.
+// Does the same as add_hits if a row may have more than RUN_PIECE products.
 void add_in_pieces(global const uint* restrict a_row_idx, global const ELEMENT* restrict a_values,
                    global const uint* restrict list, uint count, ARITHMETIC factor, global ARITHMETIC* restrict sum,
                    global ARITHMETIC* restrict done, global uint* restrict terms)

@@ -1,20 +1,20 @@
-// weigh: T = W·J, block by block on J's pattern; W is block-diagonal.
+// weigh: computes T = W·J, block by block on J's pattern. W is block-diagonal.
 // Host: src/product/plan/weigh.rs
 //
 //   weigh          one work-item per element of T
-//   entry_columns  one work-item per entry: the column it is in. It runs once, for row-major
-//                  matrices, whose arrays have rows of J as columns
+//   entry_columns  one work-item per entry: finds its column. It runs once, for row-major matrices,
+//                  whose arrays have the rows of J as columns
 //
 //   in   block_row[nnz]                     block row of J of each entry
 //   in   j_values[nnz * j_stride]
 //   in   information[rows * information_stride]     blocks on the diagonal of W; not read if
 //                                                   information_stride is 0, and W is the identity
-//   in   weight[rows * ROWS / rows_per_weight]      one for `rows_per_weight` scalar rows of J; not
-//                                                   read if that is 0
+//   in   weight[rows * ROWS / rows_per_weight]      one weight for `rows_per_weight` scalar rows of
+//                                                   J; not read if rows_per_weight is 0
 //   out  t_values[nnz * ROWS * COLS]
 //
-// An element of T is the sum over the inner index in ascending order, multiplied by its weight.
-// Each product is rounded before it is added. Blocks are row-major if ROW_MAJOR, otherwise
+// An element of T is the sum over the inner index in ascending order, multiplied by the weight of
+// its row. Each product is rounded before it is added. Blocks are row-major if ROW_MAJOR, otherwise
 // column-major.
 #if !defined(ROWS) || !defined(COLS) || !defined(ROW_MAJOR)
 #error "ROWS, COLS, ROW_MAJOR: see src/product/plan/weigh.rs"

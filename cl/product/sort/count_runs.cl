@@ -1,10 +1,11 @@
 // count_runs: counts the runs and the products of columns.
 // Host: src/product/sort/runs.rs; the sort: cl/product/sort/products.cl
 //
-//   Teams in a stride over the columns, COLUMNS at once.
+//   Teams in a stride over the columns. A team takes COLUMNS columns at once.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[columns + 1]  b_row_idx[b_nnz]
-//   out  counts[columns + 1]    of each column its runs, and 2^32 times its products; 0 at the end
+//   out  counts[columns + 1]    for each column its number of runs plus 2^32 times its number of
+//                               products; 0 at the end
 KERNEL count_runs(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                   global const uint* b_row_idx, global ulong* counts, uint columns)
 {
@@ -19,13 +20,13 @@ KERNEL count_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         uint key[HELD];
         find_entries(entry_of, starts);
         NOTE_ROWS(key, entry_of, products);
-        TEAM_BARRIER; // the reads above
+        TEAM_BARRIER; // words[] is read before the sort overwrites it
         const uint heads = popcount(SORT_RUNS(key, products, all_words)), before = team_part_sum_before(heads, LANES, TEAM);
         if (serves && COLUMN_LANE == LANES - 1) {
             counts[column] = (ulong)products << 32 | (before + heads);
             if (column == columns - 1)
                 counts[columns] = 0;
         }
-        TEAM_BARRIER; // the reads above, before the next column
+        TEAM_BARRIER; // local memory is read before the next column overwrites it
     }
 }

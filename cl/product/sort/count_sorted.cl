@@ -1,16 +1,16 @@
 // count_sorted: counts the runs of columns, which are the entries of C.
 // Host: src/product/sort/mod.rs; the sort: cl/product/sort/products.cl
 //
-//   Teams in a stride over the columns of a task, COLUMNS at once.
+//   Teams in a stride over the columns of a task. A team takes COLUMNS columns at once.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
-//   in   list[first + columns]    the columns of the task, counted from first_col; if not `listed`,
-//                                 they are the first `columns` and this is not read
+//   in   list[first + columns]    the columns of the task, counted from first_col. If not `listed`,
+//                                 they are the first `columns`, and list is not read
 //   i/o  lengths[sum_at], [sum_at + 1]   if sum_at is not 0, the number of products is added to
 //                                 these two words, the low one first
-//   out  lengths[cols * windows]  runs of the task's columns, as those of the first window
-//   out  keys[columns * PRODUCTS] if KEPT_KEYS: the sorted keys of each column, from which
-//                                 sum_sorted goes on; nothing behind its products
+//   out  lengths[cols * windows]  runs of the task's columns, counted as those of the first window
+//   out  keys[columns * PRODUCTS] if KEPT_KEYS: the sorted keys of each column, which sum_sorted
+//                                  reads; undefined after the last product
 KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                     global const uint* b_row_idx, global const uint* list, global uint* lengths, global uint* keys, uint first,
                     uint columns, uint listed, uint first_col, uint windows, uint sum_at)
@@ -28,7 +28,7 @@ KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
         uint key[HELD];
         find_entries(entry_of, starts);
         NOTE_ROWS(key, entry_of, products);
-        TEAM_BARRIER; // the reads above
+        TEAM_BARRIER; // words[] is read before the sort overwrites it
         const uint heads = popcount(SORT_RUNS(key, products, all_words)), before = team_part_sum_before(heads, LANES, TEAM);
         if (serves && COLUMN_LANE == LANES - 1)
             lengths[of_band * windows] = before + heads;
@@ -36,7 +36,7 @@ KERNEL count_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, 
         keep_keys(key, keys + (ulong)number * PRODUCTS, products);
 #endif
         sum += COLUMN_LANE == 0 ? products : 0;
-        TEAM_BARRIER; // the reads above, before the next column
+        TEAM_BARRIER; // local memory is read before the next column overwrites it
     }
     sum = team_sum(sum, TEAM);
     if (LANE == 0 && sum_at > 0 && atomic_add(lengths + sum_at, sum) > 0xffffffff - sum)

@@ -1,14 +1,14 @@
-// far_rows: products sorted by rows that do not fit a key beside a place. It comes before the
-// kernels that sort, and behind cl/product/sort/keys.cl.
+// far_rows: sorts products by rows that do not fit a key together with a place. It comes before the
+// kernels that sort, and after cl/product/sort/keys.cl.
 // Hosts: src/product/sort/mod.rs, src/product/esc/sorted_chunks.rs
 //
-// FAR_ROWS says that there are such rows. Kernels are the same with them and without:
+// FAR_ROWS is 1 if there are such rows. Kernels use the same macros in both cases:
 //
-//   ROWS_MEMORY(columns)            memory for the rows of so many columns, if it is needed
-//   NOTE_ROW(key, i, row, place)    notes the row of the lane's place number i
-//   SORT_ROWS(key, products, words) makes the sorted keys of all places, of each of which a row was
-//                                   noted, or whose key is NO_KEY; words are those of EXCHANGE_IN
-//   SORT_RUNS(key, products, words) the same, and which of the lane's keys begin a run, as bits
+//   ROWS_MEMORY(columns)            memory for the rows of `columns` columns, if it is needed
+//   NOTE_ROW(key, i, row, place)    stores the row of the lane's place number i
+//   SORT_ROWS(key, products, words) sorts the keys of all places. A row was stored for each place,
+//                                     or its key is NO_KEY. `words` are those of EXCHANGE_IN
+//   SORT_RUNS(key, products, words) the same; returns which of the lane's keys begin a run, as bits
 //   ROW_OF(key)                     the row of a sorted key
 #if !defined(FAR_ROWS)
 #error "FAR_ROWS: see src/product/sort/columns.rs, src/product/tuning.rs"
@@ -27,11 +27,11 @@
 #define SORT_ROWS(key, products, words) sort_far_rows(key, rows, products, EXCHANGE_IN(words))
 #define SORT_RUNS(key, products, words) SORT_ROWS(key, products, words)
 #define ROW_OF(key) rows[PLACE_OF(key)]
-// Rounds in which neighbours change places, before all are sorted again.
+// Number of rounds in which neighbours are swapped, before all products are sorted again.
 #define NEIGHBOURS 2
 
-// Whether rows descend anywhere among those of the team's columns. before: the row before the
-// lane's.
+// Whether the rows of a column of the team descend anywhere. `before` is the row before the lane's
+// first row.
 bool any_descends(const uint* row, uint before, TEAM_OF)
 {
     uint descends = COLUMN_LANE > 0 && before > row[0];
@@ -41,7 +41,7 @@ bool any_descends(const uint* row, uint before, TEAM_OF)
     return team_max(descends, team) > 0;
 }
 
-// Two products change places if their rows descend.
+// Swaps two products if their rows descend.
 #define ORDER(first, second)                                                                                          \
     if (row[first] > row[second]) {                                                                                   \
         const uint greater_row = row[first], its_key = key[first];                                                    \
@@ -51,7 +51,7 @@ bool any_descends(const uint* row, uint before, TEAM_OF)
         key[second] = its_key;                                                                                        \
     }
 
-// A round of odd-even transposition, which is stable.
+// Does a round of odd-even transposition, which is stable.
 void order_neighbours(uint* row, uint* key, TEAM_OF)
 {
     UNROLLED
@@ -74,17 +74,18 @@ void order_neighbours(uint* row, uint* key, TEAM_OF)
 }
 
 // Sorts the products of a column by row, and makes keys of the numbers of their runs. Returns which
-// of the lane's keys begin a run, as bits. The lane's key[i] is the row of its place number i,
-// NO_KEY if there is none, and rows[] has the rows of all places. `team` is EXCHANGE_IN.
+// of the lane's keys begin a run, as bits. At the start key[i] is the row of the lane's place
+// number i, or NO_KEY if there is none, and rows[] has the rows of all places. `team` is
+// EXCHANGE_IN.
 //
-// Rows count from the least. First their high bits are sorted, as many as a key has room for.
-// Products that agree in these are a group, in the order of their places. Where few rows descend in
-// it, neighbours change places. If some still do, the number of the group is sorted with the bits
-// that follow, and so on. Most columns need one sort: their rows are near each other, or too far
-// for more than two or three of them to be in a group.
+// Rows are counted from the least one. The first sort is by their high bits, as many as fit a key.
+// Products with equal high bits are a group, in the order of their places. If few rows descend in a
+// group, neighbours are swapped. If some rows still descend, the number of the group is sorted
+// together with the next bits, and so on. Most columns need one sort: their rows are either close
+// together, or so far apart that no group has more than two or three.
 uint sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
 {
-    // The least row and the complement of the last one, both the least of the column.
+    // The least row, and the complement of the last row. Both are minima over the column.
     uint ends[2] = {NO_KEY, NO_KEY}, other[2];
     UNROLLED
     for (uint i = 0; i < HELD; ++i) {
@@ -98,12 +99,12 @@ uint sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
         ends[1] = min(ends[1], other[1]);
     }
     const uint least = ends[0], place_bits = 31 - clz((uint)PLACES), row_bits = 32 - clz(~ends[1] - least + 1);
-    // Bits of rows that are not sorted yet.
+    // The number of bits of rows that are not sorted yet.
     uint left = max(row_bits + place_bits, 32u) - 32;
     UNROLLED
     for (uint i = 0; i < HELD; ++i)
         key[i] = key[i] == NO_KEY ? NO_KEY : KEY_OF((key[i] - least) >> left, COLUMN_LANE + i * LANES);
-    // Rows fit after all. No key has 32 ones, as row_bits are those of a number of rows.
+    // The rows do fit. No key has 32 ones, because row_bits is the length of a number of rows.
     if ((LANES < TEAM_SIZE ? team_max(left, team) : left) == 0) {
         sort_keys(key, team);
         return find_heads(key, team);
@@ -124,7 +125,7 @@ uint sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
             before = team_before(row[HELD - 1], 1, team);
             descends = any_descends(row, before, team);
         }
-        // Groups, which are runs in the end.
+        // These are the bounds of groups, which are runs in the end.
         const uint unsorted = descends ? left : 0, more = descends ? min(left, 32 - 2 * place_bits) : 0;
         heads = first < products && (COLUMN_LANE == 0 || before >> unsorted != row[0] >> unsorted);
         UNROLLED

@@ -1,19 +1,19 @@
-// keys: words that the items of a team sort in registers. It comes before the kernels that sort,
-// and behind cl/team.cl.
+// keys: lets the items of a team sort words in registers. It comes before the kernels that sort,
+// and after cl/team.cl.
 // Hosts: src/product/sort/mod.rs, src/product/columns/hub/mod.rs
 //
-// A key is a number, by which products are sorted, and the *place* of the product, which counts the
-// products in the order in which they are made: number * PLACES + place. The number is a row, its
-// slot, or that of its run. PLACES is a power of two, at least PRODUCTS, or 1: then keys have no
-// places. LANES neighbours of a team, a power of two, sort PRODUCTS keys, so that each lane holds
-// HELD, at most 32: ODD, at most 7, times a power of two.
+// A key is number * PLACES + place. Products are sorted by the number: a row, its slot, or the
+// number of its run. The *place* of a product counts the products in the order in which they are
+// made. PLACES is a power of two and at least PRODUCTS, or it is 1 and keys have no places. LANES
+// neighbouring lanes of a team, a power of two, sort PRODUCTS keys. Each lane holds HELD keys, at
+// most 32: ODD, at most 7, times a power of two.
 #if !defined(PRODUCTS) || !defined(HELD) || !defined(ODD) || !defined(PLACES)
 #error "PRODUCTS, HELD, ODD, PLACES: see src/product/sort/columns.rs, src/product/columns/hub/mod.rs"
 #endif
 #define LANES (PRODUCTS / HELD)
 #define COLUMN_LANE (get_local_id(0) % LANES)
-// The words behind every HELD pad an array, so that places that are HELD apart lie in different
-// banks of local memory.
+// An array has an unused word after every HELD words, so that places that are HELD apart lie in
+// different banks of local memory.
 #define PADDED(i) ((i) + (i) / HELD)
 #define NO_KEY 0xffffffffu
 #if PLACES > 1
@@ -23,17 +23,17 @@
 #endif
 #define NUMBER_OF(key) ((key) / PLACES)
 #define PLACE_OF(key) ((key) % PLACES)
-// What a team exchanges keys by: a warp by itself, another one over `words`, which have room for
-// the keys of all its lanes.
+// The argument by which a team exchanges keys. A warp exchanges registers; any other team goes
+// through `words`, local memory for the keys of all its lanes.
 #if WARPS && TEAM_SIZE == WARP_SIZE
 #define EXCHANGE_IN(words) TEAM
 #else
 #define EXCHANGE_IN(words) (words)
 #endif
-// The keys of the lane whose number differs in these bits.
+// Gets the keys of the lane whose number differs in the bits `bits`.
 #define KEYS_ACROSS(other, key, bits) team_across_all(other, key, HELD, bits, team)
 
-// Puts the smaller one of two of the lane's keys first.
+// Puts the smaller of two of the lane's keys first.
 #define COMPARE(first, second)                                                                                        \
     do {                                                                                                              \
         const uint low = min(key[first], key[second]);                                                                 \
@@ -41,7 +41,7 @@
         key[first] = low;                                                                                             \
     } while (0)
 
-// Sorts each ODD neighbours of the lane's keys, by the fewest comparisons (Knuth 1998, 5.3.4).
+// Sorts each ODD neighbouring keys of the lane, by the fewest comparisons (Knuth 1998, 5.3.4).
 void sort_odd(uint* key)
 {
     UNROLLED
@@ -81,9 +81,10 @@ void sort_odd(uint* key)
     }
 }
 
-// The same if each ODD neighbours are bitonic: ascending and then descending, or so if they are
-// turned round a circle. That takes 8 and 12 comparisons, not 9 and 16: an exhaustive search for 5
-// found no fewer. A network that sorts all bitonic words of zeros and ones sorts all bitonic keys.
+// Does the same if each ODD neighbouring keys are bitonic: ascending and then descending, or a
+// rotation of such keys. That takes 8 comparisons for 5 keys and 12 for 7; sort_odd takes 9 and 16.
+// An exhaustive search for 5 keys found no fewer. A network that sorts all bitonic words of zeros
+// and ones sorts all bitonic keys.
 void merge_odd(uint* key)
 {
 #if ODD < 5
@@ -118,8 +119,8 @@ void merge_odd(uint* key)
 #endif
 }
 
-// Sorts the lane's keys, whose halves of 2 * distance are bitonic: compares those `distance` apart,
-// and their neighbours at half of it, and so on.
+// Sorts the lane's keys, each 2 * distance of which are bitonic. Compares keys that are `distance`
+// apart, then half of it, and so on.
 void merge_in_lane(uint* key, uint distance)
 {
     UNROLLED
@@ -132,10 +133,10 @@ void merge_in_lane(uint* key, uint distance)
     merge_odd(key);
 }
 
-// Sorts the keys of a column; then each lane has HELD neighbours. `team` is EXCHANGE_IN. A bitonic
-// sort in which every comparison puts the smaller key first: two sorted halves are merged by
-// comparing the ends of both, then their neighbours, and so on (Batcher 1968). All bounds are
-// constants, so that the keys stay in registers.
+// Sorts the keys of a column. Each lane then has HELD neighbouring keys. `team` is EXCHANGE_IN.
+// This is a bitonic sort in which every comparison puts the smaller key first: two sorted halves
+// are merged by comparing the two ends, then their neighbours, and so on (Batcher 1968). All bounds
+// are constants, so that the keys stay in registers.
 void sort_keys(uint* key, TEAM_OF)
 {
     sort_odd(key);
@@ -148,7 +149,7 @@ void sort_keys(uint* key, TEAM_OF)
         merge_in_lane(key, size / 4);
     }
     uint other[HELD];
-    // `lanes` hold the halves, then those that compare keys.
+    // `lanes` lanes hold the two halves. `distance` is the distance of lanes that compare keys.
     UNROLLED
     for (uint lanes = 2; lanes <= LANES; lanes *= 2) {
         KEYS_ACROSS(other, key, lanes - 1);
@@ -168,7 +169,7 @@ void sort_keys(uint* key, TEAM_OF)
     }
 }
 
-// Which of the lane's sorted keys begin a run, as bits.
+// Returns which of the lane's sorted keys begin a run, as bits.
 uint find_heads(const uint* key, TEAM_OF)
 {
     const uint before = team_before(NUMBER_OF(key[HELD - 1]), 1, team);

@@ -1,22 +1,23 @@
-// place_runs: the products of columns, run after run, and the pattern of C.
+// place_runs: writes the products of columns, run after run, and the pattern of C.
 // Host: src/product/sort/runs.rs; the sort: cl/product/sort/products.cl; PAYLOAD, MAKE:
 // cl/product/terms/payload.cl
 //
-//   Teams in a stride over the columns, COLUMNS at once.
+//   Teams in a stride over the columns. A team takes COLUMNS columns at once.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[columns + 1]  b_row_idx[b_nnz]
 //   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/terms/payload.cl
-//   in   before[columns + 1]    runs before each column, and 2^32 times the products before it
+//   in   before[columns + 1]    number of runs before each column plus 2^32 times the number of
+//                               products
 //   out  c_col_ptr[columns + 1]  c_row_idx[c_nnz]
 //   out  run_end[c_nnz]         the last product of each run
-//   out  payload[products]      column by column, by row and ascending place, and so ascending k
+//   out  payload[products]      column by column, by row, and for each row in ascending k
 KERNEL place_runs(global const uint* a_col_ptr, global const uint* a_row_idx, global const OPERAND* a_operand,
                   global const uint* b_col_ptr, global const uint* b_row_idx, global const OPERAND* b_operand,
                   global const ulong* before, global uint* c_col_ptr, global uint* c_row_idx, global uint* run_end,
                   global PAYLOAD* payload, uint columns)
 {
-    // kept: entries of B, then the first position of each run.
-    // words: entries of A, then sorted keys.
+    // kept[] has entries of B, then the first position of each run. words[] has entries of A, then
+    // sorted keys.
     SORT_MEMORY;
     ROWS_MEMORY(GROUP_COLUMNS);
     local uint all_kept[GROUP_COLUMNS * SLICE];
@@ -41,11 +42,11 @@ KERNEL place_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                 made[place] = MAKE(a_entry, b_entry);
             }
         }
-        TEAM_BARRIER; // the reads above
+        TEAM_BARRIER; // words[] and kept[] are read before they are overwritten
         const uint heads = SORT_RUNS(key, products, all_words), own = popcount(heads);
         uint run = team_part_sum_before(own, LANES, TEAM);
         const uint runs = column_last(run + own, TEAM);
-        TEAM_BARRIER; // the reads above
+        TEAM_BARRIER; // words[] is read before it is overwritten
         UNROLLED
         for (uint i = 0; i < HELD; ++i) {
             const uint position = COLUMN_LANE * HELD + i;
@@ -53,7 +54,7 @@ KERNEL place_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             if (heads >> i & 1)
                 kept[run++] = position;
         }
-        TEAM_BARRIER; // the writes above, before lanes read what others wrote
+        TEAM_BARRIER; // words[] and kept[] are written before other lanes read them
         const uint first_run = (uint)before_column, first = (uint)(before_column >> 32);
         for (uint i = COLUMN_LANE; i < products; i += LANES)
             payload[first + i] = made[PLACE_OF(words[PADDED(i)])];
@@ -66,6 +67,6 @@ KERNEL place_runs(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             if (column == columns - 1)
                 c_col_ptr[columns] = (uint)before[columns];
         }
-        TEAM_BARRIER; // the reads above, before the next column
+        TEAM_BARRIER; // words[], kept[] and made[] are read before the next column overwrites them
     }
 }

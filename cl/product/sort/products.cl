@@ -1,35 +1,39 @@
-// products: the products of a column of C, sorted by row in registers. It comes before the kernels
-// that sort, and behind cl/team.cl and cl/product/sort/keys.cl.
+// products: makes the products of a column of C and sorts them by row in registers. It comes before
+// the kernels that sort, and after cl/team.cl and cl/product/sort/keys.cl.
 // Host: src/product/sort/mod.rs
 //
-// LANES work-items of a team serve a column of at most PRODUCTS products, so a team serves COLUMNS
-// columns at once. A product's *place* is its number in the order in which it is made: by entries
-// of B, ascending in k. Each lane makes the products of HELD places, LANES apart, so that
-// neighbours read neighbours. Each is sorted as one word, its key: row * PLACES + place. Keys
-// differ, so the products of a row stay in ascending k. If C has too many rows for that (FAR_ROWS),
-// keys have the bits of the row that there is room for, as often as rows need it; in the end they
-// have the number of the product's run in place of its row.
+// LANES work-items of a team take a column of at most PRODUCTS products, so a team takes COLUMNS
+// columns at once. A product's *place* is its number in the order in which products are made: by
+// entries of B, ascending in k. Each lane makes the products of HELD places, LANES apart, so that
+// neighbouring lanes read neighbouring entries. Each product is sorted as one word, its key: row *
+// PLACES + place. Keys differ, so the products of a row stay in ascending k. If C has too many rows
+// for such keys (FAR_ROWS), a key has only some bits of the row, and the sort is repeated with the
+// next bits if needed. In the end the keys have the number of the product's run in place of its
+// row.
 //
 // A kernel declares SORT_MEMORY first, and ROWS_MEMORY or rows[] of its own:
-//   starts[]     a bit for each place: whether the products of an entry of B begin there; if
-//                STARTS_COUNTED, a word for each lane, and behind these how many begin before each
-//   words[]      for each entry of B that has products: its first entry of A, less its first place;
-//                there is room for keys
+//   starts[]     a bit for each place at which the products of an entry of B begin. If
+//                STARTS_COUNTED, there is a word for each lane, followed by the number of bits
+//                before each word
+//   words[]      for each entry of B that has products: its first entry of A minus its first place.
+//                Later it holds keys
 //   rows[]       if FAR_ROWS: the row of each place
-//   kept[]       what kernels that make products keep of each of these entries
-// Arrays of a column have SLICE words. The words behind every HELD pad them: PADDED places that are
-// HELD apart lie in different banks of local memory, for the columns of a team together.
+//   kept[]       the value or number of each of these entries, for kernels that make products
+// Arrays of a column have SLICE words. After every HELD words one is unused, so that places that
+// are HELD apart lie in different banks of local memory, for all columns of the team.
 #define COLUMNS (TEAM_SIZE / LANES)
 #define GROUP_COLUMNS (GROUP_SIZE / LANES)
 #define SLICE (PRODUCTS + LANES)
 #define START_WORDS ((PRODUCTS + 31) / 32)
-// Up to 64 lanes each counts for itself how many begin before its places. That takes less: sums of
-// columns of 512 to 896 products take an H100 0.18 to 0.19 ms, not 0.22 to 0.26. With 256 lanes it
-// takes so many registers and loads that a product takes 0.9 ms, not 0.5.
+// With up to 64 lanes, each lane counts the starts before its places itself, which is faster: sums
+// of columns of 512 to 896 products take an H100 0.18 to 0.19 ms, and 0.22 to 0.26 ms with
+// STARTS_COUNTED. With 256 lanes this needs so many registers and loads that a product takes 0.9
+// ms, and 0.5 ms with STARTS_COUNTED.
 #define STARTS_COUNTED (LANES > 64)
 #define STARTS_SLICE (STARTS_COUNTED ? 2 * LANES : START_WORDS)
 
-// What a column is made from. KEEP(entry) is what is kept of an entry of B, a KEPT.
+// The numbers from which a column is made. KEEP(entry) is the number that is kept of an entry of B.
+// Its type is KEPT.
 #if defined(ELEMENT)
 #define KEPT ARITHMETIC
 #define KEEP(entry) B_VALUE(entry)
@@ -49,13 +53,14 @@
     local uint* words = all_words + get_local_id(0) / LANES * SLICE;                                                  \
     TEAM_MEMORY
 
-// v of the column's last lane.
+// Returns `value` of the column's last lane.
 uint column_last(uint value, TEAM_OF)
 {
     return team_from(value, LANE | (LANES - 1), team);
 }
 
-// The first entry of A that an entry of B meets, and how many it meets; none behind the last one.
+// Returns the first entry of A by which an entry of B is multiplied, and the number of these
+// entries. It returns no entries from `end` on.
 uint2 met_by(global const uint* a_col_ptr, global const uint* b_row_idx, uint entry, uint end)
 {
     if (entry >= end)
@@ -64,7 +69,7 @@ uint2 met_by(global const uint* a_col_ptr, global const uint* b_row_idx, uint en
     return (uint2)(first, a_col_ptr[k + 1] - first);
 }
 
-// Notes the entries begin..end of B, which are a column, and returns the number of their products.
+// Stores the entries begin..end of B, which are a column, and returns the number of their products.
 uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_row_idx, uint begin,
                   uint end, local uint* starts, local uint* words KEPT_OF, TEAM_OF)
 {
@@ -72,14 +77,15 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         starts[word] = 0;
     TEAM_BARRIER;
     uint products = 0, entries = 0;
-    // As many rounds as the team's longest column needs: its items meet at barriers.
+    // All items of the team take as many rounds as its longest column needs, because rounds have
+    // barriers.
     const uint rounds = team_max((end - begin + LANES - 1) / LANES, team);
     uint2 next = met_by(a_col_ptr, b_row_idx, begin + COLUMN_LANE, end);
     for (uint round = 0; round < rounds; ++round) {
         const uint entry = begin + round * LANES + COLUMN_LANE;
         const uint2 met = next;
-        next = met_by(a_col_ptr, b_row_idx, entry + LANES, end); // under way while the team adds up
-        // Both sums at once: at most 3584 products, of as many entries.
+        next = met_by(a_col_ptr, b_row_idx, entry + LANES, end); // is loaded while the team adds up
+        // Both sums are computed at once. There are at most 3584 products, and as many entries.
         const uint own = met.y | (met.y > 0) << 16;
 #if LANES == TEAM_SIZE
         uint all;
@@ -99,19 +105,20 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         entries += all >> 16;
     }
 #if STARTS_COUNTED
-    TEAM_BARRIER; // the writes above, before they are counted
-    // Without conditions: PoCL 3.1 loses the barriers beside them, when it optimises.
+    TEAM_BARRIER; // starts[] is written before it is counted
+    // There are no conditions here: PoCL 3.1 with optimisation loses the barriers next to
+    // conditions.
     const uint own_starts = popcount(starts[COLUMN_LANE]);
     const uint starts_before = team_part_sum_before(own_starts, LANES, team);
     starts[LANES + COLUMN_LANE] = starts_before;
 #endif
-    TEAM_BARRIER; // the writes above, before places look for their entries
+    TEAM_BARRIER; // starts[], words[] and kept[] are written before other lanes read them
     return products;
 }
 
 #if KEPT_KEYS
-// Sorted keys that stay in global memory: each lane writes and reads its own, several at once. HELD
-// is even.
+// These functions keep sorted keys in global memory. Each lane writes and reads its own keys,
+// several at once. HELD is even.
 #define KEYS_AT_ONCE (HELD % 4 == 0 ? 4 : 2)
 #if HELD % 4 == 0
 #define KEPT_WORDS uint4
@@ -143,7 +150,7 @@ void kept_keys(uint* key, global const uint* keys, uint products)
 }
 #endif
 
-// The entry of each of the lane's places, as note_entries counts them.
+// Finds the entry of each of the lane's places, as note_entries counts entries.
 void find_entries(uint* entry_of, local const uint* starts)
 {
 #if !STARTS_COUNTED
@@ -157,7 +164,7 @@ void find_entries(uint* entry_of, local const uint* starts)
 #if STARTS_COUNTED
         const uint before = starts[LANES + word];
 #else
-        // The words from the lane's place before.
+        // Adds the starts in the words since the lane's previous place.
         if (i > 0 && i * LANES % 32 == 0) {
             UNROLLED
             for (uint back = max(LANES / 32, 1); back > 0; --back)
@@ -168,7 +175,7 @@ void find_entries(uint* entry_of, local const uint* starts)
     }
 }
 
-// Notes the rows of the lane's places.
+// Stores the rows of the lane's places.
 #define NOTE_ROWS(key, entry_of, products)                                                                            \
     UNROLLED                                                                                                          \
     for (uint i = 0; i < HELD; ++i) {                                                                                 \

@@ -1,15 +1,16 @@
-// sum_sorted: computes columns of C: the sum of each run, by ascending place and so ascending k.
-// After RUN_PIECE products a run starts a new sum; these are added in order at its end.
+// sum_sorted: computes columns of C. The sum of each run is added by ascending place, and so in
+// ascending k. After RUN_PIECE products a run starts a new sum. These sums are added in order at
+// its end.
 // Host: src/product/sort/mod.rs; the sort: cl/product/sort/products.cl
 //
-//   Teams in a stride over the columns of a task, COLUMNS at once.
+//   Teams in a stride over the columns of a task. A team takes COLUMNS columns at once.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
-//   in   list[first + columns]    the columns of the task, counted from first_col; if not `listed`,
-//                                 they are the first `columns` and this is not read
+//   in   list[first + columns]    the columns of the task, counted from first_col. If not `listed`,
+//                                 they are the first `columns`, and list is not read
 //   in   c_col_ptr[cols * windows + 1]    entries of C before each window of each column
-//   in   keys[columns * PRODUCTS] if KEPT_KEYS: the sorted keys of each column, by count_sorted
+//   in   keys[columns * PRODUCTS] if KEPT_KEYS: the sorted keys of each column, from count_sorted
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]    the task's columns of C, see
 //                                      cl/product/terms/target.cl
 #if !defined(RUN_PIECE)
@@ -20,8 +21,9 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                   global const uint* list, global const uint* c_col_ptr, global const uint* keys, global uint* c_row_idx,
                   global ELEMENT* c_values, uint first, uint columns, uint listed, uint first_col, uint windows, TARGET_ARGUMENTS)
 {
-    // kept: values of entries of B, then the rows by place if FAR_ROWS, then the products by place,
-    // then the sums by run. words: entries of A, then sorted keys, then the rows of runs.
+    // kept[] has values of entries of B, then the rows by place if FAR_ROWS, then the products by
+    // place, then the sums by run. words[] has entries of A, then sorted keys, then the rows of
+    // runs.
     SORT_MEMORY;
     local ARITHMETIC all_kept[GROUP_COLUMNS * SLICE];
     local ARITHMETIC* kept = all_kept + get_local_id(0) / LANES * SLICE;
@@ -40,7 +42,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         uint key[HELD];
         ARITHMETIC value[HELD];
 #if FAR_ROWS
-        uint row[HELD]; // of the lane's places, then of its keys
+        uint row[HELD]; // rows of the lane's places, then of its keys
 #endif
 #if KEPT_KEYS
         kept_keys(key, keys + (ulong)number * PRODUCTS, products);
@@ -66,7 +68,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                 value[i] = MULTIPLY(A_VALUE(a_entry), kept[entry_of[i]]);
             }
         }
-        TEAM_BARRIER; // the reads above
+        TEAM_BARRIER; // words[] and kept[] are read before they are overwritten
 #if FAR_ROWS
         UNROLLED
         for (uint i = 0; i < HELD; ++i) {
@@ -82,15 +84,15 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
 #if KEPT_KEYS
         const uint heads = find_heads(key, TEAM);
 #else
-        TEAM_BARRIER; // the writes above, and reads of words
+        TEAM_BARRIER; // kept[] is written before it is read; words[] is read before it is overwritten
         const uint heads = SORT_RUNS(key, products, all_words);
 #endif
 #if FAR_ROWS
-        TEAM_BARRIER; // the writes above
+        TEAM_BARRIER; // rows[] is written before other lanes read it
         UNROLLED
         for (uint i = 0; i < HELD; ++i)
             row[i] = key[i] != NO_KEY ? rows[PLACE_OF(key[i])] : 0;
-        TEAM_BARRIER; // the reads above
+        TEAM_BARRIER; // rows[] is read before kept[], the same memory, is overwritten
         UNROLLED
         for (uint i = 0; i < HELD; ++i)
             kept[COLUMN_LANE + i * LANES] = value[i];
@@ -101,9 +103,10 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         UNROLLED
         for (uint i = 0; i < HELD; ++i)
             words[PADDED(COLUMN_LANE * HELD + i)] = key[i];
-        TEAM_BARRIER; // the writes above, before lanes read what others wrote
+        TEAM_BARRIER; // words[] and kept[] are written before other lanes read them
 
-        // A lane adds the runs that begin among its keys. value[i]: the sum of key i's run so far.
+        // A lane adds the runs that begin among its keys. value[i] becomes the sum of key i's run
+        // so far.
         ARITHMETIC sum = EMPTY;
         UNROLLED
         for (uint i = 0; i < HELD; ++i) {
@@ -113,7 +116,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             }
             value[i] = sum;
         }
-        // The last run goes on in the lanes behind.
+        // The last run may continue in the next lanes.
         if (heads != 0 && key[HELD - 1] != NO_KEY) {
 #if PRODUCTS > RUN_PIECE
             uint terms = HELD - (31 - clz(heads)), pieces = 0;
@@ -142,7 +145,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
 #endif
             value[HELD - 1] = sum;
         }
-        TEAM_BARRIER; // the reads above
+        TEAM_BARRIER; // words[] and kept[] are read before they are overwritten
         bool in_run = false;
         UNROLLED
         for (uint i = 0; i < HELD; ++i) {
@@ -158,12 +161,12 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                 ++run;
             }
         }
-        TEAM_BARRIER; // the writes above
+        TEAM_BARRIER; // words[] and kept[] are written before other lanes read them
         const uint at = runs > 0 ? c_col_ptr[of_band * windows] : 0;
         for (uint i = COLUMN_LANE; i < runs; i += LANES) {
             PUT_ROW(words[PADDED(i)], at + i);
             PUT_SUM(kept[PADDED(i)], at + i);
         }
-        TEAM_BARRIER; // the reads above, before the next column
+        TEAM_BARRIER; // words[] and kept[] are read before the next column overwrites them
     }
 }

@@ -1,9 +1,9 @@
-// payload: the words for what is sorted together with the row of a product.
+// payload: defines the words that are sorted together with the row of a product.
 // Host: src/product/terms/payload.rs
 //
-//   ELEMENT defined: the payload is the value of the product; an operand is its value
+//   ELEMENT defined: the payload is the value of the product; an operand is a value
 //   otherwise: the payload is the pair of its operands. An operand is the number of its entry, or
-//              is read from a_operand, b_operand if A_SOURCED, B_SOURCED
+//              is read from a_operand or b_operand if A_SOURCED or B_SOURCED
 //
 // It comes before kernels that make products.
 #ifdef ELEMENT

@@ -1,11 +1,11 @@
-// target: where sums of products of scalars come from and go. It comes before the kernels of these
-// sums.
+// target: defines from where products of scalars read values, and where their sums are written. It
+// comes before the kernels of these sums.
 // Host: src/product/terms/target.rs
 //
-// TARGET says what C is; a kernel takes TARGET_ARGUMENTS, of which it reads
-//   0   none: C is new. Its rows are written too
+// TARGET says what C is, and which of TARGET_ARGUMENTS a kernel reads:
+//   0   no arguments: C is new, and its rows are written too
 //   1   c_first, alpha, beta: C has its pattern, and entry i is value c_first + i
-//   2   all: the values of A, B and C are a_stride, b_stride and c_stride elements apart
+//   2   all arguments: the values of A, B and C are a_stride, b_stride and c_stride elements apart
 #if !defined(TARGET)
 #error "TARGET: see src/product/terms/target.rs"
 #endif
@@ -21,7 +21,7 @@
 #define C_PLACE(i) (c_first + (i))
 #endif
 
-// Writes row or sum of entry i of C.
+// Writes the row or the sum of entry i of C.
 #if TARGET == 0
 #define PUT_ROW(row, i) (c_row_idx[i] = (row))
 #define PUT_SUM(sum, i) STORE(sum, c_values, i)

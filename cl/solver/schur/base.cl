@@ -4,11 +4,13 @@
 //   add_base       one work-item per element of a slot
 //
 //   in      u[u_nnz * stride]                               blocks C x C, column-major
-//   in      floors[floored]                                 C floors, or none: see damping.cl
+//   in      floors[floored]                                 floored is C, or 0 for no floors: see
+//                                                         damping.cl
 //   in      place[slots]  source[slots]  kind[slots]        see structure.cl
-//   in out  s[blocks * C * C]                               not read if a slot has no product
+//   in out  s[blocks * C * C]                               blocks of slots without products are
+//                                                         not read
 //
-// It serves plus-times alone: the damping is of real numbers.
+// It supports plus-times only, because damping is defined for real numbers.
 #if !defined(C)
 #error "C: see src/solver/schur/base.rs"
 #endif

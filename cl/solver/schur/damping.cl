@@ -1,9 +1,10 @@
-// damping: an element of a diagonal, with its damping.
+// damping: computes an element of a diagonal, with its damping.
 // Host: src/solver/schur/system.rs
 //
-//   in      floors[floored]         one for each coordinate of a block; none if floored is 0
+//   in      floors[floored]         one floor for each coordinate of a block; none if floored is 0
 //
-// x + (scale * max(x, floor) + shift). A floor of INFINITY holds the coordinate: 1 replaces x.
+// The result is x + (scale * max(x, floor) + shift). A floor of INFINITY means that the coordinate
+// does not change: the result is then 1.
 ARITHMETIC damped(ARITHMETIC value, ARITHMETIC scale, ARITHMETIC shift, global const ELEMENT* restrict floors,
                   uint floored, uint coordinate)
 {

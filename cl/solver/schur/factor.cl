@@ -1,17 +1,18 @@
-// factor: Cholesky factors of the damped diagonal blocks of V, and their inverses times the points'
-// right-hand side.
+// factor: computes Cholesky factors of the damped diagonal blocks of V, and the products of their
+// inverses with the points' right-hand side.
 // Host: src/solver/schur/factor.rs
 //
-//   factor_each    small blocks: one work-group per TOGETHER blocks, an item for each block or one
-//                  item for all; blocks are loaded and stored side by side through local memory
-//   factor_group   one work-group per block, an item for each row
+//   factor_each    small blocks: one work-group per TOGETHER blocks. Each block has an item, or one
+//                  item takes all. Blocks are loaded and stored through local memory, so that
+//                  neighbouring items access neighbouring elements
+//   factor_group   one work-group per block, one item for each row
 //
 //   in      v[blocks * stride]      blocks P x P, column-major, read on and below their diagonals
 //   in      b[blocks * P]
 //   in      floors[floored]         floored is P, or 0 for no floors: see damping.cl
 //   out     factor[blocks * PACKED] L of V + damping = L * transpose(L): columns from the diagonal
-//                                   down, one after another; the diagonal holds reciprocals, so
-//                                   that solving multiplies
+//                                    down, one after another. The diagonal holds reciprocals, so
+//                                    that solving only multiplies
 //   out     y[blocks * P]           inverse(L) * b
 //   in out  status[1]               0, or blocks - the smallest number of a block that is not
 //                                   positive definite
@@ -20,9 +21,10 @@
 //   r(j) = 1 / sqrt(v'(j, j) - sum over k < j of l(j, k)^2)
 //   l(i, j) = (v(i, j) - sum over k < j of l(i, k) * l(j, k)) * r(j)
 //   y(j) = (b(j) - sum over k < j of l(j, k) * y(k)) * r(j)
-// Every sum is subtracted term by term in ascending k. Every product is rounded before that.
+// The terms of every sum are subtracted one by one in ascending k. Every product is rounded before
+// it is subtracted.
 //
-// It serves plus-times alone: it subtracts, divides and takes roots.
+// It supports plus-times only, because it subtracts, divides and takes roots.
 #if !defined(P) || !defined(TOGETHER) || !defined(LEAST_PIVOT)
 #error "P, TOGETHER, LEAST_PIVOT: see src/solver/schur/factor.rs"
 #endif
@@ -30,7 +32,7 @@
 #define PACKED (P * (P + 1) / 2)
 #define AT(i, j) ((j) * (2 * P - 1 - (j)) / 2 + (i)) // i >= j
 
-// Whether a pivot is at least the smallest normal number. Below it digits are lost, and the
+// Whether a pivot is at least the smallest normal number. A smaller pivot has lost digits, and its
 // reciprocal may be infinite.
 bool is_positive(ARITHMETIC value)
 {
@@ -110,12 +112,12 @@ KERNEL factor_group(global const ELEMENT* restrict v, global const ELEMENT* rest
                 atomic_max(status, blocks - block);
             a[j * P + j] = 1 / sqrt(value);
         }
-        GROUP_BARRIER; // the reciprocal, before it is used
+        GROUP_BARRIER; // a[j * P + j] is written before other items read it
         if (item == j)
             solved[j] *= a[j * P + j];
         if (item > j && item < P)
             a[j * P + item] = value * a[j * P + j];
-        GROUP_BARRIER; // column j, before the next ones use it
+        GROUP_BARRIER; // column j is written before other items read it
         if (item > j && item < P)
             solved[item] -= a[j * P + item] * solved[j];
     }

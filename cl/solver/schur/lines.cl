@@ -1,31 +1,33 @@
-// lines: sums over the rows or columns of Z, for the reduced right-hand side and back-substitution.
+// lines: adds the products of rows or columns of Z, for the reduced right-hand side and
+// back-substitution.
 // Host: src/solver/schur/lines.rs
 //
-//   count_pieces     one work-item per line, and one more
+//   count_pieces     lines + 1 work-items
 //   make_pieces      one work-item per piece
-//   sum_pieces       one work-group per piece of a long line: DEPTH blocks at a time are multiplied
-//                    in local memory, then added in order
+//   sum_pieces       one work-group per piece of a long line. DEPTH blocks at a time are multiplied
+//                    in local memory, and the products are then added in order
 //   reduce_rows      one work-item per element of the cameras
 //   back_substitute  one work-group per POINTS points
 //
 //   in   line_ptr[lines + 1]       lines are rows (BY_ROWS) or columns of Z
-//   in   other[nnz]  source[nnz]   the other index and the entry of each term; in columns the entry
-//                                  is the number of the term
+//   in   other[nnz]  source[nnz]   the other index and the entry of each term. In columns the
+//                                  number of a term is its entry
 //   out  piece_ptr[lines + 1]      number of pieces of each line longer than LONG; after a scan,
-//                                  those of the lines before
+//                                   number of pieces of the lines before it
 //   out  piece[pieces]             line, first term, end, number
-//   in   z[nnz * C * P]  x[...]    blocks C x P, column-major, and the vector they multiply
+//   in   z[nnz * C * P]  x[...]    blocks C x P, column-major, and the vector by which they are
+//                                  multiplied
 //   out  parts[pieces * OUT]       sums of the pieces
 //   in   b[cameras * C]
 //   out  r[cameras * C]            b - Z * x
 //   in   y[points * P]  factor[points * PACKED]
 //   out  x_p[points * P]           inverse(transpose(L)) * (y - transpose(Z) * x)
 //
-// A line's terms are added in ascending order, inside a block over its other index. The sum starts
-// at IDENTITY, and each product is rounded before it is added. After every PIECE terms from the
-// line's start a new sum begins. The sums are added left to right.
+// A line's terms are added in ascending order, and inside a block in ascending order of its other
+// index. The sum starts at IDENTITY, and each product is rounded before it is added. After every
+// PIECE terms from the line's start a new sum begins. The sums are added left to right.
 //
-// It serves plus-times alone: the solver subtracts.
+// It supports plus-times only, because the solver subtracts.
 #if !defined(LONG) || !defined(PIECE)
 #error "LONG, PIECE; for sums C, P, BY_ROWS, DEPTH, POINTS: see src/solver/schur/lines.rs"
 #endif
@@ -34,7 +36,7 @@ KERNEL count_pieces(global const uint* line_ptr, global uint* piece_ptr, uint li
     const uint line = get_global_id(0);
     if (line > lines)
         return;
-    // The scan puts the number of all last.
+    // The scan writes the number of all pieces at the end.
     const uint terms = line < lines ? line_ptr[line + 1] - line_ptr[line] : 0;
     piece_ptr[line] = terms > LONG ? (terms - 1) / PIECE + 1 : 0;
 }
@@ -87,13 +89,13 @@ KERNEL sum_pieces(global const uint4* restrict piece, global const uint* restric
                     sum += tile[i * AREA + ELEMENT_AT(item, k)];
             }
         }
-        GROUP_BARRIER; // every read, before the next round writes
+        GROUP_BARRIER; // tile[] is read before the next round overwrites it
     }
     if (item < OUT)
         parts[(ulong)at.w * OUT + item] = sum;
 }
 
-// Element `out` of the sum of a line.
+// Returns element `out` of the sum of a line.
 ARITHMETIC line_sum(global const uint* line_ptr, global const uint* other, global const uint* source, global const uint* piece_ptr,
                     global const ELEMENT* parts, global const ELEMENT* z, global const ELEMENT* x, uint line, uint out)
 {

@@ -2,14 +2,14 @@
 // Host: src/solver/schur/several/core.rs
 //
 //   solve_lower  one work-item per point and column: x = inverse(L) * b
-//   solve_upper  the same: x = inverse(transpose(L)) * x
+//   solve_upper  one work-item per point and column: x = inverse(transpose(L)) * x
 //
-//   in      factor[points * PACKED]   as in factor.cl: columns of L from the diagonal down, which
-//                                     holds reciprocals
+//   in      factor[points * PACKED]   as in factor.cl: columns of L from the diagonal down. The
+//                                     diagonal holds reciprocals
 //   in      b[]     element (i, j) at i * b_row + j * b_col
 //   out     x[]     element (i, j) at i * x_row + j * x_col; in out in solve_upper
 //
-// Terms are subtracted as in factor.cl and in lines.cl. It serves plus-times alone.
+// Terms are subtracted as in factor.cl and in lines.cl. It supports plus-times only.
 #ifndef P
 #error "P: see src/solver/schur/several/core.rs"
 #endif

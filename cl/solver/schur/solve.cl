@@ -1,4 +1,5 @@
-// solve: Z = W * inverse(transpose(L)), each block of W by the factor of its column.
+// solve: computes Z = W * inverse(transpose(L)). Each block of W is solved with the factor of its
+// column.
 // Host: src/solver/schur/solve.rs
 //
 //   solve_rows     one work-item per row of a block
@@ -8,10 +9,10 @@
 //   in   column[nnz]
 //   out  z[nnz * C * P]
 //
-// z(r, j) = (w(r, j) - sum over k < j of z(r, k) * l(j, k)) * r(j), subtracted term by term in
-// ascending k.
+// z(r, j) = (w(r, j) - sum over k < j of z(r, k) * l(j, k)) * r(j). The terms are subtracted one by
+// one in ascending k.
 //
-// It serves plus-times alone: it subtracts.
+// It supports plus-times only, because it subtracts.
 #if !defined(C) || !defined(P)
 #error "C, P: see src/solver/schur/solve.rs"
 #endif

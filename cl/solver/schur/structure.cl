@@ -1,29 +1,31 @@
-// structure: the places of the blocks of S. They are the blocks of the product, those of U on and
-// below the diagonal, and the whole diagonal.
+// structure: finds the places of the blocks of S. S has the blocks of the product, the blocks of U
+// on and below the diagonal, and the whole diagonal.
 // Host: src/solver/schur/structure.rs
 //
-//   make_slots       one work-item per slot, and one more
+//   make_slots       slots + 1 work-items
 //   place_slots      one work-item per slot
 //   place_entries    one work-item per entry of the product
-//   s_columns        one work-item per column, and one more
+//   s_columns        n + 1 work-items
 //   scatter_columns  one work-item per entry of W
 //
-// A column of U has a slot for each of its entries and one more. That one is for the diagonal block
-// if U has none, and unused otherwise. Slots above the diagonal are unused too. Slots of a column
-// ascend by row.
+// A column of U has a slot for each of its entries and one more. The additional slot is for the
+// diagonal block if U has none, and unused otherwise. Slots above the diagonal are also unused. The
+// slots of a column ascend by row.
 //
 //   in      u_col_ptr[n + 1]  u_row_idx[u_nnz]
-//   in      p_col_ptr[n + 1]  p_row_idx[p_nnz]     the product's: no row above the diagonal
-//   out     slot_row[slots]      NONE for the unused one at a column's end
+//   in      p_col_ptr[n + 1]  p_row_idx[p_nnz]     the product's pattern, which has no row above
+//                                                  the diagonal
+//   out     slot_row[slots]      NONE for an unused slot at a column's end
 //   out     source[slots]        entry of U, NONE if U has none
-//   in out  place[slots]         NONE if unused; else the entry of the product before which it
-//                                belongs, then the entry of S
-//   out     kind[slots]          HAS_PRODUCT, ON_DIAGONAL
+//   in out  place[slots]         NONE if unused; otherwise first the entry of the product before
+//                                which the slot belongs, then the entry of S
+//   out     kind[slots]          HAS_PRODUCT and ON_DIAGONAL, as bits
 //   in out  extra[slots + 1]     1 if the product has no such entry; after a scan, the number of
-//                                those before
-//   out     p_place[p_nnz]       entry of S
+//                                such slots before each slot
+//   out     p_place[p_nnz]       entry of S for each entry of the product
 //   out     s_col_ptr[n + 1]  s_row_idx[p_nnz + extras]
-//   in      t_row_idx[w_nnz]  t_source[w_nnz]      the transpose of W, and the entry behind each
+//   in      t_row_idx[w_nnz]  t_source[w_nnz]      the transpose of W, and the entry of W for each
+//                                                  of its entries
 //   out     column[w_nnz]        column of each entry of W
 #define NONE 0xffffffffu
 #define HAS_PRODUCT 1u
@@ -35,7 +37,7 @@ KERNEL make_slots(global const uint* u_col_ptr, global const uint* u_row_idx, gl
 {
     const uint slot = get_global_id(0);
     if (slot == slots)
-        extra[slot] = 0; // the scan puts their number here
+        extra[slot] = 0; // the scan writes the number of extra slots here
     if (slot >= slots)
         return;
     uint col = 0, last = n; // the last column whose slots begin at or before this one
@@ -49,7 +51,8 @@ KERNEL make_slots(global const uint* u_col_ptr, global const uint* u_row_idx, gl
     const uint begin = u_col_ptr[col], end = u_col_ptr[col + 1], number = slot - begin - col;
     const uint at_diagonal = lower_bound(u_row_idx, begin, end, col), diagonal = at_diagonal - begin;
     const bool has_diagonal = at_diagonal < end && u_row_idx[at_diagonal] == col;
-    // Behind a diagonal that U lacks, slots are one ahead of entries.
+    // If U has no diagonal block in this column, the slots after the diagonal are numbered one
+    // higher than the entries.
     const uint entry = begin + number - (number > diagonal && !has_diagonal);
     uint row = col, from = has_diagonal ? at_diagonal : NONE;
     if (number != diagonal) {

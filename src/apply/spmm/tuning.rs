@@ -1,5 +1,5 @@
-//! The division of the columns of D among work-items: pure functions of their number, the element
-//! and the device.
+//! The division of the columns of D among work-items. The functions are pure. They depend on the
+//! number of columns, the element type and the device.
 use super::{
     ByRows, DenseNumbers,
     numbers::{HELD_LINES, SUM_BYTES},
@@ -12,13 +12,13 @@ use crate::{
     resident::PatternArrays,
 };
 
-/// A slot: the work-items that share a line, and the columns that each of them holds.
+/// A slot is the work-items that share a line, and the columns that each of them holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slot {
     pub group_size: usize,
-    /// Items that share the columns of a line.
+    /// Number of items that share the columns of a line.
     pub lanes: usize,
-    /// Neighbouring columns that an item keeps in one vector.
+    /// Number of neighbouring columns that an item keeps in one vector.
     pub vec: usize,
     /// Number of vectors of an item.
     pub vectors: usize,
@@ -27,7 +27,7 @@ pub(super) struct Slot {
     pub ahead: usize,
 }
 
-/// The entries of its group that a slot stages in local memory.
+/// The entries of its GCOO group that a slot stages in local memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StagedEntries {
     pub entries: usize,
@@ -40,23 +40,23 @@ pub(super) struct StagedEntries {
 pub(super) struct Pass {
     pub column: usize,
     pub columns: usize,
-    /// Columns of a task: a multiple of [`Slot::width`], or all.
+    /// Number of columns of a task: a multiple of [`Slot::width`], or all.
     pub share: usize,
     pub slot: Slot,
 }
 
-/// The local memory of a work-group in bytes. Every device of OpenCL 1.2 has as much, so this does
-/// not depend on the device.
+/// The local memory of a work-group in bytes. Every device of OpenCL 1.2 has at least this much, so
+/// the number does not depend on the device.
 const MOST_LOCAL_BYTES: u64 = 32 << 10;
 
-/// Number of elements that a CPU transposes and then writes at once: a cache line of 64 bytes, if a
-/// vector has as many elements.
+/// Returns the number of elements that a CPU transposes and then writes at once. They fill a cache
+/// line of 64 bytes, if a vector can have that many elements.
 pub(super) fn turned(element: ElementType) -> usize {
     (64 / element.bytes()).clamp(8, 16)
 }
 
 impl Slot {
-    /// Columns that a slot holds at once.
+    /// Returns the number of columns that a slot holds at once.
     pub fn width(&self) -> usize {
         self.lanes * self.vec * self.vectors
     }
@@ -65,34 +65,37 @@ impl Slot {
         self.group_size / self.lanes
     }
 
-    /// Returns 1 if tasks on the same share of the columns should follow one another. That is so if
-    /// the cache holds one share of D's columns but not all of D.
+    /// Returns 1 if tasks on the same share of the columns should be computed one after another.
+    /// This is the case if the cache holds one share of D's columns but not all of D.
     pub fn shares_last(&self, cache_bytes: usize, d: &ByRows<'_>) -> u32 {
         let kept = |columns: usize| d.rows * columns * d.values.word().bytes() <= cache_bytes;
         u32::from(kept(self.width()) && !kept(d.cols))
     }
 
-    /// The slot of a piece of a long line. An item has one column, and loads many rows of D ahead.
+    /// Makes the slot of a piece of a long line. An item has one column, and loads many rows of D
+    /// ahead.
     pub fn of_piece(numbers: &DenseNumbers, n: usize) -> Self {
         let lanes = n.next_power_of_two().min(numbers.dense_lanes);
-        // Many narrow slots must not stage more than fits local memory.
+        // Many narrow slots must not stage more entries than fit local memory.
         let ahead = numbers.dense_long_ahead.min(lanes.max(4));
         Self { group_size: numbers.dense_group, lanes, vec: 1, vectors: 1, aligned: false, ahead }
     }
 
-    /// Entries of a line that a slot stages at once. Each item loads only a few of them.
+    /// Returns the number of entries of a line that a slot stages at once. Each item loads only a
+    /// few of them.
     pub fn staged_in_turn(&self, numbers: &DenseNumbers) -> usize {
         numbers.dense_staged.min(4 * self.lanes).next_multiple_of(self.ahead)
     }
 
-    /// Bytes of local memory that the slots of a work-group need for their staged entries.
+    /// Returns the bytes of local memory that the slots of a work-group need for their staged
+    /// entries.
     fn staged_bytes(&self, element: ElementType, numbers: &DenseNumbers) -> usize {
         let room = self.staged_in_turn(numbers).next_multiple_of(4) + 4;
         self.slots() * room * (size_of::<u32>() + element.arithmetic().bytes())
     }
 
-    /// Number of lines of a work-group, at least one for each slot. If C is by columns, all sums
-    /// must fit local memory beside the staged entries, for lines and for pieces.
+    /// Returns the number of lines of a work-group, at least one for each slot. If C is by columns,
+    /// all sums must fit local memory together with the staged entries, for lines and for pieces.
     pub fn tile_lines(&self, element: ElementType, numbers: &DenseNumbers, of_piece: &Self, by_columns: bool) -> usize {
         let bytes = self.width() * element.arithmetic().bytes();
         let staged = self.staged_bytes(element, numbers).max(of_piece.staged_bytes(element, numbers));
@@ -102,11 +105,11 @@ impl Slot {
         (most / self.slots()).max(1) * self.slots()
     }
 
-    /// The entries that a slot stages if a value has `area` elements: all that fit the local memory
-    /// of a work-group. For scalars their number is a multiple of [`Slot::ahead`].
+    /// Returns the entries that a slot stages if a value has `area` elements: all that fit the
+    /// local memory of a work-group. For scalars their number is a multiple of [`Slot::ahead`].
     pub fn staged(&self, element: ElementType, numbers: &DenseNumbers, local_bytes: u64, area: usize) -> StagedEntries {
         let step = if area == 1 { self.ahead } else { 1 };
-        // An entry takes an index, a line, and a value or its index. Each slot has room for one
+        // An entry needs an index, a line, and a value or its index. Each slot needs memory for one
         // more entry.
         let fitting = |of_value: usize| {
             let bytes = self.slots() * (size_of::<u32>() + size_of::<u8>() + of_value);
@@ -119,7 +122,7 @@ impl Slot {
         StagedEntries { entries: most.min(fitting).max(step), values }
     }
 
-    /// Options of `cl/apply/spmm/vectors.cl`.
+    /// Returns the options of `cl/apply/spmm/vectors.cl`.
     pub fn options(&self, element: ElementType, semiring: Semiring, c_by_columns: bool) -> Options {
         Options::group_size(self.group_size)
             .element_in(element, semiring)
@@ -134,7 +137,8 @@ impl Slot {
 }
 
 impl Pass {
-    /// Number of work-items for `tasks` tasks over all columns. Kernels count slots in 32 bits.
+    /// Returns the number of work-items for `tasks` tasks over all columns. Kernels count slots in
+    /// 32 bits.
     pub fn items(&self, tasks: usize) -> Result<usize> {
         let slots = tasks as u64 * self.columns.div_ceil(self.share) as u64;
         at_most("slots of a product with a dense matrix", slots, u32::MAX.into())?;
@@ -142,9 +146,10 @@ impl Pass {
     }
 }
 
-/// The passes over n columns. With `aligned`, rows of D and C begin at multiples of a vector, and
-/// the result is `None` if n is no multiple of it or if that gains nothing. `held` is the number of
-/// lines of a block that an item adds at once; their sums use the registers of further vectors.
+/// Makes the passes over n columns. If `aligned`, rows of D and C begin at multiples of a vector.
+/// The result is then `None` if n is no multiple of a vector, or if alignment saves nothing. `held`
+/// is the number of lines of a block that an item adds at once. If it is above 1, an item has only
+/// one vector, because the sums need the registers of the others.
 pub(super) fn passes(
     element: ElementType,
     numbers: DenseNumbers,
@@ -161,8 +166,7 @@ pub(super) fn passes(
     }
 }
 
-/// On a CPU one item takes all columns: first in the longest vectors, then in shorter ones for the
-/// rest.
+/// On a CPU one item takes all columns: first in the longest vectors, and the rest in shorter ones.
 fn serial(numbers: DenseNumbers, n: usize, longest: usize, vectors: usize) -> Vec<Pass> {
     let (mut passes, mut column) = (Vec::new(), 0);
     let mut slot = |vec, vectors| {
@@ -193,8 +197,8 @@ fn together(numbers: DenseNumbers, n: usize, vec: usize, vectors: usize, aligned
     let units = n.div_ceil(vec);
     let lanes = units.next_power_of_two().min(numbers.dense_lanes);
     let vectors = units.div_ceil(lanes).min(vectors);
-    // The vectors loaded ahead must fit the registers, however many vectors an item has of each
-    // row.
+    // The vectors that an item loads ahead must fit the registers, whatever number of vectors it
+    // has in each row.
     let ahead = (numbers.dense_ahead / vectors).max(1);
     let slot = Slot { group_size: numbers.dense_group, lanes, vec, vectors, aligned, ahead };
     vec![Pass { column: 0, columns: n, share: slot.width(), slot }]
@@ -204,9 +208,9 @@ fn prev_power_of_two(n: usize) -> usize {
     1 << n.ilog2()
 }
 
-/// The numbers for lines that are not cut. An item loads at most as many entries ahead as an
-/// average line has. If an average line has many entries, fewer items share its columns. This was
-/// not measured for lines of 128 entries and more.
+/// Returns the numbers for lines that are not cut. An item loads at most as many entries ahead as
+/// an average line has. If an average line has many entries, fewer items share its columns. This
+/// was not measured for lines of 128 entries and more.
 pub(super) fn of_lines(numbers: DenseNumbers, [lines, entries]: [usize; 2]) -> DenseNumbers {
     let lines = lines.max(1);
     let average = (entries + lines / 2) / lines;
@@ -219,20 +223,21 @@ pub(super) fn of_lines(numbers: DenseNumbers, [lines, entries]: [usize; 2]) -> D
     }
 }
 
-/// The most entries of a line that stays whole. Longer lines are cut in pieces of 1024 entries,
-/// each of which has a slot of its own.
+/// Returns the most entries of a line that is not cut. Longer lines are cut into pieces of 1024
+/// entries, each of which has a slot of its own.
 pub(super) fn longest(numbers: &DenseNumbers, pattern: &PatternArrays) -> usize {
     let average = pattern.nnz() / pattern.ncols.max(1);
     (numbers.dense_long_average * average).max(numbers.dense_long).min(RUN_PIECE)
 }
 
-/// Number of lines in a group: rows of scalars, or rows of blocks with `side` scalar lines each.
-/// Either way a group has about the same number of sums.
+/// Returns the number of lines in a GCOO group. A line is a row of scalars, or a row of blocks with
+/// `side` scalar lines. In both cases a group has about the same number of sums.
 pub(super) fn group_lines(numbers: &DenseNumbers, side: usize) -> usize {
     numbers.dense_group_lines.div_ceil(side)
 }
 
-/// Lines of a block that an item adds at once. They are divided evenly among the rounds.
+/// Returns the number of lines of a block that an item adds at once. The lines are divided evenly
+/// among the rounds.
 pub(super) fn held_lines(side: usize) -> usize {
     side.div_ceil(side.div_ceil(HELD_LINES))
 }

@@ -1,4 +1,4 @@
-//! Numbers of any element type, read and written as `f64`, which can represent all of them.
+//! Uploads and downloads numbers of any element type as `f64`, which can represent all of them.
 use super::Work;
 use crate::{
     Element, Result,
@@ -7,14 +7,14 @@ use crate::{
 };
 
 impl Work {
-    /// Does as [`Work::upload`]. The numbers are rounded to the element type.
+    /// Does the same as [`Work::upload`]. The numbers are rounded to the element type.
     pub fn upload_numbers(&self, element: ElementType, numbers: &[f64]) -> Result<Buffer> {
         let mut buffer = self.buffer_of(element.word(), numbers.len())?;
         self.write_numbers(numbers, &mut buffer)?;
         Ok(buffer)
     }
 
-    /// Does as [`Work::write`]. The numbers are rounded to the buffer's type.
+    /// Does the same as [`Work::write`]. The numbers are rounded to the buffer's type.
     pub fn write_numbers(&self, numbers: &[f64], buffer: &mut Buffer) -> Result<()> {
         with_type!(ElementType::of(buffer.word()), T => {
             let numbers: Vec<T> = numbers.iter().map(|&number| T::from_f64(number)).collect();
@@ -22,7 +22,7 @@ impl Work {
         })
     }
 
-    /// Does as [`Work::read`] and converts the values to `f64`.
+    /// Does the same as [`Work::read`] and converts the values to `f64`.
     pub fn read_numbers(&self, buffer: &Buffer, start: usize, len: usize) -> Result<Vec<f64>> {
         with_type!(ElementType::of(buffer.word()), T => {
             let numbers: Vec<T> = self.read(buffer.typed(), start, len)?;
@@ -30,7 +30,7 @@ impl Work {
         })
     }
 
-    /// All values of a buffer, converted to `f64`.
+    /// Reads all values of a buffer and converts them to `f64`.
     pub fn download_numbers(&self, buffer: &Buffer) -> Result<Vec<f64>> {
         self.read_numbers(buffer, 0, buffer.len())
     }

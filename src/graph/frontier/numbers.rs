@@ -4,40 +4,42 @@ use crate::tuning::numbers;
 numbers! {
     /// Numbers of shortest paths by the schedule near-far.
     pub(crate) struct FrontierNumbers |n| {
-        /// Work-items of a work-group that visits the edges of a graph's vertices.
+        /// Work-items of a work-group that visits edges.
         frontier_group: Groups(1, 1024),
-        /// Parts of vertices' edges that such a group takes at once, and the number of lowered
-        /// vertices for which it has room: a multiple of 8.
+        /// Most parts of vertices' edges that such a work-group takes at once, and most lowered
+        /// vertices that it holds: a multiple of 8.
         frontier_tile: MultiplesOf8(n.frontier_share.max(8), 1 << 9; frontier_share),
-        /// Most parts that a group takes in a round that has no more for each group.
+        /// Most parts that a work-group takes in a round that has no more parts for each
+        /// work-group.
         frontier_share: All(1, n.frontier_tile; frontier_tile),
-        /// Number of times that a group continues with the vertices that it has lowered. With 0 it
-        /// leaves them to the next round.
+        /// Number of times that a work-group continues with the vertices whose distances it has
+        /// lowered. With 0 it leaves them to the next round.
         frontier_hops: All(0, 1 << 10),
-        /// Work-groups for each compute unit that visit edges.
+        /// Number of work-groups for each compute unit that visit edges.
         frontier_groups: All(1, 1 << 10),
         /// If a round has fewer edges than this for each compute unit, the limit between near and
-        /// far is raised in longer steps.
+        /// far is then raised in longer steps.
         frontier_edges: All(1, 1 << 20),
     }
 }
 
 const GPU: FrontierNumbers = FrontierNumbers {
     frontier_group: 256,
-    // Vertices of roads and meshes have 3 to 6 edges: an edge or two for each item.
+    // Vertices of roads and meshes have 3 to 6 edges, so each item has an edge or two.
     frontier_tile: 64,
-    // The grid of a million vertices takes 7.8 ms on an H100, in shares of 32 parts 9.2.
+    // On an H100 the grid of a million vertices takes 7.8 ms with shares of 16 parts, and 9.2 ms
+    // with 32.
     frontier_share: 16,
-    // In shares of 32 it takes 9.2 ms with 6 hops, too, and 11.8 with 24.
+    // With shares of 32 parts this grid takes 9.2 ms with 6 and with 12 hops, and 11.8 ms with 24.
     frontier_hops: 12,
-    // Groups for all work-items that a multiprocessor runs at once.
+    // Enough work-groups for all work-items that a multiprocessor runs at once.
     frontier_groups: 8,
-    // With 16 this grid takes 10.4 ms; with 256 9.0, with 1.6 times the visits.
+    // With 16 edges this grid takes 10.4 ms. With 256 it takes 9.0 ms and 1.6 times as many visits.
     frontier_edges: 64,
 };
 
 const CPU: FrontierNumbers = FrontierNumbers {
-    // One item needs no barriers.
+    // A work-group of one item needs no barriers.
     frontier_group: 1,
     frontier_tile: 16,
     // Hops and edges were not varied on CPUs, where `near-far` is the default.

@@ -1,11 +1,12 @@
-//! Little-endian numbers from a stream, plain or packed. Memory grows with the bytes that arrive.
+//! Reads little-endian numbers from a stream, which may be compressed. Memory grows with the bytes
+//! that arrive.
 use std::io::{BufReader, Error as IoError, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::super::{grow, room, unpacked::Unpacked};
 use crate::{Error, Result};
 
-/// A number with a little-endian form.
+/// A number that can be read from little-endian bytes.
 pub(super) trait Number: Copy {
     const BYTES: usize;
     /// Reads a number from [`Number::BYTES`] bytes.
@@ -30,7 +31,7 @@ pub(super) struct Numbers<'r> {
 }
 
 impl<'r> Numbers<'r> {
-    /// Recognises from the first bytes how the file is packed.
+    /// Recognises from the first bytes how the file is compressed.
     pub fn new(reader: impl Read + 'r, name: &Path) -> Result<Self> {
         Self::of_bytes(Box::new(reader), name)
     }
@@ -41,12 +42,12 @@ impl<'r> Numbers<'r> {
         Ok(Self { reader: Box::new(BufReader::new(reader)), name: name.to_owned() })
     }
 
-    /// The error `path: place: reason`.
+    /// Makes the error `path: place: reason`.
     pub fn refuse(&self, place: impl Into<String>, reason: impl Into<String>) -> Error {
         Error::Malformed { path: self.name.clone(), place: place.into(), reason: reason.into() }
     }
 
-    /// Reads the next `count` numbers, called `what` in a refusal. Memory is allocated as they
+    /// Reads the next `count` numbers, called `what` in an error. Memory is allocated as they
     /// arrive.
     pub fn array<T: Number>(&mut self, count: usize, what: &str) -> Result<Vec<T>> {
         const CHUNK: usize = 1 << 16;
@@ -69,7 +70,7 @@ impl<'r> Numbers<'r> {
         Ok(numbers)
     }
 
-    /// Reads `N` sizes, none negative.
+    /// Reads `N` sizes, and refuses negative ones.
     pub fn sizes<const N: usize>(&mut self) -> Result<[u64; N]> {
         let numbers: Vec<i64> = self.array(N, "sizes")?;
         let mut sizes = [0; N];
@@ -87,7 +88,8 @@ impl<'r> Numbers<'r> {
         }
     }
 
-    /// Damaged data is an error of the file, any other that of the system.
+    /// Makes the error of a failed read. Damaged data is an error of the file, any other an error
+    /// of the system.
     fn broken(&self, error: IoError, what: &str) -> Error {
         match error.raw_os_error() {
             Some(_) => Error::Io { path: self.name.clone(), source: error },
@@ -96,7 +98,7 @@ impl<'r> Numbers<'r> {
     }
 }
 
-/// Fills `to` and returns the bytes read, which are fewer only at the end of the stream.
+/// Fills `to` and returns the number of bytes read, which is smaller only at the end of the stream.
 fn fill(reader: &mut dyn Read, to: &mut [u8]) -> std::io::Result<usize> {
     let mut filled = 0;
     while filled < to.len() {

@@ -1,6 +1,6 @@
-//! Numbers of products of scalars by columns: the limits of their classes, and times besides the
-//! costs of methods. Only GPUs have such products by default. A CPU that is asked for one of their
-//! methods has the same limits.
+//! Numbers of products of scalars by columns: the limits of their classes, and times in addition to
+//! the costs of methods. By default only GPUs compute such products. If one of their methods is
+//! requested on a CPU, it has the same limits.
 use crate::tuning::numbers;
 
 numbers! {
@@ -8,56 +8,56 @@ numbers! {
     pub(crate) struct AdaptiveNumbers |n| {
         /// Most words of 32 rows in the row range of a narrow column of an adaptive product.
         adaptive_narrow_words: All(1, n.adaptive_medium_words; adaptive_medium_words),
-        /// Most words in the row range of a medium column. Four teams have a bitmap each. Devices
-        /// with less than 48 KiB of local memory get as many as fit.
+        /// Most words in the row range of a medium column. A work-group has four teams, each with a
+        /// bitmap. Devices with less than 48 KiB of local memory get as many words as fit.
         adaptive_medium_words: All(1, 2560),
-        /// Words in a window of rows of wider columns. A group has one bitmap, in 48 KiB with its
-        /// lists. Devices with less local memory get as many as fit.
+        /// Number of words in a window of rows of wider columns. A work-group has one bitmap, in 48
+        /// KiB with its lists. Devices with less local memory get as many words as fit.
         adaptive_wide_words: All(1, 10_600),
-        /// A column that is not narrow or medium and has at least this many products gets a group
-        /// of 16 teams.
+        /// A column that is not narrow or medium and has at least this many products gets a
+        /// work-group of 16 teams.
         adaptive_big_products: All(1, 1 << 30),
-        /// Words of the local hash table of a team that finds rows by hashes.
+        /// Number of words of the local hash table of a team that finds rows by hashes.
         adaptive_small_hash_words: All(1, n.adaptive_medium_hash_words; adaptive_medium_hash_words),
-        /// Words of the local hash table of a group of four teams.
+        /// Number of words of the local hash table of a work-group of four teams.
         adaptive_medium_hash_words: All(1, n.adaptive_hash_words.min(6000); adaptive_hash_words),
-        /// Words of the local hash table of a group of sixteen teams, in 48 KiB with its lists.
-        /// Devices with less local memory get as many as fit.
+        /// Number of words of the local hash table of a work-group of sixteen teams, in 48 KiB with
+        /// its lists. Devices with less local memory get as many words as fit.
         adaptive_hash_words: All(1, 10_600),
-        /// Most products of a column whose rows are found by hashes. One work-group takes all of
-        /// them.
+        /// Most products of a column whose rows are found by hashes. One work-group takes the whole
+        /// column.
         adaptive_hash_products: All(1, 1 << 31),
-        /// Products of a column are sorted if they are few and its row range has at least this many
-        /// words of 32 rows.
+        /// A column of at most `adaptive_far_products` products is sorted if its row range has at
+        /// least this many words of 32 rows.
         adaptive_far_words: All(1, 1 << 27),
-        /// Most products that count as few here, up to 3584.
+        /// Most products of a column to which `adaptive_far_words` applies, up to 3584.
         adaptive_far_products: All(1, 3584),
-        /// Entries of C that a team adds up at once: a power of two, at least 128. A team may take
-        /// half of them, and PoCL 3.1 loses barriers of loops that cannot run twice.
+        /// Number of entries of C that a team adds up at once: a power of two, at least 128. A team
+        /// may take half of them, and PoCL 3.1 loses the barriers of loops that cannot run twice.
         adaptive_piece: PowersOfTwo(128, 1024),
         /// A column of B is a hub if its entries have, on average, less than this many hundredths
         /// of a product with a piece of `adaptive_piece` rows of C.
         adaptive_hub_percent: All(0, 1 << 30),
         /// Columns share rows only if the columns that are not sorted have at least this many
-        /// products. A task then has several columns, so there are fewer tasks, and those of a
-        /// small product do not fill the device.
+        /// products. If rows are shared, a task has several columns, so there are fewer tasks. The
+        /// tasks of a small product would not fill the device.
         adaptive_equal_products: All(1, 1 << 30),
-        /// Most products of a column that is sorted in registers in a product that has unsorted
-        /// columns: 0, or 32 to 3584.
+        /// Most products of a column that is sorted in registers, in a product that also has
+        /// unsorted columns: 0, or 32 to 3584.
         adaptive_sorted_products: All(1, 3584),
         /// An adaptive product sorts no columns if an average column has more products than this,
-        /// and there are fewer columns than the next number.
+        /// and there are fewer than `adaptive_few_columns` columns.
         adaptive_long_column: All(1, 1 << 30),
         /// See `adaptive_long_column`.
         adaptive_few_columns: All(1, 1 << 30),
-        /// Queues on which kernels of different classes may overlap.
+        /// Number of queues on which kernels of different classes may overlap.
         adaptive_lanes: All(1, 15),
-        /// The least microseconds that the analysis of an adaptive product's columns takes.
+        /// Least microseconds of the analysis of an adaptive product's columns.
         adaptive_analysis_us: All(1, 1 << 30),
-        /// Picoseconds that the analysis takes for each column.
+        /// Picoseconds of the analysis for each column.
         adaptive_column_ps: All(1, 1 << 30),
-        /// Microseconds that a bin of such a product takes besides its kernels. In a small product
-        /// they are not hidden behind other kernels.
+        /// Microseconds that a bin of such a product takes in addition to its kernels. In a small
+        /// product this time does not overlap with other kernels.
         adaptive_bin_us: All(1, 1 << 30),
         /// Picoseconds for each entry of B in columns whose rows are found. They count once for
         /// each piece of these rows.
@@ -69,47 +69,51 @@ numbers! {
 }
 
 const GPU: AdaptiveNumbers = AdaptiveNumbers {
-    // Each team has a bitmap of 1 KiB, so that many groups are resident.
+    // Each team has a bitmap of 1 KiB, so that many work-groups are resident.
     adaptive_narrow_words: 256,
-    // Each of four teams has 6 KiB. With 4 KiB of lists a group fits 32 KiB.
+    // Each of four teams has 6 KiB. With 4 KiB of lists a work-group fits 32 KiB.
     adaptive_medium_words: 1536,
     // The bitmap takes 41.4 KiB and the lists of 16 teams 6.1 KiB. Every NVIDIA GPU has 48 KiB.
     adaptive_wide_words: 10_600,
     // With four teams a few long columns would end last. In shorter columns 16 teams would wait for
-    // each other. 2.5 M products of columns of 8192 take 0.29 ms with four teams, 0.22 with 16. But
-    // `bcsstk16`, with half as many a column, takes 0.38 to 0.48 and, from 4096 on, 0.44 to 0.55.
+    // each other. 2.5 M products in columns of 8192 take 0.29 ms with four teams, and 0.22 ms with
+    // 16. `bcsstk16` has columns of half as many products. It takes 0.38 to 0.48 ms with this
+    // limit, and 0.44 to 0.55 ms with a limit of 4096.
     adaptive_big_products: 8192,
-    // 4 KiB for a team: as many teams are resident as a multiprocessor can have groups.
+    // With 4 KiB for a team, as many teams are resident as a multiprocessor can have work-groups.
     adaptive_small_hash_words: 1024,
-    // 16 KiB for four teams: 14 groups are resident.
+    // With 16 KiB for four teams, 14 work-groups are resident.
     adaptive_medium_hash_words: 4096,
     // The table takes 41.4 KiB. With the lists of 16 teams it fits every NVIDIA GPU.
     adaptive_hash_words: 10_600,
-    // An estimate: a group of 512 items that wait for memory takes about one product in a
-    // nanosecond, 4 ms in all. With more products ESC is faster, because it divides them among all
-    // groups.
+    // This is an estimate. A work-group of 512 items that wait for memory takes about a nanosecond
+    // for each product, 4 ms in all. With more products ESC is faster, because it divides them
+    // among all work-groups.
     adaptive_hash_products: 1 << 22,
-    // This is more than a window.
+    // This is more than a window has.
     adaptive_far_words: 10_600,
-    // 2.5 M products of columns of 512 take 0.10 ms, by hashes 0.45. On an H100 20 M of 3584 take
-    // 0.62 and 1.8.
+    // 2.5 M products in columns of 512 take 0.10 ms if they are sorted, and 0.45 ms by hashes. On
+    // an H100 20 M products in columns of 3584 take 0.62 ms if they are sorted, and 1.8 ms by
+    // hashes.
     adaptive_far_products: 3584,
-    // `fem200k_60` takes 7.1 ms, with 256 rows 8.8, with 1024 7.5; `rmat18_e8` 29.5, with 1024
-    // 33.5.
+    // `fem200k_60` takes 7.1 ms with pieces of 512 rows, 8.8 ms with 256 and 7.5 ms with 1024.
+    // `rmat18_e8` takes 29.5 ms with 512 and 33.5 ms with 1024.
     adaptive_piece: 512,
-    // On an H100 `cnr-2000` by columns takes 5.6 ms, without hubs 8.3, with 75 here 8.1, with 200
-    // 5.5. A graph of 122 M products takes 4.0, 3.9, 4.4 and 4.3. `email-Enron` takes 1.7 to 1.9.
+    // On an H100 `cnr-2000` by columns takes 5.6 ms with 100 percent, 8.3 ms without hubs, 8.1 ms
+    // with 75 percent and 5.5 ms with 200. In the same order, a graph of 122 M products takes 4.0,
+    // 3.9, 4.4 and 4.3 ms. `email-Enron` always takes 1.7 to 1.9 ms.
     adaptive_hub_percent: 100,
-    // With shared rows 694 M products of finite elements take 4.9 ms, without 6.4; 18.7 M
-    // (`bcsstk16`) take 0.67 and 0.43. The limit between them is an estimate.
+    // If columns share rows, 694 M products of finite elements take 4.9 ms instead of 6.4. The 18.7
+    // M products of `bcsstk16` take 0.67 ms instead of 0.43. The limit between them is an estimate.
     adaptive_equal_products: 1 << 27,
-    // Longer columns take 5 to 21 ns for each product, by bitmaps 6 to 23: the fewer entries C has,
-    // the less.
+    // Longer columns take 5 to 21 ns for each product if they are sorted, and 6 to 23 ns by
+    // bitmaps. The fewer entries C has, the less time they take.
     adaptive_sorted_products: 256,
-    // `Dubcova1` takes 0.25 ms without sorted columns, 0.36 with them.
+    // `Dubcova1` takes 0.25 ms without sorted columns, and 0.36 ms with them.
     adaptive_long_column: 128,
     adaptive_few_columns: 1 << 16,
-    // Kernels of different classes overlap: `cnr-2000` takes 5.9 ms, on four queues 7.0.
+    // Kernels of different classes overlap. `cnr-2000` takes 5.9 ms on eight queues, and 7.0 ms on
+    // four.
     adaptive_lanes: 8,
     // Fitted to whole products on an H200 and an H100: docs/decisions/0011-costs-of-methods.md.
     adaptive_analysis_us: 100,
@@ -132,7 +136,7 @@ const CPU: AdaptiveNumbers = AdaptiveNumbers {
     adaptive_far_products: 3584,
     adaptive_piece: 512,
     adaptive_hub_percent: 100,
-    // One queue takes all tasks in turn, so few tasks are no loss.
+    // One queue takes all tasks in turn, so a small number of tasks costs nothing.
     adaptive_equal_products: 1,
     adaptive_sorted_products: 256,
     adaptive_long_column: 128,
@@ -147,13 +151,14 @@ const CPU: AdaptiveNumbers = AdaptiveNumbers {
     adaptive_longest_ns: 250,
 };
 
-/// If an average wide column has at most this many products, each team counts a column alone, two
-/// teams in a group, if their bitmaps fit 48 KiB. With less local memory fewer words fit. Stencils
-/// of 27 points, with 729 products a column and ranges of 1960 words, take an H200 14.1 ms with
-/// this, 22.9 by groups of four teams. Longer columns have not been measured.
+/// If an average wide column has at most this many products, each team counts a column alone, and a
+/// work-group has two teams, if their bitmaps fit 48 KiB. With less local memory fewer words fit.
+/// Stencils of 27 points, with 729 products a column and ranges of 1960 words, take 14.1 ms on an
+/// H200 in this way, and 22.9 ms by work-groups of four teams. Longer columns have not been
+/// measured.
 pub(in crate::product) const PAIRED_PRODUCTS: u64 = 2048;
 
-/// Work-groups for each compute unit, if groups take column after column. These are more than are
-/// resident, since columns differ in length, but few enough that each clears its bitmap once for
-/// many columns.
+/// Number of work-groups for each compute unit, if work-groups take one column after another. There
+/// are more work-groups than are resident, since columns differ in length. But there are few enough
+/// that each clears its bitmap only once for many columns.
 pub(in crate::product) const GROUPS: usize = 32;

@@ -1,8 +1,8 @@
 //! Numbers of tiles of an expansion.
 use crate::tuning::{most_of, numbers};
 
-/// Most products of a tile of the expansion. For each 32 products `cl/product/esc/gather.cl` has
-/// two words of local memory, 16 KiB in all.
+/// Most products of a tile of the expansion. `cl/product/esc/gather.cl` needs two words of local
+/// memory for each 32 products, which is 16 KiB in all.
 const TILED: usize = 1 << 16;
 
 numbers! {
@@ -10,13 +10,13 @@ numbers! {
     pub(crate) struct TileNumbers |n| {
         /// Work-items of a work-group that processes a tile of the expansion.
         tile_group_size: Groups(1, most_of(TILED, n.tile_items, 1024); tile_items),
-        /// Products of each work-item of `tile_group_size`.
+        /// Number of products of each work-item in a work-group of `tile_group_size` items.
         tile_items: All(1, most_of(TILED, n.tile_group_size, 1 << 16); tile_group_size),
     }
 }
 
 const GPU: TileNumbers = TileNumbers { tile_group_size: 256, tile_items: 8 };
 
-// The item moves a cursor forward through the tile, which is long enough to hide the start of a
-// group.
+// The item moves a cursor forward through the tile. A tile is long enough to make the time to start
+// a work-group negligible.
 const CPU: TileNumbers = TileNumbers { tile_group_size: 1, tile_items: 4096 };

@@ -5,31 +5,31 @@ numbers! {
     /// Numbers of the Schur complement.
     pub(crate) struct SchurNumbers |n| {
         /// Most terms of a short line of the Schur complement, which one item adds: at most a piece
-        /// of 1024. Longer lines have a work-group of their own.
+        /// of 1024. Each longer line has a work-group.
         schur_short_line: All(1, 1024),
     }
 }
 
-// One item adds a term in about a microsecond, most of which it waits for memory. A group hides
-// that latency.
+// One item adds a term in about a microsecond, and waits for memory most of this time. A work-group
+// hides this latency.
 const GPU: SchurNumbers = SchurNumbers { schur_short_line: 32 };
 
 // An item reads its terms from the cache.
 const CPU: SchurNumbers = SchurNumbers { schur_short_line: 1024 };
 
-/// Work-items of a work-group that processes lines, or scalars of points. Each has an element or a
-/// piece of its own. The number is at least 32, the longest side of a block. One item of a CPU
-/// processes as many lines or scalars.
+/// Work-items of a work-group that processes lines, or scalars of points. Each item has an element
+/// or a piece. The number is at least 32, the longest side of a block. On a CPU one item processes
+/// this many lines or scalars.
 pub(super) const GROUP: usize = 64;
 
 /// Bytes of local memory in which the work-group of a long line holds its products. Every device
-/// has twice as many.
+/// has at least twice as much local memory.
 pub(super) const LINE_BYTES: usize = 16 << 10;
 
-/// Side of the largest blocks that one work-item factors, in registers: the triangle of a block of
+/// Side of the largest blocks that one work-item factors in registers. The triangle of a block of
 /// side 6 has 21 numbers.
 pub(super) const FACTOR_SIDE: usize = 6;
 
-/// Bytes of local memory for the blocks that a work-group factors in registers, counted as doubles:
-/// groups of 64 blocks up to side 4, and of 32 up to side 6.
+/// Bytes of local memory for the blocks that a work-group factors in registers, counted as doubles.
+/// This is enough for work-groups of 64 blocks up to side 4, and of 32 blocks up to side 6.
 pub(super) const FACTOR_BYTES: usize = 10 << 10;

@@ -7,10 +7,11 @@ use crate::{
 use serde_json::Value;
 
 /// Adds costs of methods for the device of this name and kind to the text of a tuning file. The
-/// rest of `text` stays; an empty text is an empty file.
+/// rest of `text` does not change. An empty text is an empty file.
 ///
-/// # Errors [`Error::Argument`] if `text` is not a tuning file, or if a later section for a part of
-/// the name has other costs, which would take precedence.
+/// # Errors
+/// [`Error::Argument`] if `text` is not a tuning file, or if a later section that matches the
+/// device gives other costs. That section would take precedence.
 pub fn merged_costs(text: &str, kind: DeviceKind, name: &str, costs: &[(&str, MethodCost)]) -> Result<String> {
     let json = |cost| serde_json::to_value(cost).map_err(|error| Error::Argument(error.to_string()));
     let given = costs.iter().map(|&(method, cost)| Ok((method, json(cost)?)));
@@ -25,11 +26,12 @@ pub fn merged_costs(text: &str, kind: DeviceKind, name: &str, costs: &[(&str, Me
 }
 
 /// Adds numbers, by their names, for the device of this name and kind to the text of a tuning file.
-/// The rest of `text` stays; an empty text is an empty file.
+/// The rest of `text` does not change. An empty text is an empty file.
 ///
-/// # Errors [`Error::Argument`] if `text` is not a tuning file, if no kernel can be compiled with
-/// the numbers, or if a later section for a part of the name has others, which would take
-/// precedence.
+/// # Errors
+/// [`Error::Argument`] if `text` is not a tuning file, if no kernel can be compiled with the
+/// numbers, or if a later section that matches the device gives other numbers. That section would
+/// take precedence.
 pub fn merged_numbers(text: &str, kind: DeviceKind, name: &str, numbers: &[(&str, usize)]) -> Result<String> {
     let given = numbers.iter().map(|&(number, value)| Ok((number, value.into())));
     let (merged, file) = merged(text, &["devices", name], given)?;

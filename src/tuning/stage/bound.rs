@@ -1,4 +1,4 @@
-//! The bounds of numbers with which kernels can be compiled and run.
+//! The bounds within which kernels can be compiled and run.
 use crate::{Error, Result};
 
 /// The kind of values that a number may have between its bounds.
@@ -6,13 +6,14 @@ use crate::{Error, Result};
 pub(crate) enum Values {
     All,
     PowersOfTwo,
-    /// Powers of two: the work-items of a work-group, or of a part of one. Devices limit them.
+    /// Powers of two: the number of work-items of a work-group, or of a part of one. Devices limit
+    /// it.
     Groups,
     MultiplesOf8,
 }
 
 impl Values {
-    /// The value on a device whose work-groups have at most `most` items.
+    /// Returns the value on a device whose work-groups have at most `most` items.
     pub fn within(self, value: usize, most: usize) -> usize {
         if self == Self::Groups { value.min(1 << most.max(1).ilog2()) } else { value }
     }
@@ -40,7 +41,7 @@ impl Bound {
         is_of_kind && (self.least..=self.most).contains(&value)
     }
 
-    /// The allowed value that is nearest to a bound.
+    /// Returns the allowed value that is nearest to a bound.
     #[cfg(test)]
     pub fn nearest(&self, bound: usize) -> usize {
         let mut upwards = self.least..=self.most;
@@ -66,14 +67,14 @@ impl Bound {
     }
 }
 
-/// The least value of a factor of a scan's tile if the other factor is `other`. A tile must have
-/// two words: tiles of one word would be as many as the words, and scanning their sums would never
-/// end.
+/// Returns the least value of a factor of a scan's tile if the other factor is `other`. A tile must
+/// have at least two words. If it had one, there would be as many tiles as words, and scanning
+/// their sums would never end.
 pub(crate) fn least_of_tile(other: usize) -> usize {
     if other > 1 { 1 } else { 2 }
 }
 
-/// The largest value of a factor, up to `most`, such that the product with `other` is at most
+/// Returns the largest value of a factor, up to `most`, whose product with `other` is at most
 /// `room`.
 pub(crate) fn most_of(room: usize, other: usize, most: usize) -> usize {
     (room / other.max(1)).min(most)

@@ -1,4 +1,4 @@
-//! Tests of refused numbers, and that every number has bounds.
+//! Tests that invalid numbers are refused, and that every number has bounds.
 use super::*;
 use crate::{
     device::test_device,
@@ -41,7 +41,7 @@ fn numbers_that_cannot_be_are_refused_by_name() {
     assert!(unknown.contains("there is no number `adaptive_groups` (earlier versions had more): remove it, or give"));
 }
 
-/// Numbers whose product is bounded, while each alone is within its bounds.
+/// Each number is within its own bounds, but their product is too large.
 #[test]
 fn products_of_numbers_are_bounded() {
     let [cpu, gpu] = KINDS;
@@ -54,8 +54,8 @@ fn products_of_numbers_are_bounded() {
     assert!(refused(cpu, [("drop_scan_items", 257)]).contains("drop_scan_items is 257, not from 2 to 256"));
 }
 
-/// The work-groups of a kernel whose local memory grows with two numbers: the items of a group, and
-/// the elements that each holds.
+/// The work-groups of a kernel whose local memory grows with two numbers: the items of a
+/// work-group, and the elements that each item holds.
 struct Group {
     kernel: &'static str,
     numbers: [&'static str; 2],
@@ -93,7 +93,8 @@ fn work_groups_of_accepted_numbers_fit_local_memory() {
     assert!(accepted > all / 2 && accepted < all, "{accepted} of {all} are accepted");
 }
 
-/// The numbers of a kind of device, with each number in turn at each of its bounds.
+/// Returns the numbers of a kind of device many times, each time with one number at one of its
+/// bounds.
 fn at_bounds(kind: DeviceKind) -> impl Iterator<Item = GivenNumbers> {
     let end = move |bound: &Bound, end| {
         let numbers = at_bound(kind, given([]), bound.name, bound.nearest(end));

@@ -1,4 +1,4 @@
-//! Small operations of every kind that uses numbers.
+//! Small operations, so that every number is used.
 mod others;
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 };
 use nalgebra::DMatrix;
 
-/// Operations that are refused with any numbers: formats of scalars.
+/// Operations that are refused with any numbers: blocks in formats that support only scalars.
 const REFUSED: [&str; 6] = [
     "blocks times x by csr-vector",
     "blocks times x by csr-shared",
@@ -33,7 +33,7 @@ pub struct Operation {
     pub run: Run,
 }
 
-/// Operations that are run on every change: one of each kind, and those that once failed.
+/// Operations that are run on every change: one of each kind, and the operations that once failed.
 const SAMPLE: [&str; 13] = [
     "scalars by auto",
     "scalars by esc",
@@ -78,15 +78,15 @@ fn of_matrix<M: Matrix>(matrix: &M) -> Vec<u64> {
     starts.iter().copied().chain(rows.iter().map(|&row| row.into())).chain(blocks).collect()
 }
 
-/// Numbers of scalar rows and columns.
+/// Returns the numbers of scalar rows and columns.
 fn sides<M: Matrix>(matrix: &M) -> (usize, usize) {
     let view = matrix.as_cbc();
     let (rows, cols) = (view.pattern.nrows() * view.shape.rows(), view.pattern.ncols() * view.shape.cols());
     if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) }
 }
 
-/// The bits of the result; empty if the operation is refused, which must then happen with all
-/// numbers.
+/// Returns the bits of the result. They are empty if the operation is refused. It must then be
+/// refused with all numbers.
 fn unless_refused(found: Result<Vec<u64>>) -> Result<Vec<u64>> {
     match found {
         Err(Error::Argument(_) | Error::Unsupported { .. }) => Ok(Vec::new()),
@@ -94,7 +94,7 @@ fn unless_refused(found: Result<Vec<u64>>) -> Result<Vec<u64>> {
     }
 }
 
-/// A matrix with rows of 0 to 90 entries, and two rows of several pieces of 1024.
+/// Makes a matrix with rows of 0 to 90 entries, and two rows of several pieces of 1024.
 fn long_rows() -> Result<Csr<f64>> {
     let (cols, mut random) = (2500, Random::new(1));
     let length = |row: usize| if row % 40 == 7 { 2100 } else { row * 37 % 91 };

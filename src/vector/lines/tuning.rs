@@ -6,51 +6,51 @@ use crate::{BlockShape, DeviceInfo, primitives::segmented_reduce::RUN_PIECE};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineTuning {
     pub group_size: usize,
-    /// Most entries and lines of a tile; 0 if every line is in pieces.
+    /// Most entries plus lines of a tile; 0 if every line is in pieces.
     pub tile: usize,
     /// Most entries of a line in a tile, at most `RUN_PIECE` and `tile`. It is less than `tile`
-    /// only if items load lines by themselves.
+    /// only if items load lines by themselves, or if lines are added by guesses.
     pub longest: usize,
-    /// Number of entries that are in local memory at once: at least those of two tiles.
+    /// Number of entries that are in local memory at once: at least the entries of two tiles.
     pub held: usize,
-    /// Elements that an item loads before it multiplies them.
+    /// Number of elements that an item loads before it multiplies them.
     pub ahead: usize,
-    /// Replaces `group_size` and `ahead` if some lines are in pieces.
+    /// The pair replaces `group_size` and `ahead` if some lines are in pieces.
     pub skewed: (usize, usize),
     /// Number of entries that an item loads at once if it loads lines by itself, otherwise 0.
     pub direct: usize,
     /// About how many terms an item reads from local memory before it adds them.
     pub together: usize,
-    /// Fewest terms of a piece of scalars that all items of a group add together, by guesses; 0 if
-    /// no piece is added so. If the sums of blocks have groups of their own, every piece is added
-    /// so unless this is 0.
+    /// Fewest terms of a piece of scalars that all items of a work-group add together, by guesses;
+    /// 0 if no piece is added in this way. If each sum of blocks has a work-group, every piece is
+    /// added in this way unless the number is 0.
     pub guessed: usize,
-    /// Most entries of a line that is a single piece: `RUN_PIECE`, or more if a group adds the sums
-    /// of several pieces at once by guesses.
+    /// Most entries of a line that is a single piece: `RUN_PIECE`, or more if a work-group adds the
+    /// sums of several pieces at once by guesses.
     pub whole: usize,
-    /// If the longest line of a tile has at least this many entries, tiles differ in weight. At
-    /// least 1.
+    /// If the longest line of a tile has at least this many entries, tiles differ in weight. The
+    /// number is at least 1.
     pub light: usize,
-    /// If no more groups than this are needed, each sum of a piece has a group of its own.
+    /// If no more work-groups than this are needed, each sum of a piece has a work-group.
     pub apart: usize,
 }
 
-/// Groups that run at once on each compute unit, or fewer. If each sum of a piece has a group, the
-/// sums are added at the same time, but blocks are loaded in small parts.
+/// At least this many work-groups run at once on each compute unit. If each sum of a piece has a
+/// work-group, the sums are added at the same time, but blocks are loaded in small parts.
 const MOST_APART: usize = 4;
 
-/// Number of parts of a sum that the teams of a group add by guesses (`cl/vector/guesses.cl`).
+/// Number of parts of a sum that the teams of a work-group add by guesses (`cl/vector/guesses.cl`).
 pub(crate) const STRETCHES: usize = 8;
 
-/// Number of pieces of a line whose sums one group adds by guesses at once. Groups with one piece
-/// each would have to exchange their sums.
+/// Number of pieces of a line whose sums one work-group adds by guesses at once. Work-groups with
+/// one piece each would have to exchange their sums.
 const GUESSED_PIECES: usize = 2;
 
-/// With at most this many tiles for each compute unit, all run at once.
+/// With at most this many tiles for each compute unit, all tiles run at once.
 const FEW_TILES: usize = 4;
 
-/// Number of entries, of `terms` terms each, that an item loads at once: as few as have 2·`most`
-/// terms, but no more than `most`.
+/// Returns the number of entries, of `terms` terms each, that an item loads at once: the fewest
+/// that have 2·`most` terms, but no more than `most`.
 pub(crate) fn entries_ahead(most: usize, terms: usize) -> usize {
     (2 * most).div_ceil(terms).min(most)
 }
@@ -59,7 +59,7 @@ impl LineTuning {
     pub fn new(info: &DeviceInfo, shape: BlockShape) -> Self {
         let numbers: LineNumbers = info.numbers();
         let entries = ELEMENTS / shape.area();
-        // A few large blocks are enough to keep a group busy.
+        // A few large blocks are enough to keep a work-group busy.
         let tile = if entries < 4 { 0 } else { entries };
         // On a CPU each work-item takes a tile of its own.
         let group_size = info.serial_or(GROUP);
@@ -83,9 +83,10 @@ impl LineTuning {
         }
     }
 
-    /// Adapts the tuning to lines of scalars with so many entries and lines. If all tiles run at
-    /// once, their time is that of the longest line, and groups add long lines by guesses.
-    /// Otherwise guesses cost more than they save: `rmat18_e8` took 25 us on an H200, not 22.
+    /// Adapts the tuning to lines of scalars. `places` is the number of entries plus lines. If all
+    /// tiles run at once, the longest line determines their time, and work-groups add long lines by
+    /// guesses. Otherwise guesses cost more than they save: `rmat18_e8` took 25 us on an H200 with
+    /// guesses, and 22 us without.
     pub fn of(self, info: &DeviceInfo, places: usize) -> Self {
         let guessed = info.numbers::<LineNumbers>().guessed_line;
         let few = places <= FEW_TILES * info.compute_units as usize * self.tile;
@@ -100,19 +101,20 @@ impl LineTuning {
         }
     }
 
-    /// Returns `guessed` if a group of `group_size` holds a whole piece and can be divided into
-    /// equal teams for all [`STRETCHES`]; otherwise 0.
+    /// Returns `guessed` if a work-group of `group_size` items holds a whole piece and can be
+    /// divided into equal teams for all [`STRETCHES`]; otherwise 0.
     pub fn guessed_by(&self, group_size: usize) -> usize {
         if self.held >= RUN_PIECE { self.guessed_in_rounds(group_size) } else { 0 }
     }
 
-    /// Does as [`LineTuning::guessed_by`] for pieces of which a group holds a part at once.
+    /// Does the same as [`LineTuning::guessed_by`] for pieces of which a work-group holds only a
+    /// part at once.
     pub fn guessed_in_rounds(&self, group_size: usize) -> usize {
         let has_teams = group_size > STRETCHES && group_size.is_multiple_of(STRETCHES);
         if has_teams { self.guessed } else { 0 }
     }
 
-    /// The tuning for rows of scalars if items share long rows.
+    /// Makes the tuning for rows of scalars if items share long rows.
     pub fn shared(info: &DeviceInfo) -> Self {
         let LineNumbers { line_ahead, shared_line_elements: tile, .. } = info.numbers();
         let (group_size, ahead) = (info.serial_or(GROUP), line_ahead.min(SKEWED_AHEAD));
@@ -127,9 +129,9 @@ impl LineTuning {
         }
     }
 
-    /// The tuning for columns of packed blocks. If the blocks' rows allow it and the device has
-    /// groups of several items, items load a few blocks at once by themselves, two elements in each
-    /// load.
+    /// Makes the tuning for columns of packed blocks. If the number of rows of a block allows it
+    /// and the device has work-groups of several items, items load a few blocks at once by
+    /// themselves, two elements in each load.
     pub fn packed(info: &DeviceInfo, shape: BlockShape) -> Self {
         let (tuning, numbers) = (Self::new(info, shape), info.numbers::<LineNumbers>());
         let (terms, tile) = (shape.rows(), DIRECT_ELEMENTS / shape.area());
@@ -140,9 +142,9 @@ impl LineTuning {
         Self { tile, direct, held: 2 * tuning.tile, guessed: numbers.guessed_line, ..tuning }
     }
 
-    /// Adapts the tuning to so many lines and entries of packed blocks. If items load lines by
-    /// themselves, a tile has a sum for each item of its group, and lines of more than about twice
-    /// the mean are in pieces.
+    /// Adapts the tuning to `lines` lines with `entries` entries of packed blocks. If items load
+    /// lines by themselves, a tile has a sum for each item of its work-group, and lines of more
+    /// than about twice the mean are in pieces.
     pub fn of_blocks(self, info: &DeviceInfo, shape: BlockShape, [lines, entries]: [usize; 2]) -> Self {
         let sums = shape.cols();
         match longest_of_item(self.longest, [lines, entries], sums, info.compute_units as usize) {
@@ -155,12 +157,12 @@ impl LineTuning {
     }
 }
 
-/// With this many sums for each compute unit, one item for each sum keeps it busy.
+/// With this many sums for each compute unit, one item for each sum keeps the unit busy.
 const MANY_SUMS: usize = 256;
 
-/// Most entries of a line that an item loads by itself, if there are enough lines with `sums` sums
-/// each for all items of the device: `least`, or about twice the mean. It is a power of two, so
-/// that few kernels serve all matrices.
+/// Returns the most entries of a line that an item loads by itself: `least`, or about twice the
+/// mean. The result is `None` if there are too few lines, with `sums` sums each, for all items of
+/// the device. It is a power of two, so that few kernels serve all matrices.
 pub(crate) fn longest_of_item(
     least: usize,
     [lines, entries]: [usize; 2],
@@ -171,7 +173,7 @@ pub(crate) fn longest_of_item(
     many.then(|| (2 * entries / lines).next_power_of_two().max(least))
 }
 
-/// Numbers of entries that items load at once by themselves. Nine blocks of 2x2 at once took 45.8
-/// us on the H200, through local memory 41.0; two of 8x8 took 22.0 us, through local memory 34.5.
-/// Larger ones have not been measured.
+/// Numbers of entries that items load at once by themselves. On the H200 nine blocks of 2x2 at once
+/// took 45.8 us, and 41.0 us through local memory. Two blocks of 8x8 took 22.0 us, and 34.5 us
+/// through local memory. Larger numbers have not been measured.
 const DIRECT: std::ops::RangeInclusive<usize> = 2..=4;

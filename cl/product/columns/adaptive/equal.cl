@@ -1,15 +1,15 @@
-// equal: neighbouring columns of B with the same rows. It comes before the kernels that ask for
+// equal: finds neighbouring columns of B with the same rows. It comes before the kernels that need
 // them.
 // Host: src/product/columns/adaptive/equal.rs
 //
-// A column follows the one before it if their rows are the same. The first of such columns leads
-// the others: their columns of C have its rows. The word of a column has its class, FOLLOWS if it
-// follows, and HUB if it is a hub of a dense class.
+// A column follows the one before it if their rows are the same. The first of such columns is their
+// leader: their columns of C have the same rows as the leader's. The word of a column contains its
+// class, FOLLOWS if it follows, and HUB if it is a hub of a dense class.
 #define FOLLOWS 0x100
 #define HUB 0x200
 #define CLASS_OF(word) ((word) & 0xff)
 
-// Columns from the leader of a column to it; 0 if the column follows none.
+// Returns the distance from the leader of a column to the column, or 0 if the column follows none.
 uint columns_from_leader(global const uint* class, uint col)
 {
     uint columns = 0;
@@ -18,7 +18,7 @@ uint columns_from_leader(global const uint* class, uint col)
     return columns;
 }
 
-// How many columns from `col` on, at most `most`, have the same leader.
+// Returns how many columns from `col` on, at most `most`, have the same leader.
 uint columns_together(global const uint* class, uint col, uint cols, uint most)
 {
     uint columns = 1;

@@ -1,7 +1,8 @@
-// offsets: where columns of C begin, if the entries of each window of a column were scanned.
+// offsets: computes where columns of C begin, after the entries of each window of a column were
+// scanned.
 // Host: src/product/columns/adaptive/mod.rs
 //
-//   one work-item per column, and one more
+//   cols + 1 work-items
 //
 //   in   chunk_ptr[cols * windows + 1]
 //   out  c_col_ptr[cols + 1]

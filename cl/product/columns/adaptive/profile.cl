@@ -1,48 +1,52 @@
-// profile: the numbers by which the method of each column of C is chosen, and lists of columns.
+// profile: computes the numbers by which the method of each column of C is chosen, and lists
+// columns.
 // Host: src/product/columns/adaptive/profile.rs
 //
-//   profile_columns   PART work-items per column of B, work-groups in a stride over the columns. A
-//                     whole group takes each column of more than LONG entries
+//   profile_columns   PART work-items per column of B, in a stride over the columns. A whole
+//                     work-group takes each column of more than LONG entries
 //   list_columns      work-items in a stride over the columns
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
-//   out  products[cols]           products of each column; 2^32 - 1 stands for as many or more
-//   out  first_row[cols]  last_row[cols]   of columns with more than sorted_most products, if they
-//                                 are not direct: the rows between which all rows of C are
+//   out  products[cols]           products of each column; larger numbers become 2^32 - 1
+//   out  first_row[cols]  last_row[cols]   the least and the greatest row of each column of C with
+//                                 more than sorted_most products, unless it is direct
 //   out  class[cols]              the class of each column, see class_of, and FOLLOWS, see
-//                                 cl/product/columns/adaptive/equal.cl; columns with a range of
-//                                 more than most_words words of 32 rows are hashed, or else of the
-//                                 last, as all with more than HASHED_PRODUCTS products; those of a
-//                                 range of more than FAR_WORDS and at most FAR_PRODUCTS products
-//                                 are sorted; those of bitmaps with more than MOST_ENTRIES entries
-//                                 of B are of class LONG_CLASS
-//   i/o  record[CLASSES * RECORD] of each class: columns, products, bound of the entries of C,
-//                                 longest column of B, most products of a column, entries of B,
-//                                 columns of dense classes that are hubs, and their products;
-//                                 columns that follow, and the bound of their entries of C; most
-//                                 words of a range of rows that were looked at; visits, of columns
-//                                 whose rows are found, and those of hubs: each piece of a column's
-//                                 rows visits all of its entries of B; zeros before. Products,
-//                                 bounds and visits have two words, the low one first
-//   i/o  record[CLASSES * RECORD + 2 ..]   columns of each class that were listed; zeros before
-//   out  list[cols]               the columns, class after class, within a class in any order;
-//                                 if `shares_rows` without those that follow
+//                                  cl/product/columns/adaptive/equal.cl. A column is hashed if its
+//                                  range of rows has more than most_words words of 32 rows. It is
+//                                  of the last class instead if it has more than HASHED_PRODUCTS
+//                                  products, or if there is no hashed class. A column is sorted if
+//                                  it has at most FAR_PRODUCTS products and a range of more than
+//                                  FAR_WORDS words. A column with a bitmap is of class LONG_CLASS
+//                                  if it has more than MOST_ENTRIES entries of B
+//   i/o  record[CLASSES * RECORD] for each class: columns, products, upper bound of the entries of
+//                                  C, longest column of B, most products of a column, entries of B;
+//                                  columns of dense classes that are hubs, and their products;
+//                                  columns that follow, and the upper bound of their entries of C;
+//                                  most words of a range of rows; visits of the columns whose rows
+//                                  are found, and those of hubs. Each piece of a column's rows
+//                                  visits all entries of the column of B. Zeros before. Products,
+//                                  bounds and visits have two words, the low one first
+//   i/o  record[CLASSES * RECORD + 2 ..]   number of columns of each class that were listed; zeros
+//                                          before
+//   out  list[cols]               the columns, class after class, within a class in any order. If
+//                                 `shares_rows`, columns that follow are left out
 #if !defined(CLASSES) || !defined(RECORD) || !defined(AT_ONCE) || !defined(PART) || !defined(LONG) || !defined(LEADING) || !defined(DIRECT) || !defined(SORTED) || !defined(SORTED_SIZES) || !defined(SORTED_MOST) || !defined(DENSE) || !defined(NARROW) || !defined(NARROW_WORDS) || !defined(MEDIUM_WORDS) || !defined(BIG_PRODUCTS) || !defined(LONG_CLASS) || !defined(MOST_ENTRIES) || !defined(HASHED) || !defined(HASHED_MOST) || !defined(HASHED_PRODUCTS) || !defined(FAR_WORDS) || !defined(FAR_PRODUCTS)
 #error "see src/product/columns/adaptive/rules.rs"
 #endif
 #define COLUMNS (GROUP_SIZE / PART)
 #define NO_ROWS (uint2)(0xffffffff, 0)
-// Entries that a work-item looks up at once.
+// Number of entries that a work-item looks up at once.
 #define AHEAD 4
 
-// The class of columns of B with so many entries is that of direct columns, if there is one.
+// Whether a column of B with `entries` entries is of the class of direct columns. There may be no
+// such class.
 bool is_direct(uint entries)
 {
     return DIRECT > 0 && entries == 1;
 }
 
-// The number of the class in `Class`, src/product/terms/class.rs. Its model is in
-// src/product/columns/adaptive/rules.rs.
+// Returns the class's number in `Class`, src/product/terms/class.rs. The model of this function is
+// in src/product/columns/adaptive/rules.rs.
 uint class_of(uint entries, uint products, uint first_row, uint last_row, uint sorted_most, uint most_words)
 {
     if (products == 0)
@@ -51,7 +55,7 @@ uint class_of(uint entries, uint products, uint first_row, uint last_row, uint s
         return DIRECT;
     const uint words = last_row / 32 - first_row / 32 + 1;
     if (products <= sorted_most || (products <= FAR_PRODUCTS && words > FAR_WORDS)) {
-        // Most products of the sorted classes.
+        // The largest numbers of products of the sorted classes.
         const uint most[SORTED_SIZES] = {SORTED_MOST};
         uint sorted = SORTED;
         for (uint i = 0; i < SORTED_SIZES; ++i)
@@ -60,8 +64,8 @@ uint class_of(uint entries, uint products, uint first_row, uint last_row, uint s
     }
     if (!DENSE || words > most_words) {
         const uint bound = min(products, last_row - first_row + 1);
-        // Most rows of the classes of hashed columns, from that of number HASHED on; the last has
-        // more.
+        // The largest numbers of rows of the hashed classes, from class HASHED on. The last one has
+        // no limit.
         const uint most[HASHED_SIZES] = {HASHED_MOST};
         uint hashed = HASHED;
         for (uint i = 0; i < HASHED_SIZES; ++i)
@@ -73,14 +77,14 @@ uint class_of(uint entries, uint products, uint first_row, uint last_row, uint s
     return NARROW + (products > BIG_PRODUCTS ? 3 : words <= NARROW_WORDS ? 0 : words <= MEDIUM_WORDS ? 1 : 2);
 }
 
-// Adds to a sum of two words. Atomic: the carry goes to the item that made it.
+// Adds to a sum of two words. Both additions are atomic. The item that causes a carry adds it.
 void add_wide(volatile local uint* sum, uint value)
 {
     if (atomic_add(sum, value) > 0xffffffff - value)
         atomic_inc(sum + 1);
 }
 
-// Products of the entries begin, begin + step .. before end.
+// Returns the number of products of the entries begin, begin + step, and so on, before end.
 uint products_of(global const uint* a_col_ptr, global const uint* b_row_idx, uint begin, uint end, uint step)
 {
     uint products = 0;
@@ -91,8 +95,8 @@ uint products_of(global const uint* a_col_ptr, global const uint* b_row_idx, uin
     return products;
 }
 
-// Products of these entries, and the first and the last row of their columns of A; (2^32 - 1, 0) if
-// there is none.
+// Returns the number of products of these entries, and the first and the last row of their columns
+// of A, or (2^32 - 1, 0) if there is no row.
 uint3 measure(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_row_idx, uint begin, uint end,
               uint step)
 {
@@ -116,7 +120,7 @@ uint3 measure(global const uint* a_col_ptr, global const uint* a_row_idx, global
     return found;
 }
 
-// Writes down the numbers of a column, and adds them to the sums of its class.
+// Writes the numbers of a column, and adds them to the sums of its class.
 #define NOTE_COLUMN(at, of, count, rows, entries, follows)                                                            \
     do {                                                                                                              \
         local uint* of_class = sums + (of) * RECORD;                                                                  \
@@ -155,7 +159,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
                        global uint* last_row, global uint* class, global uint* record, uint first_col, uint cols, uint sorted_most, uint most_words)
 {
     TEAM_MEMORY;
-    // Of a long column: its products in two words, and its first and last row.
+    // together[] belongs to one long column: its products in two words, and its first and last row.
     local uint sums[CLASSES * RECORD], long_columns[COLUMNS], longs, together[4];
     const uint item = get_local_id(0), place = item % PART;
     for (uint i = item; i < CLASSES * RECORD; i += GROUP_SIZE)
@@ -163,14 +167,15 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
     for (ulong base = get_group_id(0) * COLUMNS; base < cols; base += get_num_groups(0) * COLUMNS) {
         if (item == 0)
             longs = 0;
-        barrier(CLK_LOCAL_MEM_FENCE); // also the zeros above
+        barrier(CLK_LOCAL_MEM_FENCE); // sums[] and longs are zero before items add to them
         const uint col = min(base + item / PART, (ulong)cols);
         const uint begin = col < cols ? b_col_ptr[first_col + col] : 0, end = col < cols ? b_col_ptr[first_col + col + 1] : 0;
         const bool is_long = end - begin > LONG;
         if (is_long && place == 0)
             long_columns[atomic_inc(&longs)] = col;
         const uint stop = is_long ? begin : end;
-        // Columns of many entries mostly need rows: they are looked up with the products.
+        // Columns of many entries mostly need their rows, which are read together with the
+        // products.
         const bool at_once = stop - begin > AT_ONCE;
         const uint3 own = at_once ? measure(a_col_ptr, a_row_idx, b_row_idx, begin + place, stop, PART)
                                   : (uint3)(products_of(a_col_ptr, b_row_idx, begin + place, stop, PART), NO_ROWS);
@@ -183,7 +188,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
         for (uint bit = PART / 2; bit > 0; bit /= 2)
             rows = (uint2)(min(rows.x, team_across(rows.x, bit, TEAM)), max(rows.y, team_across(rows.y, bit, TEAM)));
         const uint entries = stop - begin, of = class_of(entries, count, rows.x, rows.y, sorted_most, most_words);
-        // The column before it is compared if the rows of this one will be found.
+        // The rows of the column before it are compared only if this column's rows will be found.
         bool same = of >= NARROW && of < CLASSES - 1 && col > 0 && (first_col + col) % LEADING > 0
             && begin - b_col_ptr[first_col + col - 1] == entries;
         for (uint entry = begin + place; same && entry < stop; entry += PART)
@@ -191,7 +196,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
         const uint of_part = team_votes(!same, TEAM) >> (LANE - place) & ((1u << PART) - 1);
         if (place == 0 && col < cols && !is_long)
             NOTE_COLUMN(col, of, count, rows, entries, of_part == 0);
-        barrier(CLK_LOCAL_MEM_FENCE); // the list of long columns
+        barrier(CLK_LOCAL_MEM_FENCE); // longs and long_columns[] are complete before they are read
         const uint of_group = longs;
         for (uint i = 0; i < of_group; ++i) {
             if (item < 4)
@@ -209,9 +214,9 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
                 const uint of = class_of(to - from, count, rows.x, rows.y, sorted_most, most_words);
                 NOTE_COLUMN(long_columns[i], of, count, rows, to - from, false);
             }
-            barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next column
+            barrier(CLK_LOCAL_MEM_FENCE); // together[] is read before the next column overwrites it
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // the number of long columns, before the next ones
+        barrier(CLK_LOCAL_MEM_FENCE); // longs is read before it is set to 0
     }
     for (uint i = item; i < CLASSES * RECORD; i += GROUP_SIZE) {
         const uint word = i % RECORD, sum = sums[i];
@@ -246,6 +251,6 @@ KERNEL list_columns(global const uint* class, global uint* record, global uint* 
         barrier(CLK_LOCAL_MEM_FENCE);
         if (listed)
             list[firsts[of] + place] = col;
-        barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next columns
+        barrier(CLK_LOCAL_MEM_FENCE); // counts[] and firsts[] are read before they are overwritten
     }
 }

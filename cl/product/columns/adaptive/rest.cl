@@ -1,17 +1,17 @@
-// rest: columns of B that another method computes: taken out of B, and put into C.
+// rest: takes the columns that another method computes out of B, and puts their results into C.
 // Host: src/product/columns/adaptive/rest.rs
 //
-//   rest_lengths   one work-item per listed column, and one more: its number of entries of B
+//   rest_lengths   listed + 1 work-items, one per listed column: its number of entries of B
 //   rest_entries   one work-item per entry of the listed columns: its row and value
 //   put_lengths    one work-item per column computed: its number of entries of C
 //   put_columns    one work-item per entry computed: its row and value
 //
-//   in   list[first + listed]         the columns, counted from first_col of B
+//   in   list[first + listed]         columns of B, counted from first_col
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
 //   out  list_ptr[listed + 1]         lengths; after an exclusive scan, the column pointers
 //   out  list_row[entries]  list_values[entries]
-//   in   part_ptr[columns + 1]  part_row[part_nnz]  part_values[part_nnz]   columns of C computed
-//   out  lengths[cols * windows]      all entries of a column count as those of its first window
+//   in   part_ptr[columns + 1]  part_row[part_nnz]  part_values[part_nnz] the computed columns of C
+//   out  lengths[cols * windows]      all entries of a column belong to its first window
 //   in   chunk_ptr[cols * windows + 1]   the lengths, scanned
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]
 KERNEL rest_lengths(global const uint* list, global const uint* b_col_ptr, global uint* list_ptr, uint first, uint listed,

@@ -1,14 +1,14 @@
-// share_rows: the rows of columns of C that follow another one, see
-// cl/product/columns/adaptive/equal.cl: those of their leader. Host:
-// src/product/columns/adaptive/equal.rs
+// share_rows: gives columns of C that follow another column the rows of their leader, see
+// cl/product/columns/adaptive/equal.cl.
+// Host: src/product/columns/adaptive/equal.rs
 //
 //   one work-item per column and window
 //
 //   in   class[cols]
-//   i/o  lengths[cols * windows]  entries of C in each window of a column; written if the purpose,
-//                                 see cl/product/columns/tasks/found.cl, is ALL. Scanned if it is
-//                                 MISSING, with one word more
-//   i/o  place[cols * windows]    where the rows of each window are
+//   i/o  lengths[cols * windows]  entries of C in each window of a column. They are written if the
+//                                 purpose is ALL (see cl/product/columns/tasks/found.cl). If it is
+//                                 MISSING they are scanned, with one word more
+//   i/o  place[cols * windows]    the position of the rows of each window
 KERNEL share_rows(global const uint* class, global uint* lengths, global uint* place, uint cols, uint windows, uint purpose)
 {
     const uint chunk = get_global_id(0), col = chunk / windows;

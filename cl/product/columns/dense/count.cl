@@ -1,47 +1,50 @@
-// count: the rows of columns of C, by a bitmap of them in local memory.
+// count: finds the rows of columns of C, by a bitmap of them in local memory.
 // Host: src/product/columns/dense/mod.rs
 //
-//   count_narrow   teams in a stride over the columns listed; the bitmap of each has `words` words.
-//                  It serves short columns of wide ranges too, by fewer teams in a group
-//   count_wide     work-groups in a stride over the columns and their windows of rows: a window has
+//   count_narrow   teams in a stride over the columns listed. The bitmap of each team has `words`
+//                  words. Short columns of wide ranges are counted by fewer teams in a work-group
+//   count_wide     work-groups in a stride over the columns and their windows of rows. A window has
 //                  32 * `words` rows, and the first begins with the column's first row
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   list[first + columns]   the columns, counted from first_col, if `listed`
 //   in   first_row[cols]  last_row[cols]    the rows of each column lie between them
-//   in   products[cols]          read by SAMPLE alone
-//   i/o  lengths[cols * windows]  entries of C in each column and window; zeros before. A column of
-//                                count_narrow puts all of them into its first window
-//   i/o  place[cols * windows]   where the rows of each window are in `rows`; NOWHERE if they had
-//                                no room
+//   in   products[cols]          read only if the purpose is SAMPLE
+//   i/o  lengths[cols * windows]  entries of C in each column and window; zeros before.
+//                                count_narrow counts all entries of a column as those of its first
+//                                window
+//   i/o  place[cols * windows]   the position in `rows` of the rows of each window; NOWHERE if they
+//                                did not fit
 //   i/o  top[top_at]             the end of the rows written
 //   out  rows[room]              the rows of C, ascending in each window. The windows are in any
-//                                order: whichever is done first gets the next place
+//                                order: the window that is complete first gets the next place
 //
-// The purpose, see cl/product/columns/tasks/found.cl, is for windows. SAMPLE, of count_wide alone:
-// `columns` columns spread over the first `first`, if they have rows between them, windows for all
-// of them and at most SAMPLE_PRODUCTS products. The entries of C are added to top[top_at], and the
-// bound of them to the next word.
+// `purpose` applies to windows (see cl/product/columns/tasks/found.cl). With SAMPLE, which only
+// count_wide has, `columns` of the first `first` columns are counted, evenly spread. Columns
+// without rows, with too many rows for their windows, or with more than SAMPLE_PRODUCTS products
+// are left out. The number of entries of C is added to top[top_at], and its upper bound to the next
+// word.
 //
-// An item that sets the first bit of a word puts the word on a list. While the list has room, its
-// words are sorted and only they are read and cleared; otherwise all words of the range are.
+// An item that sets the first bit of a word puts the word on a list. If all words fit the list,
+// they are sorted, and only they are read and cleared. Otherwise all words of the range are.
 #if !defined(SAMPLE_PRODUCTS)
 #error "see src/product/columns/dense/mod.rs"
 #endif
 #define TEAMS (GROUP_SIZE / TEAM_SIZE)
-// Stretches of a column of A that are looked at together.
+// Number of stretches of a column of A that are read together.
 #define STEPS 64
-// Words on the list: two for each item of a team.
+// Number of words on the list: two for each item of a team.
 #define TOUCHED 64
 
-// The rows of a step: the power of two from 4 to 32 in which so many rows fit.
+// Returns the number of rows of a step: the power of two from 4 to 32 that holds `count` rows, or
+// 32.
 uint width_of(uint count)
 {
     return count <= 4 ? 4 : count <= 8 ? 8 : count <= 16 ? 16 : 32;
 }
 
-// Marks a row in a bitmap. A bit that is set already need not be set again, but only the items of a
-// warp may look at it without an atomic.
+// Marks a row in a bitmap. Returns whether this is the first bit of its word. A bit that is set
+// already need not be set again, but only the items of a warp may read it without an atomic.
 bool mark(local uint* bits, uint word, uint bit)
 {
 #if WARPS
@@ -75,8 +78,8 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
         const uint begin = b_col_ptr[first_col + col], end = b_col_ptr[first_col + col + 1];
         if (lane == 0)
             *touched_count = 0;
-        TEAM_BARRIER; // also the zeros above
-        // The columns of A that the next 32 entries meet are looked up ahead.
+        TEAM_BARRIER; // bits[] and *touched_count are zero before they are changed
+        // The columns of A of the next 32 entries are looked up in advance.
         uint next_from = 0, next_count = 0;
         if (begin + lane < end) {
             const uint k = b_row_idx[begin + lane];
@@ -91,13 +94,14 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
                 next_from = a_col_ptr[k];
                 next_count = a_col_ptr[k + 1] - next_from;
             }
-            // A step is `width` rows of a column of A: the longest one here fills it.
+            // A step is `width` rows of a column of A. The longest column here determines the
+            // width.
             const uint width = width_of(team_max(count, TEAM));
             const uint own = (count + width - 1) / width, in_step = lane % width, at_once = TEAM_SIZE / width;
             uint all;
             const uint before = team_sum_before(own, &all, TEAM);
             for (uint base = 0; base < all; base += STEPS) {
-                TEAM_BARRIER; // the reads of the steps before
+                TEAM_BARRIER; // steps[] is read before it is overwritten
                 for (uint step = max(before, base); step < min(before + own, base + STEPS); ++step) {
                     const uint done = (step - before) * width;
                     steps[step - base] = (uint2)(from + done, min(width, count - done));
@@ -129,7 +133,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
         const uint touches = *touched_count;
         const bool few = touches <= TOUCHED;
         if (few) {
-            // Each item ranks two of the words, then takes those of its place.
+            // Each item ranks two of the words. Their rank is their place in ascending order.
             const uint mine = lane < touches ? touched[lane] : NOWHERE, other = lane + 32 < touches ? touched[lane + 32] : NOWHERE;
             uint rank = 0, other_rank = 0;
             for (uint q = 0; q < touches; ++q) {
@@ -142,11 +146,11 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
             if (other != NOWHERE)
                 touched[TOUCHED + other_rank] = other;
         }
-        // No barrier is in a branch: PoCL 5 does not compile those of both its sides.
+        // No barrier is in a branch, because PoCL 5 does not compile barriers in both branches.
         TEAM_BARRIER;
         uint word = 0, next = 0, set = 0, next_set = 0, count = 0, all;
         if (few) {
-            // Two neighbouring words, so that one sum gives the place of both.
+            // An item takes two neighbouring words, so that one sum gives the place of both.
             word = 2 * lane < touches ? touched[TOUCHED + 2 * lane] : 0;
             next = 2 * lane + 1 < touches ? touched[TOUCHED + 2 * lane + 1] : 0;
             set = 2 * lane < touches ? bits[word] : 0;
@@ -185,7 +189,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
                 write_rows(here, before, all, (low + base) * 32, to, TEAM);
             to += all;
         }
-        TEAM_BARRIER; // the zeros, and the reads of the list
+        TEAM_BARRIER; // bits[] is cleared and touched[] is read before the next column
     }
 }
 
@@ -196,7 +200,8 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                   uint first_col, uint windows, uint purpose)
 {
     TEAM_MEMORY;
-    // Extents of columns of A, and how many steps those before each have.
+    // The extents are stretches of columns of A. steps_before[] has the number of steps before
+    // each.
     local uint2 extents[GROUP_SIZE];
     local uint steps_before[GROUP_SIZE], team_sums[TEAMS], team_rows[TEAMS], shared_at;
     const uint item = get_local_id(0), lane = LANE, team_number = item / TEAM_SIZE;
@@ -209,15 +214,15 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         const uint column_low = first_row[col] / 32, column_high = last_row[col] / 32 + 1;
         const bool in_windows = first_row[col] <= last_row[col] && column_high - column_low <= words * windows;
         const uint samples = purpose == SAMPLE && in_windows ? products[col] : 0;
-        // Rows of the window that the column may have: low * 32 on, `range` words.
+        // The window may have rows of the column in `range` words, from row low * 32 on.
         const uint low = column_low + window * words, high = min(column_high, low + words);
-        barrier(CLK_LOCAL_MEM_FENCE); // zeros, and reads of the window before
+        barrier(CLK_LOCAL_MEM_FENCE); // bits[] is zero before it is changed; shared_at is read before it is overwritten
         if (purpose == SAMPLE && (samples == 0 || samples > SAMPLE_PRODUCTS))
             continue;
         if (purpose == SAMPLE && window == 0 && item == 0)
             atomic_add(top + top_at + 1, min(samples, last_row[col] - first_row[col] + 1));
         if (low >= high || (purpose == MISSING && place[to_place] != NOWHERE))
-            continue; // `lengths` is 0 there
+            continue; // lengths[] is 0 there
         const uint range = high - low;
         const bool whole = low == column_low && high == column_high;
         const uint begin = b_col_ptr[first_col + col], end = b_col_ptr[first_col + col + 1];
@@ -240,9 +245,9 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             uint rows_here = 0;
             for (uint team = 0; team < TEAMS; ++team)
                 rows_here += team_rows[team];
-            // A step is `width` rows of an extent: as the average has, because among so many there
-            // mostly is a long one. The steps before each extent are those in its team, and those
-            // of the teams before.
+            // A step is `width` rows of an extent. `width` is chosen for extents of average length;
+            // a long extent takes several steps. The steps before each extent are those in its
+            // team, and those of the teams before.
             const uint width = width_of(rows_here / min((uint)GROUP_SIZE, end - base)), in_step = lane % width, at_once = GROUP_SIZE / width;
             const uint own = (count + width - 1) / width;
             uint of_team;
@@ -279,9 +284,9 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                     if (row[q] != NOWHERE)
                         mark(bits, row[q] / 32 - low, 1u << row[q] % 32);
             }
-            barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next extents; the marks
+            barrier(CLK_LOCAL_MEM_FENCE); // extents[] is read before it is overwritten, and all bits are set
         }
-        // Each team has a stretch of whole 32 words.
+        // Each team takes a stretch of words, a multiple of 32.
         const uint blocks = (range + 31) / 32, per_team = (blocks + TEAMS - 1) / TEAMS;
         const uint first_block = min(team_number * per_team, blocks), last_block = min(first_block + per_team, blocks);
         uint count = 0, all = 0, before = 0;

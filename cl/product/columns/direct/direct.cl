@@ -1,18 +1,20 @@
-// direct: columns of C whose column of B has one entry: a column of A, scaled.
+// direct: computes columns of C whose column of B has one entry. Such a column is a column of A,
+// scaled.
 // Host: src/product/columns/direct/mod.rs
 //
-//   count_direct   one work-item per column of the task, and one more
+//   count_direct   columns + 1 work-items, one per column of the task
 //   sum_direct     one work-group per TILE entries of the task's columns, column after column
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
-//   in   products[cols]           products of each column: the entries of C
-//   in   list[first + columns]    the columns of the task, counted from first_col; if not `listed`,
-//                                 they are the first `columns` and this is not read
-//   out  lengths[cols * windows]  entries of the task's columns, as those of the first window
-//   i/o  own_ptr[columns + 1]     if `listed`, the same one after another; for sum_direct scanned:
-//                                 the entries before each of the task's columns, which all have
-//                                 some
+//   in   products[cols]           products of each column, which are its entries of C
+//   in   list[first + columns]    the columns of the task, counted from first_col. If not `listed`,
+//                                 they are the first `columns`, and list is not read
+//   out  lengths[cols * windows]  entries of the task's columns, counted as those of the first
+//                                 window
+//   i/o  own_ptr[columns + 1]     if `listed`, the same numbers, column of the task after column.
+//                                 For sum_direct they are scanned: the entries before each of the
+//                                 task's columns, none of which is empty
 //   in   chunk_ptr[cols * windows + 1]    entries of C before each window of each column
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]    the task's columns of C, see
 //                                      cl/product/terms/target.cl
@@ -47,7 +49,8 @@ KERNEL sum_direct(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         const uint col = listed ? list[first + at] : at, of_b = b_col_ptr[first_col + col];
         const uint from = a_col_ptr[b_row_idx[of_b]] + in_column, to = chunk_ptr[col * windows] + in_column;
         PUT_ROW(a_row_idx[from], to);
-        // The one product of its run: added to the identity it would have the same bits.
+        // A run of one product is not added to the identity, because the sum would have the same
+        // bits.
         PUT_SUM(MULTIPLY(A_VALUE(from), B_VALUE(of_b)), to);
     }
 }

@@ -1,4 +1,4 @@
-// count: the rows of columns of C, by a hash table of them.
+// count: finds the rows of columns of C, by a hash table of them.
 // Host: src/product/columns/hash/mod.rs; the tables: cl/product/columns/hash/table.cl; the order of
 // their rows: cl/product/columns/hash/order.cl
 //
@@ -6,26 +6,27 @@
 //
 //   count_local    the table is in local memory, which has `words` words; a column has at most
 //                  `words` rows
-//   count_global   the table is in global memory. Each group has one for columns of at most
-//                  `entries` rows, of 2 * entries words: if rows are sorted, the halves are lists.
-//                  If WARPS, whichever group is ready takes the next column
+//   count_global   the table is in global memory. Each work-group has a table of 2 * entries words,
+//                  for columns of at most `entries` rows. If rows are sorted, its halves are lists.
+//                  If WARPS, the first free work-group takes the next column
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   list[first + columns]   the columns, counted from first_col, if `listed`
-//   in   products[cols]  first_row[cols]  last_row[cols]   of each column, which bound its rows
-//   i/o  lengths[cols * windows]  entries of C in each column, as those of its first window
-//   i/o  place[cols * windows]   where the rows of each column are in `rows`; NOWHERE if they had
-//                                no room
+//   in   products[cols]  first_row[cols]  last_row[cols]   of each column, to bound the number of
+//                  its rows
+//   i/o  lengths[cols * windows]  entries of C in each column, counted as those of its first window
+//   i/o  place[cols * windows]   the position in `rows` of the rows of each column; NOWHERE if they
+//                                did not fit
 //   i/o  top[0]                  the end of the rows written
 //   out  rows[room]              the rows of C, ascending in each column
 //   i/o  tables[groups * table_words]
-//   i/o  cursor[0]               how many columns were taken; zero before
+//   i/o  cursor[0]               number of columns that were taken; zero before
 //
-// The purpose, ALL or MISSING, is for columns: see cl/product/columns/tasks/found.cl.
+// `purpose` is ALL or MISSING and applies to columns, see cl/product/columns/tasks/found.cl.
 
-// Puts rows into a table, those that are not NO_ROW, and returns how many were not there. A place
-// that is taken stays as it is, so that the items of a warp may look at it without an atomic. All
-// rows are looked up together, so that loads overlap.
+// Inserts AHEAD rows into a table, except those that are NO_ROW. Returns how many were not there
+// yet. A place that is taken does not change, so the items of a warp may read it without an atomic.
+// All rows are looked up together, so that loads overlap.
 #define DEFINE_INSERT_ROWS(insert_rows, SPACE)                                                                        \
     uint insert_rows(volatile SPACE uint* table, uint capacity, uint* row)                                            \
     {                                                                                                                 \
@@ -61,8 +62,8 @@ DEFINE_INSERT_ROWS(insert_rows_global, global)
     local uint before_of[GROUP_SIZE], from_of[GROUP_SIZE], team_sums[TEAMS], shared_at;                               \
     const uint item = get_local_id(0)
 
-// Puts the rows of all products of a column into a table, which then has `found` rows: the products
-// of GROUP_SIZE entries of B are divided among the items, whatever entries they belong to.
+// Inserts the rows of all products of a column into a table, which then has `found` rows. The
+// products of GROUP_SIZE entries of B at a time are divided evenly among the items.
 #define INSERT_COLUMN(insert_rows, table, capacity, found)                                                            \
     uint inserted = 0, found;                                                                                         \
     for (uint base = b_col_ptr[first_col + col]; base < b_col_ptr[first_col + col + 1]; base += GROUP_SIZE) {         \
@@ -92,13 +93,13 @@ DEFINE_INSERT_ROWS(insert_rows_global, global)
             }                                                                                                         \
             inserted += insert_rows(table, capacity, row);                                                            \
         }                                                                                                             \
-        barrier(CLK_LOCAL_MEM_FENCE); /* the reads, before the next entries */                                        \
+        barrier(CLK_LOCAL_MEM_FENCE); /* before_of[] and from_of[] are read before they are overwritten */            \
     }                                                                                                                 \
     inserted = team_sum(inserted, TEAM);                                                                              \
     group_sum_before(0, inserted, &found, team_sums)
 
-// Gives the rows of a column the place `at`, and notes their number. Each item finds out whether
-// they have room: if item 0 does, PoCL 3.1 loses the condition, and all items take a place.
+// Gives the rows of a column the place `at`, and stores their number. Each item computes whether
+// they fit: if only item 0 does, PoCL 3.1 loses the condition, and all items take a place.
 #define TAKE_PLACE(at, count)                                                                                         \
     if (item == 0)                                                                                                    \
         shared_at = atomic_add(top, count);                                                                           \
@@ -121,18 +122,18 @@ KERNEL count_local(global const uint* a_col_ptr, global const uint* a_row_idx, g
         const uint col = listed ? list[first + i] : i;
         if (purpose == MISSING && place[col * windows] != NOWHERE)
             continue;
-        // Half full at most, if there is room.
+        // If there is enough memory, the table is at most half full.
         const uint capacity = min(words, 2 * min(products[col], last_row[col] - first_row[col] + 1));
         for (uint at = item; at < capacity; at += GROUP_SIZE)
             table[at] = NO_ROW;
         barrier(CLK_LOCAL_MEM_FENCE);
         INSERT_COLUMN(insert_rows_local, table, capacity, count);
         TAKE_PLACE(to, count)
-        // No barrier is in a branch: PoCL 5 does not compile those of both its sides.
+        // No barrier is in a branch, because PoCL 5 does not compile barriers in both branches.
         const uint kept = to == NOWHERE ? 0 : count;
         MOVE_ROWS(table, (kept == 0 ? 0 : capacity), CLK_LOCAL_MEM_FENCE)
         barrier(CLK_LOCAL_MEM_FENCE);
-        // What the rows leave of local memory has a bitmap.
+        // The local memory that the rows do not use holds a bitmap.
         const uint range = last_row[col] - first_row[col] + 1, left = words - kept;
         const bool by_bits = kept > 0 && bits_pay(kept, kept, range, left);
         const uint sorted = by_bits ? 0 : kept;
@@ -140,16 +141,16 @@ KERNEL count_local(global const uint* a_col_ptr, global const uint* a_row_idx, g
         sort_local(table, sorted);
         for (uint at = item; at < sorted; at += GROUP_SIZE)
             rows[to + at] = table[at];
-        barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next column
+        barrier(CLK_LOCAL_MEM_FENCE); // table[] is read before the next column overwrites it
     }
 }
 
-// The number of the next column: whichever group is ready takes it. A portable group has every so
-// many.
+// Returns the number of the next column, which the first free work-group takes. Without WARPS a
+// work-group takes columns in a stride.
 #if WARPS
 uint take_column(global uint* cursor, local uint* shared)
 {
-    barrier(CLK_LOCAL_MEM_FENCE); // the reads of the number before
+    barrier(CLK_LOCAL_MEM_FENCE); // *shared is read before it is overwritten
     if (get_local_id(0) == 0)
         *shared = atomic_inc(cursor);
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -180,7 +181,7 @@ KERNEL count_global(global const uint* a_col_ptr, global const uint* a_row_idx, 
             table[at] = NO_ROW;
         GROUP_MEMORY_BARRIER;
         INSERT_COLUMN(insert_rows_global, table, capacity, count);
-        GROUP_MEMORY_BARRIER; // the table
+        GROUP_MEMORY_BARRIER; // table[] is written before other items read it
         TAKE_PLACE(to, count)
         const uint kept = to == NOWHERE ? 0 : count;
         const bool by_bits = kept > 0 && bits_pay(capacity, kept, range, words);
@@ -191,6 +192,6 @@ KERNEL count_global(global const uint* a_col_ptr, global const uint* a_row_idx, 
         global const uint* sorted = sort_global(table, table + entries, to_sort, part, words);
         for (uint at = item; at < to_sort; at += GROUP_SIZE)
             rows[to + at] = sorted[at];
-        GROUP_MEMORY_BARRIER; // the reads, before the next column
+        GROUP_MEMORY_BARRIER; // sorted[] is read before the next column overwrites it
     }
 }

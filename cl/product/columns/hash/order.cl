@@ -1,21 +1,23 @@
-// order: distinct rows of a column of C, put in ascending order by the items of a group. It comes
-// before the kernels that count by hashes, and behind cl/product/columns/tasks/bits.cl.
+// order: puts the distinct rows of a column of C in ascending order. All items of a work-group take
+// part. It comes before the kernels that count by hashes, and after
+// cl/product/columns/tasks/bits.cl.
 // Host: src/product/columns/hash/mod.rs
 //
-// A bitmap orders rows without comparing them: each sets its bit, then the rows of set bits are
-// written. A range of rows that the bitmap does not cover is cut into windows. If they are many for
-// the number of rows, the rows are sorted.
+// A bitmap orders rows without comparing them: each row sets its bit, then the rows of set bits are
+// written. A range of rows that the bitmap does not cover is cut into windows. If there are many
+// windows for the number of rows, the rows are sorted instead.
 #define TEAMS (GROUP_SIZE / TEAM_SIZE)
-// Rows that an item loads together.
+// Number of rows that an item loads together.
 #define AHEAD 4
 
-// The sum of the values of the items before in the group, and of all: made of that in the item's
-// team, and of its team. Every item of the group calls it.
+// Returns the sum of the values of all items before this one in the work-group. `all` becomes the
+// sum of the whole work-group. `before` is the sum of the items before this one in its team, and
+// `of_team` that of its team. Every item of the work-group calls it.
 uint group_sum_before(uint before, uint of_team, uint* all, local uint* team_sums)
 {
 #if WARPS
     uint sum = 0;
-    barrier(CLK_LOCAL_MEM_FENCE); // the reads of the call before
+    barrier(CLK_LOCAL_MEM_FENCE); // team_sums[] is read before it is overwritten
     if (LANE == 0)
         team_sums[get_local_id(0) / TEAM_SIZE] = of_team;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -25,14 +27,14 @@ uint group_sum_before(uint before, uint of_team, uint* all, local uint* team_sum
     }
     *all = sum;
 #else
-    *all = of_team; // a team is a group
+    *all = of_team; // a team is a work-group
 #endif
     return before;
 }
 
-// Moves the rows of a table of so many places to its front; their order there is any. FENCE is for
-// the memory that the table is in. Rows never move up, and those of AHEAD places of each item are
-// read before they are written.
+// Moves the rows of a table of `capacity` places to its front, in any order. FENCE is the kind of
+// memory of the table. Rows never move up. The rows of AHEAD places of each item are read before
+// any row is written.
 #define MOVE_ROWS(table, capacity, FENCE)                                                                             \
     for (uint base = 0, moved = 0; base < capacity; base += AHEAD * GROUP_SIZE) {                                     \
         uint row[AHEAD], before[AHEAD], of_team = 0, all;                                                             \
@@ -44,7 +46,7 @@ uint group_sum_before(uint before, uint of_team, uint* all, local uint* team_sum
             before[q] = of_team + popcount(taken & ((1u << LANE) - 1));                                               \
             of_team += popcount(taken);                                                                               \
         }                                                                                                             \
-        barrier(FENCE); /* the reads, before the writes */                                                            \
+        barrier(FENCE); /* the table is read before it is overwritten */                                              \
         const uint in_group = moved + group_sum_before(0, of_team, &all, team_sums);                                  \
         UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                                     \
         {                                                                                                             \
@@ -54,14 +56,14 @@ uint group_sum_before(uint before, uint of_team, uint* all, local uint* team_sum
         moved += all;                                                                                                 \
     }
 
-// Sorts key[0..count) in local memory. A bitonic sort in which every comparison puts the smaller
-// key first: two sorted halves are merged by comparing the ends of both, then their neighbours, and
-// so on (Batcher 1968). Keys behind the last would stay where they are, so there need not be any.
+// Sorts key[0..count) in local memory, by a bitonic sort in which every comparison puts the smaller
+// key first. Two sorted halves are merged by comparing the two ends, then their neighbours, and so
+// on (Batcher 1968). Keys after the last one would not move, so they need not exist.
 void sort_local(local uint* key, uint count)
 {
     for (uint half_size = 1; half_size < count; half_size *= 2) {
         for (uint distance = half_size; distance > 0; distance /= 2) {
-            barrier(CLK_LOCAL_MEM_FENCE); // the keys of the round before
+            barrier(CLK_LOCAL_MEM_FENCE); // key[] is written before other items read it
             for (uint pair = get_local_id(0);; pair += GROUP_SIZE) {
                 const uint in_part = pair & (distance - 1), low = 2 * (pair - in_part) + in_part;
                 const uint high = distance == half_size ? 2 * (pair - in_part) + 2 * distance - 1 - in_part : low + distance;
@@ -80,8 +82,8 @@ void sort_local(local uint* key, uint count)
 
 #define GROUP_MEMORY_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
-// Sorts from[0..count), by `words` words of local memory and room for as many rows at `to`. The
-// sorted rows are at either.
+// Sorts from[0..count). It uses `words` words of local memory, and memory for `count` rows at `to`.
+// Returns which of the two arrays has the sorted rows.
 global const uint* sort_global(global uint* from, global uint* to, uint count, local uint* part, uint words)
 {
     const uint item = get_local_id(0);
@@ -92,11 +94,11 @@ global const uint* sort_global(global uint* from, global uint* to, uint count, l
         sort_local(part, here);
         for (uint at = item; at < here; at += GROUP_SIZE)
             from[base + at] = part[at];
-        barrier(CLK_LOCAL_MEM_FENCE); // the reads, before the next part
+        barrier(CLK_LOCAL_MEM_FENCE); // part[] is read before it is overwritten
     }
     GROUP_MEMORY_BARRIER;
-    // Sorted parts are merged in pairs. A row goes behind those before it in its own part, and
-    // those below it in the other.
+    // Sorted parts are merged in pairs. The place of a row is the number of rows before it in its
+    // own part plus the number of lower rows in the other part.
     for (uint width = words; width < count; width *= 2) {
         for (uint at = item; at < count; at += GROUP_SIZE) {
             const uint number = at / width, row = from[at];
@@ -111,9 +113,9 @@ global const uint* sort_global(global uint* from, global uint* to, uint count, l
     return from;
 }
 
-// Whether the windows of a bitmap of so many words order rows sooner than a sort. Each window looks
-// at all places that rows are in; a word is cleared and read twice. The rounds of a bitonic sort
-// compare all rows.
+// Whether a bitmap of `words` words orders rows sooner than a sort. Each of its windows reads all
+// `places` places of the table, and each word is cleared once and read twice. Each round of a
+// bitonic sort compares all rows.
 bool bits_pay(uint places, uint count, uint range, uint words)
 {
     const ulong windows = (range - 1) / (32 * max(words, 1u)) + 1;
@@ -121,8 +123,8 @@ bool bits_pay(uint places, uint count, uint range, uint words)
     return (words > 0) & (windows * places + 3 * (range / 32) <= (ulong)count * rounds);
 }
 
-// Sets the bits of those of row[0..count) that are among the `here` rows from `low` on. NO_ROW is
-// beyond them.
+// Sets the bits of those rows of row[0..count) that are among the `here` rows from `low` on. NO_ROW
+// is beyond them.
 #define DEFINE_SET_BITS(set_bits, SPACE)                                                                              \
     void set_bits(local uint* bits, SPACE const uint* row, uint count, uint low, uint here)                           \
     {                                                                                                                 \
@@ -140,8 +142,8 @@ bool bits_pay(uint places, uint count, uint range, uint words)
 DEFINE_SET_BITS(set_bits_of_local, local)
 DEFINE_SET_BITS(set_bits_of_global, global)
 
-// Writes the rows of `words` words of bits, of which the first is `low`, and returns their number.
-// Each team has a stretch of whole 32 words.
+// Writes the rows of `words` words of bits, of which the first bit is row `low`, and returns their
+// number. Each team takes a stretch of words, a multiple of 32.
 uint write_bits(local const uint* bits, uint words, uint low, global uint* to, local uint* team_sums, TEAM_OF)
 {
     const uint blocks = (words + 31) / 32, per_team = (blocks + TEAMS - 1) / TEAMS;
@@ -163,8 +165,9 @@ uint write_bits(local const uint* bits, uint words, uint low, global uint* to, l
     return all;
 }
 
-// Writes those of row[0..count) that are rows to rows[to..], ascending, by a bitmap of `words`
-// words. They are among the `range` rows from `first` on; none are written if `range` is 0.
+// Writes the rows of row[0..count) to rows[to..] in ascending order, by a bitmap of `words` words.
+// NO_ROW is left out. The rows are among the `range` rows from `first` on. If `range` is 0, nothing
+// is written.
 #define WRITE_BY_BITS(set_bits, row, count, first, range, bits, words, to)                                            \
     const uint windows_of_rows = (range) == 0 ? 0 : ((range) - 1) / (32 * (words)) + 1;                               \
     for (uint window = 0, done = 0; window < windows_of_rows; ++window) {                                             \
@@ -175,5 +178,5 @@ uint write_bits(local const uint* bits, uint words, uint low, global uint* to, l
         set_bits(bits, row, count, (first) + from, here);                                                             \
         barrier(CLK_LOCAL_MEM_FENCE);                                                                                 \
         done += write_bits(bits, (here + 31) / 32, (first) + from, rows + to + done, team_sums, TEAM);                \
-        barrier(CLK_LOCAL_MEM_FENCE); /* the reads, before the next window */                                         \
+        barrier(CLK_LOCAL_MEM_FENCE); /* bits is read before the next window overwrites it */                         \
     }

@@ -1,20 +1,20 @@
-// table: a set of rows, by hashes of them. It comes before the kernels that use one, and behind
-// cl/team.cl.
+// table: a hash table of rows. It comes before the kernels that use one, and after cl/team.cl.
 // Hosts: src/product/columns/hash/mod.rs, src/product/columns/tasks/sums.rs
 //
-// A row is at the first free place from that of its hash on, in a circle. The places are those
-// below a capacity, which need not be a power of two and is at least the number of rows. Whichever
-// item is first puts a row there: where a row is differs from run to run, but not which are there.
+// A row is stored at the first free place from the place of its hash on. After the last place the
+// search continues at the first. The number of places, the capacity, is at least the number of rows
+// and need not be a power of two. Items insert rows in any order, so the places differ from run to
+// run, but the set of rows does not.
 #define NO_ROW 0xffffffff
 
-// Where the search for a row begins.
+// Returns the place at which the search for a row begins.
 uint hash_place(uint row, uint capacity)
 {
     return mul_hi(row * 2654435761u, capacity);
 }
 
-// Puts a row into a table, unless it is there. A place that is taken stays as it is, so that the
-// items of a warp may look at it without an atomic.
+// Inserts a row into a table, unless it is there. A place that is taken does not change, so the
+// items of a warp may read it without an atomic.
 #define DEFINE_INSERT(insert, SPACE)                                                                                  \
     void insert(volatile SPACE uint* table, uint capacity, uint row)                                                  \
     {                                                                                                                 \
@@ -30,7 +30,7 @@ uint hash_place(uint row, uint capacity)
     }
 DEFINE_INSERT(insert_local, local)
 
-// The place of a row that is in the table.
+// Returns the place of a row, which must be in the table.
 uint place_of_row(local const uint* table, uint capacity, uint row)
 {
     uint at = hash_place(row, capacity);

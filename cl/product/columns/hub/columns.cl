@@ -1,5 +1,6 @@
-// columns: which columns of B are hubs: an entry has less than so many hundredths of a product with
-// a piece of the column's rows, on average. The pieces are at most as many as those of all rows.
+// columns: decides which columns of B are hubs. In a hub, an entry has on average less than
+// HUB_PERCENT hundredths of a product for each piece of the column's rows. The number of pieces is
+// an upper bound: that of a column of C with most_rows rows.
 // Host: src/product/columns/adaptive/tuning.rs
 #if !defined(HUB_PERCENT) || !defined(HUB_PIECE)
 #error "see src/product/columns/adaptive/tuning.rs"

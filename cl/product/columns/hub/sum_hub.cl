@@ -1,22 +1,22 @@
-// sum_hub: the rows and values of columns of C, for columns of B with many entries.
+// sum_hub: computes the rows and values of columns of C whose columns of B have many entries.
 // Host: src/product/columns/hub/mod.rs; slots: cl/product/columns/tasks/slots.cl; the sort:
 // cl/product/sort/keys.cl
 //
-//   Teams that take one task after another: a piece of the rows of a column of C, see
+//   Teams take one task after another. A task is a piece of the rows of a column of C, see
 //   cl/product/columns/tasks/cut.cl.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
 //   in   task[first + tasks]  chunk_ptr[cols * windows + 1]  place[cols * windows]  rows[]
-//   i/o  cursor[cursor_at]        tasks that were taken; zero before
+//   i/o  cursor[cursor_at]        number of tasks that were taken; zero before
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]      C, see cl/product/terms/target.cl
 //
-// A team takes a window of the column of B: it notes what part of A's column each entry meets, and
-// how many products those before have. The products of the window are then made PRODUCTS at a time,
-// whatever entries they belong to, and sorted by slot and place. Places ascend in k, so each run is
-// added from its first to its last product by the lane that has its first. A slot has one run among
-// PRODUCTS products, so no two lanes add to it. After RUN_PIECE products a slot starts a new sum;
-// these sums are added up in their order.
+// A team takes one window of the column of B after another. For each entry it stores which part of
+// A's column it is multiplied by, and how many products come before. The products of the window are
+// then made PRODUCTS at a time, whatever entries they belong to, and sorted by slot and place.
+// Places ascend in k, so the lane that has the first product of a run adds the run from its first
+// to its last product. A slot has at most one run among PRODUCTS products, so no two lanes add to
+// it. After RUN_PIECE products a slot starts a new sum. These sums are added in their order.
 #if !defined(PIECE) || !defined(RUN_PIECE)
 #error "see src/product/columns/hub/mod.rs"
 #endif
@@ -42,8 +42,8 @@ KERNEL sum_hub(global const uint* a_col_ptr, global const uint* a_row_idx, globa
     TEAM_MEMORY_OF(HELD);
     const uint lane = LANE;
     local ulong* own = memory + get_local_id(0) / TEAM_SIZE * slice;
-    // Of each entry of the window: its value, the products of those before, and its first entry of
-    // A less that number.
+    // For each entry of the window: its value, the number of products before it, and its first
+    // entry of A minus that number.
     local ARITHMETIC* kept = (local ARITHMETIC*)own;
     local ARITHMETIC* product = kept + WINDOW;
     local uint* products_before = (local uint*)(product + PRODUCTS);
@@ -100,7 +100,7 @@ KERNEL sum_hub(global const uint* a_col_ptr, global const uint* a_row_idx, globa
                 from_of[i * TEAM_SIZE + lane] = from[i] - before;
                 products += all;
             }
-            TEAM_BARRIER; // also the slots
+            TEAM_BARRIER; // slots, kept[], products_before[] and from_of[] are written before they are read
             for (uint base = 0; base < products; base += PRODUCTS) {
                 uint entry_of[HELD], row[HELD], key[HELD];
                 ARITHMETIC value[HELD];
@@ -133,7 +133,7 @@ KERNEL sum_hub(global const uint* a_col_ptr, global const uint* a_row_idx, globa
                 for (uint i = 0; i < HELD; ++i)
                     keys[PADDED(lane * HELD + i)] = key[i];
                 TEAM_BARRIER;
-                // The run that the lane adds up, if it has begun one.
+                // The run that the lane is adding, if it has begun one.
                 uint slot = NO_SLOT, own_terms = 0;
                 ARITHMETIC own_sum = IDENTITY;
                 UNROLLED
@@ -151,17 +151,17 @@ KERNEL sum_hub(global const uint* a_col_ptr, global const uint* a_row_idx, globa
                         ADD_TERM(key[i]);
                 }
                 if (slot != NO_SLOT) {
-                    // The last run may go on in the next lanes.
+                    // The last run may continue in the next lanes.
                     for (uint i = (lane + 1) * HELD; i < PRODUCTS && NUMBER_OF(keys[PADDED(i)]) == slot; ++i)
                         ADD_TERM(keys[PADDED(i)]);
                     sum[slot] = own_sum;
                     terms[slot] = own_terms;
                 }
-                TEAM_BARRIER; // the sums; the reads, before the next products and the next window
+                TEAM_BARRIER; // sum[] is written before it is read; keys[] and product[] are read before they are overwritten
             }
         }
         for (uint i = lane; i < count; i += TEAM_SIZE)
             PUT_SUM(ADD(total[i], sum[i]), to + i);
-        TEAM_BARRIER; // the reads of local memory, before the next task
+        TEAM_BARRIER; // local memory is read before the next task overwrites it
     }
 }

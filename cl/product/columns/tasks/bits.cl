@@ -1,15 +1,16 @@
-// bits: rows of a bitmap, written in ascending order. It comes before the kernels that have one,
-// and behind cl/team.cl.
+// bits: writes the rows of a bitmap in ascending order. It comes before the kernels that have one,
+// and after cl/team.cl.
 // Hosts: src/product/columns/dense/mod.rs, src/product/columns/hash/mod.rs
 
-// Writes the rows of 32 neighbouring words, of which each item of the team has one. `before` is the
-// number of rows in the words before an item's own, and `all` that of all of them. A team that is
-// no warp would wait for each exchange, so its items write rows one by one.
+// Writes the rows of 32 neighbouring words. Each item of the team has one of the words. `before` is
+// the number of rows in the words before an item's own, and `all` the number of rows in all 32
+// words. A team that is not a warp would wait for each exchange, so its items write their rows one
+// by one.
 void write_rows(uint word, uint before, uint all, uint first, global uint* to, TEAM_OF)
 {
 #if WARPS
     if (all >= 64) {
-        // Word by word, so that neighbouring items write neighbouring rows.
+        // The team writes word by word, so that neighbouring items write neighbouring rows.
         for (uint left = team_votes(word != 0, team); left != 0; left &= left - 1) {
             const uint from = 31 - clz(left & -left);
             const uint bits = team_from(word, from, team), at = team_from(before, from, team);

@@ -1,45 +1,46 @@
-// cut: cuts the rows of columns of C into pieces that fit local memory, and sorts them by the
-// bytes they take.
+// cut: cuts the rows of columns of C into pieces that fit local memory, and sorts the pieces by the
+// number of bytes they take.
 // Host: src/product/columns/tasks/cut.rs
 //
-//   One work-item per window of rows of each column, then one per piece of the group's windows.
+//   First one work-item per window of rows of each column, then one per piece of the work-group.
 //
 //   count_tasks   counts the pieces of each class
-//   list_tasks    the same with LIST: lists them
+//   list_tasks    lists the pieces
 //
 //   in   b_col_ptr[b_cols + 1]
-//   in   class[cols]              only columns of the classes first_class..end_class have tasks.
-//                                 If `shares_rows` those that follow have the place of their
+//   in   class[cols]              only columns of the classes first_class..end_class have tasks. If
+//                                 `shares_rows`, columns that follow have the place of their
 //                                 leader, see cl/product/columns/adaptive/equal.cl
-//   in   chunk_ptr[cols * windows + 1]   where the entries of each window of a column are in C
-//   in   place[cols * windows]    where their rows are in rows[]
+//   in   chunk_ptr[cols * windows + 1]   position in C of the entries of each window of a column
+//   in   place[cols * windows]    position of their rows in rows[]
 //   i/o  record[TASK_CLASSES + 3] tasks of each class; entries of C; windows whose rows have no
-//                                 place, but for those that share one, and their entries; zeros
-//                                 before
-//   i/o  record[TASK_CLASSES + 3 ..]   tasks of each class that were listed; zeros before
-//   out  task[tasks]              class by class, in any order within a class: window; from bit 32
-//                                 on the piece; from bit 60 on the columns besides the first
+//                                  place, and their entries. Of windows that share a place, one is
+//                                  counted. Zeros before
+//   i/o  record[TASK_CLASSES + 3 ..]   number of tasks of each class that were listed; zeros before
+//   out  task[tasks]              class by class, in any order within a class: the window; from bit
+//                                 32 on the piece; from bit 60 on the number of columns minus 1
 //
-// A class is a kernel and a size of local memory: how slots are found, which is by hashes in
-// columns of the classes HASHED..END_HASHED if that takes less memory than bits, and otherwise
-// depends on whether the column of B is a hub, see cl/product/columns/hub/columns.cl; whether
-// columns that are no hubs have more than CUT_FROM entries; whether a task has several columns;
-// whether rows are looked up in two levels; and the slice of local memory. The sizes of the slices
-// are SLICES.
+// A class is a kernel and a size of local memory, one of SLICES. The kernel depends on four things.
+// First, how slots are found: by hashes in columns of the classes HASHED..END_HASHED if that takes
+// less memory than bits, and otherwise in a way that depends on whether the column of B is a hub,
+// see cl/product/columns/hub/columns.cl. Second, whether a column that is no hub has more than
+// CUT_FROM entries. Third, whether a task has several columns. Fourth, whether rows are looked up
+// in two levels.
 //
-// Columns that share rows, and whose slots are found by bits, are summed together: at most
-// EQUAL_COLUMNS of them, in pieces of EQUAL_PIECE rows. The first has the tasks of all. Columns of
-// more than CUT_FROM entries have too many numbers for each slot.
+// Columns that share rows and whose slots are found by bits are summed together: at most
+// EQUAL_COLUMNS of them, in pieces of EQUAL_PIECE rows. The first column has the tasks of all.
+// Columns of more than CUT_FROM entries are summed alone, because each of their slots has more
+// numbers.
 #if !defined(KINDS) || !defined(KIND_CUT) || !defined(KIND_EQUAL) || !defined(KIND_HASH) || !defined(KIND_HUB) || !defined(SLICES) || !defined(SLICE_COUNT) || !defined(LAST_SLICE) || !defined(PIECE) || !defined(HASHED) || !defined(END_HASHED) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES) || !defined(EQUAL_COLUMNS) || !defined(EQUAL_PIECE)
 #error "see src/product/columns/tasks/cut.rs"
 #endif
 #define NOWHERE 0xffffffff
 #define TASK_CLASSES (KINDS * SLICE_COUNT)
-// How slots are found.
+// The ways in which slots are found.
 #define BY_BITS 0
 #define BY_HASH 1
 #define OF_HUB 2
-// Bytes of the values of B that a team keeps with its steps.
+// Bytes of the values of B that a team stores with its steps.
 #define STEP_VALUES (32 * SUM_BYTES)
 
 uint sum_of(uint before, uint own)
@@ -48,7 +49,7 @@ uint sum_of(uint before, uint own)
 }
 GROUP_SCAN(pieces_before, uint, sum_of)
 
-// The smallest slice of so many bytes; the last is enough for every piece.
+// Returns the smallest slice of at least `bytes` bytes. The last slice is enough for every piece.
 uint slice_of(uint bytes)
 {
     const uint sizes[SLICE_COUNT] = {SLICES};
@@ -58,7 +59,7 @@ uint slice_of(uint bytes)
     return slice;
 }
 
-// The class of the piece of `count` rows from rows[0] on, of so many columns.
+// Returns the class of the piece of `count` rows from rows[0] on, which `columns` columns share.
 uint class_of_piece(global const uint* rows, uint count, bool cut, uint slots, uint columns)
 {
     const uint of_slot = cut ? 2 * SUM_BYTES + 2 : columns * SUM_BYTES;
@@ -66,7 +67,8 @@ uint class_of_piece(global const uint* rows, uint count, bool cut, uint slots, u
     const uint low = rows[0], high = rows[count - 1], words = high / 32 - low / 32 + 1;
     const uint base = (hub ? HUB_BYTES : STEP_BYTES + (columns - 1) * STEP_VALUES) + count * of_slot + 8;
     const uint one = base + 8 * words, two = base + 8 * (high / 1024 - low / 1024 + 1) + 8 * min(count, words);
-    // Looking a row up in two levels takes twice as long: worth it only for more resident groups.
+    // Looking a row up in two levels takes twice as long. It pays only if more work-groups are then
+    // resident.
     const bool levels = words > 64 && (one > two + two / 4 || one > LAST_SLICE);
     const uint by_hash = STEP_BYTES + HASH_SLOTS(count) * (of_slot + 4) + 8;
     if (slots == BY_HASH && (levels ? two : one) > by_hash)
@@ -74,8 +76,9 @@ uint class_of_piece(global const uint* rows, uint count, bool cut, uint slots, u
     return ((hub ? KIND_HUB : columns > 1 ? KIND_EQUAL : cut ? KIND_CUT : 0) + levels) * SLICE_COUNT + slice_of(levels ? two : one);
 }
 
-// Where the rows of a column's window are, NOWHERE if there are none; how many they are; how many
-// make a piece; and how their slots are found, with the columns of a task from bit 8 on.
+// Returns four numbers for a window of a column: the place of its rows, or NOWHERE if there are
+// none; how many rows it has; how many rows a piece has; and how their slots are found, with the
+// number of columns of a task from bit 8 on.
 uint4 stretch_of(global const uint* b_col_ptr, global const uint* class, global const uint* chunk_ptr,
                  global const uint* place, uint chunk, uint first_col, uint cols, uint windows, uint first_class, uint end_class, uint shares_rows)
 {
@@ -94,11 +97,11 @@ uint4 stretch_of(global const uint* b_col_ptr, global const uint* class, global 
         of_piece = columns > 1 ? EQUAL_PIECE : PIECE;
     }
     const uint at = entries > 0 ? place[chunk] : NOWHERE;
-    // Rows that several columns share are missing once.
+    // If several columns share rows without a place, the rows are counted only once.
     return (uint4)(at, at == NOWHERE && shares_rows && (word & FOLLOWS) ? 0 : entries, of_piece, slots | columns << 8);
 }
 
-// The windows of a group, and their pieces one after another.
+// Declares the windows of a work-group, and their pieces one after another.
 #define GROUP_MEMORY                                                                                                  \
     local uint shared[GROUP_SIZE], before_of[GROUP_SIZE], from_of[GROUP_SIZE], entries_of[GROUP_SIZE], rows_of[GROUP_SIZE], how_of[GROUP_SIZE]; \
     const uint item = get_local_id(0), own_chunk = get_global_id(0);                                                  \
@@ -111,7 +114,7 @@ uint4 stretch_of(global const uint* b_col_ptr, global const uint* class, global 
     how_of[item] = own.w;                                                                                             \
     barrier(CLK_LOCAL_MEM_FENCE)
 
-// Runs EACH(class, chunk, piece, columns) for every piece of the group.
+// Runs EACH(class, chunk, piece, columns) for every piece of the work-group.
 #define FOR_PIECES(EACH)                                                                                              \
     for (uint number = item; number < pieces; number += GROUP_SIZE) {                                                 \
         uint at = 0;                                                                                                  \
@@ -134,7 +137,7 @@ KERNEL count_tasks(global const uint* b_col_ptr, global const uint* class, globa
     local uint counts[TASK_CLASSES + 2];
     for (uint i = get_local_id(0); i < TASK_CLASSES + 2; i += GROUP_SIZE)
         counts[i] = 0;
-    GROUP_MEMORY; // with a barrier behind the zeros
+    GROUP_MEMORY; // counts[] is zero before GROUP_MEMORY's barrier
     FOR_PIECES(COUNT)
     if (own.y > 0 && own.x == NOWHERE) {
         atomic_inc(counts + TASK_CLASSES);
@@ -152,11 +155,11 @@ KERNEL list_tasks(global const uint* b_col_ptr, global const uint* class, global
                   global const uint* rows, global uint* record, global ulong* task, uint first_col, uint cols, uint windows,
                   uint first_class, uint end_class, uint shares_rows)
 {
-    // How many tasks the group has of each class, and where they go.
+    // The number of tasks of each class that the work-group has, and where they are written.
     local uint counts[TASK_CLASSES], next[TASK_CLASSES];
     for (uint i = get_local_id(0); i < TASK_CLASSES; i += GROUP_SIZE)
         counts[i] = 0;
-    GROUP_MEMORY; // with a barrier behind the zeros
+    GROUP_MEMORY; // counts[] is zero before GROUP_MEMORY's barrier
     FOR_PIECES(COUNT)
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = item; i < TASK_CLASSES; i += GROUP_SIZE)

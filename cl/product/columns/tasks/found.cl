@@ -1,20 +1,20 @@
-// found: places for the rows of columns of C. It comes before the kernels that find rows.
+// found: allocates places for the rows of columns of C. It comes before the kernels that find rows.
 // Host: src/product/columns/tasks/mod.rs
 //
-// The purpose is ALL columns of a task; MISSING, those whose rows found no place, but whose lengths
-// are known; or SAMPLE, of which nothing is written.
+// The purpose says which columns are counted: ALL columns of a task; MISSING, those whose lengths
+// are known but whose rows did not fit; or SAMPLE, a sample whose rows are not written.
 #define NOWHERE 0xffffffff
 #define ALL 0
 #define MISSING 1
 #define SAMPLE 2
 
-// The place at which `count` rows are; NOWHERE if they do not fit.
+// Returns the place of `count` rows that begin at `at`, or NOWHERE if they do not fit.
 uint place_within(uint at, uint count, uint room)
 {
     return at <= room && count <= room - at ? at : NOWHERE;
 }
 
-// The place for `count` rows.
+// Allocates a place for `count` rows.
 uint take_place(global uint* top, uint count, uint room)
 {
     return place_within(atomic_add(top, count), count, room);

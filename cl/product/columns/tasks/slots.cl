@@ -1,14 +1,14 @@
-// slots: where the sums of a piece of C's rows are in local memory. It comes before the kernels
-// that add up pieces, and behind cl/team.cl.
+// slots: finds the place in local memory of the sum of each row of a piece of C. It comes before
+// the kernels that add pieces, and after cl/team.cl.
 // Hosts: src/product/columns/tasks/sums.rs, src/product/columns/hub/mod.rs
 //
-// A row's place among the piece's rows, its slot, is found by bits: each word of 32 rows has the
-// bits of those that are rows of C, and the slot of the first. LEVELS finds the word in the same
-// way, so that only words with rows are in local memory. Nothing is cleared, because only rows of C
-// are looked up.
+// A row's slot is its number among the piece's rows. It is found by bits. A word stands for 32
+// rows: it has a bit for each row of C, and the slot of its first row. With LEVELS words are found
+// in the same way, so that only words with rows are in local memory. Nothing is cleared, because
+// only rows of C are looked up.
 //
-//   top[]    if LEVELS, for each 1024 rows from the piece's first on: the bits of words that have
-//            rows, and the place of the first of these words
+//   top[]    if LEVELS, for each 1024 rows from the piece's first row on: a bit for each word that
+//            has rows, and the place of the first of these words
 //   word[]   these words; if not LEVELS, all words from the piece's first row on
 #if !defined(LEVELS)
 #error "LEVELS: see src/product/columns/tasks/sums.rs"
@@ -16,10 +16,10 @@
 #define NO_SLOT 0xffffffff
 #define TEAMS (GROUP_SIZE / TEAM_SIZE)
 
-// The number of set bits of `bits` below bit `at`.
+// BELOW is the number of set bits of `bits` below bit `at`.
 #define BELOW(bits, at) popcount((bits) & ((1u << (at)) - 1))
 
-// As lower_bound, for numbers that are spread about evenly.
+// Does the same as lower_bound, and is faster for numbers that are spread about evenly.
 uint interpolated_lower_bound(global const uint* numbers, uint first, uint last, uint number)
 {
     if (first >= last || number <= numbers[first])
@@ -46,7 +46,8 @@ uint interpolated_lower_bound(global const uint* numbers, uint first, uint last,
     return high;
 }
 
-// The number of the next task: whichever team is ready takes it. A portable team has every so many.
+// FIRST_TASK and NEXT_TASK are the numbers of a team's tasks. With WARPS the first free team takes
+// the next task. Otherwise a team takes tasks in a stride.
 #if WARPS
 uint take_task(global uint* cursor, TEAM_OF)
 {
@@ -59,7 +60,7 @@ uint take_task(global uint* cursor, TEAM_OF)
 #define NEXT_TASK (number + get_num_groups(0))
 #endif
 
-// Where word[] begins, behind top[].
+// Returns the position of word[], which is stored after top[].
 local uint2* words_behind(local uint2* top, uint first_row, uint last_row)
 {
 #if LEVELS
@@ -69,9 +70,9 @@ local uint2* words_behind(local uint2* top, uint first_row, uint last_row)
 #endif
 }
 
-// Notes the rows piece[0..count], and writes them to C. Behind barriers portable teams set bits
-// without a condition, those of an item without a row being 0: PoCL 3.1 takes the condition of the
-// last item for that of all.
+// Stores the rows piece[0..count] as slots, and writes them to C. After barriers, teams that are no
+// warps set bits without a condition; the bits of an item without a row are 0. The reason is PoCL
+// 3.1, which uses the condition of the last item for all items.
 void note_rows(global const uint* piece, uint count, local uint2* top, local uint2* word, global uint* c_row_idx, uint to,
                TEAM_OF)
 {
@@ -107,7 +108,7 @@ void note_rows(global const uint* piece, uint count, local uint2* top, local uin
     }
 }
 
-// The slot of a row of the piece.
+// Returns the slot of a row of the piece.
 uint slot_of(uint row, local const uint2* top, local const uint2* word, uint first_row)
 {
 #if LEVELS

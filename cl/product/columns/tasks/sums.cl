@@ -1,33 +1,33 @@
-// sums: the rows and values of columns of C, product after product.
+// sums: computes the rows and values of columns of C, product after product.
 // Host: src/product/columns/tasks/sums.rs
 //
-//   Teams that take one task after another: a piece of the rows of a column of C, or of at most
-//   COLUMNS neighbouring columns that have the same rows, as their columns of B have; see
-//   cl/product/columns/tasks/cut.cl. Columns of C that are one piece take every product of their
-//   column; of others each piece takes the products between its first and last row.
+//   Teams take one task after another. A task is a piece of the rows of a column of C, or of at
+//   most COLUMNS neighbouring columns that have the same rows; see cl/product/columns/tasks/cut.cl.
+//   If a column of C is one piece, every product of the column belongs to it. Otherwise a piece
+//   takes the products between its first and last row.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
 //   in   task[first + tasks]  chunk_ptr[cols * windows + 1]  place[cols * windows]  rows[]
-//   i/o  cursor[cursor_at]        tasks that were taken; zero before
+//   i/o  cursor[cursor_at]        number of tasks that were taken; zero before
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]      C, see cl/product/terms/target.cl
 //
-// Slots of rows: cl/product/columns/tasks/slots.cl. If HASHED they are the places of a hash table
-// of the rows instead, whose memory does not depend on their range:
+// Slots of rows are described in cl/product/columns/tasks/slots.cl. If HASHED they are the places
+// of a hash table of the rows instead, whose memory does not depend on the range of rows:
 // cl/product/columns/hash/table.cl.
 //
 // The products of one entry of B have different rows, so the items of a team add them to their
-// slots without atomics. They take one stretch of a column of A after another, in ascending k: each
-// slot gets its products in that order. With CUT a slot starts a new sum after RUN_PIECE products,
-// and adds up these sums in their order.
+// slots without atomics. They take one stretch of a column of A after another, in ascending k, so
+// that each slot gets its products in this order. With CUT a slot starts a new sum after RUN_PIECE
+// products. These sums are added in their order.
 //
-// The products of several columns have the same rows and values of A: these are loaded, and their
-// slots are found, once. Each column has its value of B, and its sums behind those of the one
-// before.
+// The products of several columns of a task have the same rows and values of A. These are loaded
+// once, and their slots are found once. Each column has its own value of B. Its sums are stored
+// after those of the column before.
 #if !defined(CUT) || !defined(COLUMNS) || !defined(HASHED) || !defined(PIECE) || !defined(RUN_PIECE)
 #error "see src/product/columns/tasks/sums.rs"
 #endif
-// Steps whose rows and values are loaded together.
+// Number of steps whose rows and values are loaded together.
 #define AHEAD 4
 
 #if COLUMNS > 1
@@ -37,13 +37,14 @@
 #endif
 #define PIECE_OF(task) ((uint)((task) >> 32) & 0xfffffff)
 
-// The head of an unrolled loop over the columns `w` of a task; the statement after it is its body.
+// The head of an unrolled loop over the columns `w` of a task. The statement after it is the loop's
+// body.
 #define FOR_COLUMNS UNROLLED for (uint w = 0; w < COLUMNS; ++w) if (w < columns)
 
-// Loads the values of B of an entry.
+// Loads the value of an entry of B for each column.
 #define LOAD_B(to, entry) FOR_COLUMNS to[w] = B_VALUE((entry) + w * of_b)
 
-// Loads the rows and values of AHEAD steps from `step` on; rows NO_SLOT where there is none.
+// Loads the rows and values of AHEAD steps from `step` on. A row is NO_SLOT if there is none.
 #define LOAD_STEPS(step, row, value)                                                                                  \
     UNROLLED for (uint q = 0; q < AHEAD; ++q)                                                                \
     {                                                                                                                 \
@@ -98,7 +99,7 @@
             if (slot[q] != NO_SLOT) {                                                                                 \
                 FOR_COLUMNS ADD_TO(w * slots + slot[q], MULTIPLY(value[q], step_value[w * TEAM_SIZE + (step) + q]));   \
             }                                                                                                         \
-            TEAM_BARRIER; /* the next step may have the same rows */                                                  \
+            TEAM_BARRIER; /* sum[] is written before the next step reads it */                                        \
         }                                                                                                             \
     } while (0)
 
@@ -118,7 +119,7 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
         const uint chunk = (uint)of_task, col = chunk / windows, entries = chunk_ptr[chunk + 1] - chunk_ptr[chunk];
         const uint columns = COLUMNS_OF(of_task), done = PIECE_OF(of_task) * PIECE, count = min((uint)PIECE, entries - done);
         const uint begin = b_col_ptr[first_col + col], end = b_col_ptr[first_col + col + 1];
-        // Entries of each column of B and of C.
+        // Number of entries of each column of B, and of each column of C.
         const uint of_b = end - begin, of_c = chunk_ptr[(col + 1) * windows] - chunk_ptr[col * windows];
         const bool whole = count == of_c;
         global const uint* piece = rows + place[chunk] + done;
@@ -155,7 +156,7 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
 #endif
         }
 
-        // The columns of A that the next 32 entries meet are looked up ahead.
+        // The columns of A of the next 32 entries are looked up in advance.
         uint next_from = 0, next_count = 0;
         ARITHMETIC next_value[COLUMNS], b_value[COLUMNS];
         FOR_COLUMNS next_value[w] = 0;
@@ -183,7 +184,7 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
             uint all;
             const uint own_steps = (length + TEAM_SIZE - 1) / TEAM_SIZE, before = team_sum_before(own_steps, &all, TEAM);
             for (uint base = 0; base < all; base += TEAM_SIZE) {
-                TEAM_BARRIER; // the reads of the steps before
+                TEAM_BARRIER; // steps[] and step_value[] are read before they are overwritten
                 for (uint step = max(before, base); step < min(before + own_steps, base + TEAM_SIZE); ++step) {
                     const uint stretch = (step - before) * TEAM_SIZE;
                     steps[step - base] = (uint2)(from + stretch, min((uint)TEAM_SIZE, length - stretch));
@@ -216,6 +217,6 @@ KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, glo
             }
 #endif
         }
-        TEAM_BARRIER; // the reads of local memory, before the next task
+        TEAM_BARRIER; // local memory is read before the next task overwrites it
     }
 }

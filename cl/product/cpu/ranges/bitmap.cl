@@ -1,42 +1,42 @@
 // bitmap: the rows of a column of C, as bits. It comes before the kernels of ranges, whose
-// work-groups are single items with a bitmap each.
+// work-groups are single items. Each item has a bitmap.
 // Host: src/product/cpu/ranges/kernels.rs
 //
 // A bitmap has two levels: words of 64 rows, and lines of 64 words. A bit of a line is set if its
-// word is not zero, so that rows are found in ascending order without looking at empty words.
-// Columns that have far fewer products than there are lines are *sparse*, and have tops of 64 lines
-// besides, which are behind the lines. Others have none: whether a line was empty would be guessed
-// wrong too often. All bits are zero between two columns.
+// word is not zero, so that rows are found in ascending order without reading empty words. Columns
+// that have far fewer products than there are lines are *sparse*. They also have tops, each of 64
+// lines, which are stored after the lines. Other columns have no tops, because a branch on whether
+// a line is empty would be mispredicted too often. All bits are zero between two columns.
 //
-// Columns of A are read in the order of B's entries, which is any. A column is asked for AHEAD
-// entries before it is read, so that several are on their way from memory; not at all if AHEAD is
-// 0.
+// Columns of A are read in the order of B's entries, which is any order. A column is prefetched
+// AHEAD entries before it is read, so that several are loaded at the same time. If AHEAD is 0,
+// nothing is prefetched.
 #if !defined(AHEAD)
 #error "AHEAD: see src/product/cpu/ranges/kernels.rs"
 #endif
 #define WORDS(nrows) ((((ulong)(nrows) + 63) / 64 + 7) / 8 * 8)
 #define LINES(nrows) (((WORDS(nrows) + 63) / 64 + 7) / 8 * 8)
 #define TOPS(nrows) (((LINES(nrows) + 63) / 64 + 7) / 8 * 8)
-// The lines and tops of the group.
+// The lines and tops of a work-group.
 #define OWN_LINES(lines, nrows) ((lines) + get_group_id(0) * (LINES(nrows) + TOPS(nrows)))
 #define OWN_TOPS(lines, nrows) (OWN_LINES(lines, nrows) + LINES(nrows))
 #define ROWS_OF_LINE (64 * 64)
-// Lines for each product from which a column is sparse.
+// A column is sparse if there are at least this many lines for each of its products.
 #define SPARSE 2
 
-// The number of the lowest bit that is set.
+// Returns the number of the lowest bit that is set.
 uint lowest(ulong bits)
 {
     return (uint)popcount(~bits & (bits - 1));
 }
 
-// Whether columns are sparse of which so many have so many products.
+// Whether `columns` columns with `products` products in all are sparse.
 bool are_sparse(uint columns, uint products, uint nrows)
 {
     return (ulong)products * SPARSE < (ulong)columns * (nrows / ROWS_OF_LINE);
 }
 
-// Sets the bits above a word that was zero.
+// Sets the bits of a word, which was zero, in its line and its top.
 void mark_word(global ulong* restrict lines, global ulong* restrict tops, uint word, bool sparse)
 {
     const uint line = word / 64;
@@ -46,7 +46,8 @@ void mark_word(global ulong* restrict lines, global ulong* restrict tops, uint w
     lines[line] = marked | (ulong)1 << word % 64;
 }
 
-// The first line from `line` to `last` that may have rows; behind the last if there is none.
+// Returns the first line from `line` to `last` that may have rows. The result is above `last` if
+// there is none.
 uint next_line(global const ulong* tops, uint line, uint last, bool sparse)
 {
     while (sparse && line <= last) {
@@ -58,14 +59,14 @@ uint next_line(global const ulong* tops, uint line, uint last, bool sparse)
     return line;
 }
 
-// Zeros the tops of the lines first..=last of a sparse column.
+// Sets the tops of the lines first..=last of a sparse column to zero.
 void clear_tops(global ulong* tops, uint first, uint last, bool sparse)
 {
     for (uint top = first / 64; sparse && top <= last / 64; ++top)
         tops[top] = 0;
 }
 
-// Zeros a bitmap, whose tops are behind its lines.
+// Sets a bitmap to zero, with the tops that are stored after its lines.
 void clear_bitmap(global ulong* words, global ulong* lines, uint nrows)
 {
     for (ulong word = 0; word < WORDS(nrows); ++word)
@@ -74,9 +75,9 @@ void clear_bitmap(global ulong* words, global ulong* lines, uint nrows)
         lines[line] = 0;
 }
 
-// Sets the bits of the rows of a column of C: those of the columns of A that the entries
-// first..last of B meet. Counts them, and zeros them again. The entries up to `end_of_b` are those
-// that are asked for ahead.
+// Sets the bits of the rows of a column of C, which are the rows of the columns of A that belong to
+// the entries first..last of B. Counts the bits, and clears them. Entries before `end_of_b` are
+// prefetched.
 uint count_rows(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_row_idx, uint first, uint last,
                 uint end_of_b, global ulong* restrict words, global ulong* restrict lines)
 {

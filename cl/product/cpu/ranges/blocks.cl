@@ -1,26 +1,27 @@
-// ranges blocks: rows and values of columns of C, range by range, of blocks.
+// ranges blocks: computes the rows and values of columns of C range by range, for blocks.
 // Host: src/product/cpu/ranges/blocks.rs
 //
-//   range_blocks   one work-item per group: whichever range is next
-//   range_runs     the same, of runs that range_pairs has found
+//   range_blocks   work-groups of one work-item, which take one range after another
+//   range_runs     the same, for runs that range_pairs has found
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz * a_stride]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz * b_stride]
 //   in   begin[ranges + 1]          see cl/product/cpu/ranges/setup.cl
-//   in   from[ranges + 1]           where the entries of each range begin
-//   i/o  taken[phase]               ranges that were taken
+//   in   from[ranges + 1]           the position at which the entries of each range begin
+//   i/o  taken[phase]               number of ranges that were taken
 //   i/o  words[]  lines[]  next[]   see cl/product/cpu/ranges/pairs.cl
-//   i/o  pair[groups * room]        of each group: the operands of a column's products, run by run
-//   out  c_col_ptr[cols + 1]        of the columns from first_col on
+//   i/o  pair[groups * room]        for each work-group: the operands of a column's products, run
+//                                   by run
+//   out  c_col_ptr[cols + 1]        for the columns from first_col on
 //   out  c_row_idx[]                the entries of a range begin at from[range]
-//   out  c_values[entries * c_stride]   the same; zeros behind each block
-//   out  entries[ranges]            their numbers
+//   out  c_values[entries * c_stride]   the same; zeros after each block
+//   out  entries[ranges]            number of entries of each range
 #if !defined(RUN_PIECE)
 #error "RUN_PIECE: see src/product/esc/blocks/mod.rs"
 #endif
 
-// Writes the sum of products begin to end to a block of C. Of a run of more than RUN_PIECE products
-// the pieces are added from left to right.
+// Writes the sum of the products begin to end to a block of C. A run of more than RUN_PIECE
+// products is cut into pieces, which are added from left to right.
 void place_run(global const uint2* restrict pair, global const ELEMENT* restrict a_values,
                global const ELEMENT* restrict b_values, global ELEMENT* restrict block, uint begin, uint end, uint last,
                uint a_stride, uint b_stride, uint c_stride, uint rows, uint inner, uint cols)
@@ -97,8 +98,9 @@ KERNEL range_blocks(global const uint* restrict a_col_ptr, global const uint* re
     }
 }
 
-// from, row, run_end, pair: as range_pairs left them. to[ranges + 1]: where the entries of each
-// range belong, and their end. c_col_ptr: in, where the columns begin in row.
+// from, row, run_end and pair are as range_pairs left them. to[ranges + 1] is the position in C of
+// the entries of each range, and their end. c_col_ptr contains the position in row at which each
+// column begins, and is changed to that in C.
 KERNEL range_runs(global const uint* restrict begin, global const uint* restrict from, global const uint* restrict to,
                   global uint* taken, global const uint* restrict row, global const uint* restrict run_end,
                   global const uint2* restrict pair, global const ELEMENT* restrict a_values,

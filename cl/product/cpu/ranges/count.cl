@@ -1,17 +1,17 @@
-// ranges count: the entries of columns of C, by bitmaps alone.
+// ranges count: counts the entries of columns of C, by bitmaps alone.
 // Host: src/product/cpu/ranges/kernels.rs
 //
-//   range_sample   one work-item per group: an equal share of columns that lie equally far apart
-//   range_count    the same: whichever range is next
+//   range_sample   work-groups of one work-item: an equal share of evenly spaced columns
+//   range_count    the same, which take one range after another
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[cols + 1]  b_row_idx[b_nnz]
 //   in   products[cols]             products of each column
 //   in   begin[ranges + 1]          see cl/product/cpu/ranges/setup.cl
-//   i/o  taken[phase]               ranges that were taken
+//   i/o  taken[phase]               number of ranges that were taken
 //   i/o  words[]  lines[]           bitmaps, see cl/product/cpu/ranges/bitmap.cl
-//   out  record[sampled + groups * 2]    entries and products of the columns of each group
+//   out  record[sampled + groups * 2]    entries and products of the columns of each work-group
 //   out  lengths[cols]              entries of each column of C
-//   out  entries[ranges]            those of each range
+//   out  entries[ranges]            entries of each range
 #if !defined(DIRECT)
 #error "DIRECT: see src/product/cpu/ranges/kernels.rs"
 #endif

@@ -1,14 +1,14 @@
-// ranges move: scalars, the entries of each range to where they belong in C.
+// ranges move: moves the entries of each range to their place in C, for scalars.
 // Host: src/product/cpu/ranges/scalars.rs
 //
-//   range_move   one work-item per group: whichever range is next
+//   range_move   work-groups of one work-item, which take one range after another
 //
 //   in   begin[ranges + 1]          see cl/product/cpu/ranges/setup.cl
-//   in   from[ranges + 1]           where the entries of each range are
-//   in   to[ranges + 1]             where they belong, and their end
-//   i/o  taken[phase]               ranges that were taken
+//   in   from[ranges + 1]           the position of the entries of each range
+//   in   to[ranges + 1]             their position in C, and their end
+//   i/o  taken[phase]               number of ranges that were taken
 //   in   from_row[]  from_value[]   rows and values of scalars
-//   i/o  c_col_ptr[cols + 1]        in: where the columns begin in from_row
+//   i/o  c_col_ptr[cols + 1]        in: the position in from_row at which each column begins
 //   out  c_row_idx[]  c_values[]
 KERNEL range_move(global const uint* restrict begin, global const uint* restrict from, global const uint* restrict to,
                   global uint* taken, global const uint* restrict from_row, global const ELEMENT* restrict from_value,

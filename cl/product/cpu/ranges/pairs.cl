@@ -1,32 +1,34 @@
-// ranges pairs: the runs of columns of C: their rows, and the operands of their products. It also
-// comes before the kernels of blocks.cl.
+// ranges pairs: finds the runs of columns of C: their rows, and the operands of their products. It
+// also comes before the kernels of blocks.cl.
 // Host: src/product/cpu/ranges/blocks.rs
 //
-//   range_pairs   one work-item per group: whichever range is next
+//   range_pairs   work-groups of one work-item, which take one range after another
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[cols + 1]  b_row_idx[b_nnz]
 //   in   begin[ranges + 1]          see cl/product/cpu/ranges/setup.cl
-//   in   from[ranges + 1]           where the products of each range begin, and so its entries
-//   i/o  taken[phase]               ranges that were taken
+//   in   from[ranges + 1]           the position at which the products and the entries of each
+//                                   range begin
+//   i/o  taken[phase]               number of ranges that were taken
 //   i/o  words[]  lines[]           bitmaps, see cl/product/cpu/ranges/bitmap.cl
-//   i/o  next[]                     of each group, by row: the products of the row, then the place
-//                                   of the next of them in pair; zeros between two columns
-//   out  c_col_ptr[cols + 1]        where the entries of each column begin in row
+//   i/o  next[]                     for each work-group and row: the number of products of the row,
+//                                   then the place of the next of them in pair; zeros between two
+//                                   columns
+//   out  c_col_ptr[cols + 1]        the position in row at which the entries of each column begin
 //   out  row[products]              rows of entries; those of a range begin at from[range]
 //   out  run_end[products]          the end of each run in pair
 //   out  pair[products]             the operands of products, run by run
 //   out  entries[ranges]            entries of each range
 //
-// The entries of B's column are taken one after another, so that the pairs of a row come in
+// The entries of B's column are taken one after another, so that the pairs of a row are in
 // ascending k.
 #if !defined(DIRECT)
 #error "DIRECT: see src/product/cpu/ranges/kernels.rs"
 #endif
 #define PLACES(nrows) (((ulong)(nrows) / 16 + 1) * 16)
 
-// Finds the runs of the column of C of the entries first..last of B. Writes its rows, ascending,
-// and the pairs of its products; leaves the end of each row's run in next. Returns the number of
-// rows. The entries up to `end_of_b` are those that are asked for ahead.
+// Finds the runs of the column of C that belongs to the entries first..last of B. Writes its rows,
+// ascending, and the pairs of its products. next[row] becomes the end of the row's run. Returns the
+// number of rows. Entries before `end_of_b` are prefetched.
 uint find_runs(global const uint* restrict a_col_ptr, global const uint* restrict a_row_idx,
                global const uint* restrict b_row_idx, uint first, uint last, uint end_of_b,
                global ulong* restrict words, global ulong* restrict lines, global ulong* restrict tops,

@@ -1,24 +1,24 @@
-// ranges setup: products of each column of C, and the ranges of columns that have equally many.
+// ranges setup: counts the products of each column of C, and cuts the columns into ranges with
+// equal numbers of products.
 // Host: src/product/cpu/ranges/kernels.rs
 //
 //   range_products   one work-item per part: an equal share of the columns
 //   range_cuts       the same
 //
 //   in   a_col_ptr[a_cols + 1]  b_col_ptr[cols + 1]  b_row_idx[b_nnz]
-//   out  products[cols]          2^32 - 1 stands for as many or more
-//   out  record[parts * RECORD]  of each part: products; most products of a column; columns that
-//                                have products; of these, those of one entry of B, and their
-//                                products, if DIRECT; most entries of a column of B
-//   out  begin[ranges + 1]       where the columns of each range begin, and the end of the last:
-//                                range r begins with the first column before which there are
-//                                r / ranges of all products
-//   out  bound[ranges + 1]       products before each range, and all
-//   out  taken[PHASES]           zeros: the ranges that later kernels have taken
+//   out  products[cols]          larger numbers become 2^32 - 1
+//   out  record[parts * RECORD]  for each part: products; most products of a column; columns that
+//                                have products; if DIRECT, columns of one entry of B, and their
+//                                products; most entries of a column of B
+//   out  begin[ranges + 1]       the first column of each range, and the end of the last range. At
+//                                least r / ranges of all products come before range r
+//   out  bound[ranges + 1]       number of products before each range, and of all products
+//   out  taken[PHASES]           zeros: the number of ranges that later kernels have taken
 #if !defined(RECORD) || !defined(DIRECT) || !defined(PHASES)
 #error "RECORD, DIRECT, PHASES: see src/product/cpu/ranges/kernels.rs"
 #endif
 
-// The first column of a part.
+// Returns the first column of a part.
 uint first_of(uint part, uint parts, uint cols)
 {
     return (uint)((ulong)part * cols / parts);
@@ -67,8 +67,9 @@ KERNEL range_cuts(global const uint* products, global const ulong* record, globa
         all += of_other;
         before += other < part ? of_other : 0;
     }
-    // The next range to begin: its number times all products is at least the products before a
-    // column times the number of ranges. Without products all begin with the first column.
+    // The next range that begins: its number times all products is at least the products before a
+    // column times the number of ranges. If there are no products, all ranges begin with the first
+    // column.
     uint next = first > 0 ? ranges : 0;
     if (first > 0 && all > 0)
         next = (uint)min((before - products[first - 1]) * ranges / all + 1, (ulong)ranges);

@@ -1,33 +1,35 @@
-// ranges sums: rows and values of columns of C, range by range, of scalars.
+// ranges sums: computes the rows and values of columns of C range by range, for scalars.
 // Host: src/product/cpu/ranges/scalars.rs
 //
-//   range_sums   one work-item per group: whichever range is next
+//   range_sums   work-groups of one work-item, which take one range after another
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
 //   in   begin[ranges + 1]          see cl/product/cpu/ranges/setup.cl
-//   in   from[ranges + 1]           where the entries of each range begin
-//   i/o  taken[phase]               ranges that were taken
+//   in   from[ranges + 1]           the position at which the entries of each range begin
+//   i/o  taken[phase]               number of ranges that were taken
 //   i/o  words[]  lines[]           bitmaps, see cl/product/cpu/ranges/bitmap.cl
-//   i/o  sum[]                      of each group, by row: the sum of the row's products
+//   i/o  sum[]                      for each work-group and row: the sum of the row's products
 //   i/o  done[]  terms[]            the same if a column of B has more than RUN_PIECE entries: the
-//                                   sum of the pieces before the last, and the products of the row
-//   out  c_col_ptr[cols + 1]        of the columns from first_col on
+//                                    sum of the pieces before the last, and the number of products
+//                                    of the row
+//   out  c_col_ptr[cols + 1]        for the columns from first_col on
 //   out  c_row_idx[]  c_values[]    the entries of a range begin at from[range]
-//   out  entries[ranges]            their numbers
+//   out  entries[ranges]            number of entries of each range
 //
-// The entries of B's column are taken one after another, so that the products of a row come in
+// The entries of B's column are taken one after another, so that the products of a row are added in
 // ascending k.
 //
-// A sum has no meaning before the first product of its row, which is added to the identity: the
-// place behind those of all rows has it. Which of the two places is read is computed. A branch is
-// guessed wrong so often that the square of an R-MAT graph takes 1.7 times as long.
+// The first product of a row is not added to the row's sum, which is undefined then, but to the
+// identity, which is stored after the sums of all rows. The index of the summand is computed
+// instead of chosen by a branch. A branch is mispredicted so often that the square of an R-MAT
+// graph takes 1.7 times as long.
 #if !defined(DIRECT) || !defined(RUN_PIECE)
 #error "DIRECT, RUN_PIECE: see src/product/cpu/ranges/kernels.rs"
 #endif
 #define ROWS(nrows) (((ulong)(nrows) / 16 + 1) * 16)
 
-// Asks for the column of A that entry `entry` of B meets.
+// Prefetches the column of A that belongs to entry `entry` of B.
 void ask_for_column(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
                     global const uint* b_row_idx, uint entry)
 {
@@ -37,9 +39,9 @@ void ask_for_column(global const uint* a_col_ptr, global const uint* a_row_idx, 
     ASK(a_values + first + 8);
 }
 
-// Adds the products of the entries first..last of B, of which no row has more than RUN_PIECE, and
-// sets the bits of their rows. Returns the least and the greatest row. The entries up to `end_of_b`
-// are those that are asked for ahead.
+// Adds the products of the entries first..last of B, and sets the bits of their rows. No row has
+// more than RUN_PIECE products. Returns the least and the greatest row. Entries before `end_of_b`
+// are prefetched.
 uint2 add_products(global const uint* restrict a_col_ptr, global const uint* restrict a_row_idx,
                    global const ELEMENT* restrict a_values, global const uint* restrict b_row_idx,
                    global const ELEMENT* restrict b_values, uint first, uint last, uint end_of_b, uint nrows,
@@ -58,7 +60,7 @@ uint2 add_products(global const uint* restrict a_col_ptr, global const uint* res
         low = min(low, first_row);
         high = max(high, a_row_idx[end - 1]);
         if (of_a + 1 < end && a_row_idx[of_a + 1] == first_row + 1) {
-            // Rows of meshes are neighbours: a word is kept as long as rows are in it.
+            // Rows of meshes are neighbours, so a word is kept in a register while rows are in it.
             uint word = first_row / 64;
             ulong bits = words[word];
             if (bits == 0)
@@ -97,7 +99,7 @@ uint2 add_products(global const uint* restrict a_col_ptr, global const uint* res
     return (uint2)(low, high);
 }
 
-// The same for entries of which a row may have more products.
+// Does the same for entries with more than RUN_PIECE products in a row.
 uint2 add_in_pieces(global const uint* restrict a_col_ptr, global const uint* restrict a_row_idx,
                     global const ELEMENT* restrict a_values, global const uint* restrict b_row_idx,
                     global const ELEMENT* restrict b_values, uint first, uint last, uint end_of_b,

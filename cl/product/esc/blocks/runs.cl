@@ -1,14 +1,14 @@
-// runs: the sums of runs of products of blocks, by one work-item. It comes after words.cl, before
+// runs: adds runs of products of blocks, each run by one work-item. It comes after words.cl, before
 // sums.cl of this folder and cl/product/cpu/ranges/blocks.cl.
 // Host: src/product/esc/blocks/mod.rs
 //
-//   sum_products   one element of a block, for sides given as arguments
-//   sum_run        a whole block, in registers, compiled for the sides ROWS, INNER, COLS
+//   sum_products   computes one element of a block, for sides given as arguments
+//   sum_run        computes a whole block in registers, for the compiled sides ROWS, INNER, COLS
 //
-// An element of C is the sum over the products of its run in ascending k, within a product over the
-// inner index. Each product is rounded before it is added.
+// An element of C is the sum over the products of its run in ascending k. Within a product of
+// blocks the inner index ascends. Each product of scalars is rounded before it is added.
 
-// One element of the sum of products begin to end.
+// Returns one element of the sum of the products begin to end.
 ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values, global const ELEMENT* b_values, uint begin,
                         uint end, uint element, uint rows, uint inner, uint cols, uint a_stride, uint b_stride)
 {
@@ -83,9 +83,10 @@ ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values
 #define TERM(N, at) sum_##N[c] = ADD(sum_##N[c], MULTIPLY(left_##N, (VECTOR_##N)(factor)));
 #define PUT(N, at) VSTORE_##N(sum_##N[c], sums + c * ROWS + at);
 
-// The sums of products begin to end, column by column. They are registers only if the loops over
-// columns are unrolled: compilers do not without being asked. Blocks of A lie anywhere: each is
-// asked for PAIRS_AHEAD products before it is read, up to product `last`.
+// Adds the products begin to end, column by column. The sums are in registers only if the loops
+// over columns are unrolled, and compilers unroll them only if asked. Blocks of A are not stored in
+// the order of use, so each block is prefetched PAIRS_AHEAD products before it is read, up to
+// product `last`.
 void sum_run(global const uint2* restrict pair, global const ELEMENT* restrict a_values, global const ELEMENT* restrict b_values,
              uint begin, uint end, uint last, uint a_stride, uint b_stride, ARITHMETIC* sums)
 {

@@ -1,22 +1,23 @@
-// scalars: the sums of sums.cl on GPUs, for blocks of one element.
+// scalars: computes the sums of sums.cl on GPUs, for blocks of one element.
 // Host: src/product/esc/blocks/scalars.rs
 //
 //   cut_stretches   one work-item per stretch
 //   sum_scalars     one work-group per piece of a run longer than LONG_RUN, then one per stretch
 //
 //   in and out of sum_scalars: as in sums.cl, and
-//   stretch[stretches]   out of cut_stretches: consecutive runs that a group sums: the first run,
-//                        its first product, the end of the products, and the number of runs
+//   stretch[stretches]   out of cut_stretches: consecutive runs that a work-group sums: the first
+//                        run, its first product, the end of the products, and the number of runs
 //   product[]            local: the products of a stretch or piece, PADDED
 //
-// The items of a group load the operand pairs of its products side by side, whatever runs they
-// belong to, and put the products into local memory. Then each item adds runs, in ascending k. A
-// piece is one run.
+// The items of a work-group load the operand pairs of its products from consecutive places,
+// whatever runs the pairs belong to, and write the products to local memory. Then each item adds
+// runs, in ascending k. A piece is one run.
 //
-// A stretch has the runs whose number and first product together lie between two multiples of
-// STRETCH, so that groups have about as many products and runs to process, however long or empty
-// runs are. Only its last run can be as long as a stretch. If that is longer than LONG_RUN, it is
-// in pieces, and not a run of the stretch.
+// The position of a run is its number plus its first product. A stretch has the runs whose
+// positions lie between two multiples of STRETCH, so that all work-groups have about as many
+// products and runs to process, whatever the lengths of the runs. Only the last run of a stretch
+// can be as long as a stretch. If it is longer than LONG_RUN, it is cut into pieces, and does not
+// belong to the stretch.
 #if !defined(AHEAD) || !defined(STRETCH) || !defined(WIDE)
 #error "AHEAD, STRETCH, WIDE: see src/product/esc/blocks/scalars.rs"
 #endif
@@ -24,10 +25,11 @@
 #error "a run in the middle of a stretch may be long"
 #endif
 
-// A value behind every 128 bytes lets runs of equal lengths begin in different banks.
+// After every 128 bytes one value is unused, so that runs of equal lengths begin in different
+// banks.
 #define PADDED(i) ((i) + (i) / (8 * WIDE))
 
-// The first run whose number and first product together are at least `weight`.
+// Returns the first run whose number plus its first product is at least `weight`.
 uint run_at(global const uint* run_end, uint nnz, ulong weight)
 {
     uint low = 0, high = nnz;
@@ -53,7 +55,7 @@ KERNEL cut_stretches(global const uint* run_end, global uint4* stretch, uint nnz
     stretch[number] = (uint4)(from, run_begin(run_end, from), run_begin(run_end, to), to - from);
 }
 
-// Multiplies AHEAD pairs, GROUP_SIZE apart, that are loaded at once.
+// Multiplies AHEAD pairs, which are GROUP_SIZE apart. All are loaded before any is multiplied.
 #define MULTIPLY_PAIRS(value, from)                                                                                   \
     ARITHMETIC value[AHEAD];                                                                                          \
     {                                                                                                                 \
@@ -78,7 +80,7 @@ KERNEL cut_stretches(global const uint* run_end, global uint4* stretch, uint nnz
             value[q] = MULTIPLY(value[q], other[q]);                                                                  \
     }
 
-// The sum of the products begin to end of those in local memory.
+// Returns the sum of the products begin to end, which are in local memory.
 ARITHMETIC sum_of_run(local const ARITHMETIC* product, uint begin, uint end)
 {
     ARITHMETIC sum = START(begin, end);
@@ -111,7 +113,7 @@ KERNEL sum_scalars(global const uint* restrict run_end, global const uint4* rest
                     place_sum(ADD(IDENTITY, value[q]), c, (ulong)(i + q * GROUP_SIZE) * c_stride, alpha, beta);
         }
     } else {
-        // The ends of the item's first run are loaded beside the first pairs.
+        // The bounds of the item's first run are loaded together with the first pairs.
         if (!is_piece && item < runs) {
             from = run_begin(run_end, own.x + item) - begin;
             to = run_end[own.x + item] + 1 - begin;
@@ -124,7 +126,7 @@ KERNEL sum_scalars(global const uint* restrict run_end, global const uint4* rest
                     product[PADDED(i + q * GROUP_SIZE)] = value[q];
         }
     }
-    GROUP_BARRIER; // PoCL 3.1, if it optimises, loses it in a branch
+    GROUP_BARRIER; // outside of the branch: PoCL 3.1 with optimisation drops a barrier inside it
     for (uint run = item; run < (single ? 0 : runs); run += GROUP_SIZE) {
         const uint run_from = from, run_to = to;
         if (run + GROUP_SIZE < runs) {

@@ -1,21 +1,22 @@
-// staged: the sums of sums.cl on GPUs, for blocks too large to be held in registers.
+// staged: computes the sums of sums.cl on GPUs, for blocks too large to be held in registers.
 // Host: src/product/esc/blocks/mod.rs
 //
 //   sum_staged   one work-group per TEAMS pieces; every run is a piece. If runs may be empty, the
-//                groups after those write the blocks of empty runs
+//                work-groups after those write the blocks of empty runs
 //
 // in and out: as in tiles.cl.
 //
-// A team of work-items has a piece. Each item has a tile of TILE_ROWS x TILE_COLS elements of the
-// block of C in registers. The operands of one product of each team are in local memory. While they
-// are multiplied, those of the next product are loaded into registers, and so is the pair of the
-// product after that. C goes through local memory too, so that its elements are written side by
-// side.
+// A team of work-items computes a piece. Each item has a tile of TILE_ROWS x TILE_COLS elements of
+// the block of C in registers. The operands of one product of each team are in local memory. While
+// they are multiplied, the operands of the next product are loaded into registers, and so is the
+// pair of the product after it. C goes through local memory too, so that neighbouring items write
+// neighbouring elements.
 //
-// In local memory the columns of a block are a pitch apart, or its rows if it is transposed. The
-// pitch of B lets items that read neighbouring columns meet different banks. The pitch of A lets
-// tiles begin where vectors may. The last tiles of a column may reach beyond the block; the
-// elements beyond it are dropped. The last columns of tiles overlap those before them.
+// In local memory, consecutive columns of a block, or rows if it is transposed, are a pitch apart.
+// The pitch of B makes items that read neighbouring columns use different banks. The pitch of A
+// aligns the start of each tile for vector loads. The last tiles of a column may reach beyond the
+// block. The elements beyond it are dropped. The last columns of tiles overlap the columns before
+// them.
 #if !defined(TILE_ROWS) || !defined(TILE_COLS) || !defined(TEAMS) || !defined(WIDE)
 #error "TILE_ROWS, TILE_COLS, TEAMS, WIDE: see src/product/tuning/blocks.rs"
 #endif
@@ -23,8 +24,9 @@
 #define COL_TILES ((COLS + TILE_COLS - 1) / TILE_COLS)
 #define TEAM (ROW_TILES * COL_TILES)
 
-// LEAD is the length of a column of A or B, or of a row if it is transposed. PITCH and STEP are the
-// distances in local memory from one to the next, and from one block to the next.
+// LEAD is the length of a column of A or B, or of a row if the block is transposed. PITCH is the
+// distance in local memory from one column or row to the next. STEP is the distance from one block
+// to the next.
 #define A_LEAD (A_TRANSPOSED ? INNER : ROWS)
 #define B_LEAD (B_TRANSPOSED ? COLS : INNER)
 #define WHOLE_VECTORS(n) (((n) + WIDE - 1) / WIDE * WIDE)
@@ -34,8 +36,8 @@
 #define A_STEP WHOLE_VECTORS(LEFT / A_LEAD * A_PITCH)
 #define B_STEP WHOLE_VECTORS(RIGHT / B_LEAD * B_PITCH)
 
-// WIDTH is the number of elements of the vectors that make up a column of A or B or a block of C. A
-// vector has 16 bytes if that divides the length.
+// WIDTH is the number of elements of a vector. The columns of A and B and the blocks of C consist
+// of vectors. A vector has 16 bytes if that divides the length.
 #if A_LEAD % 4 == 0 && WIDE == 4
 #define A_WIDTH 4
 #elif A_LEAD % 2 == 0
@@ -64,9 +66,9 @@
 #define C_PARTS (AREA / C_WIDTH)
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
-// FETCH loads vectors of the blocks with the numbers entry.WHICH into registers, KEEP stores them
-// to local memory. All items take one block, then the next. So little is computed for each vector,
-// which is a single element if sides are odd.
+// FETCH loads vectors of the blocks with the numbers entry.WHICH into registers. KEEP stores them
+// to local memory. All items take one block, then the next, which keeps the computations for each
+// vector few. If sides are odd, a vector is a single element.
 #define FETCH(held, values, stride, WHICH, PARTS, WIDTH, aligned)                                                     \
     WRITTEN_OUT                                                                                                       \
     for (uint t = 0; t < TEAMS; ++t) {                                                                                \
@@ -97,7 +99,7 @@
         FETCH(held_a, a_values, a_stride, x, A_PARTS, A_WIDTH, false)                                                 \
         FETCH(held_b, b_values, b_stride, y, B_PARTS, B_WIDTH, false)                                                 \
     }
-// The pair of the product of a round: item t loads that of team t.
+// FETCH_PAIR loads the pair of the product of a round. Item t loads that of team t.
 #define FETCH_PAIR(round) (begin < end && (round) < end - begin ? pair[begin + (round)] : (uint2)(NONE))
 
 KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restrict piece, global const uint2* restrict pair,
@@ -116,17 +118,18 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
         return;
     }
 #endif
-    // Tiles that reach beyond the last column of A read TILE_ROWS more.
+    // Tiles that reach beyond the last column of A read up to TILE_ROWS elements more.
     local ARITHMETIC blocks[LARGER(TEAMS * (A_STEP + B_STEP) + TILE_ROWS, TEAMS * AREA)] __attribute__((aligned(16)));
     local uint2 coming[TEAMS], places[TEAMS];
     local uint longest;
-    // Every vector of a block is aligned if its first one is.
+    // If the first vector of a block is aligned, all of its vectors are.
     const bool aligned = (a_stride % WIDE == 0 || a_stride == LEFT) && (b_stride % WIDE == 0 || b_stride == RIGHT);
     const uint team = item / TEAM, lane = item % TEAM, piece0 = get_group_id(0) * TEAMS;
     const uint row = lane % ROW_TILES * TILE_ROWS, col = min(lane / ROW_TILES * TILE_COLS, (uint)(COLS - TILE_COLS));
     local ARITHMETIC* left = blocks + min(team, TEAMS - 1u) * A_STEP;
     local ARITHMETIC* right = blocks + TEAMS * A_STEP + min(team, TEAMS - 1u) * B_STEP;
-    // `products` is of the item's own team, `of` the piece of the team whose pairs it fetches.
+    // `products` belongs to the item's own team; `of` is the piece of the team whose pairs the item
+    // loads.
     const uint products = team < TEAMS && piece0 + team < pieces ? piece[piece0 + team].z - piece[piece0 + team].y : 0;
     const uint4 of = item < TEAMS && piece0 + item < pieces ? piece[piece0 + item] : (uint4)(0, 0, 0, IDLE);
     const uint begin = of.y, end = of.z;
@@ -151,7 +154,7 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
     next = FETCH_PAIR(1);
     ROLLED
     for (uint round = 0; round < rounds; ++round) {
-        GROUP_BARRIER; // every read, before this round writes
+        GROUP_BARRIER; // blocks[] and coming[] are read before they are overwritten
         KEEP(held_a, blocks, A_STEP, A_PARTS, A_WIDTH, A_LEAD, A_PITCH)
         KEEP(held_b, blocks + TEAMS * A_STEP, B_STEP, B_PARTS, B_WIDTH, B_LEAD, B_PITCH)
         if (item < TEAMS)
@@ -176,7 +179,7 @@ KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restr
             }
         }
     }
-    GROUP_BARRIER; // every read, before the sums are written
+    GROUP_BARRIER; // blocks[] is read before the sums overwrite it
     if (team < TEAMS) {
         WRITTEN_OUT
         for (uint j = 0; j < TILE_COLS * TILE_ROWS; ++j)

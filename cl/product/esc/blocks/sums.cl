@@ -1,24 +1,24 @@
-// sums: compression of blocks: multiplies the operand pairs of each run and writes their sum to C.
+// sums: multiplies the operand pairs of each run of blocks and writes their sum to C (compression).
 // Host: src/product/esc/blocks/mod.rs
 //
 //   sum_serial      one work-item per RUNS blocks of C, for CPUs
 //   sum_pieces      one work-item per piece of a long run
 //   sum_any_blocks, sum_any_pieces    one work-item per element of a block of C or of a piece, for
 //                   sides given as arguments
-//   add_parts       one work-item per element of a piece; those of a run's first piece add up the
+//   add_parts       one work-item per element of a piece. The items of a run's first piece add the
 //                   parts of the run
 //
 //   in      run_end[nnz]  pair[products]  a_values[a_nnz * a_stride]  b_values[b_nnz * b_stride]
-//   in      piece[pieces]           of the runs longer than LONG_RUN, which the kernels for blocks
-//                                   skip: run, first product, end, and the number of its part, or
-//                                   WHOLE if the piece is its run
+//   in      piece[pieces]           pieces of the runs longer than LONG_RUN, which the kernels for
+//                                   blocks skip: run, first product, end, and the number of the
+//                                   part, or WHOLE if the piece is the whole run
 //   in out  parts[parts * area]     sums of the pieces of runs longer than RUN_PIECE
 //   in out  c_values[(first + nnz) * c_stride]      alpha * sum + beta * old value, which is not
 //                                                   read if beta is 0; blocks column-major,
 //                                                   c_stride >= rows * cols elements apart
 //
-// Shared words are in words.cl, the sums of runs in runs.cl, the kernels of GPUs in tiles.cl and
-// staged.cl.
+// Shared definitions are in words.cl, the sums of runs in runs.cl, the kernels of GPUs in tiles.cl
+// and staged.cl.
 //
 // With EMPTY_RUNS a run may be empty: its entry of C receives no product. Such a run ends where the
 // run before it ends, and its sum is EMPTY.

@@ -1,4 +1,4 @@
-// tiles: the sums of sums.cl on GPUs, one launch for all runs.
+// tiles: computes the sums of sums.cl on GPUs, in one launch for all runs.
 // Host: src/product/esc/blocks/mod.rs
 //
 //   sum_tiles   one work-group per PIECE_TEAMS pieces of long runs, then one per TEAMS * BATCH
@@ -6,16 +6,17 @@
 //
 // in and out: as in sums.cl; `pieces` is the number of pieces.
 //
-// Runs: a team of COLS / TILE_COLS work-items has a run. An item has TILE_COLS columns of the block
-// of C in registers, and loads the whole block of A. Neighbouring teams wait for the longest of
-// their runs, so a group sorts its runs by length first. If each run is one product, the places are
-// known and nothing is looked up: such patterns are bound by memory.
+// Runs: a team of COLS / TILE_COLS work-items computes a run. An item has TILE_COLS columns of the
+// block of C in registers, and loads the whole block of A. Neighbouring teams wait for the longest
+// of their runs, so a work-group sorts its runs by length first. If each run is one product, the
+// places are known and no bounds of runs are loaded, because memory limits the speed for such
+// patterns.
 //
 // Pieces: a team has ROWS / PIECE_ROWS * COLS work-items. The blocks of PIECE_DEPTH products of
-// each of the group's pieces are in local memory. While they are added, those of the next round are
-// loaded into registers, and so are the pairs of the round after that.
+// each of the work-group's pieces are in local memory. While they are multiplied, the blocks of the
+// next round are loaded into registers, and so are the pairs of the round after it.
 //
-// Vectors are 16 bytes if the number of elements and their place allow it. Halves are loaded in
+// Vectors have 16 bytes if the number of elements and their place allow it. Halves are loaded as
 // vectors and converted.
 #if !defined(TILE_COLS) || !defined(BATCH) || !defined(PIECE_ROWS) || !defined(PIECE_TEAMS) || !defined(PIECE_DEPTH) || !defined(WIDE)
 #error "TILE_COLS, BATCH, PIECE_ROWS, PIECE_TEAMS, PIECE_DEPTH, WIDE: see src/product/tuning/blocks.rs"
@@ -25,13 +26,14 @@
 #define PIECE_TEAM (ROWS / PIECE_ROWS * COLS)
 #define SLOTS (PIECE_TEAMS * PIECE_DEPTH)
 
-// WIDTH(n): number of elements of the widest vector that divides n elements; at most WIDE elements,
-// which are 16 bytes.
+// WIDTH(n) is the number of elements of the widest vector that divides n elements. It has at most
+// WIDE elements, which are 16 bytes.
 #define BY_4(n) (WIDE == 4 && (n) % 4 == 0)
 #define BY_2(n) ((n) % 2 == 0)
 #define WIDTH(n) (BY_4(n) ? 4 : BY_2(n) ? 2 : 1)
 
-// Loads N elements from `from`, which lies a multiple of UNIT elements into a block, to `to`.
+// Loads N elements from `from` to `to`. `from` is a multiple of UNIT elements after the start of a
+// block.
 #define GET(aligned, to, from, N, UNIT)                                                                               \
     {                                                                                                                 \
         if (BY_4((N) | (UNIT))) {                                                                                     \
@@ -70,7 +72,7 @@
         }                                                                                                             \
     }
 
-// Loads the columns of B of a team's item `lane`; TAKEN_AT is the place of an element among them.
+// Loads the columns of B of a team's item `lane`. TAKEN_AT is the place of an element among them.
 #if B_TRANSPOSED
 #define GET_COLUMNS(aligned, to, b, lane)                                                                             \
     WRITTEN_OUT                                                                                                       \
@@ -83,8 +85,8 @@
 #define TAKEN_AT(k, c) ((c) * INNER + (k))
 #endif
 
-// Runs are sorted by class, the longest first. Each length up to 15 is a class, longer ones are in
-// quarters of powers of two.
+// Runs are sorted by class, the longest first. Each length up to 15 is a class. Longer runs have
+// four classes for each power of two.
 #define CLASSES 40u
 uint class_of(uint length)
 {
@@ -92,8 +94,8 @@ uint class_of(uint length)
     return CLASSES - 1 - (length < 16 ? length : min(16 + 4 * (log - 4) + (length >> (log - 2)) % 4, CLASSES - 1));
 }
 
-// Staging for pieces: a block is PARTS vectors. Blocks are an odd number of vectors apart, so that
-// teams meet different banks of local memory.
+// In local memory, the blocks of pieces are stored as PARTS vectors each. They are an odd number of
+// vectors apart, so that teams use different banks.
 #if LEFT % 4 == 0 && WIDE == 4
 #define A_WIDTH 4
 #elif LEFT % 2 == 0
@@ -115,7 +117,7 @@ uint class_of(uint length)
 #define A_STEP (LEFT + (A_PARTS % 2 == 0 ? A_WIDTH : 0))
 #define B_STEP (RIGHT + (B_PARTS % 2 == 0 ? B_WIDTH : 0))
 
-// FETCH loads vectors of the blocks with the numbers entry.WHICH into registers, KEEP stores them
+// FETCH loads vectors of the blocks with the numbers entry.WHICH into registers. KEEP stores them
 // to local memory.
 #define FETCH(held, values, stride, WHICH, PARTS, WIDTH_, aligned)                                                    \
     WRITTEN_OUT                                                                                                       \
@@ -166,7 +168,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
     local uint begins[PIECE_TEAMS], ends[PIECE_TEAMS], longest;
     local uint run_begins[TEAMS * BATCH], run_ends[TEAMS * BATCH], order[TEAMS * BATCH], of_class[CLASSES];
     const uint item = get_local_id(0), piece_groups = (pieces + PIECE_TEAMS - 1) / PIECE_TEAMS;
-    // Every vector of a block is aligned if its first one is.
+    // If the first vector of a block is aligned, all of its vectors are.
     const bool aligned = (a_stride % WIDE == 0 || a_stride == LEFT) && (b_stride % WIDE == 0 || b_stride == RIGHT);
 
     if (get_group_id(0) < piece_groups) {
@@ -198,7 +200,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
         FETCH_PAIRS(1)
         ROLLED
         for (uint round = 0; round < rounds; ++round) {
-            GROUP_BARRIER; // every read, before this round writes
+            GROUP_BARRIER; // blocks[] and coming[] are read before they are overwritten
             KEEP(held_a, blocks, A_STEP, A_PARTS, A_WIDTH)
             KEEP(held_b, blocks + SLOTS * A_STEP, B_STEP, B_PARTS, B_WIDTH)
             KEEP_PAIRS
@@ -244,7 +246,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
                 run_begins[i] = begin;
                 run_ends[i] = is_long ? NONE : end;
                 class[s] = class_of(is_long ? 0 : end - begin);
-                // Runs of a class come in any order: their sums are independent.
+                // Runs of a class come in any order, because their sums are independent.
                 before[s] = atomic_inc(&of_class[class[s]]);
             }
         }

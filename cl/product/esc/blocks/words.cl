@@ -1,18 +1,19 @@
-// words: what the kernels that sum products of blocks share. It comes after ptx.cl and before
-// runs.cl, tiles.cl, staged.cl and scalars.cl of this folder.
+// words: definitions that the kernels that add products of blocks share. It comes after ptx.cl and
+// before runs.cl, tiles.cl, staged.cl and scalars.cl of this folder.
 #if !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED) || !defined(EMPTY_RUNS)
 #error "RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED, EMPTY_RUNS: see src/product/esc/blocks/mod.rs"
 #endif
 #define WHOLE 0xffffffffu
 
-// The start of the sum of products begin to end.
+// START is the start of the sum of the products begin to end.
 #if EMPTY_RUNS
 #define START(begin, end) ((begin) < (end) ? IDENTITY : EMPTY)
 #else
 #define START(begin, end) IDENTITY
 #endif
 
-// The place of an element in its block. Blocks of A are rows x inner, blocks of B inner x cols.
+// A_AT and B_AT are the place of an element in its block. Blocks of A are rows x inner, blocks of B
+// inner x cols.
 #if A_TRANSPOSED
 #define A_AT(row, k, rows, inner) ((row) * (inner) + (k))
 #else
@@ -33,13 +34,13 @@
 #define ROLLED
 #endif
 
-// The first product of a run, which begins after the end of the run before it.
+// Returns the first product of a run, which begins after the end of the run before it.
 uint run_begin(global const uint* run_end, uint run)
 {
     return run > 0 ? run_end[run - 1] + 1 : 0;
 }
 
-// The kernels of GPUs are compiled for the sides of their blocks. Vectors of WIDE elements are 16
+// The kernels of GPUs are compiled for the sides of their blocks. Vectors of WIDE elements have 16
 // bytes.
 #ifdef WIDE
 #define LEFT (ROWS * INNER)
@@ -49,7 +50,7 @@ uint run_begin(global const uint* run_end, uint run)
 #define NONE 0xffffffffu
 #define IDLE 0xfffffffeu
 
-// As JOIN, for arguments that contain JOIN: a macro is not expanded inside itself.
+// OF does the same as JOIN, for arguments that contain JOIN: a macro is not expanded inside itself.
 #define OF_(word, n) word##n
 #define OF(word, n) OF_(word, n)
 #define VECTOR_1 ARITHMETIC
@@ -70,7 +71,7 @@ uint run_begin(global const uint* run_end, uint run)
 #else
 #define GET_2(aligned, from) (aligned ? *(global const VECTOR_2*)(from) : vload2(0, from))
 #define GET_4(aligned, from) (aligned ? *(global const VECTOR_4*)(from) : vload4(0, from))
-// Sums are not read soon: operands stay in the cache instead.
+// Sums are not read soon, so the operands stay in the cache instead.
 #if !WARPS
 #define ASSIGN_2(value, to) (void)(*(global VECTOR_2*)(to) = value)
 #define ASSIGN_4(value, to) (void)(*(global VECTOR_4*)(to) = value)

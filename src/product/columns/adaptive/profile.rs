@@ -1,4 +1,4 @@
-//! The analysis of spECK (Parger 2020, section 4, "row analysis"), by columns. It computes the
+//! The analysis of spECK (Parger 2020, section 4.1, "Row Analysis"), by columns. It computes the
 //! products and rows of each column of C, its class, and the sums of each class. Kernels:
 //! `cl/product/columns/adaptive/profile.cl`.
 use super::{

@@ -1,5 +1,5 @@
-//! Numbers of adaptive products: a pure function of the device, the element type and the requested
-//! method.
+//! Numbers of adaptive products. They are a pure function of the device, the element type and the
+//! requested method.
 use crate::{
     DeviceInfo,
     product::{
@@ -13,63 +13,65 @@ use crate::{
     tuning::MethodCosts,
 };
 
-/// Bytes of local memory of a team that adds up a piece. The last size is enough for every piece.
+/// Sizes of the local memory of a team that adds up a piece, in bytes. The last size is enough for
+/// every piece.
 const SLICES: [usize; 9] = [2048, 2944, 4352, 5888, 7168, 8448, 11_776, 15_616, 25_600];
 
-/// Most windows of rows for which bitmaps are used, because each window meets all entries of B.
+/// Most windows of rows for which bitmaps are used, because each window visits all entries of B.
 const MOST_WINDOWS: usize = 16;
 
-/// Bytes that a work-group of `count_wide` needs beside its bitmap: see
+/// Bytes that a work-group of `count_wide` needs in addition to its bitmap: see
 /// `cl/product/columns/dense/count.cl`.
 const WIDE_LISTS: usize = 6656;
-/// Bytes that a work-group of `count_narrow` needs beside its bitmaps.
+/// Bytes that a work-group of `count_narrow` needs in addition to its bitmaps.
 const NARROW_LISTS: usize = 4352;
-/// Bytes that a work-group of `count_local` and `count_global` needs beside its table: see
+/// Bytes that a work-group of `count_local` and `count_global` needs in addition to its table: see
 /// `cl/product/columns/hash/count.cl`.
 const HASH_LISTS: usize = 4608;
-/// Most bitmaps of a work-group of `count_narrow`, of 4 bytes a word.
+/// Most bitmaps of a work-group of `count_narrow`. A word of a bitmap has 4 bytes.
 const NARROW_BITMAPS: usize = 4;
-/// Bytes that a work-group of two teams needs beside its bitmaps.
+/// Bytes that a work-group of two teams needs in addition to its bitmaps.
 const PAIR_LISTS: usize = 2304;
 
 /// Most bytes of all tables in global memory, for columns with more rows than a table of local
-/// memory. This is enough for two groups on each of 132 multiprocessors if columns have 280,000
-/// rows.
+/// memory holds. If columns have 280,000 rows, this is enough for two work-groups on each of 132
+/// multiprocessors.
 const HASH_BYTES: u64 = 1 << 30;
 
-/// Memory for the rows of C, in percent of their estimated number, since samples differ from the
-/// whole. Rows that do not fit are found twice. With 105 and with 125 `rmat18_e8` takes 28.6 ms,
-/// and `st27_100` 6.7 and 6.8.
+/// Memory for the rows of C, in percent of their estimated number, because the estimate comes from
+/// samples. Rows that do not fit are found twice. `rmat18_e8` takes 28.6 ms with 105 and with 125
+/// percent, and `st27_100` 6.7 ms with 105 and 6.8 ms with 125.
 const ROOM_PERCENT: u64 = 110;
 
 /// With at least this many products, the number of rows is estimated from samples. The rows of
-/// fewer products take at most about 16 MiB. A sample is not worth a launch below that.
+/// fewer products take at most about 16 MiB, which does not justify the launch of a sample.
 const SAMPLED_PRODUCTS: u64 = 1 << 22;
 
-/// Neighbouring columns of B with equal rows share the rows of C if, except for the first of each
-/// group, they are at least this percentage of the columns that are not sorted. An estimate: with
-/// fewer columns, sharing saves less than its launch costs.
+/// Neighbouring columns of B with equal rows share the rows of C if, without the first column of
+/// each group, they are at least this percentage of the columns that are not sorted. This is an
+/// estimate: with fewer columns, sharing saves less time than its launch costs.
 const EQUAL_PERCENT: u64 = 25;
 
-/// Most columns that share rows and whose products are added up together. A node mostly has 3
-/// unknowns, or 6.
+/// Most columns that share rows and whose products are added up together. A node mostly has 3 or 6
+/// unknowns.
 const EQUAL_COLUMNS: usize = 3;
 
-/// Entries of each of these columns that a team adds up at once: at least 64, since PoCL 3.1 loses
-/// barriers of loops that cannot run twice. 12 KiB for three sums of doubles: an estimate.
+/// Number of entries of each of these columns that a team adds up at once: at least 64, since PoCL
+/// 3.1 loses the barriers of loops that cannot run twice. Three sums of doubles take 12 KiB. This
+/// is an estimate.
 const EQUAL_PIECE: usize = 512;
 
-/// Bytes of local memory of a compute unit, which its resident work-groups share: that of an H200's
-/// multiprocessor.
+/// Bytes of local memory of a compute unit, which its resident work-groups share. This is the
+/// number of an H200's multiprocessor.
 const RESIDENT_BYTES: usize = 228 << 10;
 
-/// The least number of products for which kernels overlap. Fork and join take as long as a few
-/// launches.
+/// The least number of products for which kernels overlap. Starting and joining several queues
+/// takes as long as a few launches.
 const LANE_PRODUCTS: u64 = 1 << 21;
 
 impl AdaptiveTuning {
-    /// The numbers for a product whose C has rows of `row_bits` bits. If a method is requested, it
-    /// gets every column that it can compute.
+    /// Makes the numbers for a product whose C has rows of `row_bits` bits. If a method is
+    /// requested, it gets every column that it can compute.
     pub fn new(info: &DeviceInfo, (wanted, costs): (Method, MethodCosts), row_bits: u32) -> Self {
         let (numbers, local) = (info.numbers::<AdaptiveNumbers>(), info.local_bytes as usize);
         let fitting = |lists: usize, bitmaps: usize| (local.saturating_sub(lists) / (4 * bitmaps)).max(1);
@@ -111,7 +113,7 @@ impl AdaptiveTuning {
             hash_bytes: HASH_BYTES,
             piece: numbers.adaptive_piece,
             slices: SLICES,
-            // On NVIDIA's devices a work-group that takes all of local memory does not start.
+            // On NVIDIA's devices a work-group that needs all of local memory does not start.
             local_bytes: local.min(64 << 10).saturating_sub(1 << 10),
             room_percent: ROOM_PERCENT,
             sampled_products: SAMPLED_PRODUCTS,
@@ -136,23 +138,23 @@ impl AdaptiveTuning {
         }
     }
 
-    /// Words of 32 rows in the widest range in which bitmaps find rows, for a C of `nrows` rows and
-    /// `ncols` columns.
+    /// Returns the number of words of 32 rows in the widest range in which bitmaps find rows, for a
+    /// C of `nrows` rows and `ncols` columns.
     pub fn most_words(&self, nrows: usize, ncols: usize) -> usize {
         let fitting = (Limits::MAX_PRODUCTS - 1) / ncols.max(1) as u64;
         let windows = MOST_WINDOWS.min(fitting as usize);
         (windows * self.wide_words).max(self.medium_words).min(nrows.div_ceil(32))
     }
 
-    /// Tables in global memory for the hashed columns of a band of a C with `nrows` rows.
+    /// Makes the tables in global memory for the hashed columns of a band. C has `nrows` rows.
     pub fn tables(&self, info: &DeviceInfo, sizes: &ClassSizes, nrows: usize) -> GlobalTables {
         let of = sizes.of(Class::HashedGlobal);
         GlobalTables::new(info, self, [of.longest.into(), of.products], nrows)
     }
 
-    /// The class of sorted columns that takes every column of C. `None` if the longest columns of A
-    /// and of B are too long for all classes, or if another method is allowed and expected to be
-    /// faster.
+    /// Returns the class of sorted columns that takes every column of C. It is `None` if the
+    /// longest columns of A and of B are too long for all classes, or if another method is allowed
+    /// and expected to be faster.
     pub fn class_of_all(&self, longest: [u32; 2], known: &Known) -> Option<Class> {
         let products = u64::from(longest[0]) * u64::from(longest[1]);
         let most = if self.esc && self.sorts { self.most_sorted } else { self.sorted_most };
@@ -160,21 +162,21 @@ impl AdaptiveTuning {
         (!self.esc || self.prices.sorts_all(class, known)).then_some(class)
     }
 
-    /// The class of sorted columns that takes every column of a product with these sums. `None` if
-    /// this is not allowed, or if the bins are expected to be faster.
+    /// Returns the class of sorted columns that takes every column of a product with these sums. It
+    /// is `None` if this is not allowed, or if the bins are expected to be faster.
     pub fn class_of_analysed(&self, sums: &ClassesSums) -> Option<Class> {
         if self.esc && self.sorts { self.prices.sorts_analysed(sums) } else { None }
     }
 
-    /// Whether ESC computes the columns of [`Class::Long`] of a product with these sums. It does if
-    /// it is allowed and expected to take less time.
+    /// Whether ESC computes the columns of [`Class::Long`] of a product with these sums. It does so
+    /// if it is allowed and expected to take less time.
     pub fn leaves_long(&self, sums: &ClassesSums) -> bool {
         self.esc && choose::leaves_long(sums, &self.prices)
     }
 
-    /// Most products of a column that is sorted, among `columns` columns with about `products`
-    /// products. If most columns are longer, and there are few columns, launches for the short ones
-    /// take longer than counting them by bitmaps.
+    /// Returns the most products of a column that is sorted, among `columns` columns with about
+    /// `products` products. If most columns are longer, and there are few columns, launches for the
+    /// short ones take longer than counting them by bitmaps.
     pub fn sorted_most(&self, products: u64, columns: u64) -> u32 {
         let long = products / columns.max(1) > self.long_column && columns < self.few_columns;
         if long && self.dense { 0 } else { self.sorted_most }
@@ -186,9 +188,9 @@ mod tests {
     use super::*;
     use crate::{device::test_device, element::ElementType, product::columns::tasks::step_bytes};
 
-    /// Most bytes of a piece of `rows` rows, by `class_of_piece` of
-    /// `cl/product/columns/tasks/cut.cl`: it takes one level if that is at most a quarter larger
-    /// than two.
+    /// Returns the most bytes of a piece of `rows` rows, by `class_of_piece` of
+    /// `cl/product/columns/tasks/cut.cl`: a piece uses one level if that needs at most a quarter
+    /// more than two levels.
     fn most_bytes(element: ElementType, rows: usize, cut: bool, window_words: usize) -> usize {
         let sum = element.arithmetic().bytes();
         let base = step_bytes(element) + rows * if cut { 2 * sum + 2 } else { sum } + 8;
@@ -196,15 +198,15 @@ mod tests {
         (two + two / 4).max(base + 8 * 64)
     }
 
-    /// Most bytes of a piece of `columns` columns that share rows. It takes two levels if one level
-    /// does not fit any slice.
+    /// Returns the most bytes of a piece of `columns` columns that share rows. The piece uses two
+    /// levels if one level does not fit any slice.
     fn equal_bytes(element: ElementType, rows: usize, columns: usize, window_words: usize) -> usize {
         let sum = element.arithmetic().bytes();
         let base = step_bytes(element) + 32 * sum * (columns - 1) + rows * columns * sum + 8;
         base + 8 * (window_words / 32 + 2) + 8 * rows.max(64)
     }
 
-    /// Most bytes of a piece whose slots are found by hashes.
+    /// Returns the most bytes of a piece whose slots are found by hashes.
     fn hashed_bytes(element: ElementType, rows: usize, cut: bool) -> usize {
         let sum = element.arithmetic().bytes();
         step_bytes(element) + (rows + rows / 2 + 1) * if cut { 2 * sum + 6 } else { sum + 4 } + 8

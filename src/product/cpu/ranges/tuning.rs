@@ -1,5 +1,5 @@
-//! Numbers of products in ranges of columns, and the choice of how entries are found. These are
-//! pure functions of sizes, numbers, costs and the requested method.
+//! Numbers of products in ranges of columns, and the choice of how entries are found. The functions
+//! are pure. They depend on sizes, numbers, costs and the requested method.
 use super::{
     RangeNumbers,
     numbers::MULTIPLICATION_PS,
@@ -19,25 +19,25 @@ use crate::{
 /// The numbers of products in ranges on a device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::product) struct RangeTuning {
-    /// Most work-groups. A group is one item, and has a bitmap and sums of all rows.
+    /// Most work-groups. A work-group is one item, and has a bitmap and sums of all rows.
     pub groups: usize,
-    /// Number of ranges of columns, which groups take one after another.
+    /// Number of ranges of columns, which work-groups take one after another.
     pub ranges: usize,
-    /// Number of parts of the columns whose products are counted at once.
+    /// Number of parts of the columns. The products of the parts are counted at the same time.
     pub parts: usize,
-    /// If C has at least so many entries for each 100 products, scalars are computed in one pass.
-    /// With a number above 100 they never are, and pairs of blocks are not kept.
+    /// If C has at least this many entries for each 100 products, products of scalars are computed
+    /// in one pass. With a number above 100 they never are, and pairs of blocks are not kept.
     pub one_pass_percent: u64,
-    /// If there are at least so many products, the entries of C are estimated by samples. Fewer
-    /// products take one pass.
+    /// If there are at least this many products, the entries of C are estimated from samples. Fewer
+    /// products are computed in one pass.
     pub sampled_products: u64,
-    /// Number of entries of B by which a column of A is prefetched; 0 if none is.
+    /// A column of A is prefetched this many entries of B ahead; 0 if nothing is prefetched.
     pub ahead: usize,
     /// Whether columns of B with one entry are copied.
     pub direct: bool,
-    /// Multiplications of elements in a product of blocks; `None` for scalars.
+    /// Number of multiplications of elements in a product of blocks; `None` for scalars.
     pub multiplications: Option<u64>,
-    /// Picoseconds of each of these multiplications, by any method.
+    /// Picoseconds of each of these multiplications, in ranges and in ESC.
     pub multiplication_ps: u64,
     /// Costs of the methods.
     pub costs: MethodCosts,
@@ -49,8 +49,8 @@ pub(in crate::product) struct RangeTuning {
 const SAMPLES: usize = 256;
 
 impl RangeTuning {
-    /// The numbers of a device, if products of this payload by this method are computed in ranges
-    /// there. Blocks have the two given shapes.
+    /// Makes the numbers of a device, or `None` if the device does not compute products of this
+    /// payload by this method in ranges. Blocks have the two given shapes.
     pub fn new(
         info: &DeviceInfo,
         (wanted, costs): (Method, MethodCosts),
@@ -62,8 +62,8 @@ impl RangeTuning {
         in_ranges.then(|| Self::of(info, (wanted, costs), payload, (a, b)))
     }
 
-    /// The numbers by which a product in ranges or by ESC is predicted. Only ESC is predicted if
-    /// `costs` have no ranges or the device computes no products in ranges.
+    /// Makes the numbers by which the times in ranges and by ESC are predicted. Only ESC is
+    /// predicted if `costs` have no ranges or the device computes no products in ranges.
     pub fn or_esc(
         info: &DeviceInfo,
         costs: MethodCosts,
@@ -102,18 +102,18 @@ impl RangeTuning {
         }
     }
 
-    /// Number of columns to sample, for an A with `inner` columns and a B with `cols` columns. It
-    /// is 0 for few products, for blocks, and if the choice does not depend on samples.
+    /// Returns the number of columns to sample, for an A with `inner` columns and a B with `cols`
+    /// columns. It is 0 for few products, for blocks, and if the choice does not depend on samples.
     pub fn samples(&self, [inner, cols]: [usize; 2], [a_nnz, b_nnz]: [usize; 2]) -> usize {
         if self.multiplications.is_some() || self.one_pass_percent == 0 {
             return 0;
         }
-        // The expected products: each entry of B meets an average column of A.
+        // The expected number of products: each entry of B is multiplied by an average column of A.
         let expected = (b_nnz as u64).saturating_mul(a_nnz as u64) / inner.max(1) as u64;
         if expected >= self.sampled_products { cols.min(SAMPLES) } else { 0 }
     }
 
-    /// The column of sample number `sample`.
+    /// Returns the column of sample number `sample`.
     pub fn sampled_column(sample: usize, samples: usize, cols: usize) -> usize {
         (sample as u64 * cols as u64 / samples as u64) as usize
     }
@@ -139,25 +139,25 @@ impl RangeTuning {
         dense.zip(esc).is_some_and(|(dense, esc)| esc < dense)
     }
 
-    /// The predicted milliseconds in ranges and by ESC. One group computes the longest column while
-    /// the others wait.
+    /// Predicts the milliseconds in ranges and by ESC. One work-group computes the longest column
+    /// while the other work-groups wait.
     fn predict_ms(&self, profile: &RangeProfile, of_c: Sides) -> [Option<f64>; 2] {
         let alone = profile.longest.saturating_mul(self.groups as u64);
         let size = profile.size(of_c);
         let least = BinSize { products: size.products.max(alone), ..size };
         let dense = choose::predict_ms(&self.costs, Method::Dense, &least);
-        // ESC takes time for columns without products too.
+        // ESC takes time also for columns without products.
         let esc = choose::esc_ms(&self.costs, of_c.columns, size.products, size.entries);
         [dense.map(|ms| ms + self.blocks_ms(least.products)), esc.map(|ms| ms + self.blocks_ms(size.products))]
     }
 
-    /// The predicted milliseconds of ranges or ESC, whichever is faster.
+    /// Predicts the milliseconds of ranges or ESC, whichever is faster.
     pub fn least_ms(&self, profile: &RangeProfile, of_c: Sides) -> Option<f64> {
         self.predict_ms(profile, of_c).into_iter().flatten().min_by(f64::total_cmp)
     }
 
-    /// Milliseconds of the multiplications in `products` products of blocks. The costs of methods
-    /// are those of scalars, which count the remaining work of both.
+    /// Returns the milliseconds of the multiplications in `products` products of blocks. The costs
+    /// of methods are those of scalars. They count all other work in both cases.
     fn blocks_ms(&self, products: u64) -> f64 {
         let multiplications = products as f64 * self.multiplications.unwrap_or(0) as f64;
         multiplications * self.multiplication_ps as f64 * 1e-9

@@ -1,4 +1,4 @@
-//! Reads the numbers of a text one after another, each with its line.
+//! Reads the numbers of a text one after another. Errors name the line.
 use crate::{
     Result,
     io::source::Source,
@@ -10,9 +10,9 @@ use std::{io::Read, ops::Range, path::Path};
 pub(super) struct Numbers<'r> {
     source: Source<'r>,
     line: Vec<u8>,
-    /// Bytes of the current line that were read.
+    /// Number of bytes of the current line that were read.
     at: usize,
-    /// Whether the current line was only peeked at and comes again as the next one.
+    /// Whether the current line was only peeked at. It is then also the next line.
     held: bool,
 }
 
@@ -31,23 +31,23 @@ impl<'r> Numbers<'r> {
         Self { source, line: Vec::new(), at: 0, held: false }
     }
 
-    /// Number of the current line.
+    /// Returns the number of the current line.
     pub fn line(&self) -> u64 {
         self.source.lines()
     }
 
-    /// An error on the current line.
+    /// Makes an error on the current line.
     pub fn refuse<T>(&self, reason: impl Into<String>) -> Result<T> {
         self.refuse_on(self.line(), reason)
     }
 
-    /// An error on an earlier line.
+    /// Makes an error on an earlier line.
     pub fn refuse_on<T>(&self, line: u64, reason: impl Into<String>) -> Result<T> {
         Err(self.source.refuse(line, reason))
     }
 
-    /// The first word of the text outside of comments (`#`); empty if there is none. Only the
-    /// comments before it are taken from the text.
+    /// Returns the first word of the text outside of comments (`#`), which is empty if there is
+    /// none. Only the comments before the word are consumed.
     pub fn first_word(&mut self) -> Result<Vec<u8>> {
         while self.next_line()? {
             let word = self.word_here().map_or(&[][..], |word| &self.line[word]).to_owned();
@@ -59,7 +59,7 @@ impl<'r> Numbers<'r> {
         Ok(Vec::new())
     }
 
-    /// Goes to the next line that has words; `false` at the end of the text.
+    /// Goes to the next line that has words. Returns `false` at the end of the text.
     pub fn next_line(&mut self) -> Result<bool> {
         if std::mem::take(&mut self.held) {
             return Ok(true);
@@ -79,7 +79,7 @@ impl<'r> Numbers<'r> {
         Ok(false)
     }
 
-    /// The next word of the current line.
+    /// Returns the range of the next word of the current line.
     fn word_here(&mut self) -> Option<Range<usize>> {
         self.held = false;
         let start = self.at + self.line[self.at..].iter().position(|&byte| !is_blank(byte))?;
@@ -88,7 +88,7 @@ impl<'r> Numbers<'r> {
         Some(start..self.at)
     }
 
-    /// The next word of the current line. `what` describes it in an error.
+    /// Returns the next word of the current line. `what` describes it in an error.
     pub fn word(&mut self, what: &str) -> Result<&[u8]> {
         match self.word_here() {
             Some(word) => Ok(&self.line[word]),
@@ -96,7 +96,7 @@ impl<'r> Numbers<'r> {
         }
     }
 
-    /// The next word, on this line or a later one.
+    /// Returns the range of the next word, on this line or a later one.
     fn word_anywhere(&mut self, what: &str) -> Result<Range<usize>> {
         loop {
             if let Some(word) = self.word_here() {
@@ -146,7 +146,7 @@ impl<'r> Numbers<'r> {
         }
     }
 
-    /// A whole number from 0, on this line.
+    /// Reads a nonnegative integer from this line.
     pub fn count(&mut self, what: &str) -> Result<u64> {
         match self.word_here() {
             Some(word) => self.as_count(word, what),
@@ -154,7 +154,7 @@ impl<'r> Numbers<'r> {
         }
     }
 
-    /// A finite number, on this line.
+    /// Reads a finite number from this line.
     pub fn real(&mut self, what: &str) -> Result<f64> {
         match self.word_here() {
             Some(word) => self.as_real(word, what),
@@ -162,7 +162,7 @@ impl<'r> Numbers<'r> {
         }
     }
 
-    /// `N` finite numbers, on this line.
+    /// Reads `N` finite numbers from this line.
     pub fn reals<const N: usize>(&mut self, what: &str) -> Result<[f64; N]> {
         let mut values = [0.0; N];
         for value in &mut values {
@@ -171,13 +171,13 @@ impl<'r> Numbers<'r> {
         Ok(values)
     }
 
-    /// A whole number from 0, on this line or a later one.
+    /// Reads a nonnegative integer from this line or a later one.
     pub fn count_anywhere(&mut self, what: &str) -> Result<u64> {
         let word = self.word_anywhere(what)?;
         self.as_count(word, what)
     }
 
-    /// `N` finite numbers, on this line or later ones.
+    /// Reads `N` finite numbers from this line or later ones.
     pub fn reals_anywhere<const N: usize>(&mut self, what: &str) -> Result<[f64; N]> {
         let mut values = [0.0; N];
         for value in &mut values {

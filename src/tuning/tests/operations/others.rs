@@ -1,4 +1,4 @@
-//! Operations on dense matrices and graphs, of solvers, and others.
+//! Operations on dense matrices and graphs, operations of solvers, and others.
 use super::*;
 
 fn with_dense<M: Matrix<Element = f64>>(all: &mut Vec<Operation>, a: M, what: &str) {
