@@ -1,5 +1,5 @@
 // key_starts: the start of each key among sorted keys.
-// Host: src/primitives/radix_sort.rs
+// Host: src/primitives/key_starts.rs
 //
 // One work-item per key, and one more.
 //
