@@ -223,6 +223,7 @@ pub(crate) const STAGES: &[tuning::Stage] = &[
     tuning::Stage::of::<primitives::DropNumbers>(),
     tuning::Stage::of::<primitives::SortNumbers>(),
     tuning::Stage::of::<primitives::RadixNumbers>(),
+    tuning::Stage::of::<primitives::SegmentNumbers>(),
     tuning::Stage::of::<vector::LineNumbers>(),
     tuning::Stage::of::<apply::RowNumbers>(),
     tuning::Stage::of::<apply::DenseNumbers>(),

@@ -94,6 +94,7 @@ files! {
     "primitives/drop_entries.cl"
     "primitives/heads.cl"
     "primitives/key_starts.cl"
+    "primitives/pieces.cl"
     "primitives/radix_sort.cl"
     "primitives/radix_sort_serial.cl"
     "primitives/scan.cl"

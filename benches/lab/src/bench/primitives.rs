@@ -22,6 +22,9 @@ const SEGMENTS: [(&str, Length); 6] = [
     ("500000", |_| 500_000),
 ];
 
+/// One segment of everything.
+const WHOLE: (&str, Length) = ("all elements", |_| u32::MAX as usize);
+
 /// Products summed into one entry: mostly one, some, and long ones.
 const RUNS: [(&str, Length); 3] = [
     ("1 to 3", |i| 1 + random(i) as usize % 3),
@@ -76,7 +79,7 @@ pub fn segmented_scan(on: &Subject<'_>, elements: usize) -> Result<Vec<Record>> 
         let bytes = 16 * elements + 4 * ptr.len();
         Array::of_segments(text, f64::NAME, elements, bytes).record(on, same_bits(&sums, &want), runs)
     };
-    SEGMENTS.iter().map(scan).collect()
+    SEGMENTS.iter().chain([&WHOLE]).map(scan).collect()
 }
 
 /// Times sorts of segments of several lengths.
