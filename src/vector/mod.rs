@@ -10,7 +10,7 @@
 //! | [`columns`] | dot products and sums of the columns of dense matrices |
 //! | [`lines`], [`line_sums`] | a sum for each row or column: norms, and the products of `apply/` |
 mod arithmetic;
-mod columns;
+pub(crate) mod columns;
 mod diagonal;
 pub(crate) mod line_sums;
 pub(crate) mod lines;
