@@ -166,6 +166,7 @@ files! {
     "ptx.cl"
     "resident/fingerprint.cl"
     "resident/validate.cl"
+    "solver/gradients.cl"
     "solver/schur/base.cl"
     "solver/schur/damping.cl"
     "solver/schur/factor.cl"

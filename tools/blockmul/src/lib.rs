@@ -6,6 +6,7 @@ mod add;
 mod algebra;
 mod apply;
 pub mod bench;
+mod cg;
 mod choice;
 mod compare;
 mod components;
@@ -104,6 +105,7 @@ enum Command {
     Hessian(hessian::Args),
     Schur(schur::Args),
     Solve(solve::Args),
+    Cg(cg::Args),
     Bench(Box<bench::Args>),
     Tune(tune::Args),
     Devices(devices::Args),
@@ -136,6 +138,7 @@ pub fn main() -> ExitCode {
         Command::Hessian(args) => hessian::run(args),
         Command::Schur(args) => schur::run(args),
         Command::Solve(args) => solve::run(args),
+        Command::Cg(args) => cg::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Tune(args) => tune::run(args),
         Command::Devices(args) => devices::run(args),

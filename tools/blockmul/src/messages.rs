@@ -84,6 +84,8 @@ pub enum Unit {
     Columns,
     Runs,
     Kernels,
+    /// Steps of an iteration, of which most take fewer than the limit.
+    Steps,
     /// Milliseconds.
     Time,
 }
@@ -95,6 +97,7 @@ impl Unit {
             Self::Entries => "{msg} {wide_bar} {human_pos}/{human_len} entries [{elapsed}, {eta} left]",
             Self::Columns => "{msg} {wide_bar} {human_pos}/{human_len} columns [{elapsed}, {eta} left]",
             Self::Kernels => "{msg} {wide_bar} {pos}/{len} [{elapsed}]",
+            Self::Steps => "{spinner} {msg}, step {human_pos} [{elapsed}]",
             Self::Time => "{msg} {wide_bar} {percent} % [{elapsed}]",
             Self::Runs => "{msg} {wide_bar} {pos}/{len} runs [{elapsed}, {eta} left]",
         }
@@ -243,7 +246,8 @@ mod tests {
     #[test]
     fn every_template_parses() {
         spinner();
-        for unit in [Unit::Bytes, Unit::Entries, Unit::Columns, Unit::Runs, Unit::Kernels, Unit::Time] {
+        let all = [Unit::Bytes, Unit::Entries, Unit::Columns, Unit::Runs, Unit::Kernels, Unit::Steps, Unit::Time];
+        for unit in all {
             style(unit.template());
         }
     }

@@ -1,6 +1,7 @@
 //! Tests of the command as a user runs it: results, reports, messages, exit statuses.
 mod apply;
 mod bench;
+mod cg;
 #[path = "../../../../tests/library/outside.rs"]
 mod common;
 mod compare;

@@ -19,6 +19,7 @@ fn every_subcommand_explains_itself() {
         "transpose",
         "add",
         "generate",
+        "cg",
         "bench",
         "tune",
         "devices",
