@@ -130,7 +130,7 @@ fn model<T: Real>(a: &AnyMatrix, inverses: &[T], b: &[T], tolerance: f64, steps:
     let (mut x, mut r, mut p) = (vec![number::<T>(0.0); b.len()], b.to_vec(), preconditioned(b));
     let (mut rz, enough) = (dot(&r, &p)?, reference::dot(b, b)? * tolerance.powi(2));
     for step in 1..=steps {
-        let ap = reference::multiply_any_vector(Semiring::PlusTimes, Order::Ascending, false, a, &T::any(p.clone()))?;
+        let ap = reference::multiply_any_vector(Semiring::PlusTimes, Order::Ascending, a, &T::any(p.clone()))?;
         let ap = ap.get::<T>().unwrap();
         let alpha = rz / dot(&p, ap)?;
         (x, r) = (sum(alpha, &p, &x), sum(-alpha, ap, &r));

@@ -185,7 +185,7 @@ fn not_positive_definite(error: Error, a: &AnyMatrix) -> Failure {
 fn true_residuals(a: &AnyMatrix, x: &AnyDense, b: &AnyDense) -> blockmul::Result<Vec<f64>> {
     let [x, b] = [x, b].map(|dense| dense.cast(ElementType::F64));
     let (x, b) = (x.to_layout(Layout::ByColumns)?, b.to_layout(Layout::ByColumns)?);
-    let ax = reference::multiply_any_dense(Semiring::PlusTimes, Side::Left, false, &a.cast(ElementType::F64), &x)?;
+    let ax = reference::multiply_any_dense(Semiring::PlusTimes, Side::Left, &a.cast(ElementType::F64), &x)?;
     let shape = b.shape();
     let of = |col: usize| {
         let each = (0..shape.rows)
