@@ -183,17 +183,18 @@ impl Cutter {
 
     /// The waves from the words of `place_tiles`.
     fn waves(&self, found: &[u32], pieces: u32, tiles: u32) -> Vec<Wave> {
-        let ends = found.iter().skip(3).step_by(3).copied().chain([pieces]);
-        let firsts = (0..tiles).step_by(self.tuning.wave);
-        let wave = |((first_tile, of), end_piece): ((u32, &[u32]), u32)| Wave {
-            first_tile,
-            tiles: (tiles - first_tile).min(self.tuning.wave as u32),
-            first_piece: of[0],
-            end_piece,
-            first_carry: of[1],
-            carries: of[2] - of[1],
+        let wave = |(number, of): (usize, &[u32])| {
+            let first_tile = (number * self.tuning.wave) as u32;
+            Wave {
+                first_tile,
+                tiles: (tiles - first_tile).min(self.tuning.wave as u32),
+                first_piece: of[0],
+                end_piece: found.get(3 * number + 3).copied().unwrap_or(pieces),
+                first_carry: of[1],
+                carries: of[2] - of[1],
+            }
         };
-        firsts.zip(found.chunks(3)).zip(ends).map(wave).collect()
+        found.chunks(3).enumerate().map(wave).collect()
     }
 }
 
