@@ -126,8 +126,8 @@ impl Chain {
     }
 }
 
-/// Refuses matrices of groups whose inner groups differ. The sizes of cells that meet are compared
-/// where their product is planned.
+/// Refuses matrices of groups whose inner groups differ. The sizes of two cells that are multiplied
+/// are compared when their product is planned.
 fn check_inner(grouped: bool, a: FactorGrid<'_>, b: FactorGrid<'_>) -> Result<()> {
     let (cols, rows) = (a.cols(), b.rows());
     if grouped && cols != rows {

@@ -1,5 +1,6 @@
-//! The device memory that a band of an adaptive product needs. Bands are cut by it. The functions
-//! are pure. Their sums repeat the allocations, size classes included, as those of [`Limits`] do.
+//! The device memory that a band of an adaptive product needs. Bands are cut so that they fit it.
+//! The functions are pure. Their sums repeat the allocations, with the rounding of size classes,
+//! like those of [`Limits`].
 use super::profile::Profiler;
 use crate::{
     DeviceInfo,
@@ -70,8 +71,8 @@ impl EntriesOfC {
 }
 
 impl<'a> AdaptiveMemory<'a> {
-    /// Sorted keys have at most this part of the device's memory: 2.2 GB of an H200, the keys of
-    /// 400 to 500 million products.
+    /// Sorted keys take at most a 64th of the device's memory: 2.2 GB of an H200, enough for the
+    /// keys of 400 to 500 million products.
     const KEYS_PART: u64 = 64;
 
     pub fn new(
@@ -104,7 +105,8 @@ impl<'a> AdaptiveMemory<'a> {
             && self.is_within(&self.need(band, room, true, EntriesOfC::most(band)), free_bytes)
     }
 
-    /// Whether keys are few enough to be kept. If products meet, keys take more memory than C.
+    /// Whether keys are few enough to be kept. If several products are added to one entry of C,
+    /// keys take more memory than C.
     fn are_few(&self, key_bytes: u64) -> bool {
         key_bytes <= self.info.global_bytes / Self::KEYS_PART
     }
@@ -150,7 +152,7 @@ impl<'a> AdaptiveMemory<'a> {
         largest.0 = largest.0.max(tables);
         let tasks = if finds { largest.array(8 * self.most_tasks(band, entries.of_found)) } else { 0 };
         let scanned = scan(chunks + 1).max(if direct > 0 { scan(direct + 1) } else { 0 });
-        let while_counted = scanned.max(tables).max(pool_bytes(0)); // in the place of keys
+        let while_counted = scanned.max(tables).max(pool_bytes(0)); // instead of keys
         let again = if missing > 0 { record + extended + pool_bytes(4) } else { 0 };
 
         let c = largest.array(4 * entries.all) + largest.array(self.element_bytes * entries.all);

@@ -24,7 +24,7 @@ pub(in crate::product) struct FoundRows {
     /// For each window of each column, the place of its rows in `rows`.
     pub place: Buffer<u32>,
     pub rows: Buffer<u32>,
-    /// The number of `rows` that are taken.
+    /// The number of used elements of `rows`.
     top: Buffer<u32>,
 }
 
@@ -42,7 +42,7 @@ impl FoundRows {
         let room = self.rows.len();
         let mut rows = work.buffer(room + missing)?;
         work.copy(&self.rows, 0, &mut rows, 0, room)?;
-        // Rows after the last row that was placed are given up.
+        // Rows after the last row that was placed are discarded.
         Ok(Self { rows, top: work.upload(&[room as u32])?, place: self.place })
     }
 

@@ -56,8 +56,8 @@ impl TaskTeams {
         }
     }
 
-    /// The work-groups for `tasks` tasks that take `bytes` bytes each: the number of the size in
-    /// [`TaskTeams::SIZES`], the teams of a group, and the groups.
+    /// The work-groups for `tasks` tasks that take `bytes` bytes each: the index into
+    /// [`TaskTeams::SIZES`], the teams of a group, and the number of groups.
     fn grid(&self, tasks: usize, bytes: usize) -> (usize, usize, Grid) {
         let fits = |&at: &usize| self.teams.in_group(Self::SIZES[at]) * bytes <= self.local_bytes;
         let size = (0..Self::SIZES.len()).find(fits).unwrap_or(Self::SIZES.len() - 1);

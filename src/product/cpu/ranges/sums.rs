@@ -30,7 +30,7 @@ pub(in crate::product) trait RangeSums: Sized {
         c_col_ptr: &mut Buffer<u32>,
         places: &mut Self::Places,
     ) -> Result<()>;
-    /// Completes C. The entries of each range belong to the places `to`.
+    /// Completes C. `filled` says which entries of C each range has.
     fn collect(&self, work: &Work, filled: FilledRanges<'_, Self::Places>, c: ColumnsOfC<'_>) -> Result<()>;
 }
 
