@@ -69,7 +69,7 @@ impl Extent {
         (self.first >> TOP) as usize..=(self.last >> TOP) as usize
     }
 
-    /// Whether there are few rows far apart, so that visiting the bits between them would take
+    /// Whether the rows are few and far apart, so that visiting the bits between them would take
     /// longer than a sort.
     pub fn is_sparse(&self) -> bool {
         self.tops().count() > self.products
