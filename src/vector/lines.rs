@@ -78,7 +78,7 @@ kernel! {
     }
 }
 
-/// The side of the column-major blocks that the lines are: rows, columns, or both.
+/// The lines of column-major blocks: their columns, their rows, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Columns,
@@ -236,7 +236,7 @@ impl Index {
         }
     }
 
-    /// The side of the blocks that the lines are.
+    /// Whether the lines are rows or columns of the blocks.
     pub fn side(&self) -> Side {
         match self {
             Self::Columns(_) => Side::Columns,

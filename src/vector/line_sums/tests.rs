@@ -184,7 +184,7 @@ fn guessed_sums_have_the_bits_of_the_reference() -> Result<()> {
         let (long, most) = (lengths.len(), lengths.iter().copied().max().unwrap_or(0));
         for value in VALUES {
             let mut random = Random::new(1);
-            // Rows, and beside them columns of the same numbers.
+            // Rows, and columns with the same numbers.
             let mut entries = Vec::new();
             for (i, length) in lengths.iter().enumerate() {
                 for k in 0..*length {

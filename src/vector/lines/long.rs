@@ -22,7 +22,7 @@ pub(crate) struct LongLines {
 
 /// The pieces of long lines, if the host does not know their number.
 pub(crate) struct Uncounted {
-    /// The pieces. The buffer has room for as many as there can be.
+    /// The pieces. The buffer is large enough for all pieces that there can be.
     pub pieces: Buffer<Piece>,
     /// The number of pieces, followed by other counts.
     pub counts: Buffer<u32>,
