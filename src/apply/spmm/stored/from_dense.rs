@@ -76,7 +76,7 @@ kernel! {
 }
 
 /// Places that an item counts if its work-group takes a chunk: `ROUNDS` of the kernels. It does not
-/// depend on the device: four counts of 16 bits fill a word of 64.
+/// depend on the device: four counts of 16 bits fill a word of 64 bits.
 const ROUNDS: usize = 4;
 
 /// The arrays of groups on the device.

@@ -1,4 +1,4 @@
-//! The choice how a product reads the entries of groups.
+//! The choice of how a product reads the entries of groups.
 use super::{compressed::CountedGroups, groups::Groups};
 use crate::{
     Result,
