@@ -75,7 +75,7 @@ impl Extent {
         self.tops().count() > self.products
     }
 
-    /// Whether there are so many rows that every word of bits may be visited.
+    /// Whether rows are so dense that every word of bits may be visited.
     fn is_dense(&self) -> bool {
         self.words().count() <= self.products
     }

@@ -67,8 +67,8 @@ impl<N: Arithmetic> Shifted<N> {
         is_shifted
     }
 
-    /// Whether it pays to keep the places of the last column, which is shifted. The length of the
-    /// stretch before is taken as an estimate.
+    /// Whether keeping the places of the last column, which is shifted, saves time. The length of
+    /// the stretch before is taken as an estimate.
     pub fn pays(&self) -> bool {
         self.stretch.max(self.stretch_before) >= LONG
     }

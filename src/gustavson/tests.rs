@@ -238,7 +238,7 @@ fn columns_whose_rows_go_on_as_those_before_have_the_bits_of_the_model() {
             check(&factors(a), &b, Semiring::MinPlus, "min-plus");
         }
     }
-    // There are so many products that threads share them.
+    // The number of products is large enough for several threads.
     let grid = |without| diagonals(1600, 1600, &[-40, -1, 0, 1, 40], without);
     check(&grid(whole), &grid((300, 40)), Semiring::PlusTimes, "both of a grid");
 }

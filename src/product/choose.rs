@@ -168,8 +168,8 @@ pub(super) fn share_out(sums: &ClassesSums, prices: &Prices, esc: bool) -> Optio
     (!by_esc).then_some(shares)
 }
 
-/// Whether ESC is predicted to take less time for the columns of [`Class::Long`], beside the bins
-/// of the others.
+/// Whether ESC is predicted to take less time for the columns of [`Class::Long`], while the other
+/// columns are in bins.
 pub(super) fn leaves_long(sums: &ClassesSums, prices: &Prices) -> bool {
     sums[Class::Long as usize].columns > 0 && divided(&without_long(*sums), prices).1 < divided(sums, prices).1
 }

@@ -249,7 +249,7 @@ impl LineSums {
         self.kernel.launch(work, Grid::groups(lines.tasks.len() + lines.pieces * (splits - 1), *group_size), args)
     }
 
-    /// Bytes of device memory held beside the pattern, in size classes.
+    /// Bytes of device memory held in addition to the pattern, rounded up to size classes.
     pub fn bytes(&self) -> u64 {
         self.lines.bytes() + self.arrived.bytes()
     }

@@ -297,7 +297,7 @@ impl Shares {
         self.tile_line.len() - 1
     }
 
-    /// Bytes of device memory, in size classes.
+    /// Bytes of device memory, rounded up to size classes.
     pub fn bytes(&self) -> u64 {
         self.tile_line.bytes() + self.pieces.bytes() + self.cuts.bytes()
     }
@@ -375,7 +375,7 @@ impl Lines {
         self.index.pattern().ncols
     }
 
-    /// Bytes of device memory held beside the pattern, in size classes.
+    /// Bytes of device memory held in addition to the pattern, rounded up to size classes.
     pub fn bytes(&self) -> u64 {
         let index = match &self.index {
             Index::Columns(_) => 0,

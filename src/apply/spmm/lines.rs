@@ -330,7 +330,7 @@ impl LineSums {
         Ok(())
     }
 
-    /// Bytes of device memory held beside the index.
+    /// Bytes of device memory held in addition to the index.
     pub fn bytes(&self) -> u64 {
         self.tiles.line.bytes() + self.pieces.bytes() + self.cuts.bytes() + self.parts.bytes()
     }

@@ -26,7 +26,7 @@ pub(crate) struct Limits<'a> {
 /// Bytes of each product and of each entry of C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryMemory {
-    /// Bytes of a product's payload beside its row: a value, or a pair of operands.
+    /// Bytes of a product's payload, without its row: a value, or a pair of operands.
     pub payload_bytes: u64,
     /// Bytes from one entry of C to the next.
     pub entry_bytes: u64,

@@ -53,7 +53,7 @@ numbers! {
         adaptive_few_columns: All(1, 1 << 30),
         /// Number of queues on which kernels of different classes may overlap.
         adaptive_lanes: All(1, 15),
-        /// Least microseconds of the analysis of an adaptive product's columns.
+        /// Microseconds that the analysis of an adaptive product's columns takes at least.
         adaptive_analysis_us: All(1, 1 << 30),
         /// Picoseconds of the analysis for each column.
         adaptive_column_ps: All(1, 1 << 30),

@@ -97,7 +97,8 @@ pub(super) struct SortedChunks {
     /// The kernels that cut chunks, by ascending entries of the longest column of B. The last
     /// kernel cuts all columns that are cut.
     cut: Vec<(ChunkTuning, Kernel<CutChunks<'static>>)>,
-    /// The kernels that sort chunks, by ascending room. The last kernel sorts whole chunks.
+    /// The kernels that sort chunks, by ascending size of the chunks. The last kernel sorts whole
+    /// chunks.
     sort: Vec<(ChunkTuning, Sort)>,
     chunks: ChunkTuning,
     merge: SortTuning,
@@ -189,9 +190,9 @@ impl SortedChunks {
         Ok(())
     }
 
-    /// The kernels that sort all chunks, by ascending room. The last is the smallest with room for
-    /// the longest chunk. If chunks are less than three quarters full, kernels for a third and for
-    /// two thirds of a chunk come before it.
+    /// The kernels that sort all chunks, by ascending size of the chunks. The last is the smallest
+    /// that can hold the longest chunk. If chunks are less than three quarters full, kernels for a
+    /// third and for two thirds of a chunk come before it.
     fn kernels(&self, sizes: &Sizes, by_rows: bool) -> impl Iterator<Item = &(ChunkTuning, Sort)> {
         let of = |room: u64| self.sort.iter().position(|(of, _)| of.room() as u64 >= room);
         let chunk = self.chunks.room() as u64;

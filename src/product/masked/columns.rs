@@ -73,8 +73,8 @@ pub(super) struct ColumnTuning {
     /// entry of A, which probes need.
     pub probe: usize,
     pub transpose: usize,
-    /// Number of products for each product that falls on the mask. If a column has fewer, all its
-    /// products are added.
+    /// If a column has fewer than this many products for each product that falls on the mask, all
+    /// its products are added.
     pub hit_products: usize,
 }
 
@@ -111,7 +111,8 @@ impl ColumnTuning {
         probes.saturating_mul(self.probe as u64).saturating_add((a.nnz() * self.transpose) as u64)
     }
 
-    /// The arguments of kernels whose work-groups take the ranges, with room for `places` rows.
+    /// The arguments of kernels whose work-groups take the ranges. Their arrays have `places`
+    /// places for rows.
     pub fn shares<'x>(&self, steps: &Steps, places: usize, mask: &PatternArrays) -> InShares<'x> {
         let ranges = self.ranges as u32;
         let share = steps.all / self.ranges as u64;

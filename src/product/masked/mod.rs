@@ -116,7 +116,7 @@ pub(super) struct MaskedPlaces<'a> {
 
 /// Places whose hits are counted.
 pub(super) struct CountedHits {
-    /// Number of hits before each work-item.
+    /// Number of hits before those of each work-item.
     hits: Buffer<u32>,
     record: Buffer<u32>,
 }

@@ -84,8 +84,8 @@ impl ColumnGroups {
     }
 }
 
-/// Most local memory of a work-group of one team, if kernels keep `bytes` bytes of each product
-/// besides its key.
+/// Most bytes of local memory of a work-group of one team, if kernels keep `bytes` bytes of each
+/// product in addition to its key.
 pub(super) fn local_bytes(most: u32, bytes: usize) -> u64 {
     let (places, items) = (u64::from(most), team_size(most) as u64);
     let lanes = (most / held(most)) as u64;

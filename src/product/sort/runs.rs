@@ -42,7 +42,7 @@ kernel! {
     }
 }
 
-/// The kernels, one of each for each class of columns.
+/// The kernels. There is one of each kind for each class of columns.
 pub(in crate::product) struct SortedRuns {
     count: Vec<Kernel<CountRuns<'static>>>,
     place: Vec<Kernel<PlaceRuns<'static>>>,

@@ -37,7 +37,7 @@ pub(in crate::product) struct AdaptiveTuning {
     pub big_products: u32,
     /// Whether the rows of columns that no other method takes are found by hashes.
     pub hash: bool,
-    /// Words of the tables of local memory for hashed columns.
+    /// Number of words of the tables in local memory for hashed columns, for each class.
     pub hash_words: [usize; 3],
     /// If the range of rows of a column has more words of 32 rows than this, and the column has at
     /// most [`AdaptiveTuning::far_products`] products, it is sorted although bitmaps would find its

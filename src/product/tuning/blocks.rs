@@ -56,7 +56,7 @@ pub(crate) struct StagedNumbers {
 pub(crate) struct ScalarNumbers {
     /// Operand pairs that a work-item loads at once.
     pub ahead: usize,
-    /// Products plus runs of a work-group. At most [`BlockTuning::long_run`].
+    /// Number of products plus number of runs of a work-group. At most [`BlockTuning::long_run`].
     pub stretch: usize,
 }
 

@@ -81,7 +81,7 @@ const ROUNDS: usize = 4;
 
 /// The arrays of groups on the device.
 struct Entries {
-    /// Entries before each group, and of all.
+    /// Number of entries before each group; the last element is the number of all entries.
     group_ptr: Buffer<u32>,
     other: Buffer<u32>,
     line: Buffer<u8>,

@@ -99,7 +99,7 @@ impl Way {
         }
     }
 
-    /// Bytes of device memory held beside the groups.
+    /// Bytes of device memory held in addition to the groups.
     pub fn bytes(&self) -> u64 {
         match self {
             Self::Lines(spmm) => spmm.bytes(),

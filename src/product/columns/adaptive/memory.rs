@@ -54,7 +54,7 @@ impl EntriesOfC {
         Self { all, of_found, found: band.most_found(), by_esc }
     }
 
-    /// Upper bounds for a band, if only `room` rows are found.
+    /// Upper bounds for a band in which at most `room` rows are found.
     pub fn expected(band: &ClassSizes, room: u64) -> Self {
         let most = Self::most(band);
         let of_found = u128::from(room) * u128::from(most.of_found) / u128::from(most.found.max(1));
@@ -121,8 +121,8 @@ impl<'a> AdaptiveMemory<'a> {
         4 * pool_bytes(4 * columns) + pool_bytes(4 * Profiler::record_words() as u64) + list
     }
 
-    /// Memory that a band needs, with room for `room` rows at first. Sorted keys count if they are
-    /// kept. The columns of ESC have upper bounds of their sizes.
+    /// Memory that a band needs, if memory for `room` rows is allocated at first. Sorted keys count
+    /// if they are kept. The columns of ESC have upper bounds of their sizes.
     pub fn need(&self, band: &ClassSizes, room: u64, keeps_keys: bool, entries: EntriesOfC) -> Need {
         let mut largest = Largest(0);
         let columns = band.cols() as u64;
@@ -226,9 +226,9 @@ impl<'a> AdaptiveMemory<'a> {
         windows.min(entries) + entries / least as u64
     }
 
-    /// Memory of a product whose columns are all sorted, by their kernels alone. C has `columns`
-    /// columns with at most `entries` entries. If `keeping` is a class, the sorted keys of that
-    /// class are kept.
+    /// Memory of a product whose columns are all sorted. Only the kernels of sorted columns run. C
+    /// has `columns` columns with at most `entries` entries. If `keeping` is a class, the sorted
+    /// keys of that class are kept.
     pub fn need_sorted(&self, columns: u64, entries: u64, keeping: Option<Class>) -> Need {
         let mut largest = Largest(0);
         let keys = keeping.map_or(0, |class| self.keys_of(class, columns, &mut largest));

@@ -46,7 +46,7 @@ pub(in crate::product) fn most_rows(words: usize) -> usize {
     words / 5 * 4
 }
 
-/// Tables in global memory, for columns of C with more rows than local memory has room for.
+/// Tables in global memory, for columns of C with more rows than a table in local memory holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct GlobalTables {
     /// Most rows of a column; 0 if no column needs a table.

@@ -35,7 +35,7 @@ kernel! {
     pub(in crate::product) struct SumSlots = "sum_slots" in "ptx.cl", "team.cl", "product/terms/target.cl", "product/columns/tasks/slots.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/sums.cl" with TaskArguments
 }
 
-/// The work-groups that sum up tasks. There are as many teams as local memory has room for.
+/// The work-groups that sum up tasks. They have as many teams as fit local memory.
 struct TaskTeams {
     teams: Teams,
     local_bytes: usize,
@@ -106,7 +106,8 @@ pub(in crate::product) struct TaskSums<K> {
 pub(in crate::product) type SlotSums = TaskSums<SumSlots>;
 
 impl<K: for<'a> Arguments<Passed<'a> = TaskArguments<'a>>> TaskSums<K> {
-    /// The kernels of these kinds, each with a function that defines its options.
+    /// Makes the kernels of these kinds of tasks. Each kind has a function that defines its
+    /// options.
     pub fn new<D: Fn(Options) -> Options>(
         device: &Device,
         teams: Teams,

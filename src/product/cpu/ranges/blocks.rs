@@ -85,7 +85,7 @@ pub(in crate::product) struct ColumnRuns {
     next: Buffer<u32>,
     /// The products of one column, run by run. There is memory for the longest column.
     pair: Buffer<OperandPair>,
-    /// Products for which a group has room.
+    /// Number of products for which a group has memory.
     room: usize,
 }
 

@@ -188,7 +188,7 @@ impl<'a> RangeMemory<'a> {
         bitmap_words(self.rows).iter().map(|&words| largest.array(8 * (groups * words) as u64)).sum()
     }
 
-    /// Bytes of ranges, bitmaps, rooms, and the numbers of entries.
+    /// Bytes of ranges, bitmaps, other arrays of groups, and the numbers of entries.
     fn working(&self, groups: Groups, largest: &mut Largest) -> u64 {
         let rooms = self.rooms(groups.cut, groups.longest as u64);
         let rooms: u64 = rooms.into_iter().map(|each| largest.array(groups.summing as u64 * each)).sum();

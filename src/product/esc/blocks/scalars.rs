@@ -47,7 +47,7 @@ pub(super) struct ScalarSums {
 }
 
 impl ScalarSums {
-    /// `options` are those of all kernels of block sums.
+    /// `options` are the options that all kernels of block sums have.
     pub fn new(
         device: &Device,
         options: &Options,
