@@ -244,7 +244,7 @@ impl RadixSort {
             }
             let args = DealDigits {
                 key_in,
-                // Any buffer may stand here if it is not read.
+                // Any buffer may be passed here if it is not read.
                 order_in: order_in.unwrap_or(key_in),
                 column_in,
                 col_ptr: col_ptr.unwrap_or(key_in),
