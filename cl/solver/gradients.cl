@@ -3,7 +3,8 @@
 // Host: src/solver/gradients/steps.rs
 //
 //   curvatures      for each piece of PIECE rows the sums of p * ap
-//   residuals       alpha, r -= alpha * ap, for each piece the sums of r * r, and of r * z if SIDE is 1
+//   residuals       alpha, r -= alpha * ap, for each piece the sums of r * r, and of r * z if SIDE
+//                   is 1
 //   preconditioned  for each piece the sums of r * z, if SIDE is above 1
 //   directions      x += alpha * p, beta, p = z + beta * p, and the state after the step
 //

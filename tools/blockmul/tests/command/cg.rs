@@ -48,7 +48,7 @@ fn one_and_several_right_hand_sides_are_solved() {
     assert!(desk.ok(&line("a.mtx -q -o -")).stdout.starts_with("%%MatrixMarket matrix array real general\n4 1\n"));
     for b in ["b.mtx", "two.mtx"] {
         assert_eq!(desk.ok(&line(&format!("a.mtx {b} -q -o x.npy"))).stdout, "");
-        desk.ok(&format!("apply --device reference a.mtx x.npy -o b2.mtx"));
+        desk.ok("apply --device reference a.mtx x.npy -o b2.mtx");
         assert!((solution(&desk, "b2.mtx") - solution(&desk, b)).norm() < 1e-8, "{b}");
     }
 }
