@@ -12,7 +12,8 @@ use blockmul_cli::program;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Studies of blockmul: papers again, the regret of its choices, and the times of its parts.
+/// Studies of blockmul: measurements of papers, the regret of its choices, and the times of its
+/// parts.
 #[derive(Parser)]
 #[command(name = "lab", version, styles = STYLES, after_help = "\
 Examples:
