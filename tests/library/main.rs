@@ -1,5 +1,5 @@
-//! Tests of the library as an application uses it, in one program. Each file is a module; `cargo
-//! test --test library NAME::` runs one of them.
+//! Tests of the library as an application uses it, in one program. Each file is a module, which
+//! `cargo test --test library NAME::` runs.
 mod any;
 mod common;
 mod foreign;

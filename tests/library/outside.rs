@@ -19,7 +19,8 @@ pub fn data(path: &str) -> Option<PathBuf> {
 }
 
 /// Returns a Python that can import `modules` of a package: the one that `BLOCKMUL_PYTHON` names,
-/// otherwise any that is found. If there is none, the tests print a line and pass, unless CI is set.
+/// otherwise any that is found. If there is none, the tests print a line and pass, unless CI is
+/// set.
 pub fn python(package: &str, modules: &str) -> Option<String> {
     let found = importing(modules);
     if found.is_none() {

@@ -1,6 +1,6 @@
-//! Shortest paths, compared with Dijkstra's algorithm with a heap, which is in this file. The graphs
-//! are real ones from the folder that `BLOCKMUL_DATA` names, graphs with edges of length 0, and
-//! graphs of several components.
+//! Shortest paths, compared with Dijkstra's algorithm with a heap, which is in this file. The
+//! graphs are real ones from the folder that `BLOCKMUL_DATA` names, graphs with edges of length 0,
+//! and graphs of several components.
 use crate::common::{FAMILIES, device, scalars};
 use crate::real_data::matrix;
 use blockmul::{

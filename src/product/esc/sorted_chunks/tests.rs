@@ -97,8 +97,8 @@ fn cut_inside_rows() -> Result<Case> {
 
 #[test]
 fn rows_longer_than_a_chunk_are_cut() -> Result<()> {
-    // The products are all in one row; or in one row between rows below and above; or in the last
-    // row.
+    // Up to 250 products are all in one row; in one row between rows below and above; or in the
+    // last row.
     let in_row = |row: u32| move |_: usize| vec![row];
     let between = |k: usize| if k.is_multiple_of(10) { vec![1, 5, 8] } else { vec![5] };
     agree(vec![

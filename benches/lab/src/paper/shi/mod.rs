@@ -173,7 +173,8 @@ impl Subject {
         2.0 * self.entries as f64 * self.columns as f64 / (a + self.dense_bytes())
     }
 
-    /// Operations for each byte, and GFLOP/s, of the product in which A is stored as a dense matrix.
+    /// Operations for each byte, and GFLOP/s, of the product in which A is stored as a dense
+    /// matrix.
     fn gemm_point(&self) -> Option<[f64; 2]> {
         let elements = self.rows as f64 * self.inner as f64;
         let flops = 2.0 * elements * self.columns as f64;

@@ -42,8 +42,8 @@ impl Entrant {
         self.runs_ms.len() == 1 || self.spread.is_some_and(|spread| spread > 1.0)
     }
 
-    /// The methods that computed the product, by descending shares of the products: `sort 80 %,
-    /// hub`.
+    /// The methods that computed the product, by descending shares of the products, for example
+    /// `sort 80 %, hub`.
     pub fn shares(&self) -> String {
         let mut shares: Vec<(Method, u64)> = Vec::new();
         for bin in &self.bins {
