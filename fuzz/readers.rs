@@ -35,7 +35,7 @@ const UNPROVEN: u64 = 1 << 10;
 /// A matrix is also written in its blocks if it has at most this many elements. One entry of a file
 /// may fill a block of a thousand elements.
 const MOST_IN_BLOCKS: usize = 1 << 12;
-/// Length of a line that exceeds the block of text in which a reader takes a file, but is allowed.
+/// Length of a line that is allowed, but longer than the text that a reader loads at once.
 const LONG_LINE: usize = 520 << 10;
 
 static ONE_THREAD: LazyLock<ThreadPool> = LazyLock::new(|| pool(1));

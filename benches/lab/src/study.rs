@@ -23,8 +23,8 @@ pub struct StudyArgs {
     /// [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
-    /// Most products of a matrix that is generated, or for formats of A·x most elements [default: 1
-    /// million on CPUs; on other devices 100 million, 10 million elements].
+    /// Maximum number of products of a generated matrix, or of elements for formats of A·x
+    /// [default: 1 million on CPUs; on other devices 100 million, 10 million elements].
     #[arg(long, value_name = "N", value_parser = products)]
     max_products: Option<NonZero<u64>>,
     #[command(flatten)]
@@ -72,12 +72,12 @@ impl Lab {
         self.messages.say(&format!("device: {} ({})", info.name, info.platform));
     }
 
-    /// Most products of a generated matrix.
+    /// Maximum number of products of entries, for a generated matrix.
     pub fn most(&self) -> u64 {
         self.most_or([1_000_000, 100_000_000])
     }
 
-    /// Most elements of a generated matrix that is multiplied with vectors.
+    /// Maximum number of elements of a generated matrix that is multiplied by vectors.
     pub fn most_elements(&self) -> u64 {
         self.most_or([1_000_000, 10_000_000])
     }
@@ -160,7 +160,7 @@ pub fn end(wrong: usize, failed: Option<u8>) -> std::result::Result<(), Failure>
     }
 }
 
-/// Milliseconds below which a run takes longer if another product came before it.
+/// Runs that take fewer milliseconds than this take longer if another product came before them.
 const SHORT_MS: f64 = 50.0;
 /// A turn repeats a product for at least this many milliseconds, but at most `MOST_RUNS` times. The
 /// time of a single run of 0.1 ms may be 50 % too long, because a thread sleeps. Some machines stay

@@ -11,7 +11,7 @@ use crate::{
 };
 use opencl3::event::set_user_event_status;
 
-/// Enqueues a fake command that is pending until its event is set to an end.
+/// Enqueues a fake command that is pending until the test sets its event to success or an error.
 fn taken(device: &Device) -> SharedEvent {
     let context = device.inner.context.get();
     let taken = device.inner.queue.enqueue("clEnqueueNDRangeKernel", &mut |_, _| fake(context));

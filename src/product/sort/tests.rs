@@ -286,9 +286,9 @@ fn devices_sort_what_their_work_groups_have_room_for() {
     assert_eq!([48 << 10, 32 << 10, 16 << 10].map(of_local), [[3584, 2048], [2048, 1280], [1024, 640]]);
 }
 
-/// The highest row that a key can hold, the next row, and the highest row of all. If a column has
-/// as many products as its class can sort, the last place belongs to the last row. The classes are
-/// those of powers of two, whose places use every bit, and three between them.
+/// Tests columns whose last row is the highest that a key can hold, the next one, or the highest of
+/// all. Some columns have as many products as their class can sort. The classes are the powers of
+/// two, whose places use all bits of a key, and three other classes.
 #[test]
 fn keys_have_room_for_the_last_row() -> Result<()> {
     for most in SORTED_PRODUCTS

@@ -6,8 +6,8 @@ use super::{
 };
 use std::collections::BTreeSet;
 
-/// Rooms with modules that do name each other. In `matrix` each format is made from the others. In
-/// `tuning` the tables are constants of the type whose functions read them.
+/// Rooms whose modules may name each other. In `matrix` each format is converted from the others.
+/// In `tuning` the tables are constants of the type whose functions read them.
 const IN_CIRCLES: [&str; 2] = ["matrix", "tuning"];
 
 /// The folder of the command's sources.

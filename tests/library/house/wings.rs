@@ -94,7 +94,7 @@ pub(super) fn file(path: &str, code: &str) -> File {
     File { path: path.into(), code: code.to_owned() }
 }
 
-/// The wings of a product.
+/// Wings that must exist, so that the tests check something.
 const WINGS: [&str; 8] = ["bands", "columns", "cpu", "esc", "estimate", "masked", "plan", "terms"];
 
 #[test]

@@ -92,7 +92,7 @@ pub fn covering(random: &mut Random) -> Vec<Row> {
     }
     let mut rows = Vec::new();
     while let Some(&((i, x), (k, y))) = wanted.first() {
-        // The best of several random rows with the first missing pair is taken.
+        // Of several random rows with the first missing pair, the best is taken.
         let candidate = |_| {
             let mut row: Row = std::array::from_fn(|option| random.below(OPTIONS[option].1));
             (row[i], row[k]) = (x, y);

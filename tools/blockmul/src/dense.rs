@@ -39,7 +39,7 @@ pub struct Request<'a> {
     /// one.
     pub sharing: Option<DenseMethod>,
     pub run: &'a RunArgs,
-    /// Most bytes of device memory held at once.
+    /// Maximum number of bytes of device memory that are held at once.
     pub memory_limit: Option<u64>,
     pub explain: bool,
     pub quiet: bool,

@@ -78,7 +78,7 @@ pub fn read_graph(path: &Path, reading: &Reading, messages: &Messages) -> Result
     Ok(file)
 }
 
-/// Reads the files of [`read`] and NumPy's arrays. Zeros of an array become places without an
+/// Reads a file as [`read`] does, or a NumPy array. Zeros of an array become places without an
 /// entry. Returns the matrix, and the blocks that the file declares.
 pub fn read_any(
     path: &Path,

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// An axis of at most this many decades has ticks at 2 and 5 too.
 const FEW_DECADES: f64 = 3.0;
-/// Most powers of ten that have ticks.
+/// Maximum number of powers of ten that have ticks.
 const MOST_DECADES: usize = 10;
 
 /// The numbers along one side of a chart. One type has both linear and logarithmic axes, because

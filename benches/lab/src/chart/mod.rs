@@ -60,7 +60,7 @@ const TICK: u32 = 4 * SCALE;
 /// Space for the numbers at the ticks and the axis' label: to the left of the chart, and below it.
 const LEFT: u32 = 70 * SCALE;
 const BELOW: u32 = 50 * SCALE;
-/// Most pixels below the axis for names that are turned by 90 degrees.
+/// Maximum number of pixels below the axis for names that are turned by 90 degrees.
 const TURNED: u32 = 230 * SCALE;
 /// Side of the coloured square of a series in the legend, and the distance between rows.
 const SWATCH: u32 = 13 * SCALE;

@@ -96,8 +96,8 @@ struct Setting<'a> {
     lab: &'a Lab,
     device: &'a Device,
     folder: &'a Path,
-    /// Most products of a generated matrix with itself, and of a product of two different matrices.
-    /// For products with vectors, most entries.
+    /// Maximum number of products of entries, if a matrix is generated and multiplied by itself or
+    /// by another one. For products with vectors, the maximum number of entries.
     most: u64,
     peers: Peers,
 }

@@ -171,7 +171,7 @@ pub const FAMILIES: [Family; 28] = [
     }),
 ];
 
-/// Most columns of a generated matrix, so that their offsets fit the host's memory.
+/// Maximum number of columns of a generated matrix, whose offsets must fit the host's memory.
 const MOST_COLUMNS: usize = 1 << 26;
 
 /// The family of this name. `None` if there is none, as for a file.

@@ -52,7 +52,7 @@ pub fn noisy(contests: &[Contest]) -> Option<String> {
     })
 }
 
-/// The regrets of methods.
+/// Returns the lines about the regrets of methods.
 pub fn summary(of: &Summary) -> String {
     let best: Vec<_> = of.best.iter().map(|(name, count)| format!("{name} {count}")).collect();
     let wrong = of.wrong.as_ref().map_or(String::new(), |(mean, worst, of)| {

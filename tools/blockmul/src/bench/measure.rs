@@ -12,7 +12,7 @@ pub use blockmul::reference::verify::{
 use blockmul::{Device, Planned, Result, Semiring, device::StageTime, extra::host::Progress, matrix::AnyView};
 use std::{cell::OnceCell, num::NonZero, time::Instant};
 
-/// Least number of rounds. With fewer rounds, a single one could determine the median.
+/// Minimum number of rounds. With fewer rounds, a single one could determine the median.
 const LEAST_ROUNDS: u32 = 3;
 
 /// Milliseconds of executions that are not timed: a GPU that was idle while the host verified a

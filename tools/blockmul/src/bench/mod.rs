@@ -130,7 +130,7 @@ pub struct Args {
     device: Vec<String>,
     /// Executions enqueued together in a round; the time of the round is divided by their number
     /// [default: 20 for operations on vectors, 10 for transposes and their like, 5 for dense, 1 for
-    /// products; always 1 for products from nothing, transpose-pattern and reading].
+    /// products; always 1 for products without a plan, transpose-pattern and reading].
     #[arg(long, value_name = "N", value_parser = some)]
     together: Option<NonZero<u32>>,
     #[command(flatten)]

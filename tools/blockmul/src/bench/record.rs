@@ -26,8 +26,8 @@ pub struct Record {
     pub element: &'static str,
     /// Entries (blocks) of the result.
     pub c_nnz: usize,
-    /// Bandwidth of a copy on the device, bytes read and written, in 10^9 a second. The host has
-    /// none.
+    /// Bandwidth of a copy on the device, in 10^9 bytes a second, which are read or written. `None`
+    /// for the host.
     pub copy_gb_s: Option<f64>,
     pub products: u64,
     /// For products 2 x products x block_rows x inner x block_cols.
@@ -57,7 +57,7 @@ pub struct Record {
     pub launches: u32,
     pub read_backs: u32,
     pub bands: usize,
-    /// Most products of an entry of C; null if the methods do not count them.
+    /// The largest number of products of an entry of C; null if the methods do not count them.
     pub longest_run: Option<u32>,
     pub peak_device_bytes: u64,
     /// For products without a plan, the columns of C that each method computed.

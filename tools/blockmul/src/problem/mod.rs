@@ -22,7 +22,7 @@ pub struct ProblemArgs {
     /// plain, packed (gzip, bzip2, xz, zstd) or in an archive (zip, tar).
     pub file: PathBuf,
     /// Format of a graph of EDGE2 or EDGE3, which iSAM and TORO share [default: by other keywords,
-    /// as VERTEX2; for EDGE2 alone, the one by which all matrices are regular].
+    /// such as VERTEX2; with EDGE2 alone, the format in which all matrices are regular].
     #[arg(long, value_enum)]
     edges: Option<EdgesName>,
     /// Weight of residuals: squared, huber:WIDTH or cauchy:WIDTH, in pixels or standard deviations.

@@ -26,7 +26,7 @@ const WIDTH: usize = 80;
 const BRAILLE_BITS: [u32; 8] = [0, 3, 1, 4, 2, 5, 6, 7];
 
 impl Dots {
-    /// Dots a side of a picture that is `width` characters wide, with its frame.
+    /// Number of dots on a side of a picture that is `width` characters wide, including its frame.
     pub fn size(self, width: usize) -> usize {
         width.saturating_sub(FRAME).max(1) * self.cols
     }

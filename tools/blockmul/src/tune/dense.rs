@@ -25,7 +25,8 @@ use std::time::Instant;
 /// Lines of a group, and entries that are staged at once: p and b of Shi, Wang and Chu (2020).
 const LINES: [usize; 6] = [1, 2, 4, 8, 16, 32];
 const STAGED: [usize; 6] = [32, 64, 128, 256, 512, 1024];
-/// Most lanes of a line, if neighbouring lines have many rows of D in common.
+/// Maximum numbers of lanes of a line that are timed, for neighbouring lines with many rows of D in
+/// common.
 const LANES: [usize; 3] = [8, 16, 32];
 /// Columns of the dense matrix, and of the wider matrix with which lanes are timed, because with
 /// few columns a slot has only one lane.

@@ -22,7 +22,7 @@ const LEAST_CHOICES: usize = 3;
 const LONG_MS: f64 = 200.0;
 /// The fraction of the time in which products are measured. The choice is measured in the rest.
 const MEASURING: f64 = 0.7;
-/// Most bytes of device memory for each product of entries of a measured product.
+/// Device memory that a measured product takes at most, in bytes for each product of entries.
 const PRODUCT_BYTES: u64 = 64;
 
 /// A product that was measured.

@@ -37,7 +37,7 @@ pub const FULL: Effort = Effort { per_call: Some(20), lost: 20, released: 20, la
 /// access.
 const CODES: [i32; 5] = [-5, -6, -4, -36, -9999];
 
-/// Most bad runs that are printed for each row of the table.
+/// Maximum number of bad runs that are printed for each row of the table.
 const SHOWN: usize = 12;
 
 /// Kinds of faults.

@@ -17,9 +17,9 @@ use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::bench::record::median;
 use std::{hint::black_box, time::Instant};
 
-/// Executions that are enqueued together, as many as in the paper, whose times are means of them.
-/// There are fewer if they would take longer than [`TURN_MS`]. An execution that takes longer than
-/// that alone is not repeated.
+/// Number of executions that are enqueued together, as in the paper. A time is their mean. There
+/// are fewer if they would take longer than [`TURN_MS`]. An execution that takes longer alone is
+/// not repeated.
 pub const TOGETHER: u32 = 30;
 const TURN_MS: f64 = 100.0;
 

@@ -13,7 +13,7 @@ use blockmul_cli::failure::Failure;
 use blockmul_cli::spy;
 use serde::Serialize;
 
-/// Most pixels of a side of a picture.
+/// Maximum number of pixels on a side of a picture.
 const PICTURE: usize = 400;
 
 /// One of the paper's nine matrices. `size` is the numbers of rows and of stored entries, explicit

@@ -20,7 +20,7 @@ use std::path::Path;
 const SEED: u64 = 1;
 /// Mean number of entries in a row.
 const PER_ROW: usize = 16;
-/// Most entries of a generated matrix. More entries would take longer and show nothing else.
+/// Maximum number of entries of a generated matrix. More would take longer and show nothing else.
 const MOST_ENTRIES: u64 = 1 << 24;
 
 /// The time of a computation, and that of the reference on the host.

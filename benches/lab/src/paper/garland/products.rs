@@ -18,7 +18,7 @@ use std::time::Instant;
 const FORMATS: [Format; 4] = [Format::Csr, Format::CsrAdaptive, Format::SegmentedScan, Format::Auto];
 /// Executions that are enqueued together, so that the time of a launch does not count.
 const TOGETHER: u32 = 10;
-/// Least number of rows. It bounds the density: at most a quarter of the elements are entries.
+/// Minimum number of rows, with which at most a quarter of the elements are entries.
 const LEAST_ROWS: usize = 4 * PER_ROW;
 
 /// Matrices with the same number of entries, distributed over the rows in different ways.

@@ -19,7 +19,7 @@ use blockmul_cli::failure::Failure;
 use blockmul_cli::spy;
 use serde::Serialize;
 
-/// Most matrices that have rows and pictures of their own.
+/// Maximum number of matrices that have rows and pictures of their own.
 const SHOWN: usize = 16;
 /// Largest width and height of their pictures, in pixels.
 const PICTURE: usize = 256;

@@ -15,7 +15,7 @@ const IN_BLOCKS: usize = 4;
 /// C may take the memory divided by this number. On a CPU the reference's C, the C that is compared
 /// with it, and the operand pairs are in the same memory.
 const PART_OF_C: u64 = 4;
-/// Least floating-point operations of a product that keeps the device busy.
+/// A product with at least this many floating-point operations keeps the device busy.
 const SATURATED: f64 = 1e6;
 /// The slope is computed only if the largest of these products is this many times the smallest.
 const SPREAD: f64 = 3.0;

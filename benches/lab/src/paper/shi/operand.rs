@@ -15,8 +15,8 @@ use blockmul_cli::bench::{
 };
 use std::borrow::Cow;
 
-/// Most elements of D, unless A is a random square: D has fewer columns than A if more would exceed
-/// this number. `benches/peers/dense.h` has the same number.
+/// Maximum number of elements of D, unless A is a random square. D has fewer columns than A if it
+/// would otherwise exceed this number. `benches/peers/dense.h` has the same number.
 const LARGEST_DENSE: usize = 1 << 26;
 /// The reference computes at most this many products of entries for one result, so it computes only
 /// some of the columns if the matrix is large.

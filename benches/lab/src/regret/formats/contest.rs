@@ -21,8 +21,8 @@ use serde::Serialize;
 /// conversion is included.
 pub const USES: [u64; 3] = [1, 10, 1000];
 
-/// Most executions that are enqueued together, after the first one, unless an option gives their
-/// number.
+/// Maximum number of executions that are enqueued together, after the first one, unless an option
+/// gives their number.
 const TOGETHER: u32 = 10;
 
 /// Executions that are enqueued together take about this many milliseconds, if `TOGETHER` does not

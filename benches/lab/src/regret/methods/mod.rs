@@ -1,5 +1,5 @@
-//! `lab regret` of methods of products. `contest` times the choice beside every method, each an
-//! `entrant`. `classes` does so for each class of columns, `cliffs` at the thresholds of the
+//! `lab regret` for the methods of products. `contest` times the choice and every method, each as
+//! an `entrant`. `classes` does so for each class of columns, `cliffs` at the thresholds of the
 //! choice. `sweeps` has the parameters that step across the thresholds. `validation` fits costs to
 //! some families and judges them on others.
 mod classes;

@@ -12,7 +12,7 @@ use blockmul_cli::failure::Failure;
 
 /// Number of steps to either side of a threshold.
 const STEPS: usize = 4;
-/// Most products of a point. They suffice for thresholds that concern columns.
+/// Maximum number of products of a point, which suffices for thresholds that concern columns.
 const MOST_PRODUCTS: u64 = 20_000_000;
 /// The most products of a matrix are divided by this number for a point of a sweep, because a sweep
 /// has many points.
@@ -139,7 +139,7 @@ pub fn named(sweeps: Vec<Sweep>, words: &[String]) -> std::result::Result<Vec<Sw
     Ok(sweeps.into_iter().filter(wanted).collect())
 }
 
-/// Rows of the columns near the threshold of a hub, in pieces.
+/// Columns near the threshold of a hub have this many pieces of rows.
 const HUB_PIECES: usize = 16;
 
 /// The fewest products of an entry of B in such columns that are not hubs.
@@ -281,7 +281,7 @@ fn columns([rows, of_a, of_b]: [usize; 3], products: usize) -> Result<Factors> {
     Ok((drawn([rows, inner], of_a)?, Some(drawn([inner, cols], of_b)?)))
 }
 
-/// Most columns of A. They are few, so that A is not large if its rows have a wide range.
+/// Maximum number of columns of A. It is small, so that A is not large if it has many rows.
 const INNER: usize = 4096;
 
 #[cfg(test)]
