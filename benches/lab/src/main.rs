@@ -1,4 +1,4 @@
-//! The program `lab` runs long studies. `regret` tests whether the choices of methods and of formats
+//! The program `lab` runs long studies. `regret` tests whether the choices of methods and formats
 //! are right; `paper` repeats the measurements of papers; `bench` times the parts of the library.
 mod bench;
 mod chart;
