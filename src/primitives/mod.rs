@@ -1,8 +1,8 @@
 //! Scans and reductions of vectors on a device by any associative operator, whole or in segments.
 //!
 //! A [`Scanner`] is an [`Operator`] compiled for a device. It scans vectors as a whole or within
-//! [`Segments`], which offsets, head flags or row indices describe, and reduces segments to their totals. These
-//! are the primitives to which M. Garland, *Sparse Matrix Computations on Manycore GPU's* (2008),
+//! [`Segments`], which offsets, head flags or row indices describe, and reduces segments to their
+//! totals. These are the primitives to which M. Garland, *Sparse Matrix Computations on Manycore GPU's* (2008),
 //! reduces sparse products and shortest paths; [`Scanner`] has the examples of its section 3.2.
 //!
 //! ```

@@ -4,8 +4,9 @@
 //! The order is that of products: from left to right, cut every [`RUN_PIECE`] elements. A work-item
 //! combines a piece; on a GPU it finds the piece in local memory. Segments of several pieces take
 //! further launches: the totals of all pieces, then for each piece the total of those before it,
-//! which one item combines for each segment, as the order demands. These go on in waves of tiles, so
-//! that nothing waits for that item, and the values of a wave are still cached when it is scanned.
+//! which one item combines for each segment, as the order demands. These launches run in waves of
+//! tiles, so that nothing waits for that item, and the values of a wave are still cached when it is
+//! scanned.
 //! [`Scan`](super::scan::Scan) is for whole numbers, whose sums do not depend on the order.
 //!
 //! [`RUN_PIECE`]: super::segmented_reduce::RUN_PIECE
@@ -181,7 +182,5 @@ impl<T: Element> std::fmt::Debug for Scanner<T> {
     }
 }
 
-#[cfg(test)]
-mod interleaved;
 #[cfg(test)]
 mod tests;

@@ -79,7 +79,7 @@ impl Prepared<'_> {
 /// The engine that computes a product by kernels, with its numbers.
 pub(super) enum EngineChoice {
     Ranges(RangeTuning),
-    Adaptive(Teams, AdaptiveTuning),
+    Adaptive(Teams, Box<AdaptiveTuning>),
     Esc,
 }
 
@@ -90,7 +90,7 @@ impl EngineChoice {
             return Self::Ranges(ranges);
         }
         match teams_for(info, method).filter(|_| tuning.payload == PayloadKind::Values) {
-            Some(teams) => Self::Adaptive(teams, AdaptiveTuning::new(info, method, costs, spec.row_bits)),
+            Some(teams) => Self::Adaptive(teams, Box::new(AdaptiveTuning::new(info, method, costs, spec.row_bits))),
             None => Self::Esc,
         }
     }

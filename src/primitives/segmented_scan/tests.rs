@@ -1,3 +1,5 @@
+mod interleaved;
+
 use super::*;
 use crate::{
     Semiring,

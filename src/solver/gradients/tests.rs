@@ -177,11 +177,11 @@ fn has_the_bits_of_the_model<T: Real>(n: usize, side: usize, cols: usize, tolera
     }
     let (x, solved) = solve(&b)?;
     let host = AnyMatrix::from(host);
-    for col in 0..cols {
+    for (col, &end) in solved.iter().enumerate() {
         let b = b.columns(col, 1).into_owned();
         let want = model(&host, &inverses, b.as_slice(), tolerance, steps)?;
         let (alone, of_one) = solve(&b)?;
-        for (x, end) in [(x.columns(col, 1).into_owned(), solved[col]), (alone, of_one[0])] {
+        for (x, end) in [(x.columns(col, 1).into_owned(), end), (alone, of_one[0])] {
             let what = format!("{n} of {}, blocks of {side}, column {col} of {cols}", T::NAME);
             assert_eq!((end.steps, end.converged), (want.1, want.2), "{what}");
             assert!(x.iter().zip(&want.0).all(|(x, want)| x == want), "{what}");

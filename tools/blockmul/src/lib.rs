@@ -113,10 +113,10 @@ enum Command {
     Man(manual::ManArgs),
 }
 
-/// Settings of PoCL, unless the user sets others. They prevent it from compiling a kernel again for
-/// each launch size, since the cache keeps kernels for all sizes. They also prevent vectorization
-/// across work-items, but most groups have only one. Kernels compile sooner; large products of
-/// blocks take about a tenth longer.
+/// Settings of PoCL, unless the user has set others. Because of them PoCL does not compile a kernel
+/// again for each launch size, and the cache keeps one kernel for all sizes. They also prevent
+/// vectorization across work-items, but most groups have only one. Kernels compile sooner; large
+/// products of blocks take about a tenth longer.
 const POCL: [(&str, &str); 2] = [("POCL_WORK_GROUP_SPECIALIZATION", "0"), ("POCL_WORK_GROUP_METHOD", "loops")];
 
 /// The command.
@@ -147,7 +147,7 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// A whole program: parses the command line, does what it asks for, and reports what failed.
+/// A whole program: parses the command line, calls `run`, and reports failures.
 pub fn program<C: Parser>(run: impl FnOnce(&C) -> Result<(), failure::Failure>) -> ExitCode {
     for (name, value) in POCL {
         if std::env::var_os(name).is_none() {
