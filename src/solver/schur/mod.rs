@@ -3,9 +3,9 @@
 //! This module is for solvers that repeat the reduction with the same patterns and new values.
 //!
 //! An execution factors V' = L·Lᵀ and solves for Z = W·L⁻ᵀ and y = L⁻¹·b_p. Then it computes
-//! S = U' - Z·Zᵀ in one of two [forms](Form), and last r = b_c - Z·y. The plan holds everything that
-//! depends on patterns, and the output holds every value. So back-substitution and products by S are
-//! methods of the plan that read an output.
+//! S = U' - Z·Zᵀ in one of two [forms](Form), and last r = b_c - Z·y. The plan holds everything
+//! that depends on patterns, and the output holds every value. So back-substitution and products
+//! by S are methods of the plan that read an output.
 mod base;
 mod cameras;
 mod core;
