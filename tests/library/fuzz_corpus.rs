@@ -8,7 +8,8 @@ use std::{path::Path, process::Command};
 /// The environment variable that is set in the process that reads the corpora.
 const ALONE: &str = "BLOCKMUL_TEST_ALONE";
 
-/// Reads all corpora in a separate process, so that the counted memory is that of one reader.
+/// Reads all corpora in a separate process: the checks count the memory of their process, in which
+/// no other test may run at the same time.
 #[test]
 fn what_fuzzing_kept_is_read_or_refused() {
     if std::env::var_os(ALONE).is_some() {

@@ -25,7 +25,8 @@
 // The rows of a column of A ascend, so its products that belong to a chunk are neighbours. The
 // products of a row are in the order of the entries of B. A chunk may begin between two of them.
 //
-// One team sorts a chunk in registers (cl/product/sort/keys.cl).
+// The work-group of a chunk is one team (cl/team.cl). It sorts the chunk in registers
+// (cl/product/sort/keys.cl).
 #if !defined(PAYLOAD) || !defined(PAYLOAD_IS_WIDE) || !defined(CHUNK) || !defined(ENTRIES) || !defined(TILE) || !defined(FROM_END)
 #error "see src/product/esc/sorted_chunks.rs"
 #endif

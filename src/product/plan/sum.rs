@@ -92,7 +92,7 @@ impl GroupSum {
         Ok(())
     }
 
-    /// Bytes of device memory held, including the rounding of size classes.
+    /// Bytes of device memory held, rounded up to the size classes of the pool.
     pub fn bytes(&self) -> u64 {
         self.union.bytes()
     }

@@ -143,8 +143,8 @@ impl ApplyWeights {
         (self.t.pattern().nnz() * self.shape.area()) as u64 * of_element
     }
 
-    /// Bytes of device memory held, including the rounding of size classes. The patterns of T and W
-    /// are not counted.
+    /// Bytes of device memory held, rounded up to the size classes of the pool. The patterns of T
+    /// and W are not counted.
     pub fn bytes(&self) -> u64 {
         let rows = self.rows_by_entry.as_ref().map_or(0, Buffer::bytes);
         rows + self.t.bytes()

@@ -51,7 +51,7 @@ pub(in crate::product) struct DirectColumns {
 }
 
 impl DirectColumns {
-    /// Bytes of device memory, including the rounding of size classes.
+    /// Bytes of device memory, rounded up to the size classes of the pool.
     pub fn bytes(&self) -> u64 {
         self.own_ptr.bytes()
     }

@@ -13,7 +13,8 @@ use crate::{
 };
 use half::f16;
 
-/// Numbers with which products are always computed by columns, even if there are few places.
+/// Tuning by which all products are computed by columns, even if the mask has few places: it makes
+/// every other way very expensive.
 pub(super) fn tuning() -> ColumnTuning {
     // Only kernels of CPUs prefetch.
     let ahead = if test_device().info().kind == DeviceKind::Cpu { 3 } else { 0 };

@@ -10,8 +10,9 @@ pub fn eliminated(problem: &AnyProblem, number: usize) -> Option<String> {
     Some(if problem.has_chi2() { name } else { format!("{name} (from 0)") })
 }
 
-/// Writes the problem with `state` as its values, in its own format. `origin` is that of the
-/// coordinates of a bundle adjustment, if it is not the file's.
+/// Writes the problem with `state` as its values, in the format of the problem. If a bundle
+/// adjustment was moved, `origin` is the point of the file's coordinates that became the origin.
+/// The values are moved back.
 pub fn write(problem: &AnyProblem, state: &AnyState, origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure> {
     let solved = match (problem.with_state(state.clone())?, origin) {
         (Problem::BundleAdjustment(solved), Some(origin)) => solved.about(origin.map(|x| -x)).into(),

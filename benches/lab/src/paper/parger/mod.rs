@@ -19,7 +19,7 @@ use blockmul_cli::failure::Failure;
 use blockmul_cli::spy;
 use serde::Serialize;
 
-/// Maximum number of matrices that have rows and pictures of their own.
+/// Maximum number of matrices that have their own row in Table 4 and their own picture.
 const SHOWN: usize = 16;
 /// Largest width and height of their pictures, in pixels.
 const PICTURE: usize = 256;

@@ -44,7 +44,8 @@ pub fn kinds(report: &mut Report, of: &[&Subject]) -> Result<(), Failure> {
     report.figure("figure-5.png", "Speed of matrices of many kinds.", chart.encode())
 }
 
-/// A line for each method and library. `point` makes its points from times.
+/// A line of the plot for each method and library. `point` gives the point of a matrix and its time
+/// in ms, or `None` if the matrix is left out.
 fn lines(of: &[&Subject], point: impl Fn(&Subject, Option<f64>) -> Option<[f64; 2]>) -> Vec<Series> {
     let line = |way: Way<'_>| {
         let points = of.iter().filter_map(|subject| point(subject, way.ms(subject)));
