@@ -238,6 +238,7 @@ impl Spmv {
     ) -> Result<Box<dyn Sums>> {
         Ok(match format {
             Format::Auto | Format::Csr => Box::new(csr::Csr::new(work, rows)?),
+            Format::CsrScalar => Box::new(csr::Csr::scalar(work, rows)?),
             Format::CsrVector => Box::new(csr_vector::CsrVector::new(rows)?),
             Format::CsrAdaptive => Box::new(csr_adaptive::CsrAdaptive::new(rows)?),
             Format::CsrShared => Box::new(csr_shared::CsrShared::new(work, rows)?),

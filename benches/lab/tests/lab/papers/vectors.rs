@@ -29,7 +29,7 @@ fn evtushenko_has_its_tables_and_figures() {
     assert_eq!(names[..3], [["g", "f32"], ["g", "f64"], ["power-law:64x300", "f32"]]);
     for of in found {
         let measured = of["formats"].as_array().unwrap().len() + of["left_out"].as_array().unwrap().len();
-        assert_eq!(measured, Format::ALL.len() + Format::ARRIVAL.len(), "{of}");
+        assert_eq!(measured, Format::ALL.len() + Format::COMPARED.len(), "{of}");
         let choices = of["choices"].as_array().unwrap();
         assert_eq!(choices.iter().map(|choice| choice["uses"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 10, 1000]);
         assert!(choices.iter().all(|choice| choice["regret"].as_f64().unwrap() >= 0.0), "{of}");
