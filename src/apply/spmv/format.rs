@@ -43,8 +43,9 @@ pub enum Format {
     SegmentedScan,
     /// A work-group for each slice of 64 rows, with four work-items for each row.
     Scoo,
-    /// [`Format::CsrAdaptive`] that adds the pieces of a long row in the order in which their
-    /// work-groups arrive. It exists for comparison: the bits differ from run to run.
+    /// [`Format::CsrAdaptive`] as published: several work-items may share a row, and work-groups add
+    /// their sums of a long row in the order in which they arrive. It exists for comparison: the
+    /// bits differ from run to run.
     CsrAdaptiveAtomic,
     /// Entries with their rows, added in the order in which work-items arrive. The bits differ from
     /// run to run.
