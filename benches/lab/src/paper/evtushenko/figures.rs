@@ -8,7 +8,7 @@ use blockmul_cli::failure::Failure;
 
 /// The paper's figures of speedups, with the formats that it has not beside those that it has.
 const HISTOGRAMS: [(u8, &[By<'static>]); 5] = [
-    (4, &[By::Format(Format::Csr), By::Format(Format::Csc), By::Library("cusparse")]),
+    (4, &[By::Format(Format::CsrScalar), By::Format(Format::Csr), By::Format(Format::Csc), By::Library("cusparse")]),
     (5, &[By::Format(Format::CsrVector), By::Format(Format::CsrShared)]),
     (6, &[By::Format(Format::CsrAdaptive), By::Format(Format::CsrAdaptiveAtomic)]),
     (
