@@ -1,5 +1,5 @@
-//! The products of a Gauss-Newton step of bundle adjustment: structure once, values in each
-//! iteration.
+//! The products of a Gauss-Newton step of bundle adjustment. The structure is computed once, values
+//! in each iteration.
 use blockmul::{
     BlockShape, Cbc, Device, Part, Planned, Product, generate,
     plan::{Accum, Apply, Scalars},
@@ -9,16 +9,16 @@ use blockmul::{
 
 fn main() -> blockmul::Result<()> {
     let device = Device::auto()?;
-    // J = [J_camera | J_point] has a row of a 2x9 block and a 2x3 block for each observation. Here
-    // the blocks are random.
+    // J = [J_camera | J_point] has a 2x9 block and a 2x3 block in the row of each observation. The
+    // blocks are random here.
     let (cameras, points, shape) = (50, 4000, BlockShape::new(9, 3)?);
     let j = generate::Visibility { cameras, points, shape, ..Default::default() }.jacobian()?;
     let residuals = device.upload_vector(&vec![0.5; j.scalar_rows()])?;
     let j = device.upload_groups(&j)?;
     let (j_c, j_p) = (j.get(0, 0).unwrap(), j.get(0, 1).unwrap());
 
-    // Structure, once: JᵀJ = [U W; Wᵀ V], the gradient, S = U - W·V⁻¹·Wᵀ, and the scalars of S for
-    // a sparse Cholesky factorization.
+    // The structure is computed once: JᵀJ = [U W; Wᵀ V], the gradient, S = U - W·V⁻¹·Wᵀ, and the
+    // scalars of S for a sparse Cholesky factorization.
     let parts = GramParts { diagonal: Part::Lower, between: Part::Upper };
     let hessian = Product::gram(&j).part(parts).plan()?;
     let mut h = hessian.output()?;
@@ -30,7 +30,7 @@ fn main() -> blockmul::Result<()> {
     let lower = Scalars::<Cbc<f64>>::lower(elimination.pattern())?;
     let mut scalars = lower.output()?;
 
-    // Values, in each iteration.
+    // The values are computed in each iteration.
     hessian.execute(&j, &mut h)?;
     to_b_c.execute((j_c, &residuals), Accum::into(&mut b_c).alpha(-1.0))?;
     to_b_p.execute((j_p, &residuals), Accum::into(&mut b_p).alpha(-1.0))?;

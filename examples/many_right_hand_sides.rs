@@ -1,5 +1,5 @@
-//! Solves A·X = B for 16 right-hand sides at once by conjugate gradients, then one after another.
-//! The argument is the side of the grid that A, a five-point stencil, stands on.
+//! Solves A·X = B by conjugate gradients for 16 right-hand sides, all at once and then one after
+//! another. A is a five-point stencil on a square grid, whose side is the argument.
 use blockmul::{Csc, Device, solver::ConjugateGradients};
 use nalgebra::DMatrix;
 use std::time::Instant;
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let whole = device.upload_dense(&b)?;
     let columns = (0..16).map(|col| device.upload_dense(&b.columns(col, 1).into_owned()));
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
-    at_once.solve(&a, &whole)?; // kernels are compiled, memory is taken
+    at_once.solve(&a, &whole)?; // compiles kernels and allocates memory
     alone.solve(&a, &columns[0])?;
 
     let start = Instant::now();

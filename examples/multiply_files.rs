@@ -1,4 +1,5 @@
-//! Multiplies two files whose element and format the files name, and writes the product.
+//! Multiplies two files, whose element types and formats are known only at run time, and writes the
+//! product.
 //!
 //! `cargo run --release --example multiply_files -- A.npz B.npz C.npz`
 use blockmul::{
@@ -13,7 +14,7 @@ fn main() -> blockmul::Result<()> {
         std::process::exit(2);
     };
     let a = io::read_any(a, &ReadOptions::default())?;
-    // B gets A's elements, which the two need to have in common.
+    // B is converted to A's element type, because both factors must have the same type.
     let b = io::read_any(b, &ReadOptions::default())?.cast(a.element());
     let device = Device::auto()?;
     let (a, b) = (device.upload(&a)?, device.upload(&b)?);

@@ -1,12 +1,12 @@
-//! An application that owns an `ocl` context multiplies its own buffers. Nothing is copied to the
-//! host.
+//! An application with an `ocl` context of its own multiplies its own buffers. Nothing is copied to
+//! the host.
 //!
 //! cargo run --features ocl --example ocl_interop
 use blockmul::{BlockShape, Csc, Device, DeviceMatrix, foreign::OclMatrix};
 use ocl::{Buffer, ProQue};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The application's side: a kernel that fills the values of a tridiagonal matrix of order n.
+    // The application: a kernel fills the values of a tridiagonal matrix of order n.
     let n = 1000;
     let app = ProQue::builder()
         .src("kernel void fill(global double* values) { values[get_global_id(0)] = get_global_id(0) % 3 == 1 ? 2.0 : -1.0; }")
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // SAFETY: the kernel writes as many values as it has work-items, which is the buffer's length.
     unsafe { app.kernel_builder("fill").arg(&values).build()?.enq()? };
 
-    // blockmul's side: the same context, queue and buffers.
+    // blockmul uses the application's context, queue and buffers.
     let device = Device::from_ocl(app.queue())?;
     let parts = OclMatrix {
         nrows: n,
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let a: DeviceMatrix<Csc<f64>> = unsafe { DeviceMatrix::from_ocl(&device, &parts)? };
     let c = blockmul::multiply(&a, &a)?;
 
-    // Back at the application: the product in buffers of its own.
+    // The application receives the product in buffers of its own.
     let (_, _, c_values) = c.copy_to_ocl(app.queue())?;
     let mut first = vec![0.0; 3];
     c_values.read(&mut first).enq()?;

@@ -1,8 +1,8 @@
 //! Solves a bundle adjustment or a graph of poses and landmarks from a file of any known format.
 //!
 //! `cargo run --release --features faer --example solve_file -- sphere2500.g2o.gz` runs
-//! Levenberg-Marquardt. After the file `gauss-newton` is another method, and with
-//! `conjugate-gradients` the Schur complement of points or landmarks is never formed.
+//! Levenberg-Marquardt. The argument `gauss-newton` after the file selects another method. With the
+//! argument `conjugate-gradients` the Schur complement of points or landmarks is never formed.
 use blockmul::{
     Device,
     solver::{

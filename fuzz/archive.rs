@@ -1,4 +1,5 @@
-//! Archives written as text, so that the fuzzer changes arrays and does not break check sums.
+//! Archives that are written as text, so that the fuzzer changes arrays and does not break
+//! checksums.
 //!
 //! ```text
 //! @format
@@ -8,17 +9,17 @@
 //! {'descr': '<i8', …
 //! ```
 //!
-//! A member begins with `@`, its name and its flags. The next line is the array's header. All that
-//! follows up to the next `@` at the start of a line is its data. `packed` members are deflated.
-//! `v2` members have a header of NumPy's version 2. `raw` members give all bytes of the member
-//! themselves.
+//! A member begins with `@`, its name and its flags. The next line is the array's header. Its data
+//! is the text up to the next `@` at the start of a line. `packed` members are deflated. `v2`
+//! members have a header of NumPy's version 2. The text of `raw` members is the whole file, without
+//! a header of its own.
 use std::io::{Cursor, Read, Write};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// The archive that `text` describes. If `text` does not begin with `@`, it is taken for an
-/// archive.
+/// Returns the archive that `text` describes. If `text` does not begin with `@`, it is the archive
+/// itself.
 pub fn pack(text: &[u8]) -> Vec<u8> {
     let Some(mut rest) = text.strip_prefix(b"@") else { return text.to_vec() };
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
@@ -46,7 +47,7 @@ pub fn pack(text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Header and data in the form of a NumPy file.
+/// The header and the data in the form of a NumPy file.
 fn array(body: &[u8], version_2: bool) -> Vec<u8> {
     let (header, data) = cut_line(body);
     let length = header.len() as u32 + 1;
@@ -65,7 +66,7 @@ fn cut_line(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Number of bytes of all members when unpacked, up to the first error in each.
+/// The number of bytes of all members when they are unpacked, each up to its first error.
 pub fn unpacked_bytes(archive: &[u8]) -> u64 {
     let Ok(mut archive) = ZipArchive::new(Cursor::new(archive)) else { return 0 };
     let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! Checks of dense matrices in files, of tuning files, and of arrays of groups.
+//! Checks of dense matrices in files, of tuning files, and of arrays of matrices in groups.
 use super::{UNPROVEN, bounded, check_refusal, gzip, is_packed, unpacked_bytes, written};
 use blockmul::{
     BlockShape, Device, Error,
@@ -9,7 +9,7 @@ use blockmul::{
 };
 use std::sync::LazyLock;
 
-/// Checks NumPy's arrays, plain or packed.
+/// Checks NumPy's arrays, plain or compressed.
 pub fn npy(bytes: &[u8]) {
     let options = ReadOptions { max_unproven_lines: UNPROVEN, ..Default::default() };
     let read = |bytes: &[u8]| dense::read_npy_from(bytes, "input", &options);
@@ -38,7 +38,7 @@ pub fn npy(bytes: &[u8]) {
     }
 }
 
-/// Checks tuning files: what is accepted is the same when it is written and read.
+/// Checks tuning files: a file that is accepted does not change when it is written and read.
 pub fn tuning(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let merged = |text: &str| merged_numbers(text, DeviceKind::Gpu, "input", &[]);
@@ -50,12 +50,12 @@ pub fn tuning(bytes: &[u8]) {
 
 static DEVICE: LazyLock<Device> = LazyLock::new(|| Device::auto().expect("an OpenCL device"));
 
-/// Checks the arrays of a matrix in groups: the first bytes give its sides and groups.
+/// Checks the arrays of a matrix in groups. The first bytes give its sides and groups.
 pub fn gcoo(bytes: &[u8]) {
     let Some((&[rows, cols, block_rows, block_cols, lines, groups, entries], rest)) = bytes.split_first_chunk() else {
         return;
     };
-    // The highest bytes are numbers near the largest.
+    // The highest bytes stand for numbers near the largest one.
     let wide = |byte: u8| if byte < 0xf0 { u32::from(byte) } else { u32::MAX - u32::from(0xff - byte) };
     let mut rest = rest.iter().map(|&byte| wide(byte)).chain(std::iter::repeat(0));
     let mut take = |count: u8| rest.by_ref().take(count.into()).collect::<Vec<u32>>();

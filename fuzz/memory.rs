@@ -1,4 +1,4 @@
-//! The most memory that a piece of work holds at once, of all threads together.
+//! Measures the most memory that a computation holds at once, in all threads together.
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
 
@@ -6,15 +6,15 @@ struct Counting;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-/// Whether bytes are counted: only during [`most_held`], so the other tests of the program pay
-/// nothing.
+/// Whether bytes are counted: only during [`most_held`], so that the other tests of the program are
+/// not slowed down.
 static COUNTS: AtomicBool = AtomicBool::new(false);
-/// Bytes held above those held when counting began; negative if `work` frees earlier memory.
+/// Bytes held, minus those held when counting began. Negative if `work` frees earlier memory.
 static HELD: AtomicIsize = AtomicIsize::new(0);
 static MOST: AtomicIsize = AtomicIsize::new(0);
 
-/// Runs `work` and returns the bytes that it held at its peak, above those held before. Nothing
-/// else may run meanwhile.
+/// Runs `work`. Returns its result, and the most bytes that it held, minus those held before.
+/// Nothing else may run meanwhile.
 pub fn most_held<T>(work: impl FnOnce() -> T) -> (T, usize) {
     HELD.store(0, Relaxed);
     MOST.store(0, Relaxed);
@@ -37,14 +37,15 @@ fn gave(bytes: usize) {
     }
 }
 
-// SAFETY: the system's allocator does the work.
+// SAFETY: all calls go to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         took(layout.size());
         unsafe { System.alloc(layout) }
     }
 
-    // The default would write the zeros. The system clears memory only when it is touched.
+    // The default implementation would write zeros. The system clears memory only when it is
+    // touched.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         took(layout.size());
         unsafe { System.alloc_zeroed(layout) }
@@ -55,7 +56,7 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.dealloc(place, layout) }
     }
 
-    // The old place and the new one count together, as if the bytes were always copied.
+    // The old and the new memory are both counted, as if the bytes were always copied.
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         took(bytes);
         let moved = unsafe { System.realloc(place, layout, bytes) };

@@ -3,7 +3,7 @@ use super::{memory, problems::checked, written};
 use blockmul::extra::mesh::{read_from, write_ply_to};
 use std::io::Read;
 
-/// Checks triangle meshes, plain or packed, as a file of each format.
+/// Checks triangle meshes, plain or compressed, as a file of each format.
 pub fn mesh(bytes: &[u8]) {
     for name in ["input.obj", "input.off", "input.ply"] {
         let Some(mesh) = checked(bytes, name, |bytes| read_from(bytes, name)) else { continue };
@@ -12,8 +12,8 @@ pub fn mesh(bytes: &[u8]) {
     }
 }
 
-/// Checks that files of eight mebibytes that hold nothing, or are refused, take no more memory than
-/// their lines.
+/// Checks that files of eight mebibytes that contain no mesh, or are refused, take no more memory
+/// than their lines.
 #[allow(dead_code, reason = "fuzzing tries short inputs")]
 pub fn long_meshes() {
     const LENGTH: usize = 6 << 20;
@@ -54,7 +54,7 @@ pub fn long_meshes() {
     }
 }
 
-/// A reader of the bytes of an iterator.
+/// A reader of the bytes that an iterator returns.
 struct Bytes<I>(I);
 
 impl<I: Iterator<Item = u8>> Read for Bytes<I> {

@@ -6,7 +6,7 @@ use blockmul::{
 };
 use std::{fmt::Debug, io::ErrorKind};
 
-/// Checks bundle adjustments, plain or packed.
+/// Checks bundle adjustments, plain or compressed.
 pub fn bal(bytes: &[u8]) {
     use problem::bal::{read_from, write_to};
     let Some(problem) = checked(bytes, "input", |bytes| read_from(bytes, "input")) else { return };
@@ -14,22 +14,23 @@ pub fn bal(bytes: &[u8]) {
     assert_eq!(read_from(&copy[..], "copy").expect("our own file"), problem);
 }
 
-/// Checks graphs in g2o's form, plain or packed.
+/// Checks graphs in g2o's format, plain or compressed.
 pub fn g2o(bytes: &[u8]) {
     graph(bytes, |bytes| problem::g2o::read_from(bytes, "input"));
 }
 
-/// Checks graphs in iSAM's form and in TORO's, which have one reader, plain or packed.
+/// Checks graphs in the formats of iSAM and TORO, which have one reader, plain or compressed.
 pub fn isam(bytes: &[u8]) {
     graph(bytes, |bytes| problem::isam::read_from(bytes, "input"));
     graph(bytes, |bytes| problem::toro::read_from(bytes, "input"));
 }
 
-/// Reads `bytes` as a file of this name, and checks that they are read the same when packed.
+/// Reads `bytes` as a file of this name, and checks that the result is the same if they are
+/// compressed.
 pub(super) fn checked<T: Debug>(bytes: &[u8], name: &str, read: impl Fn(&[u8]) -> Result<T>) -> Option<T> {
     let outcome = bounded(unpacked_bytes(bytes), || read(bytes));
     if !is_packed(bytes) {
-        // Compared as text: poses may be NaN, which is not equal to itself.
+        // The results are compared as text, because poses may be NaN, which is not equal to itself.
         let text = |outcome: &Result<T>| match outcome {
             Ok(problem) => format!("{problem:?}"),
             Err(error) => error.to_string(),
@@ -39,7 +40,8 @@ pub(super) fn checked<T: Debug>(bytes: &[u8], name: &str, read: impl Fn(&[u8]) -
     outcome.inspect_err(|error| check_refusal(error, &format!("{name}:"))).ok()
 }
 
-/// Checks that a written graph has as many of everything when read, and from then on the same bits.
+/// Checks that a graph that is written and read has equally many members, and that another round
+/// trip changes no bit.
 fn graph(bytes: &[u8], read: impl Fn(&[u8]) -> Result<Graph>) {
     use problem::g2o::{read_from, write_to};
     let Some(graph) = checked(bytes, "input", read) else { return };

@@ -1,10 +1,10 @@
-//! Checks that every reader must pass on any bytes, for the fuzz targets and the test that replays
-//! their corpora.
+//! Checks that every reader must pass for any bytes. The fuzz targets use them, and the test that
+//! reads their corpora.
 //!
 //! A reader does not panic and takes no memory that the bytes do not justify. An input is refused
 //! in one line that names the place. A matrix that is read is valid. It is the same for any number
-//! of threads, plain or packed, in one block or more. It comes back with the same bits when it is
-//! written and read.
+//! of threads, plain or compressed, and if the file is read in one block of text or in several. It
+//! has the same bits after it is written and read.
 mod archive;
 mod arrays;
 mod memory;
@@ -29,14 +29,13 @@ use blockmul::io::{
 use blockmul::{BlockShape, Csc, Error, Result, matrix::Pattern};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Number of rows or columns that a file may claim without entries: enough for any corpus, too few
-/// to make a short input slow.
+/// Number of rows or columns that a file may have without entries. It is enough for any corpus, but
+/// so small that short inputs are not slow.
 const UNPROVEN: u64 = 1 << 10;
-/// Elements up to which a matrix is also written in its blocks: one entry of a file may fill a
-/// block of a thousand.
+/// A matrix is also written in its blocks if it has at most this many elements. One entry of a file
+/// may fill a block of a thousand elements.
 const MOST_IN_BLOCKS: usize = 1 << 12;
-/// Length of a line that exceeds the block in which a reader takes a file, but not the longest line
-/// allowed.
+/// Length of a line that is allowed, but longer than the text that a reader loads at once.
 const LONG_LINE: usize = 520 << 10;
 
 static ONE_THREAD: LazyLock<ThreadPool> = LazyLock::new(|| pool(1));
@@ -46,7 +45,7 @@ fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(threads).build().expect("the system has threads")
 }
 
-/// Checks Matrix Market files, plain or packed.
+/// Checks Matrix Market files, plain or compressed.
 pub fn matrix_market(bytes: &[u8]) {
     lines(
         bytes,
@@ -55,7 +54,7 @@ pub fn matrix_market(bytes: &[u8]) {
     );
 }
 
-/// Checks edge lists, plain or packed.
+/// Checks edge lists, plain or compressed.
 pub fn edge_list(bytes: &[u8]) {
     lines(
         bytes,
@@ -64,7 +63,7 @@ pub fn edge_list(bytes: &[u8]) {
     );
 }
 
-/// Checks SciPy's archives, or the text of one, see [`archive`].
+/// Checks SciPy's archives, or the text that describes one, see [`archive`].
 pub fn npz(bytes: &[u8]) {
     let archive = archive::pack(bytes);
     let unpacked = archive::unpacked_bytes(&archive);
@@ -78,7 +77,7 @@ pub fn npz(bytes: &[u8]) {
     }
 }
 
-/// Checks the binary format, plain or packed.
+/// Checks the binary format, plain or compressed.
 pub fn binary(bytes: &[u8]) {
     let unpacked = unpacked_bytes(bytes);
     for options in both_ways() {
@@ -113,7 +112,7 @@ pub fn bla(bytes: &[u8]) {
     }
 }
 
-/// Checks any file by its name, with a layout beside it. The first byte chooses the name; a line
+/// Checks any file by its name, with a layout beside it. The first byte chooses the name. A line
 /// `@bla` begins the layout.
 pub fn by_name(bytes: &[u8]) {
     const NAMES: [&str; 6] = ["a.mtx", "a.mtx.gz", "a.npz", "a.txt", "a.tsv.gz", "a"];
@@ -154,7 +153,8 @@ fn lines(
 ) {
     for options in both_ways() {
         let outcome = bounded(unpacked_bytes(bytes), || THREADS.install(|| read(bytes, &options)));
-        // Each of these is slow compared with the reading itself, so an input gets one or none.
+        // Each of these checks is slow compared with the reading itself, so each input gets at most
+        // one.
         let again = match bytes.len() % 16 {
             0 | 4 | 8 | 12 => Some(ONE_THREAD.install(|| read(bytes, &options))),
             1 | 9 if !is_packed(bytes) => Some(read(&gzip(bytes), &options)),
@@ -162,7 +162,7 @@ fn lines(
             _ => None,
         };
         again.iter().for_each(|again| assert_same_outcome(&outcome, again));
-        // In an archive the file is a member, so the place begins with `input` alone.
+        // In an archive the file is a member, so the place begins only with `input`.
         let Some(file) = checked(outcome, "input", options.sum_duplicates) else { continue };
         let copy = read(&write(&file.matrix), &proven()).expect("our own file");
         assert_same_matrix(&file.matrix, &copy.matrix);
@@ -182,7 +182,7 @@ fn both_ways() -> [ReadOptions; 2] {
     })
 }
 
-/// Options for a file that was written here from a matrix.
+/// Options for a file that these checks wrote from a matrix.
 fn proven() -> ReadOptions {
     ReadOptions { max_unproven_lines: u64::MAX, ..Default::default() }
 }
@@ -193,8 +193,8 @@ fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
     bytes
 }
 
-/// Runs `read` and checks that it held no more memory than a multiple of the file's bytes, besides
-/// a reader's buffers.
+/// Runs `read` and checks that it held at most a multiple of the file's bytes, and a reader's
+/// buffers.
 fn bounded<T>(unpacked: u64, read: impl FnOnce() -> T) -> T {
     let (outcome, held) = memory::most_held(read);
     let allowed = (16 << 20) + 256 * unpacked;
@@ -213,7 +213,7 @@ fn unpacked_bytes(bytes: &[u8]) -> u64 {
     }
     let mut decoder: Box<dyn Read> = match bytes[0] {
         b'B' => Box::new(bzip2::read::MultiBzDecoder::new(bytes)),
-        // A few bytes may ask for a window of this size, and the reader allocates it.
+        // A few bytes may require a window of this size, and the reader allocates it.
         0xfd | 0x28 | 0x50..=0x5f => return (128 << 20) / 256 + unpacked_by_others(bytes),
         _ => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
     };
@@ -247,15 +247,16 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes all")
 }
 
-/// The same lines, with so many blanks at the end of the middle one that the reader takes the file
-/// in two or three blocks.
+/// The same lines, but the middle one ends in so many blanks that the reader takes the file in two
+/// or three blocks of text.
 fn with_a_long_line(bytes: &[u8]) -> Option<Vec<u8>> {
     let ends: Vec<_> = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
     let (before, after) = bytes.split_at(*ends.get(ends.len() / 2)?);
     (!is_packed(bytes)).then(|| [before, &[b' '; LONG_LINE], after].concat())
 }
 
-/// Checks an outcome: a file must be valid, a refusal must begin with `place`. Returns the file.
+/// Checks an outcome: a file must be valid, and a refusal must begin with `place`. Returns the
+/// file.
 fn checked(outcome: Result<MatrixFile>, place: &str, sum_duplicates: bool) -> Option<MatrixFile> {
     match outcome {
         Ok(file) => {
@@ -276,7 +277,7 @@ fn check_refusal(error: &Error, place: &str) {
     assert!(!reason.is_empty() && !reason.contains(char::is_control), "{message:?}");
 }
 
-/// Checks what is true of every matrix, and what the file claims about it.
+/// Checks the properties that every matrix must have, and those that the file claims.
 fn check_file(file: &MatrixFile, sum_duplicates: bool) {
     let (pattern, values) = (file.matrix.pattern(), file.matrix.values());
     let (nrows, ncols, nnz) = (pattern.nrows(), pattern.ncols(), pattern.nnz() as u64);
@@ -322,8 +323,8 @@ fn check_layout(layout: &BlockLayout, nrows: u64, ncols: u64) {
     }
 }
 
-/// Writes a layout and reads it back, unless the matrix has no rows or no columns: then the file
-/// does not contain the blocks' shape.
+/// Writes a layout and reads it back, unless the matrix has no rows or no columns: its file would
+/// not contain the shape of the blocks.
 fn check_written(matrix: &Csc<f64>, layout: &BlockLayout) {
     let (nrows, ncols) = (matrix.nrows() as u64, matrix.ncols() as u64);
     if nrows > 0 && ncols > 0 {
@@ -332,7 +333,7 @@ fn check_written(matrix: &Csc<f64>, layout: &BlockLayout) {
     }
 }
 
-/// Writes the matrix in the blocks of its file and reads it back: the copy must have the same
+/// Writes the matrix in the blocks of its file and reads it back. The copy must have the same
 /// blocks.
 fn in_blocks(file: &MatrixFile, copy: impl Fn(&blockmul::Cbc<f64>) -> MatrixFile) {
     let Some(shape) = file.layout.as_ref().and_then(BlockLayout::uniform) else { return };
@@ -346,7 +347,7 @@ fn in_blocks(file: &MatrixFile, copy: impl Fn(&blockmul::Cbc<f64>) -> MatrixFile
     assert_same_matrix(&blocks.to_scalars(), &copy.matrix);
 }
 
-/// Compares values by their bits, with all NaNs equal.
+/// Compares values by their bits. All NaNs are taken as equal.
 fn assert_same_matrix(left: &Csc<f64>, right: &Csc<f64>) {
     let bits = |matrix: &Csc<f64>| -> Vec<_> {
         matrix.values().iter().map(|x| if x.is_nan() { f64::NAN } else { *x }.to_bits()).collect()

@@ -78,10 +78,10 @@
 //!
 //! Everything that is prepared in this way implements [`Planned`]:
 //!
-//! * * [`solver::Elimination`] reduces a bundle adjustment to its cameras. The reduced matrix is
+//! * [`solver::Elimination`] reduces a bundle adjustment to its cameras. The reduced matrix is
 //!   formed, or only multiplied with vectors.
 //! * [`plan::Apply`] computes A·x.
-//! * * [`plan::Norms`] and [`plan::Diagonal`] compute the numbers for scaling and preconditioning.
+//! * [`plan::Norms`] and [`plan::Diagonal`] compute the numbers for scaling and preconditioning.
 //! * [`plan::Transpose`], [`plan::Permute`] and [`plan::Add`] make matrices of another structure.
 //! * [`plan::Scalars`] makes the compressed columns that a sparse factorization on the host reads.
 //!
@@ -133,8 +133,8 @@
 //! # Features
 //!
 //! * `ocl`: contexts, queues and buffers of the `ocl` crate (links libOpenCL).
-//! * * `gl`: contexts that share objects with OpenGL (links libGL too).
-//! * * `faer`, `nalgebra-sparse`, `sprs`: the sparse matrices of these crates can be converted from
+//! * `gl`: contexts that share objects with OpenGL (links libGL too).
+//! * `faer`, `nalgebra-sparse`, `sprs`: the sparse matrices of these crates can be converted from
 //!   and to [`Csc`] and [`Csr`] by `From` and `TryFrom`. Values are moved. With the first two
 //!   features the pattern of a [`plan::ScalarMap`] can be used for their sparse factorizations.
 //!   `faer` also enables the solvers of least-squares problems.
@@ -223,6 +223,7 @@ pub(crate) const STAGES: &[tuning::Stage] = &[
     tuning::Stage::of::<primitives::DropNumbers>(),
     tuning::Stage::of::<primitives::SortNumbers>(),
     tuning::Stage::of::<primitives::RadixNumbers>(),
+    tuning::Stage::of::<primitives::SegmentNumbers>(),
     tuning::Stage::of::<vector::LineNumbers>(),
     tuning::Stage::of::<apply::RowNumbers>(),
     tuning::Stage::of::<apply::DenseNumbers>(),

@@ -1,10 +1,10 @@
-// key_starts: finds the start of each key among sorted keys.
-// Host: src/primitives/radix_sort.rs
+// key_starts: the start of each key among sorted keys.
+// Host: src/primitives/key_starts.rs
 //
 // keys + 1 work-items.
 //
 //   in   key[n]               ascending
-//   out  key_ptr[keys + 1]    number of elements with smaller keys
+//   out  key_ptr[keys + 1]    number of the elements with smaller keys
 KERNEL key_starts(global const uint* key, global uint* key_ptr, uint keys, uint n)
 {
     const uint wanted = get_global_id(0);

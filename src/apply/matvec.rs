@@ -155,7 +155,7 @@ impl<M: HostMatrix, V: 'static> Apply<M, V> {
         if self.transposed { (cols, rows) } else { (rows, cols) }
     }
 
-    pub(super) fn sums(&self) -> &Spmv {
+    pub(crate) fn sums(&self) -> &Spmv {
         &self.sums
     }
 

@@ -26,7 +26,7 @@ impl<M: HostMatrix> ApplyOptions<M> {
     /// [`ApplyOptions::uses`] gives another: about the iterations of a solver.
     const USES: u64 = 100;
 
-    pub(super) fn new(a: DevicePattern, of: MatrixType<M>) -> Self {
+    pub(crate) fn new(a: DevicePattern, of: MatrixType<M>) -> Self {
         let request = Request {
             elements: Elements::both(of.element),
             format: Format::Auto,

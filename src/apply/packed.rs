@@ -55,18 +55,33 @@ impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
     ///
     /// # Errors
     /// See [`ApplyOptions::plan`].
-    pub fn pack(mut self, a: &DeviceMatrix<M>) -> Result<Packed<M, V>> {
+    pub fn pack(self, a: &DeviceMatrix<M>) -> Result<Packed<M, V>> {
+        Packed::new(self.plan_packed()?, a)
+    }
+
+    /// Prepares the product for matrices whose values are copied in the order of the format, by
+    /// [`Apply::pack`].
+    pub(crate) fn plan_packed(mut self) -> Result<Apply<M, V>> {
         self.request.packed = true;
-        Packed::new(Apply::prepared(&self)?, a)
+        Apply::prepared(&self)
+    }
+}
+
+impl<M: HostMatrix, V: 'static> Apply<M, V> {
+    /// Copies A's values in the order of the format of a plan made by
+    /// [`ApplyOptions::plan_packed`].
+    pub(crate) fn pack(&self, a: &DeviceMatrix<M>) -> Result<PackedValues> {
+        self.check("A", a)?;
+        let mut values = PackedValues::new(self.device(), self.sums())?;
+        values.update(&Work::new(self.device(), None), self.sums(), (&a.cbc).into())?;
+        Ok(values)
     }
 }
 
 impl<M: HostMatrix, V: 'static> Packed<M, V> {
     pub(super) fn new(plan: Apply<M, V>, a: &DeviceMatrix<M>) -> Result<Self> {
-        let values = PackedValues::new(plan.device(), plan.sums())?;
-        let mut packed = Self { plan, values };
-        packed.update(a)?;
-        Ok(packed)
+        let values = plan.pack(a)?;
+        Ok(Self { plan, values })
     }
 
     /// The prepared sums, and the values in their order.

@@ -2,7 +2,7 @@
 use crate::{Arithmetic, Result, host::memory::prefer_large};
 use std::mem::MaybeUninit;
 
-/// A function that fails if so many further entries do not fit the memory.
+/// A function that fails if the given number of further entries does not fit the memory.
 pub(super) type More<'f> = &'f dyn Fn(usize) -> Result<()>;
 
 /// The entries that a thread has computed.
@@ -50,7 +50,8 @@ impl<N: Arithmetic> Growing<N> {
         let mut places = Places { rows: &mut rows[..products], sums: &mut sums[..products], len: 0 };
         add(&mut places);
         let len = len + places.len;
-        // SAFETY: `Places::push`, which alone counts them, has written these places of both arrays.
+        // SAFETY: `Places::push` counts the entries that it writes to both arrays, so these places
+        // are written.
         unsafe {
             self.rows.set_len(len);
             self.sums.set_len(len);
@@ -103,7 +104,8 @@ mod tests {
         let (mut made, mut want) = (Growing::default(), (Vec::new(), Vec::new()));
         made.expect(5);
         for col in 0..200 {
-            // Columns with fewer entries than products, with none, and with as many.
+            // Columns with fewer entries than products, with no entry, and with an entry for each
+            // product.
             let (entries, products) = (col % 7, col % 7 + col % 2);
             made.append(products, &|_| Ok(()), |places| {
                 (0..entries).for_each(|row| places.push(row as u32, (col * row) as f64));

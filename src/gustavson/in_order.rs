@@ -38,8 +38,8 @@ impl<N: Arithmetic> InOrder<'_, N> {
         compute(&in_order)?;
         let State { placed, copied, waiting, .. } = in_order.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         assert_eq!(placed, copied, "every part has been copied");
-        // SAFETY: the first `placed` elements of both arrays were split off in turn, and as many
-        // have been written.
+        // SAFETY: the first `placed` elements of both arrays were split off in turn, and have all
+        // been written.
         unsafe {
             whole.rows.set_len(placed);
             whole.sums.set_len(placed);
@@ -126,7 +126,7 @@ mod tests {
         let orders = [1, 7, 59].map(|step| (0..60).map(|i| i * step % 60).collect::<Vec<_>>());
         let last_first: Vec<_> = (0..60).rev().collect();
         for order in orders.iter().chain([&last_first]) {
-            // Too few places, as many as entries, and too many.
+            // Fewer places than entries, the same number, and more.
             for expected in [0, 1, 45, 89, 90, 91, 500] {
                 check(order, expected)?;
             }

@@ -45,22 +45,23 @@ use std::{
 };
 
 /// Multiplications for each thread that takes part in a product. Waking up another thread takes as
-/// long as a thousand, but the calling thread does not wait for it. On a CPU device products of the
-/// host take half the time from here on, probably because the device's threads, which copy C, start
-/// sooner if a core is awake.
+/// long as a thousand multiplications, but the calling thread does not wait for it. On a CPU device
+/// products of the host take half the time from here on, probably because the device's threads,
+/// which copy C, start sooner if a core is awake.
 const OF_THREAD: u64 = 500;
 
-/// If all columns take fewer multiplications to weigh than this, the calling thread weighs them
-/// alone, because it waits for the result.
+/// Weighing columns means counting their products. If weighing all columns takes less time than
+/// this number of multiplications, the calling thread does it alone, because it waits for the
+/// result.
 const WEIGHED_ALONE: u64 = 20_000;
 
 /// Least number of parts of a product for each thread, so that no thread waits long for the last
 /// one.
 const PARTS: usize = 8;
 
-/// Most products and columns of a part, if columns can be divided so. Parts are copied to C from
+/// Most products and columns of a part, unless a single column has more. Parts are copied to C from
 /// the caches. They must not be so small that several threads first write to the same large page of
-/// C, which the system would then clear for each.
+/// C, because the system would then clear it for each thread.
 const PART: u64 = 1 << 20;
 
 /// Offsets of columns, as 64-bit numbers of the host or 32-bit numbers of a device.
@@ -120,7 +121,7 @@ impl<'a> From<AnyView<'a>> for Factor<'a> {
     }
 }
 
-/// A function that fails if so many entries of C do not fit the memory.
+/// A function that fails if the given number of entries of C does not fit the memory.
 pub(crate) type Fits<'f> = &'f (dyn Fn(u64) -> Result<()> + Sync);
 
 /// The way in which the products of a column of scalars are added.

@@ -28,13 +28,13 @@ use std::{
 /// last column was near. The kernels for CPUs do the same.
 const AHEAD: usize = 8;
 
-/// One of so many columns, or of more, is computed twice, to estimate the memory for all.
+/// One of this many columns, or of more, is computed twice, to estimate the memory for all columns.
 const SAMPLED: usize = 128;
 
 /// Most columns that are computed twice.
 const SAMPLES: usize = 256;
 
-/// For so many entries memory is allocated without a sample.
+/// If a part has at most this many entries, its memory is allocated without a sample.
 const FEW: u64 = 1 << 15;
 
 /// See [`Factors::multiply`](super::Factors::multiply); the sums are of type `N`.

@@ -7,7 +7,7 @@ use crate::{
 use rayon::prelude::*;
 use std::{borrow::Borrow, cmp::Reverse, ops::Range, vec};
 
-/// A part with the products of so many parts counts as long.
+/// A part counts as long if it has more products than this number of average parts.
 const SEVERAL: u64 = 2;
 
 /// The rows of every column of C = A·B, ascending, and perhaps their sums.
@@ -29,8 +29,7 @@ pub(super) struct Store {
 /// Neighbouring columns of C, which one thread computes.
 pub(super) struct Part {
     pub cols: Range<usize>,
-    /// The number of products if it is that of several parts, because one column has so many;
-    /// otherwise 0.
+    /// The number of products, if one column has the products of several parts; otherwise 0.
     long: u64,
     /// Most entries that these columns can have.
     pub most: u64,

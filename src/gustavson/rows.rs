@@ -69,13 +69,13 @@ impl Extent {
         (self.first >> TOP) as usize..=(self.last >> TOP) as usize
     }
 
-    /// Whether there are few rows far apart, so that visiting the bits between them would take
+    /// Whether the rows are few and far apart, so that visiting the bits between them would take
     /// longer than a sort.
     pub fn is_sparse(&self) -> bool {
         self.tops().count() > self.products
     }
 
-    /// Whether there are so many rows that every word of bits may be visited.
+    /// Whether rows are so dense that every word of bits may be visited.
     fn is_dense(&self) -> bool {
         self.words().count() <= self.products
     }

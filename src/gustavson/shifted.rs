@@ -16,7 +16,7 @@ use crate::Arithmetic;
 /// stencil of 27 points in a grid of 120 x 120 x 120.
 const REACH: u32 = 1 << 16;
 
-/// Finding places pays for stretches of at least so many shifted columns.
+/// Finding places saves time for stretches of at least this many shifted columns.
 const LONG: usize = 8;
 
 /// Whether a column of A is shifted, as far as it has been checked.
@@ -67,8 +67,8 @@ impl<N: Arithmetic> Shifted<N> {
         is_shifted
     }
 
-    /// Whether it pays to keep the places of the last column, which is shifted. The length of the
-    /// stretch before is taken as an estimate.
+    /// Whether keeping the places of the last column, which is shifted, saves time. The length of
+    /// the stretch before is taken as an estimate.
     pub fn pays(&self) -> bool {
         self.stretch.max(self.stretch_before) >= LONG
     }

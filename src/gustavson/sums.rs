@@ -72,8 +72,8 @@ pub(super) struct Column<N> {
     shape: BlockShape,
     nrows: usize,
     sum: Vec<N>,
-    /// Used for columns of B with more entries than a piece has products, since a run can be as
-    /// long.
+    /// Used for columns of B with more entries than a piece has products, since a run can have a
+    /// product for each entry.
     cut: Cut<N>,
 }
 

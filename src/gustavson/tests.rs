@@ -177,7 +177,8 @@ fn runs_in_long_columns_are_cut_as_in_the_model() {
 
 #[test]
 fn rows_far_apart_are_found_by_sorting_and_many_by_the_bitmap() {
-    // First two rows at the ends of 2^20, in several columns of A; then so many that bits pay.
+    // Columns of A with 2^20 rows: first two entries far apart, then so many that bits are faster
+    // than a sort.
     for many in [2, 400] {
         let a = generate::Uniform { rows: 1 << 20, cols: 60, per_column: many, seed: 3, ..Default::default() }
             .matrix()
@@ -190,8 +191,8 @@ fn rows_far_apart_are_found_by_sorting_and_many_by_the_bitmap() {
 
 #[test]
 fn columns_are_near_or_dense_or_neither_and_one_in_many_is_sampled() {
-    // Of 20,000 rows: the rows of a band, with few in the first word that it touches; so many that
-    // each word has some; and so few that many words have none.
+    // Columns of 20,000 rows: the rows of a band, with few in the first word that it touches; so
+    // many rows that each word has some; and so few that many words have none.
     let (nrows, cols) = (20_000, 60);
     let band = generate::Uniform { rows: 3000, cols, per_column: 9, seed: 3, ..Default::default() }.matrix().unwrap();
     let rows = band.pattern().row_idx().iter().map(|row| row + 10_037).collect();
@@ -237,14 +238,14 @@ fn columns_whose_rows_go_on_as_those_before_have_the_bits_of_the_model() {
             check(&factors(a), &b, Semiring::MinPlus, "min-plus");
         }
     }
-    // There are so many products that threads share them.
+    // The number of products is large enough for several threads.
     let grid = |without| diagonals(1600, 1600, &[-40, -1, 0, 1, 40], without);
     check(&grid(whole), &grid((300, 40)), Semiring::PlusTimes, "both of a grid");
 }
 
 #[test]
 fn a_part_that_takes_as_long_as_several_is_taken_first() {
-    // Of 401 columns of B, the one in the middle has as many entries as all others together.
+    // B has 401 columns. The one in the middle has as many entries as all others together.
     let entries = |col: u64| if col == 200 { 400 } else { 1 };
     let col_ptr = (0..=401).map(|end| (0..end).map(entries).sum()).collect();
     let row_idx = (0..401).flat_map(|col| (0..entries(col) as u32).map(move |row| (row + col as u32) % 401));

@@ -71,7 +71,7 @@ fn broken_patterns_are_named_by_column_and_entry() {
         PatternError::RowOrder { column: 1, entry: 2, previous: 1, row: 1 }
     );
     assert_eq!(refused(0, 1, &[0, 1], &[0]), PatternError::RowOutOfRange { column: 0, entry: 0, row: 0, nrows: 0 });
-    // One more than the largest dimension whose offsets can be counted in 32 bits.
+    // The dimension is one more than the largest whose offsets can be counted in 32 bits.
     let (dimension, limit) = (u32::MAX as usize, u64::from(u32::MAX) - 1);
     let too_many = |what| PatternError::TooManyLines { what, dimension, limit };
     assert_eq!(

@@ -1,9 +1,10 @@
 //! Scans and reductions of vectors on a device by any associative operator, whole or in segments.
 //!
 //! A [`Scanner`] is an [`Operator`] compiled for a device. It scans vectors as a whole or within
-//! [`Segments`], which head flags or offsets describe, and reduces segments to their totals. These
-//! are the primitives to which M. Garland, *Sparse Matrix Computations on Manycore GPU's* (2008),
-//! reduces sparse products and shortest paths; [`Scanner`] has the examples of its section 3.2.
+//! [`Segments`], which offsets, head flags or row indices describe, and reduces segments to their
+//! totals. These are the primitives to which M. Garland, *Sparse Matrix Computations on Manycore
+//! GPU's* (2008), reduces sparse products and shortest paths; [`Scanner`] has the examples of its
+//! section 3.2.
 //!
 //! ```
 //! use blockmul::{Device, extra::primitives::{Operator, Scanner, Segments}};
@@ -29,6 +30,7 @@
 // | `arrivals` | compressed columns by row on GPUs, and the length of the longest row |
 // | `copy` | the bandwidth of the device's memory |
 // | `drop_entries` | the entries of a matrix that are not small, in their order |
+// | `key_starts` | where each of some ascending keys begins |
 // | `radix_sort` | elements sorted stably by 32-bit keys, and where each key begins |
 // | `scan` | exclusive sums of any number of `u32` or `u64`, in place |
 // | `segmented_sort` | rows and payloads sorted stably by row inside each segment |
@@ -41,6 +43,7 @@ pub(crate) mod arrivals;
 pub mod bench;
 mod copy;
 pub(crate) mod drop_entries;
+mod key_starts;
 mod operator;
 pub(crate) mod radix_sort;
 pub(crate) mod scan;
@@ -57,4 +60,5 @@ pub(crate) use radix_sort::RadixNumbers;
 pub(crate) use scan::ScanNumbers;
 pub use segmented_scan::Scanner;
 pub(crate) use segmented_sort::SortNumbers;
+pub(crate) use segments::SegmentNumbers;
 pub use segments::Segments;

@@ -1,6 +1,5 @@
 //! Radix sort: the stable order of elements by 32-bit keys, digit by digit from the lowest.
-//! Kernels: `cl/primitives/radix_sort.cl`, for CPUs `cl/primitives/radix_sort_serial.cl`, and
-//! `cl/primitives/key_starts.cl`.
+//! Kernels: `cl/primitives/radix_sort.cl`, for CPUs `cl/primitives/radix_sort_serial.cl`.
 //!
 //! There are as few passes as the bits of the largest key allow, with about equally many bits each.
 //! A pass counts the digits of each tile of elements, scans the counts digit by digit, and writes
@@ -14,7 +13,10 @@ use numbers::SHARES;
 use crate::{
     DeviceInfo, Error, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Teams, Work, kernel, source},
-    primitives::scan::{Scan, ScanTuning},
+    primitives::{
+        key_starts::KeyStarts,
+        scan::{Scan, ScanTuning},
+    },
 };
 
 /// Parameters with which the sort is compiled.
@@ -123,15 +125,6 @@ kernel! {
     }
 }
 
-kernel! {
-    struct KeyStarts = "key_starts" in "primitives/key_starts.cl" {
-        key: In<u32>,
-        key_ptr: Out<u32>,
-        keys: u32,
-        n: u32,
-    }
-}
-
 /// The elements to sort.
 #[derive(Clone, Copy)]
 pub(crate) struct Elements<'a> {
@@ -154,11 +147,10 @@ pub(crate) struct Sorted {
 pub(crate) struct RadixSort {
     count: Kernel<CountDigits<'static>>,
     deal: Kernel<DealDigits<'static>>,
-    starts: Kernel<KeyStarts<'static>>,
+    starts: KeyStarts,
     scan: Scan<u32>,
     tuning: RadixTuning,
     columns: bool,
-    starts_group: usize,
 }
 
 impl RadixSort {
@@ -183,15 +175,13 @@ impl RadixSort {
             ),
         };
         let options = options.define("DIGIT_BITS", tuning.digit_bits).define("COLUMNS", u8::from(columns));
-        let starts_group = device.info().elementwise_group();
         Ok(Self {
             count: Kernel::rare_from(source, device, &options)?,
             deal: Kernel::new_from(source, device, &options)?,
-            starts: Kernel::new(device, &Options::group_size(starts_group))?,
+            starts: KeyStarts::new(device)?,
             scan: Scan::finishing(device, ScanTuning::new(device.info()))?,
             tuning,
             columns,
-            starts_group,
         })
     }
 
@@ -254,7 +244,7 @@ impl RadixSort {
             }
             let args = DealDigits {
                 key_in,
-                // Any buffer may stand here if it is not read.
+                // Any buffer may be passed here if it is not read.
                 order_in: order_in.unwrap_or(key_in),
                 column_in,
                 col_ptr: col_ptr.unwrap_or(key_in),
@@ -275,13 +265,9 @@ impl RadixSort {
         from.map_or_else(fresh, Ok)
     }
 
-    /// Finds where each of `keys` keys begins in sorted keys. The last element is the number of
-    /// elements whose keys are less than `keys`.
+    /// Finds where each of `keys` keys begins in sorted keys, as [`KeyStarts::run`].
     pub fn starts(&self, work: &Work, key: &Buffer<u32>, keys: usize) -> Result<Buffer<u32>> {
-        let mut key_ptr = work.buffer(keys + 1)?;
-        let args = KeyStarts { key, key_ptr: &mut key_ptr, keys: keys as u32, n: key.len() as u32 };
-        self.starts.launch(work, Grid::items(keys + 1, self.starts_group), args)?;
-        Ok(key_ptr)
+        self.starts.run(work, key, keys)
     }
 }
 

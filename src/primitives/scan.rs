@@ -38,7 +38,7 @@ impl ScanTuning {
         self.group_size * self.items
     }
 
-    /// Bytes that a scan of `count` values of `word` bytes allocates, in size classes.
+    /// Bytes that a scan of `count` values of `word` bytes allocates, rounded up to size classes.
     pub fn scratch_bytes(&self, word: u64, count: u64) -> u64 {
         let partials = count.div_ceil(self.tile() as u64);
         let further = if partials > self.direct_tiles as u64 { self.scratch_bytes(word, partials) } else { 0 };

@@ -2,57 +2,20 @@
 //! Kernel: `cl/primitives/segmented_scan.cl`.
 //!
 //! The order is that of products: from left to right, cut every [`RUN_PIECE`] elements. A work-item
-//! scans a piece. Segments of several pieces take two more launches, so that the pieces of a long
-//! segment are scanned in parallel. [`Scan`](super::scan::Scan) is for whole numbers, whose sums do
-//! not depend on the order. Its work-items read neighbouring values, and it takes one or two
-//! launches.
+//! combines a piece; on a GPU it finds the piece in local memory. Segments of several pieces take
+//! further launches: the totals of all pieces, then for each piece the total of those before it,
+//! which one item combines for each segment, as the order demands. These launches run in waves of
+//! tiles, so that nothing waits for that item, and the values of a wave are still cached when it is
+//! scanned.
+//! [`Scan`](super::scan::Scan) is for whole numbers, whose sums do not depend on the order.
 //!
 //! [`RUN_PIECE`]: super::segmented_reduce::RUN_PIECE
-use super::{Operator, Segments};
-use crate::{
-    Arithmetic, Device, DeviceVector, Element, Error, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Sum, Work, kernel},
-    element::ElementType,
-    plan::prepared::same_device,
-};
+mod launches;
+
+use super::{Operator, Segments, segments::SegmentTuning};
+use crate::{Arithmetic, Device, DeviceVector, Element, Error, Result, device::Options, plan::prepared::same_device};
+use launches::Core;
 use std::marker::PhantomData;
-
-kernel! {
-    struct PieceTotals = "piece_totals" in "primitives/segmented_scan.cl" {
-        begin: In<u32>,
-        values: In<Sum>,
-        totals: Out<Sum>,
-        pieces: u32,
-    }
-}
-
-kernel! {
-    struct CarryTotals = "carry_totals" in "primitives/segmented_scan.cl" {
-        long_begin: In<u32>,
-        long_end: In<u32>,
-        totals: InOut<Sum>,
-    }
-}
-
-kernel! {
-    struct ScanPieces = "scan_pieces" in "primitives/segmented_scan.cl" {
-        begin: In<u32>,
-        follows: In<u8>,
-        totals: In<Sum>,
-        values: InOut<Sum>,
-        pieces: u32,
-        inclusive: u32,
-    }
-}
-
-kernel! {
-    struct SegmentTotals = "segment_totals" in "primitives/segmented_scan.cl" {
-        piece_ptr: In<u32>,
-        totals: In<Sum>,
-        sums: Out<Sum>,
-        segments: u32,
-    }
-}
 
 /// Scans and reduces vectors by an [`Operator`] ⊕, whole or in [`Segments`] (Garland 2008,
 /// section 3.2).
@@ -123,17 +86,6 @@ pub struct Scanner<T: Element> {
     element: PhantomData<fn() -> T>,
 }
 
-/// Kernels that scan elements whose type is known at run time only.
-struct Core {
-    element: ElementType,
-    totals: Kernel<PieceTotals<'static>>,
-    carry: Kernel<CarryTotals<'static>>,
-    scan: Kernel<ScanPieces<'static>>,
-    sums: Kernel<SegmentTotals<'static>>,
-    group_size: usize,
-    device: Device,
-}
-
 impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// Compiles the operator for the device.
     ///
@@ -142,25 +94,27 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// for `f64` without `cl_khr_fp64`.
     pub fn new(device: &Device, operator: &Operator<T>) -> Result<Self> {
         device.require(T::TYPE)?;
-        Self::tuned(device, operator, device.info().value_group())
+        Self::tuned(device, operator, SegmentTuning::new(device.info()))
     }
 
-    fn tuned(device: &Device, operator: &Operator<T>, group_size: usize) -> Result<Self> {
-        let core = Core::new(device, T::TYPE, operator.options(Options::group_size(group_size)), group_size)?;
-        core.scan.ready(&Work::new(device, None)).map_err(|error| operator.refused(error))?;
+    /// Scans segments that are cut by the same tuning.
+    fn tuned(device: &Device, operator: &Operator<T>, tuning: SegmentTuning) -> Result<Self> {
+        let core = Core::new(device, T::TYPE, operator.options(Options::group_size(tuning.group_size)), tuning)?;
+        core.ready().map_err(|error| operator.refused(error))?;
         Ok(Self { core, element: PhantomData })
     }
 
-    /// The inclusive scan of all elements, in place. Returns when it is enqueued.
+    /// The inclusive scan of all elements, in place. Waits for their one segment, and returns when
+    /// the scan is enqueued. If many vectors have one length, make [`Segments`] for all of them.
     ///
     /// # Errors
     /// [`Error::TooLarge`] for more than 2^32 - 4097 elements, [`Error::DeviceMismatch`],
     /// [`Error::Memory`], [`Error::OpenCl`].
     pub fn inclusive(&self, values: &mut DeviceVector<T>) -> Result<()> {
-        self.inclusive_within(&Segments::whole(&self.core.device, values.len())?, values)
+        self.inclusive_within(&self.core.whole(values.len())?, values)
     }
 
-    /// The exclusive scan of all elements, in place. Returns when it is enqueued.
+    /// The exclusive scan of all elements, in place. Waits as [`Scanner::inclusive`].
     ///
     /// ```
     /// use blockmul::{Device, extra::primitives::{Operator, Scanner}};
@@ -176,7 +130,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// # Errors
     /// See [`Scanner::inclusive`].
     pub fn exclusive(&self, values: &mut DeviceVector<T>) -> Result<()> {
-        self.exclusive_within(&Segments::whole(&self.core.device, values.len())?, values)
+        self.exclusive_within(&self.core.whole(values.len())?, values)
     }
 
     /// The inclusive scan of each segment, in place. Returns when it is enqueued.
@@ -185,7 +139,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// [`Error::Length`] if the segments have another number of elements;
     /// [`Error::DeviceMismatch`], [`Error::Memory`], [`Error::OpenCl`].
     pub fn inclusive_within(&self, segments: &Segments, values: &mut DeviceVector<T>) -> Result<()> {
-        self.core.check(segments, values.device(), values.len())?;
+        self.check(segments, values)?;
         self.core.run(segments, &mut values.values, true)
     }
 
@@ -194,7 +148,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// # Errors
     /// See [`Scanner::inclusive_within`].
     pub fn exclusive_within(&self, segments: &Segments, values: &mut DeviceVector<T>) -> Result<()> {
-        self.core.check(segments, values.device(), values.len())?;
+        self.check(segments, values)?;
         self.core.run(segments, &mut values.values, false)
     }
 
@@ -203,70 +157,22 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
     /// # Errors
     /// See [`Scanner::inclusive_within`].
     pub fn reduce(&self, segments: &Segments, values: &DeviceVector<T>) -> Result<DeviceVector<T>> {
-        self.core.check(segments, values.device(), values.len())?;
+        self.check(segments, values)?;
         let sums = self.core.reduce(segments, &values.values)?.into_typed();
         Ok(DeviceVector { values: sums, device: self.core.device.clone() })
     }
-}
-
-impl Core {
-    fn new(device: &Device, element: ElementType, options: Options, group_size: usize) -> Result<Self> {
-        Ok(Self {
-            element,
-            totals: Kernel::new(device, &options)?,
-            carry: Kernel::new(device, &options)?,
-            scan: Kernel::new(device, &options)?,
-            sums: Kernel::new(device, &options)?,
-            group_size,
-            device: device.clone(),
-        })
-    }
 
     /// Refuses a vector on another device than the segments', or with another number of elements.
-    fn check(&self, segments: &Segments, device: &Device, found: usize) -> Result<()> {
-        same_device(&self.device, device)?;
-        same_device(&self.device, &segments.device)?;
-        match (found, segments.elements()) {
+    fn check(&self, segments: &Segments, values: &DeviceVector<T>) -> Result<()> {
+        same_device(&self.core.device, values.device())?;
+        same_device(&self.core.device, &segments.device)?;
+        match (values.len(), segments.elements()) {
             (found, expected) if found == expected => Ok(()),
             (found, expected) => {
                 let why = "the elements of all segments".into();
                 Err(Error::Length { array: "values", found, expected, why })
             }
         }
-    }
-
-    fn reduce(&self, segments: &Segments, values: &Buffer) -> Result<Buffer> {
-        let (work, word) = (Work::new(&self.device, None), self.element.word());
-        let (totals, mut sums) = (self.carried(&work, segments, values)?, work.buffer_of(word, segments.count())?);
-        let grid = Grid::items(segments.count(), self.group_size);
-        let (piece_ptr, segments) = (&segments.piece_ptr, segments.count() as u32);
-        self.sums.launch(&work, grid, SegmentTotals { piece_ptr, totals: &totals, sums: &mut sums, segments })?;
-        Ok(sums)
-    }
-
-    fn run(&self, segments: &Segments, values: &mut Buffer, inclusive: bool) -> Result<()> {
-        let work = Work::new(&self.device, None);
-        let totals = match segments.long_begin.len() {
-            0 => work.buffer_of(self.element.word(), 0)?,
-            _ => self.carried(&work, segments, values)?,
-        };
-        let Segments { begin, follows, .. } = segments;
-        let (totals, pieces, inclusive) = (&totals, segments.pieces() as u32, inclusive.into());
-        let args = ScanPieces { begin, follows, totals, values, pieces, inclusive };
-        self.scan.launch(&work, Grid::items(segments.pieces(), self.group_size), args)
-    }
-
-    /// For each segment of several pieces, the total of all pieces at its first piece, and at each
-    /// other piece the total of the pieces before it.
-    fn carried(&self, work: &Work, segments: &Segments, values: &Buffer) -> Result<Buffer> {
-        let Segments { begin, long_begin, long_end, .. } = segments;
-        let (pieces, word) = (segments.pieces(), self.element.word());
-        let mut totals = work.buffer_of(word, pieces)?;
-        let args = PieceTotals { begin, values, totals: &mut totals, pieces: pieces as u32 };
-        self.totals.launch(work, Grid::items(pieces, self.group_size), args)?;
-        let args = CarryTotals { long_begin, long_end, totals: &mut totals };
-        self.carry.launch(work, Grid::groups(long_begin.len(), self.group_size), args)?;
-        Ok(totals)
     }
 }
 

@@ -47,7 +47,8 @@ impl Transpose {
         })
     }
 
-    /// Starts to compile the kernels that transpose a pattern of so many rows and entries.
+    /// Starts to compile the kernels that transpose a pattern with `rows` rows and `entries`
+    /// entries.
     pub fn ask(device: &Device, rows: usize, entries: usize) -> Result<()> {
         if let Some(tuning) = ArrivalTuning::new(device, rows, entries) {
             return Arrivals::new(device, tuning).map(drop);

@@ -1,5 +1,6 @@
-//! [`AnyProduct`]: a product that runs once, and whose type is a value. The one-shot pipeline runs
-//! A·B. A plan that is executed once and dropped runs any other product.
+//! [`AnyProduct`]: a product that runs once. Its element type and format are values, not type
+//! parameters. A·B runs in the one-shot pipeline. For any other product a plan is made, executed
+//! once and dropped.
 use super::{
     GramParts, How, Report,
     bands::join,
@@ -16,7 +17,7 @@ use crate::{
     resident::{DeviceCbc, DeviceView},
 };
 
-/// A product of matrices on a device, whose type is a value.
+/// A product of matrices on a device, whose element type and format are values.
 pub(super) struct AnyProduct<'a> {
     /// Element and format of C.
     pub of: AnyType,

@@ -74,8 +74,8 @@ fn able(class: Class) -> &'static [Method] {
     }
 }
 
-/// Kernels launched for a class because it is a bin. If rows are found before they are summed, the
-/// sums are launched for all classes together.
+/// Number of kernels that are launched if this class is a bin. If rows are found before they are
+/// summed, the sums are launched for all classes together.
 fn own_launches(class: Class) -> u32 {
     match class {
         Class::Direct => 4, // two of them scan
@@ -84,22 +84,24 @@ fn own_launches(class: Class) -> u32 {
     }
 }
 
-/// Words of a bitmap that a group of [`Class::Wide`] clears and reads in the time of a place. If a
-/// range has several windows it is half of that, because each window meets all entries of B: 18,000
-/// columns of 1088 products each, of which none meet, in ranges of 21,000 words take an H100 2.4 ms
-/// by bitmaps, 15,600 of 1280 products 2.1, both 1.2 by ESC.
+/// A work-group of [`Class::Wide`] clears and reads this many words of a bitmap in the time of one
+/// place (see [`places`]). If a range has several windows, it clears and reads half as many,
+/// because each window visits all entries of B. On an H100, 18,000 columns of 1088 products each
+/// take 2.4 ms by bitmaps, and 15,600 columns of 1280 products 2.1 ms. ESC takes 1.2 ms for either.
+/// In both products every entry of C has one product, and the ranges have 21,000 words.
 const WORDS_OF_PLACE: u64 = 600;
 
-/// Places of a column of [`Class::Wide`] if a team counts it alone, two teams in a group.
+/// Places of a column of [`Class::Wide`] that one team counts, if a work-group has two teams.
 const PAIRED_PLACES: u64 = 3;
 
-/// Places of `columns` columns with `products` products in all, if `class` computes them. A column
-/// with n places takes the room of n columns of the first class of its method's family. `widest` is
-/// the widest range of their rows, in words of 32 rows.
+/// Number of places of `columns` columns with `products` products in all, if `class` computes them.
+/// Places are a unit of cost: a column with n places keeps as much of a multiprocessor busy as n
+/// columns of the first class of its method's family. `widest` is the width of the widest of these
+/// columns' ranges of rows, in words of 32 rows.
 fn places(class: Class, [columns, products]: [u64; 2], widest: u32, prices: &Prices) -> u64 {
     let window = prices.window_words;
     let of_words = || u64::from(widest) / if widest > window { WORDS_OF_PLACE / 2 } else { WORDS_OF_PLACE };
-    // Two bitmaps have room in the memory of one window.
+    // Two bitmaps fit the memory of one window.
     let paired = class == Class::Wide && widest <= window / 2 && products <= columns * prices.paired_products;
     let of_class = if paired { PAIRED_PLACES } else { places_of(class) };
     columns * if Class::IN_WINDOWS.contains(&class) { of_class.max(of_words()) } else { of_class }
@@ -116,9 +118,10 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted128 => 4,
         Class::Sorted192 => 6,
         Class::Sorted256 => 8,
-        // More places than products: a multiprocessor has registers and local memory for fewer
-        // teams that hold so many. The numbers are what columns take on an H200, and beyond 2560
-        // products on an H100; those of 320, 640 and 896 lie between their neighbours'.
+        // From here on a column has more places than one for each 32 products: teams need so many
+        // registers and so much local memory that fewer of them are resident. The numbers were
+        // measured on an H200, and beyond 2560 products on an H100. The numbers of 320, 640 and 896
+        // are interpolated between their neighbours.
         Class::Sorted320 => 12,
         Class::Sorted384 => 16,
         Class::Sorted512 => 20,
@@ -133,16 +136,17 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted2560 => 170,
         Class::Sorted3072 => 228,
         Class::Sorted3584 => 327,
-        // A multiprocessor of an H200 has room for the bitmaps of 64 narrow teams, of 32 medium
-        // teams, and of four groups of four teams, or of more if ranges are not the widest. The
-        // four teams share the work of a column. A group of 16 teams has room where a smaller one
-        // has, and its teams wait for one another. The numbers of Wide and Big are estimates.
+        // A multiprocessor of an H200 holds the bitmaps of 64 narrow teams, of 32 medium teams, or
+        // of four groups of four teams. If ranges are narrower than the widest, more of these
+        // groups fit. Their four teams share the work of a column. A group of 16 teams takes the
+        // memory of a group of four, and its teams wait for one another. The numbers of Wide and
+        // Big are estimates.
         Class::Narrow => 1,
         Class::Medium => 2,
         Class::Wide => 4,
         Class::Big | Class::Long => 32,
-        // A multiprocessor has room for as many groups of one team as start, 14 groups of four
-        // teams, and four groups of sixteen. The last class has tables in global memory: its number
+        // A multiprocessor holds as many groups of one team as it can start, 14 groups of four
+        // teams, or four groups of sixteen. The last class has tables in global memory; its number
         // is an estimate.
         Class::HashedSmall => 1,
         Class::HashedMedium => 2,
@@ -164,8 +168,8 @@ pub(super) fn share_out(sums: &ClassesSums, prices: &Prices, esc: bool) -> Optio
     (!by_esc).then_some(shares)
 }
 
-/// Whether ESC is predicted to take less time for the columns of [`Class::Long`], beside the bins
-/// of the others.
+/// Whether ESC is predicted to take less time for the columns of [`Class::Long`], while the other
+/// columns are in bins.
 pub(super) fn leaves_long(sums: &ClassesSums, prices: &Prices) -> bool {
     sums[Class::Long as usize].columns > 0 && divided(&without_long(*sums), prices).1 < divided(sums, prices).1
 }
@@ -213,12 +217,13 @@ fn divided(sums: &ClassesSums, prices: &Prices) -> (Vec<Share>, f64) {
     (shares, ms + rest)
 }
 
-/// The predicted time of a share. It is the largest number if it is not known.
+/// The predicted time of a share, or the largest number if the time is not known.
 fn least(share: &Share) -> f64 {
     share.predicted_ms.unwrap_or(f64::MAX)
 }
 
-/// The predicted time of columns of scalars by ESC, in milliseconds; `products` may be weighed.
+/// The predicted time of columns of scalars by ESC, in milliseconds. `products` may be weighted:
+/// see [`Prices`].
 pub(super) fn esc_ms(costs: &MethodCosts, columns: u64, products: u64, entries: u64) -> Option<f64> {
     predict_ms(costs, Method::Esc, &esc_size(1, columns, products, entries))
 }
@@ -245,8 +250,8 @@ pub(super) fn predict_ms(costs: &MethodCosts, method: Method, size: &BinSize) ->
     costs.of(method.cost_name()).map(|cost| cost.predict_ms(size))
 }
 
-/// Divides the classes of a family that have columns into bins. The division costs least. Among
-/// equal ones it has the fewest bins.
+/// Divides the classes of a family that have columns into bins, at the least cost. If several
+/// divisions cost the same, it takes the one with the fewest bins.
 fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class; 2]> {
     let of = |class: &Class| &sums[*class as usize];
     let filled: Vec<Class> = family.iter().copied().filter(|class| of(class).columns > 0).collect();
@@ -274,8 +279,8 @@ fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class
     bins.collect()
 }
 
-/// Whether the kernels of the last of these classes can compute the columns of all. A direct column
-/// may have any number of products.
+/// Whether the kernels of the last of these classes can compute the columns of all these classes. A
+/// direct column may have any number of products.
 fn can_join(sums: &ClassesSums, bin: &[Class]) -> bool {
     bin[0] != Class::Direct || bin.len() == 1 || sums[Class::Direct as usize].longest <= SORTED_PRODUCTS[0]
 }

@@ -78,8 +78,8 @@ impl Prepared<'_> {
 
 /// The engine that computes a product by kernels, with its numbers.
 pub(super) enum EngineChoice {
-    Ranges(RangeTuning),
-    Adaptive(Teams, AdaptiveTuning),
+    Ranges(Box<RangeTuning>),
+    Adaptive(Teams, Box<AdaptiveTuning>),
     Esc,
 }
 
@@ -87,10 +87,10 @@ impl EngineChoice {
     /// Chooses by the device, the method and its costs. `tuning` has the numbers of ESC.
     pub fn new(info: &DeviceInfo, spec: &Spec, tuning: &Tuning, method: Method, costs: MethodCosts) -> Self {
         if let Some(ranges) = RangeTuning::new(info, method, costs, tuning.payload, (spec.a, spec.b)) {
-            return Self::Ranges(ranges);
+            return Self::Ranges(Box::new(ranges));
         }
         match teams_for(info, method).filter(|_| tuning.payload == PayloadKind::Values) {
-            Some(teams) => Self::Adaptive(teams, AdaptiveTuning::new(info, method, costs, spec.row_bits)),
+            Some(teams) => Self::Adaptive(teams, Box::new(AdaptiveTuning::new(info, method, costs, spec.row_bits))),
             None => Self::Esc,
         }
     }

@@ -111,7 +111,8 @@ impl Options {
         if kind.is_row_major() { how.mirrored() } else { how }
     }
 
-    /// A work for a product with a report. It keeps times unless the product is untimed.
+    /// Makes the [`Work`] of a product with a report. It measures times unless the product is
+    /// untimed.
     pub fn reported(&self, device: &Device) -> Result<Work> {
         match self.untimed {
             true => Ok(Work::new(device, self.memory_limit)),
@@ -220,7 +221,7 @@ pub(super) fn in_column_order<'a>(a: DeviceView<'a>, b: DeviceView<'a>) -> (&'a 
 /// The device memory of the operands of a product. C has to fit into the rest.
 pub(super) struct HeldOperands {
     bytes: u64,
-    /// Whether A and B are one matrix.
+    /// Whether A and B are the same matrix.
     one: bool,
 }
 

@@ -97,10 +97,10 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Sets the [`Semiring`] in which the product adds and multiplies. Every method follows it, so
+    /// Sets the [`Semiring`] in which the product adds and multiplies. All methods support it, and
     /// the bits are those of [`reference::multiply_over`](crate::reference::multiply_over). Places
-    /// of a mask that receive no product have the value of an empty sum. Every place of a block is
-    /// an entry.
+    /// of a mask that receive no product have the value of an empty sum. All elements of a stored
+    /// block count as entries.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -140,9 +140,9 @@ impl<'a, X: Operand> Product<'a, X> {
     }
 
     /// Leaves the times of stages and bins out of the report, so that its `total_ms` is that of
-    /// [`Product::run`]. Times are kept on queues of their own, whose commands take longer: on an
-    /// NVIDIA H200 by 6 microseconds each. Devices without such queues, such as CPUs, report the
-    /// times all the same.
+    /// [`Product::run`]. Times are measured on separate queues, whose commands take longer: on an
+    /// NVIDIA H200 by 6 microseconds each. Devices without such queues, such as CPUs, still report
+    /// the times.
     pub fn untimed(mut self) -> Self {
         self.options.untimed = true;
         self

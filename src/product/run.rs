@@ -57,8 +57,8 @@ impl<M: HostMatrix> Product<'_, DeviceMatrix<M>> {
     }
 
     /// Computes C and hands its columns (rows, if row-major) to `take`, band by band, in order.
-    /// Reports time and memory. If `take` drops each band of A·B, only one band needs room at a
-    /// time, on the device and on the host. Any other product, and one with a mask, is one band.
+    /// Reports time and memory. If `take` drops each band of A·B, the device and the host hold only
+    /// one band at a time. Any other product, and one with a mask, is one band.
     ///
     /// # Errors
     /// The errors of [`Product::run`], and those of `take`.
@@ -111,7 +111,7 @@ impl<M: HostMatrix> Product<'_, DeviceGroups<M>> {
 }
 
 impl<X: OnDevice<Pattern: OnDevice>> Product<'_, X> {
-    /// The product without its type.
+    /// The product with its element type and format as values.
     fn views<'s, K: Grid<Device = X>>(&'s self) -> Result<AnyProduct<'s>> {
         let mut factors = Vec::with_capacity(self.factors.len());
         for factor in &self.factors {

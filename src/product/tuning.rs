@@ -91,8 +91,7 @@ pub(crate) struct ChunkTuning {
     pub items: usize,
     /// Most entries of a column of B whose chunks are cut by rows.
     pub entries: usize,
-    /// Number of products that a merge pass moves in the time in which an entry of B is searched
-    /// once.
+    /// Number of products that a merge pass moves in the time of one search for an entry of B.
     pub look_products: usize,
 }
 
@@ -100,9 +99,9 @@ pub(crate) struct ChunkTuning {
 /// entries.
 const CHUNK_ENTRIES: usize = 3328;
 
-/// Number of products that a merge pass moves in the time in which an entry of B is searched once.
-/// On an H100 a search takes 70 to 150 ps, and a merge pass 11 ps for each product. The ratio is 7
-/// to 14 if chunks are full.
+/// Number of products that a merge pass moves in the time of one search for an entry of B. On an
+/// H100 a search takes 70 to 150 ps, and a merge pass 11 ps for each product. The ratio is 7 to 14
+/// if chunks are full.
 const CHUNK_LOOK_PRODUCTS: usize = 20;
 
 impl ChunkTuning {
@@ -134,7 +133,7 @@ impl ChunkTuning {
     /// Returns the work-groups that cut chunks, by ascending entries of the longest column of B.
     /// All except the last have an item for each entry; the last cut all columns. A work-group
     /// waits for one load after another. Small work-groups need so little local memory that many of
-    /// them wait at once.
+    /// them are resident and wait at the same time.
     pub fn cutting(self) -> impl Iterator<Item = Self> {
         let team = move |size: usize| Self { team: self.team.large(size), entries: size, ..self };
         let teams = (Teams::SIZE.ilog2() + 1..=self.team.group_size(1).ilog2()).map(|bits| 1 << bits);

@@ -1,7 +1,6 @@
 //! Scales right-hand sides by powers of two, so that the squares of their norms neither overflow
 //! nor underflow.
-use crate::{DeviceDense, Error, Field, Result};
-use nalgebra::{RealField, convert_unchecked};
+use crate::{Error, Result, device::Work, element::ElementType, resident::DenseBufferMut};
 
 /// The factor of each column of a matrix.
 pub(super) struct Scales(Vec<f64>);
@@ -13,20 +12,23 @@ impl Scales {
     ///
     /// # Errors
     /// [`Error::Argument`] for an element that is not finite.
-    pub fn apply<T: Field>(b: &mut DeviceDense<T>, squares: &[f64]) -> Result<Option<Self>> {
-        let largest: f64 = convert_unchecked(T::Arithmetic::max_value().expect("floats are bounded"));
+    pub fn apply(work: &Work, b: DenseBufferMut<'_>, squares: &[f64]) -> Result<Option<Self>> {
+        let largest = match ElementType::of(b.values.word()).arithmetic() {
+            ElementType::F64 => f64::MAX,
+            _ => f32::MAX.into(),
+        };
         // In f32 the range is 2^-21 to 2^64. A residual may be 2^-50 of the norm and still have a
         // normal square.
         let safe = largest.powf(-1.0 / 6.0)..=largest.sqrt();
         if squares.iter().all(|square| safe.contains(square)) {
             return Ok(None);
         }
-        let (shape, mut values) = (b.shape(), b.values()?);
+        let (shape, mut values) = (b.shape, work.download_numbers(b.values)?);
         let mut factors = vec![1.0; shape.cols];
         for col in (0..shape.cols).filter(|&col| !safe.contains(&squares[col])) {
             let mut most = 0.0_f64;
             for row in 0..shape.rows {
-                let value = values[shape.at(row, col)].to_f64();
+                let value = values[shape.at(row, col)];
                 if !value.is_finite() {
                     let why = format!("B has {value} at row {row}, column {col}: a right-hand side is finite");
                     return Err(Error::Argument(why));
@@ -35,25 +37,21 @@ impl Scales {
             }
             if most > 0.0 {
                 factors[col] = (-most.log2().floor()).clamp(-1022.0, 1022.0).exp2();
-                multiply(&mut values, (0..shape.rows).map(|row| shape.at(row, col)), factors[col]);
+                (0..shape.rows).for_each(|row| values[shape.at(row, col)] *= factors[col]);
             }
         }
-        b.write(&values)?;
+        work.write_numbers(&values, b.values)?;
         Ok(Some(Self(factors)))
     }
 
     /// Divides the columns of `x` by their factors.
-    pub fn undo<T: Field>(&self, x: &mut DeviceDense<T>) -> Result<()> {
-        let (shape, mut values) = (x.shape(), x.values()?);
+    pub fn undo(&self, work: &Work, x: DenseBufferMut<'_>) -> Result<()> {
+        let (shape, mut values) = (x.shape, work.download_numbers(x.values)?);
         for (col, factor) in self.0.iter().enumerate().filter(|(_, factor)| **factor != 1.0) {
-            multiply(&mut values, (0..shape.rows).map(|row| shape.at(row, col)), factor.recip());
+            (0..shape.rows).for_each(|row| values[shape.at(row, col)] *= factor.recip());
         }
-        x.write(&values)
+        work.write_numbers(&values, x.values)
     }
-}
-
-fn multiply<T: Field>(values: &mut [T], at: impl Iterator<Item = usize>, factor: f64) {
-    at.for_each(|at| values[at] = T::from_f64(values[at].to_f64() * factor));
 }
 
 /// The largest power of two that is at most x, if x is a positive normal number; otherwise 1.

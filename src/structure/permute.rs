@@ -189,7 +189,7 @@ fn inverse(of: &str, order: &[usize], n: usize) -> Result<Vec<u32>> {
     if order.len() != n {
         return wrong(format!("{} indices for a matrix that has {n}", order.len()));
     }
-    let mut to = vec![u32::MAX; n]; // means no place: a matrix has fewer lines
+    let mut to = vec![u32::MAX; n]; // no place yet; no place has this number
     for (place, &index) in order.iter().enumerate() {
         match to.get_mut(index) {
             None => return wrong(format!("index {index} at place {place} is outside 0..{n}")),

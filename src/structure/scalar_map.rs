@@ -37,7 +37,8 @@ pub struct ScalarMap {
     row_major: bool,
     /// Pattern of the scalars.
     pattern: Pattern,
-    /// Blocks copied before each block column; the last element counts all.
+    /// Number of blocks copied before each block column; the last element is the number of all
+    /// blocks.
     block_ptr: Vec<usize>,
     places: Vec<Place>,
 }

@@ -3,7 +3,7 @@
 use super::DOT_PIECE;
 use crate::{
     Device, DeviceDense, Error, Field, Result,
-    device::{Elem, Grid, In, InOut, Kernel, Options, Out, Sum, Work, kernel},
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Out, Sum, Work, kernel},
     element::ElementType,
     matrix::{DenseShape, Layout},
     plan::prepared::same_device,
@@ -140,7 +140,7 @@ fn same_sides(one: DenseShape, other: DenseShape) -> Result<()> {
 }
 
 /// See [`DeviceDense::column_dots`].
-fn dots(device: &Device, x: DenseBuffer<'_>, y: DenseBuffer<'_>) -> Result<Vec<f64>> {
+pub(crate) fn dots(device: &Device, x: DenseBuffer<'_>, y: DenseBuffer<'_>) -> Result<Vec<f64>> {
     let DenseShape { rows, cols, .. } = x.shape;
     if rows == 0 || cols == 0 {
         return Ok(vec![0.0; cols]);
@@ -148,24 +148,32 @@ fn dots(device: &Device, x: DenseBuffer<'_>, y: DenseBuffer<'_>) -> Result<Vec<f
     let (work, element) = (Work::new(device, None), ElementType::of(x.values.word()));
     let by_rows = [x.shape, y.shape].iter().all(|shape| shape.layout == Layout::ByRows);
     let options = options(device, element, by_rows);
-    let chunks = cols.div_ceil(width(device));
-    let grid = |rows: usize| Grid::groups(rows.div_ceil(DOT_PIECE) * chunks, group_size(device));
-    let room = |rows: usize| work.buffer_of(element.arithmetic().word(), rows.div_ceil(DOT_PIECE) * cols);
     let dots: Kernel<ColumnDots<'_>> = Kernel::new(device, &options)?;
     let ((x_row, x_col), (y_row, y_col)) = (steps(x.shape), steps(y.shape));
     let (x, y) = (x.values, y.values);
-    let (mut sums, cols) = (room(rows)?, cols as u32);
-    let args = ColumnDots { x, y, sums: &mut sums, rows: rows as u64, cols, x_row, x_col, y_row, y_col };
-    dots.launch(&work, grid(rows), args)?;
-    let mut rows = rows.div_ceil(DOT_PIECE);
-    while rows > 1 {
-        let add: Kernel<ColumnSums<'_>> = Kernel::new(device, &options)?;
-        let terms = std::mem::replace(&mut sums, room(rows)?);
-        let args = ColumnSums { terms: &terms, sums: &mut sums, rows: rows as u64, cols };
-        add.launch(&work, grid(rows), args)?;
-        rows = rows.div_ceil(DOT_PIECE);
+    let mut sums = work.buffer_of(element.arithmetic().word(), rows.div_ceil(DOT_PIECE) * cols)?;
+    let args = ColumnDots { x, y, sums: &mut sums, rows: rows as u64, cols: cols as u32, x_row, x_col, y_row, y_col };
+    dots.launch(&work, pieces(device, rows, cols), args)?;
+    while sums.len() > cols {
+        sums = add_pieces(&work, &sums, cols)?;
     }
     work.download_numbers(&sums)
+}
+
+/// The work-groups of all pieces of `rows` rows.
+fn pieces(device: &Device, rows: usize, cols: usize) -> Grid {
+    Grid::groups(rows.div_ceil(DOT_PIECE) * cols.div_ceil(width(device)), group_size(device))
+}
+
+/// Adds up the sums of pieces, by rows with one for each column, as [`DeviceDense::column_dots`]
+/// does. The result has one row for each piece of these rows.
+pub(crate) fn add_pieces(work: &Work, terms: &Buffer, cols: usize) -> Result<Buffer> {
+    let (device, rows) = (work.device(), terms.len() / cols);
+    let add: Kernel<ColumnSums<'_>> = Kernel::new(device, &options(device, ElementType::of(terms.word()), true))?;
+    let mut sums = work.buffer_of(terms.word(), rows.div_ceil(DOT_PIECE) * cols)?;
+    let args = ColumnSums { terms, sums: &mut sums, rows: rows as u64, cols: cols as u32 };
+    add.launch(work, pieces(device, rows, cols), args)?;
+    Ok(sums)
 }
 
 /// See [`DeviceDense::axpby_columns`].
@@ -208,7 +216,7 @@ fn axpby(device: &Device, [alpha, beta]: [&[f64]; 2], x: DenseBuffer<'_>, y: Den
 }
 
 /// See [`DeviceDense::copy_from`].
-fn copy(device: &Device, x: DenseBuffer<'_>, y: DenseBufferMut<'_>) -> Result<()> {
+pub(crate) fn copy(device: &Device, x: DenseBuffer<'_>, y: DenseBufferMut<'_>) -> Result<()> {
     let DenseShape { rows, cols, .. } = y.shape;
     let kernel: Kernel<CopyElements<'_>> =
         Kernel::new(device, &options(device, ElementType::of(y.values.word()), true))?;

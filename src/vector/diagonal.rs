@@ -123,7 +123,7 @@ impl<M: HostMatrix> Diagonal<M> {
         Self::of_type(&a.pattern(), a.type_of())
     }
 
-    fn of_type(a: &DevicePattern, of: MatrixType<M>) -> Result<Self> {
+    pub(crate) fn of_type(a: &DevicePattern, of: MatrixType<M>) -> Result<Self> {
         check_patterns(a.device(), of, [a])?;
         Ok(Self { core: Core::new(a, of.element)?, of })
     }

@@ -77,8 +77,8 @@ impl<'a> From<&'a DeviceCbc> for Stored<'a> {
 /// Most elements of a line in several pieces that an item loads at once. They take registers.
 const MOST_AHEAD: usize = 8;
 
-/// Entries that an item loads in each round of a guessed sum of blocks. With one entry,
-/// `pose6_100k` takes 27.4 us on an H200, with two 24.9, with three 30.8.
+/// Entries that an item loads in each round of a guessed sum of blocks. On an H200 `pose6_100k`
+/// takes 27.4 us with one entry, 24.9 us with two and 30.8 us with three.
 const ROUND_ENTRIES: usize = 2;
 
 /// Prepared sums of a matrix's elements times those of vectors, which may have another type.
@@ -105,9 +105,9 @@ impl Summed {
         }
     }
 
-    /// Whether a block has more terms for a sum than an item loads at once. With tiles that have a
-    /// sum for each item, an H200 took up to 28 % longer for blocks of 4x4 in `f32`, and up to 60 %
-    /// less for larger ones.
+    /// Whether a block has more terms for a sum than an item loads at once. Only for such blocks a
+    /// tile has a sum for each item. With such tiles an H200 took up to 60 % less time for larger
+    /// blocks, but up to 28 % longer for blocks of 4x4 in `f32`, which have fewer terms.
     fn has_wide_sums(&self) -> bool {
         self.shape.rows() * self.types[0].bytes() > 16
     }
@@ -205,7 +205,8 @@ impl LineSums {
         .define("STRETCHES", STRETCHES)
         .define("TOGETHER", entries_ahead(tuning.together, terms_of_sum))
         .define("ACROSS", side.across())
-        // With 8 elements ahead, such loads took 34 us on `rmat18_e8`, not 22.
+        // Streamed values leave the first-level cache to x. With 8 elements ahead, streamed loads
+        // took 34 us on `rmat18_e8` instead of 22.
         .define("STREAMED", u8::from(shape == BlockShape::SCALAR && pieces > 0))
         .define("STRIDE", if packed { shape.area().to_string() } else { "stride".into() })
         .define("DIRECT", tuning.direct)
@@ -248,7 +249,7 @@ impl LineSums {
         self.kernel.launch(work, Grid::groups(lines.tasks.len() + lines.pieces * (splits - 1), *group_size), args)
     }
 
-    /// Bytes of device memory held beside the pattern, in size classes.
+    /// Bytes of device memory held in addition to the pattern, rounded up to size classes.
     pub fn bytes(&self) -> u64 {
         self.lines.bytes() + self.arrived.bytes()
     }

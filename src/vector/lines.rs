@@ -78,7 +78,7 @@ kernel! {
     }
 }
 
-/// The side of the column-major blocks that the lines are: rows, columns, or both.
+/// The lines of column-major blocks: their columns, their rows, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Columns,
@@ -236,7 +236,7 @@ impl Index {
         }
     }
 
-    /// The side of the blocks that the lines are.
+    /// Whether the lines are rows or columns of the blocks.
     pub fn side(&self) -> Side {
         match self {
             Self::Columns(_) => Side::Columns,
@@ -297,7 +297,7 @@ impl Shares {
         self.tile_line.len() - 1
     }
 
-    /// Bytes of device memory, in size classes.
+    /// Bytes of device memory, rounded up to size classes.
     pub fn bytes(&self) -> u64 {
         self.tile_line.bytes() + self.pieces.bytes() + self.cuts.bytes()
     }
@@ -375,7 +375,7 @@ impl Lines {
         self.index.pattern().ncols
     }
 
-    /// Bytes of device memory held beside the pattern, in size classes.
+    /// Bytes of device memory held in addition to the pattern, rounded up to size classes.
     pub fn bytes(&self) -> u64 {
         let index = match &self.index {
             Index::Columns(_) => 0,

@@ -11,7 +11,7 @@
 //! | [`scaled`] | results that kernels scale: alpha·(...) + beta·y |
 //! | [`lines`], [`line_sums`] | a sum for each row or column: norms, and the products of `apply/` |
 mod arithmetic;
-mod columns;
+pub(crate) mod columns;
 mod diagonal;
 pub(crate) mod line_sums;
 pub(crate) mod lines;

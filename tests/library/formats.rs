@@ -1,5 +1,5 @@
-//! Formats recognised by names and first bytes, `.npz` files exchanged with SciPy, and real
-//! matrices through every format.
+//! Formats that are recognised by names and first bytes, `.npz` files exchanged with SciPy, and
+//! real matrices that are converted to every format.
 
 use crate::common;
 use std::io::Write;
@@ -135,7 +135,7 @@ fn real_matrices_go_through_every_format() {
     }
 }
 
-/// Runs the script and returns its output.
+/// Runs the SciPy script with a command and returns its output.
 pub fn scipy(python: &str, command: &str, folder: &Path) -> String {
     let script = Path::new(crate::ROOT).join("tests/library/oracles/scipy_npz.py");
     let output = Command::new(python).arg(script).arg(command).arg(folder).output().unwrap();
@@ -157,7 +157,7 @@ fn scipy_s_archives_are_read() {
         let expected = matrix_market::read(path.with_extension("mtx"), &ReadOptions::default()).unwrap().matrix;
         let (kind, rest) = name.split_once('-').unwrap();
         if kind == "bsr" {
-            // Blocks hold zeros, which SciPy omits from the other file.
+            // Blocks contain zeros, which SciPy leaves out of the other file.
             assert_eq!(file.matrix.to_dense(), expected.to_dense(), "{name}");
         } else {
             assert_eq!(file.matrix, expected, "{name}");
@@ -180,7 +180,7 @@ fn scipy_s_archives_are_read() {
     }
 }
 
-/// Writes a matrix as `KIND-DTYPE-WHAT.npz`, and next to it as `.mtx` for SciPy.
+/// Writes a matrix to `KIND-DTYPE-WHAT.npz`, and as `.mtx` to a file of the same name, for SciPy.
 fn write_for_scipy<M: Matrix>(folder: &Path, kind: &str, what: &str, matrix: &M) {
     let dtype = format!("f{}", size_of::<M::Element>().max(4));
     let path = folder.join(format!("{kind}-{dtype}-{what}.npz"));

@@ -1,14 +1,14 @@
-//! Replays every input that fuzzing kept through the checks of the fuzz targets; see
+//! Reads every input of the fuzzing corpora, with the checks of the fuzz targets; see
 //! `fuzz/README.md`.
 #[path = "../../fuzz/readers.rs"]
 mod readers;
 
 use std::{path::Path, process::Command};
 
-/// The variable that is set in the process that replays the corpora.
+/// The environment variable that is set in the process that reads the corpora.
 const ALONE: &str = "BLOCKMUL_TEST_ALONE";
 
-/// Replays all corpora in one process of its own, so that the memory counted is that of one reader.
+/// Reads all corpora in a separate process, so that the counted memory is that of one reader.
 #[test]
 fn what_fuzzing_kept_is_read_or_refused() {
     if std::env::var_os(ALONE).is_some() {
@@ -50,6 +50,6 @@ fn replay() {
         }
         assert!(read > 0, "{target} has no corpus");
     }
-    // Inputs that fuzzing is too slow for.
+    // These inputs are too slow for fuzzing.
     readers::long_meshes();
 }

@@ -1,4 +1,4 @@
-//! Matrices in groups (GCOO) beside dense products, and over every semiring.
+//! Matrices in groups of lines (GCOO): compared with dense products, and over every semiring.
 use crate::common;
 use crate::semirings::{algebras, bits, with_numbers};
 use blockmul::{
@@ -11,11 +11,12 @@ use blockmul::{
 };
 use nalgebra::DMatrix;
 
-/// Lines of a group: they divide few of the sizes, and are no power of two.
+/// Lines (rows or columns) of a group. The number divides few of the sizes and is no power of two.
 const LINES: usize = 3;
 
-/// Small integers at a third of the places. The second group of three lines and every fifth after
-/// it are empty, in rows and in columns; one row, and one column, has all of the other places.
+/// Small integers at a third of the places. The second group of three lines and every fifth group
+/// after it are empty, for rows and for columns. One row and one column are full at all other
+/// places.
 fn integers(n: usize) -> DMatrix<f64> {
     let is_empty = |line: usize| line / LINES % 5 == 1;
     let full = (n / 2..n).find(|&line| !is_empty(line));
@@ -26,8 +27,8 @@ fn integers(n: usize) -> DMatrix<f64> {
     })
 }
 
-/// A·D by groups of rows, D·A by groups of columns, and both by those across the lines of the
-/// product: sums of integers are exact in any order.
+/// A·D is computed by groups of rows, D·A by groups of columns, and each also by groups in the
+/// other direction. Sums of integers are exact in any order.
 #[test]
 fn every_small_size_is_nalgebra_s_dense_product() {
     let device = common::device();
@@ -47,7 +48,7 @@ fn every_small_size_is_nalgebra_s_dense_product() {
     }
 }
 
-/// The arrays of a matrix in groups, by the definition.
+/// The arrays of a matrix in groups, made from their definition.
 fn coordinates(a: &DMatrix<f64>, grouping: Grouping) -> GcooArrays<f64> {
     let (lines, across) = if grouping.of_columns() { (a.ncols(), a.nrows()) } else { (a.nrows(), a.ncols()) };
     let mut arrays = GcooArrays { group_ptr: vec![0], rows: vec![], cols: vec![], values: vec![] };
@@ -67,7 +68,7 @@ fn coordinates(a: &DMatrix<f64>, grouping: Grouping) -> GcooArrays<f64> {
     arrays
 }
 
-/// Both sides over every semiring that an element type has, added to what C has before.
+/// Computes A·D and D·A over every semiring that an element type supports, and adds them to C.
 fn over_every_semiring<T: crate::semirings::Numbers>(device: &Device) {
     let (rows, cols, n) = (22, 17, 5);
     let places = (0..cols).flat_map(|col| (0..rows).map(move |row| (row, col)));
@@ -103,7 +104,8 @@ fn groups_have_every_semiring() {
     over_every_semiring::<u8>(&device);
 }
 
-/// Groups that are uploaded are those that the device makes.
+/// The device makes the same groups from a dense matrix as the host. Uploaded groups are
+/// multiplied.
 #[test]
 fn arrays_of_the_host_are_multiplied() {
     let device = common::device();

@@ -1,5 +1,5 @@
-//! Symmetric block matrices for sparse factorizations: converted to scalars on the host and on the
-//! device, with new values through one map.
+//! Symmetric block matrices are converted to scalars for sparse factorizations, on the host and on
+//! the device. New values are copied by the same map.
 
 use crate::common::{Family, blocks, device, part};
 use blockmul::{
@@ -9,7 +9,7 @@ use blockmul::{
 };
 use half::f16;
 
-/// The scalars of the blocks of a whole matrix; those above the diagonal only if not `lower`.
+/// The scalars of a matrix of blocks; if `lower`, only those on and below the diagonal.
 fn serial<T: Element>(h: &Cbc<T>, lower: bool) -> Csc<T> {
     let scalars = h.to_scalars();
     let mut kept = Vec::new();
@@ -38,7 +38,7 @@ fn on_device<M: Matrix>(plan: &Scalars<M>, h: &M) -> Csc<M::Element> {
     Csc::new(plan.map().pattern().clone(), there.download().unwrap()).unwrap()
 }
 
-/// Checks that `h`, in any storage, gives `want` on the host and on the device.
+/// Checks that `h`, stored in any way, is converted to `want` on the host and on the device.
 fn check<M: Matrix>(h: &M, want: &[Csc<M::Element>; 2], what: &str) {
     let pattern = device().upload(h).unwrap().pattern();
     let plans = [Scalars::<M>::lower(&pattern).unwrap(), Scalars::full(&pattern).unwrap()];
@@ -49,8 +49,8 @@ fn check<M: Matrix>(h: &M, want: &[Csc<M::Element>; 2], what: &str) {
     }
 }
 
-/// Poses, closures, freedom: scalars; poses in the plane; in space; a single pose; blocks with more
-/// elements than a work-group has items; no closures.
+/// Numbers of poses and closures, and unknowns of a pose: scalars; poses in the plane; poses in
+/// space; a single pose; blocks with more elements than a work-group has items; no closures.
 const GRAPHS: [(usize, usize, usize); 6] = [(40, 30, 1), (40, 30, 3), (30, 20, 6), (1, 0, 6), (5, 3, 17), (20, 0, 2)];
 
 fn every_storage<T: Element>(graphs: &[(usize, usize, usize)]) {
@@ -153,7 +153,7 @@ fn another_pattern_and_another_length_are_refused() {
 
 #[test]
 fn an_execution_takes_no_memory_and_is_read_by_one_read() {
-    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let device = Device::open(device().info()).unwrap(); // its counters count only this test
     let j = generate::Uniform {
         rows: 200,
         cols: 40,
@@ -188,7 +188,7 @@ fn an_execution_takes_no_memory_and_is_read_by_one_read() {
 fn problem() -> (Vec<Cbc<f64>>, nalgebra::DVector<f64>) {
     let h =
         generate::PoseChain { poses: 50, closures: 40, freedom: 6, seed: 7, ..Default::default() }.matrix().unwrap();
-    // A heavier diagonal: still positive definite.
+    // The diagonal is made larger, so that H is still positive definite.
     let scaled = |factor: f64| {
         let mut values = h.values().to_vec();
         for (entry, (row, col, _)) in h.blocks().enumerate() {
@@ -241,7 +241,7 @@ fn faer_factors_and_solves_with_new_values_each_time() {
         llt.solve_in_place(faer::ColMut::from_slice_mut(x.as_mut_slice()).as_mat_mut());
         assert_solves(h, &x, &b);
     }
-    // The same on the host, from a matrix that is stored whole.
+    // The same conversion on the host, from a matrix that is stored whole.
     let (last, map) = (hessians.last().unwrap(), ScalarMap::lower(&hessians[0]).unwrap());
     let mut by_host = vec![0.0; map.nnz()];
     map.copy_values(last, &mut by_host).unwrap();

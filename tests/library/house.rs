@@ -1,7 +1,7 @@
-//! Rules of the source tree: which rooms may name which. `circles` has modules that name each
-//! other, `doors` the files with generic items, `names` names of types, `numbers` files that
-//! declare numbers of stages, `texts` unsafe code and the width of comments, `tuples` parameters,
-//! `wings` the modules of `product`.
+//! Rules of the source tree. This file checks which rooms may name which. `circles` checks modules
+//! that name each other, `doors` the files with generic items, `names` names of types, `numbers`
+//! files that declare numbers of stages, `texts` unsafe code and the width of comments, `tuples`
+//! parameters, `wings` the modules of `product`.
 mod circles;
 mod doors;
 mod names;
@@ -16,7 +16,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The rooms that prepare operations, which hold no locks.
+/// The rooms that prepare operations. They hold no locks.
 const PLANNED: [&str; 6] = ["product", "apply", "vector", "structure", "groups", "solver"];
 
 /// A source file: its path below `src/`, and its code without comments and tests.
@@ -26,14 +26,14 @@ struct File {
 }
 
 impl File {
-    /// Its room: the folder or file at the crate's root that contains it.
+    /// Returns the room of the file: the folder or file directly under `src/` that contains it.
     fn room(&self) -> String {
         let first = self.path.components().next().unwrap().as_os_str().to_str().unwrap();
         first.trim_end_matches(".rs").to_owned()
     }
 
-    /// The paths that it names from the crate's root or from a module above it, without `use`'s
-    /// lists: `crate::{a::B, c}` is `crate::a::B` and `crate::c`.
+    /// Returns the paths in the code that begin at the crate's root or at a module above. Lists of
+    /// `use` are expanded: `crate::{a::B, c}` becomes `crate::a::B` and `crate::c`.
     fn paths(&self) -> BTreeSet<String> {
         let mut paths = BTreeSet::new();
         for root in ["crate::", "super::"] {
@@ -46,14 +46,14 @@ impl File {
         paths
     }
 
-    /// The first names after `crate::`.
+    /// Returns the first names after `crate::`.
     fn names(&self) -> BTreeSet<String> {
         let paths = self.paths();
         let of_crate = paths.iter().filter_map(|path| path.strip_prefix("crate::"));
         of_crate.map(|path| path.split("::").next().unwrap().to_owned()).collect()
     }
 
-    /// The rooms of those names, with one name of each.
+    /// Returns the rooms of these names, with one name for each room.
     fn rooms(&self, exports: &BTreeMap<String, String>, rooms: &BTreeSet<String>) -> BTreeMap<String, String> {
         let names = self.names().into_iter();
         names
@@ -65,8 +65,8 @@ impl File {
     }
 }
 
-/// Adds the paths of a tree of names at the beginning of `text` to `paths`, each after `prefix`; a
-/// macro's ends with `!`. Returns what follows the tree.
+/// Adds the paths of a tree of names at the beginning of `text` to `paths`, each after `prefix`.
+/// The name of a macro ends with `!`. Returns the text after the tree.
 fn expand<'t>(text: &'t str, prefix: &str, paths: &mut BTreeSet<String>) -> &'t str {
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
@@ -84,12 +84,12 @@ fn expand<'t>(text: &'t str, prefix: &str, paths: &mut BTreeSet<String>) -> &'t 
         match rest.chars().next() {
             Some(',') => {}
             Some('}') => return &rest[1..],
-            _ => return rest, // `as`, or no list of names
+            _ => return rest, // `as`, or the end of the path
         }
     }
 }
 
-/// A source file that is not one of tests: its path below the root, and its text.
+/// A source file without tests: its path below the root, and its text.
 type Text = (PathBuf, String);
 
 fn collect(root: &Path, folder: &Path, files: &mut Vec<Text>) {
@@ -102,13 +102,13 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<Text>) {
     }
 }
 
-/// Whether a file is of Rust, and not in a module `tests`.
+/// Whether a file is a Rust source file outside of modules `tests`.
 fn is_source(path: &Path) -> bool {
     let is_of_tests = path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs");
     path.extension().is_some_and(|ending| ending == "rs") && !is_of_tests
 }
 
-/// The code of a text without comments and tests.
+/// Returns the code of a text without comments and tests.
 fn code_of(text: &str) -> String {
     let code = text.split("\nmod tests {").next().unwrap();
     code.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
@@ -120,7 +120,7 @@ fn source() -> Vec<File> {
     files
 }
 
-/// The source files below a folder of the repository.
+/// Returns the source files in a folder of the repository.
 fn files_of(folder: &str) -> Vec<File> {
     let root = Path::new(crate::ROOT).join(folder);
     let mut files = Vec::new();
@@ -128,12 +128,12 @@ fn files_of(folder: &str) -> Vec<File> {
     files.into_iter().map(|(path, text)| File { path, code: code_of(&text) }).collect()
 }
 
-/// The room of each name that the crate's root exports.
+/// Returns the room of each name that the crate's root exports.
 fn exports() -> BTreeMap<String, String> {
     exports_of(&code_of(&fs::read_to_string(Path::new(crate::ROOT).join("src/lib.rs")).unwrap()))
 }
 
-/// The module of each name that a file uses or exports from the modules below it.
+/// Returns the module of each name that a file imports or exports from its modules.
 fn exports_of(code: &str) -> BTreeMap<String, String> {
     let mut paths = BTreeSet::new();
     for line in ["use ", "pub use ", "pub(crate) use ", "pub(super) use ", "pub(in crate::product) use "] {
@@ -148,12 +148,12 @@ fn exports_of(code: &str) -> BTreeMap<String, String> {
     paths.into_iter().filter_map(export).collect()
 }
 
-/// The rooms that files are in.
+/// Returns the rooms that contain the files.
 fn rooms(files: &[File]) -> BTreeSet<String> {
     files.iter().map(File::room).filter(|room| room != "lib").collect()
 }
 
-/// What is wrong with the names of a file.
+/// Returns the names in a file that its room must not use.
 fn forbidden(file: &File, exports: &BTreeMap<String, String>, rooms: &BTreeSet<String>) -> Vec<String> {
     let (room, named, mut wrong) = (file.room(), file.rooms(exports, rooms), Vec::new());
     let of_room: &[&str] = match room.as_str() {
@@ -163,7 +163,7 @@ fn forbidden(file: &File, exports: &BTreeMap<String, String>, rooms: &BTreeSet<S
     };
     wrong.extend(of_room.iter().filter_map(|other| named.get(*other)).cloned());
     wrong.extend((room != "device" && file.code.contains("opencl3")).then(|| "opencl3".to_owned()));
-    // Executions of a plan take scratch, and no turns.
+    // A plan takes scratch memory for each execution, so that executions need no lock.
     wrong.extend((PLANNED.contains(&&*room) && file.code.contains("Mutex")).then(|| "Mutex".to_owned()));
     wrong
 }
@@ -212,8 +212,8 @@ fn no_two_rooms_name_each_other() {
     assert!(circle.is_empty(), "rooms in a circle: {circle:#?}");
 }
 
-/// The arrows among those of `left` that are in a circle, or lead to one: where they point, and an
-/// example. Rooms leave one after another when they name none that is left.
+/// Finds the dependencies that are part of a circle or lead to one, each with an example. It
+/// repeatedly removes a room from `left` that depends on no other room in `left`.
 fn circle(arrows: &BTreeMap<String, BTreeMap<String, String>>, mut left: BTreeSet<String>) -> Vec<(String, String)> {
     while let Some(room) =
         left.iter().find(|room| arrows.get(*room).is_none_or(|to| !to.keys().any(|to| left.contains(to)))).cloned()

@@ -1,5 +1,5 @@
-//! Tests of the library as an application uses it, in one program. Its files are its modules, and
-//! `cargo test --test library NAME::` runs one.
+//! Tests of the library as an application uses it, in one program. Each file is a module, which
+//! `cargo test --test library NAME::` runs.
 mod any;
 mod common;
 mod foreign;
@@ -35,5 +35,5 @@ mod structure;
 mod unproven;
 mod vectors;
 
-/// The root of the repository.
+/// The root folder of the repository.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");

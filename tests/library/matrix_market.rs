@@ -1,10 +1,10 @@
-//! Matrix Market files from other sources, in the folder named by `BLOCKMUL_DATA`. Each is read as
-//! the format says, or refused with the line.
+//! Matrix Market files from other sources, in the folder that `BLOCKMUL_DATA` names. Each is read
+//! as the format requires, or refused with a line number.
 use std::path::{Path, PathBuf};
 
 use blockmul::io::{MatrixFile, ReadOptions, Symmetry, ValueType, read, write};
 
-/// The folder; if `BLOCKMUL_DATA` is not set, `None`, with a line printed.
+/// Returns the folder. If `BLOCKMUL_DATA` is not set, prints a line and returns `None`.
 fn data(folder: &str) -> Option<PathBuf> {
     match std::env::var_os("BLOCKMUL_DATA") {
         Some(data) => Some(Path::new(&data).join(folder)),
@@ -22,8 +22,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A row of the table in the data's README: name, rows, columns, entries, field and symmetry,
-/// products.
+/// A row of the table in the data's README.
 struct Row {
     name: String,
     rows: usize,
@@ -50,7 +49,7 @@ fn table(readme: &str) -> Vec<Row> {
     .collect()
 }
 
-/// Length of the expansion of A·A, or of A·Aᵀ if A is not square.
+/// The number of products of A·A, or of A·Aᵀ if A is not square.
 fn products(file: &MatrixFile) -> u64 {
     let pattern = file.matrix.pattern();
     let length = |column: usize| pattern.column(column).len() as u64;
@@ -111,20 +110,20 @@ fn real_matrices_come_back_to_the_bit() {
     }
 }
 
-/// The right outcome for each malformed file: the line and the start of the reason, or the number
-/// of entries.
+/// The right outcome for each malformed file: the line and the beginning of the reason or, if the
+/// file is read, the number of entries.
 const MALFORMED: &[(&str, Result<usize, &str>)] = &[
     ("LAGraph_mangled1.mtx", Err("1: the object is \"mangled\"")),
     ("LAGraph_mangled11.mtx", Err("5: column: \"zero\" is not a whole number from 0")),
     ("LAGraph_mangled13.mtx", Err("7: column 9999 is outside 1 to 4")),
-    // Claims to be real, and has two numbers a line, as complex values have.
+    // The file claims to be real, but has two numbers a line, as complex values have.
     ("LAGraph_mangled15.mtx", Err("5: 2 words where \"value\" is expected")),
     ("LAGraph_mangled2.mtx", Err("1: the format is \"mangled\"")),
     ("LAGraph_mangled4.mtx", Err("1: the symmetry is \"mangled\"")),
     ("LAGraph_mangled6.mtx", Err("1: hermitian matrices are not supported")),
     ("LAGraph_mangled8.mtx", Err("4: 1 number where \"rows columns entries\" is expected")),
-    // Values outside a type that only a comment names ("%%GraphBLAS type int8_t"). To Matrix Market
-    // they are integers.
+    // Values are outside of a type that only a comment names ("%%GraphBLAS type int8_t"). For
+    // Matrix Market they are integers.
     ("LAGraph_mangled_bool.mtx", Ok(12)),
     ("LAGraph_mangled_int16.mtx", Ok(12)),
     ("LAGraph_mangled_int8.mtx", Ok(12)),
@@ -133,16 +132,16 @@ const MALFORMED: &[(&str, Result<usize, &str>)] = &[
     ("SS_bad_header.mtx", Err("1: the symmetry is \"bogus\"")),
     ("SS_mangle1.mtx", Err("1: the object is \"junk\"")),
     ("SS_mangle3.mtx", Err("1: the field is \"junk\"")),
-    // An infinite value in a file that claims integers.
+    // The file claims integers and contains an infinite value.
     ("matrix_fp64.mtx", Err("7: value: \"-inf\" is not an integer")),
-    // One percent sign where the banner has two: read with a warning.
+    // The banner has one percent sign instead of two. It is read with a warning.
     ("nr-bio-dmela.mtx", Ok(51138)),
-    // The sizes are in a comment; the first line after it is an entry.
+    // The sizes are in a comment. The first line after it is an entry.
     ("nr-ca-Erdos992.mtx", Err("4: 2 numbers where \"rows columns entries\" is expected")),
     // Another table follows the entries.
     ("nr-soc-wiki-Vote.mtx", Err("2917: ")),
     ("nr-web-spam.mtx", Ok(74750)),
-    // An infinite value in a file of real numbers; each entry has a mirror image.
+    // The file contains an infinite value, as a real number. Each entry has a mirror image.
     ("skew_fp64.mtx", Ok(20)),
 ];
 

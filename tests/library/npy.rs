@@ -1,4 +1,4 @@
-//! Dense matrices exchanged with NumPy, as `.npy`, to the bit.
+//! Dense matrices are exchanged with NumPy as `.npy` files, to the bit.
 use crate::common;
 use crate::formats::scipy;
 use blockmul::{
@@ -9,7 +9,7 @@ use blockmul::{
 use half::f16;
 use std::path::{Path, PathBuf};
 
-/// C's order or Fortran's, and the sides, from ORDER-DTYPE-ROWSxCOLS.
+/// Returns the layout (C's order or Fortran's) and the sides from the name ORDER-DTYPE-ROWSxCOLS.
 fn named(path: &Path) -> (Layout, usize, usize) {
     let words: Vec<&str> = path.file_stem().unwrap().to_str().unwrap().split('-').collect();
     let (rows, cols) = words[2].split_once('x').unwrap();
@@ -29,7 +29,7 @@ fn numpy_s_arrays_are_read() {
         let (layout, rows, cols) = named(&path);
         let found = dense::read(&path, &ReadOptions::default()).unwrap();
         assert_eq!(found.matrix.shape(), (rows, cols), "{}", path.display());
-        // NumPy calls an array of one line, or of none, C's.
+        // NumPy reports C's order for an array with at most one row or column.
         assert!(found.layout == layout || rows.min(cols) <= 1, "{}", path.display());
         let text = std::fs::read_to_string(path.with_extension("txt")).unwrap();
         let want: Vec<f64> = text.split_whitespace().map(|number| number.parse().unwrap()).collect();
@@ -39,7 +39,8 @@ fn numpy_s_arrays_are_read() {
     }
 }
 
-/// Writes small matrices in both layouts, with gaps between lines, and beside each its elements.
+/// Writes small matrices in both layouts, with gaps between lines, and a text file of the elements
+/// for each.
 fn write_for_numpy<T: Element>(folder: &Path, dtype: &str) -> usize {
     let sides = [(1, 1), (4, 6), (0, 3), (3, 4)];
     for (rows, cols) in sides {

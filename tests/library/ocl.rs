@@ -1,11 +1,11 @@
-//! Tests of an application that owns an `ocl` context (feature `ocl`) and multiplies its own
-//! buffers.
+//! Tests of an application that has an `ocl` context (feature `ocl`) and multiplies buffers of its
+//! own.
 use crate::common::{Family, blocks, device, scalars};
 use blockmul::{BlockShape, Cbc, Csc, Device, DeviceMatrix, Error, Result, foreign::OclMatrix, reference};
 use ocl::{Buffer, Context, Event, Queue, core, flags::CommandQueueProperties};
 use std::time::Duration;
 
-/// A queue on the device that the other tests run on.
+/// A queue on the device of the other tests.
 pub fn queue(properties: Option<CommandQueueProperties>) -> Queue {
     let index = device().info().index;
     let all: Vec<(ocl::Platform, ocl::Device)> = ocl::Platform::list()
@@ -36,7 +36,7 @@ fn its_own_buffers_its_own_queue_its_own_kernel_on_the_product() -> Result<()> {
     let c = blockmul::multiply(&on_device, &on_device)?;
     assert_eq!(c.download()?, want);
 
-    // The product is an argument of the application's kernel, in place, after the product's event.
+    // The application's kernel changes the product in place, after the product's event.
     let source = "kernel void twice(global double* values) { values[get_global_id(0)] *= 2; }";
     let program = ocl::Program::builder().src(source).devices(queue.device()).build(&queue.context()).unwrap();
     let twice = core::create_kernel(&program, "twice").unwrap();
@@ -86,7 +86,7 @@ fn a_product_given_away_is_not_written_again() -> Result<()> {
     drop((col_ptr, row_idx));
     let minus = device.upload(&Csc::new(a.pattern().clone(), a.values().iter().map(|v| -2.0 * v).collect())?)?;
     for _ in 0..3 {
-        // The product is as large, so a pool would reuse the memory.
+        // These products have the same size, so that a pool would reuse the memory.
         blockmul::multiply(&on_device, &minus)?;
     }
     let mut got = vec![0.0; want.nnz()];
@@ -111,13 +111,13 @@ fn a_product_waits_for_the_events_of_ocl_commands() -> Result<()> {
         let (nnz, shape) = (a.pattern().nnz(), BlockShape::SCALAR);
         let parts = OclMatrix { nrows: 70, ncols: 70, nnz, shape, stride: 1, col_ptr: &p, row_idx: &i, values: &x };
         let on_device: DeviceMatrix<Csc<f32>> = unsafe { DeviceMatrix::from_ocl(&device, &parts)? };
-        blockmul::multiply(&on_device, &on_device)?.download()?; // everything is compiled
+        blockmul::multiply(&on_device, &on_device)?.download()?; // kernels are compiled here
         assert!(matches!(device.wait_for_ocl(&[Event::empty()]), Err(Error::Argument(_))));
         let written = Event::user(&queue.context()).unwrap();
         device.wait_for_ocl(std::slice::from_ref(&written))?;
         let product = std::thread::scope(|scope| {
             let product = scope.spawn(|| blockmul::multiply(&on_device, &on_device)?.download());
-            // A product that does not wait reads the old values.
+            // A product that did not wait would read the old values.
             std::thread::sleep(Duration::from_millis(30));
             let writer = Queue::new(&queue.context(), queue.device(), None).unwrap();
             x.write(doubled.values()).queue(&writer).enq().unwrap();

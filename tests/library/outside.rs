@@ -1,25 +1,26 @@
-//! The device that tests run on, and data and Python where a machine has them. The tests of other
-//! packages use this file too.
+//! The device on which tests run, and data and Python if the machine has them. The tests of other
+//! packages also use this file.
 #![allow(dead_code, reason = "each program uses its part")]
 use blockmul::Device;
 use std::{path::PathBuf, sync::OnceLock};
 
-/// The device named by `BLOCKMUL_TEST_DEVICE`, otherwise any. Without a device the tests fail; they
-/// do not skip.
+/// Returns the device that `BLOCKMUL_TEST_DEVICE` names, otherwise any device. If there is no
+/// device, the tests fail; they are not skipped.
 pub fn device() -> Device {
     static DEVICE: OnceLock<Device> = OnceLock::new();
     let wanted = std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into());
     DEVICE.get_or_init(|| Device::select(&wanted).unwrap_or_else(|error| panic!("{error}"))).clone()
 }
 
-/// A file below the folder named by `BLOCKMUL_DATA`, if it exists.
+/// Returns a file in the folder that `BLOCKMUL_DATA` names, if it exists.
 pub fn data(path: &str) -> Option<PathBuf> {
     let file = PathBuf::from(std::env::var_os("BLOCKMUL_DATA")?).join(path);
     file.exists().then_some(file)
 }
 
-/// A Python with a package whose `modules` it imports: the one that `BLOCKMUL_PYTHON` names,
-/// otherwise any that is found. Without one the tests print a line and pass, unless CI is set.
+/// Returns a Python that can import `modules` of a package: the one that `BLOCKMUL_PYTHON` names,
+/// otherwise any that is found. If there is none, the tests print a line and pass, unless CI is
+/// set.
 pub fn python(package: &str, modules: &str) -> Option<String> {
     let found = importing(modules);
     if found.is_none() {
@@ -30,8 +31,8 @@ pub fn python(package: &str, modules: &str) -> Option<String> {
     found
 }
 
-/// The same of a package that no package manager of a system has. Without it the tests print a line
-/// and pass everywhere.
+/// Like [`python`], for a package that the package managers of systems do not have. If there is
+/// none, the tests print a line and pass, also if CI is set.
 pub fn python_with_pip(package: &str, modules: &str) -> Option<String> {
     let found = importing(modules);
     if found.is_none() {

@@ -1,5 +1,6 @@
-//! Shortest paths beside Dijkstra's algorithm with a heap, which is written here: in real graphs of
-//! the folder named by `BLOCKMUL_DATA`, with edges of length 0, and in graphs of several parts.
+//! Shortest paths, compared with Dijkstra's algorithm with a heap, which is in this file. The
+//! graphs are real ones from the folder that `BLOCKMUL_DATA` names, graphs with edges of length 0,
+//! and graphs of several components.
 use crate::common::{FAMILIES, device, scalars};
 use crate::real_data::matrix;
 use blockmul::{
@@ -11,8 +12,8 @@ use blockmul::{
 };
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// Distances from the nearest source. A length that is not negative has bits in the order of
-/// numbers.
+/// Returns the distances from the nearest source. The bits of lengths that are not negative have
+/// the order of the numbers.
 fn dijkstra(g: &Csc<f64>, sources: &[usize]) -> Vec<f64> {
     let mut distances = vec![f64::INFINITY; g.ncols()];
     sources.iter().for_each(|&source| distances[source] = 0.0);
@@ -32,8 +33,8 @@ fn dijkstra(g: &Csc<f64>, sources: &[usize]) -> Vec<f64> {
     distances
 }
 
-/// Compares the distances of every schedule, from the first vertex and from three. Returns how many
-/// vertices are out of reach.
+/// Checks the distances of every schedule, from the first vertex and from three vertices. Returns
+/// the number of vertices that cannot be reached.
 fn check<T: Length>(g: &Csc<f64>, what: &str) -> Result<usize> {
     let n = g.ncols();
     let on_device = device().upload(&g.cast::<T>())?;
@@ -52,20 +53,20 @@ fn check<T: Length>(g: &Csc<f64>, what: &str) -> Result<usize> {
     Ok(out_of_reach)
 }
 
-/// The same graph with other lengths.
+/// The same graph with the lengths that `length` returns.
 fn with_lengths(g: &Csc<f64>, length: impl Fn(usize, f64) -> f64) -> Csc<f64> {
     let lengths = g.values().iter().enumerate().map(|(entry, &value)| length(entry, value));
     Csc::new(g.pattern().clone(), lengths.collect()).unwrap()
 }
 
-/// Whole lengths from 0 to 3, a quarter of which are 0.
+/// Integer lengths from 0 to 3. A quarter of them is 0.
 fn whole(g: &Csc<f64>) -> Csc<f64> {
     with_lengths(g, |entry, _| (entry * 7 % 32 / 8) as f64)
 }
 
 #[test]
 fn real_graphs_have_the_distances_of_dijkstra() -> Result<()> {
-    // The last two have most edges.
+    // The last two graphs have the most edges, so that they are not tested with integers.
     let names = ["p2p-Gnutella31.mtx.gz", "ca-CondMat.mtx.gz", "wiki-Vote.mtx.gz", "email-Enron.mtx.gz", "wing.mtx.gz"];
     for (number, name) in names.into_iter().enumerate() {
         let Some(g) = matrix(name) else { continue };

@@ -1,4 +1,5 @@
-//! Plans: every execution has the bits of the reference, and costs no memory and no read.
+//! Plans: every execution has the bits of the reference, allocates no memory, and reads nothing
+//! back.
 
 use crate::common::{bits, device, executed, on_two_threads, real, row_and_column, shape, uniform};
 use blockmul::{
@@ -8,8 +9,8 @@ use blockmul::{
 };
 use half::f16;
 
-/// Shapes for all kernels: compiled ones, square and not, scalars, the general one, 32 in each
-/// place.
+/// Shapes for all kernels: scalars, square and other shapes with compiled kernels, the general
+/// kernel, and shapes with 32 rows or columns in each place.
 const SHAPES: [(usize, usize, usize); 9] =
     [(1, 1, 1), (2, 3, 6), (6, 3, 6), (3, 3, 3), (9, 2, 3), (8, 8, 8), (5, 1, 4), (1, 32, 2), (32, 2, 10)];
 
@@ -23,7 +24,7 @@ fn every_shape<T: Element>() {
         assert_eq!(bits(&executed(&plan, &da, &db)), bits(&want), "{r}x{k} by {k}x{c}");
         assert_eq!(plan.cost().flops, 2 * reference::products(&a, &b) * (r * k * c) as u64);
 
-        // The same product of stored transposes: (Aᵀ)ᵀ·B.
+        // The same product if Aᵀ is stored: (Aᵀ)ᵀ·B.
         let dat = device().upload(&a.transpose()).unwrap();
         let plan = Product::of(dat.t(), &db).plan().unwrap();
         assert_eq!(bits(&executed(&plan, &dat, &db)), bits(&want), "transposed {r}x{k} by {k}x{c}");
@@ -62,7 +63,7 @@ fn part(of: &Cbc<f64>, keep: impl Fn(usize, usize) -> bool) -> Cbc<f64> {
 
 #[test]
 fn gram_is_the_product_with_the_transpose_and_its_triangles_take_half_the_work() {
-    // Rows with 1 to many blocks, and an empty row; wide and narrow blocks; scalars.
+    // Rows with one to many blocks and an empty row; wide and narrow blocks; scalars.
     for (r, c) in [(2, 9), (2, 3), (1, 1), (3, 6), (5, 5)] {
         let j = uniform::<f64>(60, 20, shape(r, c), 7);
         let full = reference::multiply(&j.transpose(), &j).unwrap();
@@ -83,7 +84,7 @@ fn gram_is_the_product_with_the_transpose_and_its_triangles_take_half_the_work()
     }
 }
 
-/// The same matrix by rows.
+/// Converts the matrix to rows.
 fn rows_of(matrix: &Cbc<f64>) -> Bsr<f64> {
     Bsr::from_transpose(matrix.transpose())
 }
@@ -125,7 +126,7 @@ fn alpha_and_beta() {
         let want: Vec<f64> = product.values().iter().zip(&start).map(one).collect();
         assert!(c.download().unwrap().values() == want, "{alpha} {beta}");
     }
-    // NaN, because it must not be read.
+    // C contains NaN, because it must not be read.
     c.write_values(&vec![f64::NAN; start.len()]).unwrap();
     plan.execute((&da, &da), &mut c).unwrap();
     assert_eq!(bits(&c.download().unwrap()), bits(&product));
@@ -133,7 +134,7 @@ fn alpha_and_beta() {
 
 #[test]
 fn long_runs_are_cut_where_the_reference_cuts_them() {
-    // A row times a column of this length: one run.
+    // A row is multiplied by a column of this length, so that there is a single run.
     for length in [1024, 1025, 2500] {
         let (a, b) = row_and_column(length);
         let (da, db) = (device().upload(&a).unwrap(), device().upload(&b).unwrap());
@@ -168,7 +169,7 @@ fn another_pattern_is_refused_and_an_equal_one_is_not() {
     }
     let message = plan.execute((&a, &a), &mut of(1)).unwrap_err().to_string();
     assert!(message.starts_with("C does not have the pattern of the plan"), "{message}");
-    // The same entries in blocks of another shape.
+    // The matrix has the same entries in blocks of another shape.
     let wide = device().upload(&uniform::<f64>(30, 30, shape(2, 4), 1)).unwrap();
     assert!(plan.execute((&wide, &a), &mut c).is_err());
     assert!(Product::of(&a, &wide).plan().is_ok());
@@ -205,7 +206,7 @@ fn a_refusal_says_what_differs() {
     let Difference::Entry { row, col, found, .. } = moved.difference else { panic!("{moved}") };
     assert_eq!((row, col, found), (2, 1, false));
     assert!(moved.to_string().contains("only the plan's has an entry at row 2, column 1"), "{moved}");
-    // Matrices by rows are compared row by row: (2, 1) and (3, 1) come after (1, 2).
+    // Matrices by rows are compared row by row, so (2, 1) and (3, 1) come after (1, 2).
     let by_rows = |places: &Csc<f64>| Csr::from_transpose(places.transpose());
     let moved = refused(&by_rows(&a), &by_rows(&places(&[(0, 0), (1, 2), (3, 1)])));
     let Difference::Entry { row, col, found, .. } = moved.difference else { panic!("{moved}") };
@@ -220,7 +221,7 @@ fn a_refusal_says_what_differs() {
 
 #[test]
 fn a_thousand_executions_change_no_bit_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let device = Device::open(device().info()).unwrap(); // its counters count only this test
     let j =
         generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix().unwrap();
     let dj = device.upload(&j).unwrap();

@@ -1,5 +1,5 @@
-//! Plans of scalars that keep no operand pairs: by every method of scalars, and where memory has no
-//! room for pairs.
+//! Plans of scalars that keep no operand pairs: by every method of scalars, and if there is not
+//! enough memory for pairs.
 use crate::common::device;
 use blockmul::{
     Cbc, Csc, Csr, Device, Element, Error, Method, Planned, Product,
@@ -10,8 +10,8 @@ use blockmul::{
 };
 use half::f16;
 
-/// The methods of scalars. Every one computes all columns of the matrices below, or leaves all
-/// columns to pairs.
+/// The methods of scalars. Each computes all columns of the matrices below, or its plans keep pairs
+/// for all columns.
 const METHODS: [Method; 5] = [Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash];
 
 fn uniform<T: Element>(rows: usize, cols: usize, per_column: usize, values: Values, seed: u64) -> Csc<T> {
@@ -26,7 +26,8 @@ fn bytes<T: Element>(matrix: &Csc<T>) -> (&blockmul::matrix::Pattern, &[u8]) {
     (matrix.pattern(), bytemuck::cast_slice(matrix.values()))
 }
 
-/// Executes plans of A·B by all methods with the values of A and of 3·A, and compares the bits.
+/// Executes plans of A·B by all methods, with the values of A and of 3·A, and checks the bits of
+/// the results.
 fn check<T: Element>(a: &Csc<T>, b: &Csc<T>) {
     let (mut da, db) = (device().upload(a).unwrap(), device().upload(b).unwrap());
     let times_three = a.values().iter().map(|x| T::from_f64(3.0 * x.to_f64())).collect();
@@ -53,7 +54,7 @@ fn plans_by_every_method_of_scalars_have_the_bits_of_the_reference() {
     let empty = |rows, cols| Csc::<f64>::from_triplets(rows, cols, []).unwrap();
     check(&empty(3, 2), &empty(2, 4));
     check(&empty(3, 0), &empty(0, 2));
-    // Runs of more than one and two pieces of 1024 terms.
+    // Runs of more than one piece and of more than two pieces of 1024 terms.
     for length in [1025, 2500] {
         check(&uniform::<f64>(3, length, 2, Values::Real, 7), &uniform(length, 2, length, Values::Real, 8));
     }
@@ -61,7 +62,7 @@ fn plans_by_every_method_of_scalars_have_the_bits_of_the_reference() {
 
 #[test]
 fn outputs_are_scaled_added_and_padded() {
-    // 1x1 blocks: scalars that lie side by side cannot be padded.
+    // The blocks are 1x1, because scalars cannot be padded.
     let a: Cbc<f64> = generate::Uniform { rows: 40, cols: 40, per_column: 5, ..Default::default() }.matrix().unwrap();
     let da = device().upload(&a).unwrap();
     let product = reference::multiply(&a, &a).unwrap();
@@ -82,7 +83,7 @@ fn outputs_are_scaled_added_and_padded() {
                 }
             }
         }
-        // Operands with padding: C·A of the padded C.
+        // The operand C has padding: the product is C·A.
         let mut c = padded.output().unwrap();
         padded.execute((&da, &da), &mut c).unwrap();
         let next = Product::of(&c, &da).method(method).plan().unwrap();
@@ -98,7 +99,8 @@ fn matrices_by_rows_and_groups_are_planned_by_methods_of_scalars() {
     let want = reference::multiply(&a, &b).unwrap();
     let by_rows = |m: &Csc<f64>| device().upload(&Csr::from_transpose(m.transpose())).unwrap();
     let (rows_a, rows_b) = (by_rows(&a), by_rows(&b));
-    // [A | A]·[B; A2]: two products are added, the second behind the first.
+    // [A | A]·[B; A2] is a sum of two products. The terms of the second are added after those of
+    // the first.
     let other = uniform::<f64>(40, 20, 5, Values::Integer, 3);
     let group = |blocks| Group { blocks, side: 1 };
     let left = BlockGroups::side_by_side([a.clone(), a.clone()]).unwrap();
@@ -118,7 +120,7 @@ fn matrices_by_rows_and_groups_are_planned_by_methods_of_scalars() {
     }
 }
 
-/// Many products in each entry of C.
+/// A matrix whose square has many products for each entry.
 fn dense_product() -> Csc<f64> {
     uniform(200, 200, 100, Values::Real, 1)
 }
@@ -138,7 +140,7 @@ fn what_has_no_room_as_pairs_is_planned_without_them() {
     let mut c = plan.output().unwrap();
     plan.execute((&da, &da), &mut c).unwrap();
     assert_eq!(bytes(&c.download().unwrap()), bytes(&reference::multiply(&a, &a).unwrap()));
-    // ESC keeps pairs whenever it is asked for, and nothing fits nothing.
+    // ESC always keeps pairs. With a limit of 1 << 12 bytes no plan fits.
     for (method, limit) in [(Method::Esc, limit), (Method::Auto, 1 << 12), (Method::Dense, 1 << 12)] {
         let refused = Product::of(&da, &da).method(method).memory_limit(limit).plan();
         assert!(matches!(refused, Err(Error::Memory { .. })), "{method}: {refused:?}");
@@ -148,7 +150,7 @@ fn what_has_no_room_as_pairs_is_planned_without_them() {
 #[test]
 fn executions_without_pairs_take_no_memory_read_nothing_and_may_meet() {
     let a = dense_product();
-    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let device = Device::open(device().info()).unwrap(); // its counters count only this test
     let da = device.upload(&a).unwrap();
     let want = reference::multiply(&a, &a).unwrap();
     let plan = Product::of(&da, &da).method(Method::Dense).plan().unwrap();

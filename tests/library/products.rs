@@ -1,4 +1,4 @@
-//! Whole products on a device: pattern and values equal the reference's to the bit.
+//! Whole products on a device. Patterns and values have the bits of the reference.
 use crate::common::*;
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Csr, DeviceMatrix, Element, Error, Matrix, Method, Product, Result, device::DeviceKind,
@@ -8,7 +8,7 @@ use half::f16;
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
-/// Multiplies twice on the device; both results must be the reference's, bit for bit.
+/// Multiplies twice on the device. Both results must have the bits of the reference.
 fn check<M: Matrix>(a: &M, b: &M, what: &str) -> Result<Report> {
     let device = device();
     let want = reference::multiply(a, b)?;
@@ -23,7 +23,7 @@ fn check<M: Matrix>(a: &M, b: &M, what: &str) -> Result<Report> {
         report.launches == launches && report.stages.iter().all(|s| s.launches <= s.commands),
         "{what}: {report:?}"
     );
-    // Two flops for each pair of elements that is multiplied, as is usual.
+    // Two operations are counted for each pair of elements that is multiplied.
     let (left, right) = (a.as_cbc().shape, b.as_cbc().shape);
     let each = 2 * (left.area() * if M::ROW_MAJOR { right.rows() } else { right.cols() }) as u64;
     let flops: u64 = report.stages.iter().filter_map(|stage| stage.flops).sum();
@@ -64,12 +64,12 @@ proptest! {
     }
 }
 
-/// Sides that have a compiled kernel, and sides that only the general kernel handles, up to the
-/// largest.
+/// Sides with a compiled kernel, and sides for which only the general kernel exists, up to the
+/// largest side.
 const SIDES: [usize; 14] = [1, 2, 3, 4, 6, 7, 8, 9, 5, 10, 13, 17, 31, 32];
 
-/// Calls `check` for 42 shapes: every pair of (rows, inner), (inner, cols), (cols, type) that a
-/// shift by the type's number reaches.
+/// Calls `check` for 42 shapes and types. They have pairs of all sides in (rows, inner), (inner,
+/// cols) and (cols, type), each shifted by the number of the type.
 fn pairwise(mut check: impl FnMut(usize, usize, usize, usize)) {
     for element in 0..3 {
         for (at, &r) in SIDES.iter().enumerate() {
@@ -101,7 +101,7 @@ fn forty_two_shapes_pairwise_in_every_type() {
 #[test]
 fn half_scalars() -> Result<()> {
     for family in FAMILIES {
-        // At most 60 terms of magnitude 9: exact below 2048.
+        // A sum has at most 60 terms of magnitude 9, so it is below 2048 and exact.
         check::<Csc<f16>>(
             &scalars(family, 60, 60, 4, 1),
             &scalars(Family::Uniform, 60, 60, 4, 2),
@@ -113,7 +113,8 @@ fn half_scalars() -> Result<()> {
 
 #[test]
 fn sums_that_cancel_have_the_bits_of_the_reference() -> Result<()> {
-    // Magnitudes from 2^-30 to 2^30: any other order, or a fused multiply-add, gives other bits.
+    // Magnitudes are from 2^-30 to 2^30, so that any other order of sums, or a fused multiply-add,
+    // gives other bits.
     let wild = |family, rows, cols, seed| {
         let mut random = Random(seed);
         let places = places(family, rows, cols, 8, &mut random);
@@ -138,7 +139,7 @@ fn sums_that_cancel_have_the_bits_of_the_reference() -> Result<()> {
 
 #[test]
 fn runs_of_more_than_1024_products_are_cut_as_in_the_reference() -> Result<()> {
-    // One row times one column, and short ones beside it: runs of one, two and three pieces.
+    // One row times one column, beside short rows and columns: runs of one, two and three pieces.
     for terms in [1023, 1024, 1025, 2048, 2049, 3000] {
         let mut random = Random(terms as u64);
         let mut value =
@@ -147,7 +148,7 @@ fn runs_of_more_than_1024_products_are_cut_as_in_the_reference() -> Result<()> {
         let col: Vec<_> = (0..terms).map(|k| (k, 1, value(k))).chain([(5, 0, 3.5), (7, 2, 4.5)]).collect();
         let (a, b) = (Csc::from_triplets(3, terms, row)?, Csc::from_triplets(terms, 3, col)?);
         check(&a, &b, &format!("{terms} terms"))?;
-        // The same run with 1x1 blocks beside it in 3x2 and 2x3 blocks, compiled and general.
+        // The same run in blocks of 3x2 and 2x3, by compiled kernels and the general kernel.
         for (r, c) in [(3, 3), (5, 1), (1, 11)] {
             let wide = |m: &Csc<f64>, rows, cols| {
                 Cbc::new(
@@ -180,7 +181,8 @@ fn row_major_products_swap_the_operands() -> Result<()> {
     Ok(())
 }
 
-/// Applies an option: aligned blocks, a threshold of 0 that drops none (for 0 bytes), or no option.
+/// Applies an option: alignment to `bytes` bytes, for 0 bytes a threshold of 0 that drops no entry,
+/// or no option.
 fn asked<'a>(
     product: Product<'a, DeviceMatrix<Cbc<f32>>>,
     bytes: Option<usize>,
@@ -195,7 +197,7 @@ fn asked<'a>(
 #[test]
 fn aligned_blocks_come_with_zero_padding() -> Result<()> {
     let device = device();
-    // Scalars too: their products are kept as values if nothing is padded.
+    // Products of scalars are kept as values only if nothing is padded, so scalars are tested, too.
     for side in [3, 1] {
         let a = blocks::<f32>(Family::Uniform, 20, 20, 4, BlockShape::new(side, side)?, 1);
         let want = reference::multiply(&a, &a)?;
@@ -281,7 +283,7 @@ fn operands_above_the_limit_are_refused_with_what_they_take() -> Result<()> {
     let (device, a) = (device(), scalars::<f64>(Family::Uniform, 3000, 3000, 12, 3));
     let operand = device.upload(&a)?;
     let bytes = operand.device_bytes();
-    // For less than A, and for little beside it.
+    // The limits are below the bytes of A, or allow only little more.
     for (method, limit) in [(Method::Host, bytes / 2), (Method::Esc, bytes / 2), (Method::Esc, bytes + 20_000)] {
         let product = Product::of(&operand, &operand).method(method).memory_limit(limit);
         for error in [product.run().map(drop).unwrap_err(), product.run_to_host().map(drop).unwrap_err()] {
@@ -316,8 +318,8 @@ fn a_limit_no_column_fits_is_an_error_with_numbers() -> Result<()> {
     let a = scalars::<f64>(Family::Arrow, 4000, 4000, 1, 1);
     let operands = Product::of(&a, &a).estimate(device().info())?.operand_bytes;
     // ESC needs memory for all products of a column, dense for the 4000 entries of C. On a CPU
-    // dense has sums of all rows; what has no room for them is left to ESC, whose analysis has
-    // none.
+    // dense needs sums of all rows. If the memory does not suffice for these, ESC is tried, and its
+    // analysis has not enough memory, either.
     let in_ranges = device().info().kind == DeviceKind::Cpu;
     for (method, kibibytes) in [(Method::Esc, 250), (Method::Dense, 86)] {
         let limit = operands + (kibibytes << 10);
@@ -327,7 +329,7 @@ fn a_limit_no_column_fits_is_an_error_with_numbers() -> Result<()> {
         let says = error.to_string();
         let of_column = says.contains("products of column 0 of C") || (in_ranges && method == Method::Dense);
         assert!(of_column && says.contains("bytes needed"), "{method}: {error}");
-        // Behind the commands of the product, which was given up on its way.
+        // The upload comes after the commands of the product, which was given up.
         assert!(device().upload(&a)?.download()? == a, "{method}");
     }
     Ok(())

@@ -1,6 +1,7 @@
-//! Kernels whose work-items read what others of the same launch write: components, labels,
-//! frontiers and sums on arrival. Small inputs, for `tools/oclgrind` too; and large ones for a GPU,
-//! which `cargo test --test library racing:: -- --ignored --nocapture` runs.
+//! Kernels whose work-items read values that other items of the same launch write: components,
+//! labels, frontiers, and sums in the order of arrival. Small inputs are for `tools/oclgrind`, too.
+//! Large inputs are for GPUs: `cargo test --test library racing:: -- --ignored --nocapture` runs
+//! them.
 use crate::common::{Family, data, device, scalars};
 use blockmul::{
     Csc, Planned, Result,
@@ -12,7 +13,7 @@ use blockmul::{
 };
 use std::{cmp::Reverse, collections::BinaryHeap, time::Instant};
 
-/// A graph with these edges (from, to), each in both directions if `both`.
+/// A graph with the given edges (from, to), and with those in the other direction if `both`.
 fn graph(vertices: usize, edges: impl Iterator<Item = (usize, usize)>, both: bool) -> Csc<f64> {
     let mut places: Vec<(usize, usize)> = edges.map(|(from, to)| (to, from)).collect();
     if both {
@@ -32,7 +33,7 @@ fn shuffled(vertices: usize) -> Vec<usize> {
     order
 }
 
-/// Graphs of so many vertices, whose trees are deep while they are joined.
+/// Graphs of `vertices` vertices. While components are joined, their trees are deep.
 fn deep_graphs(vertices: usize, both: bool) -> Vec<(&'static str, Csc<f64>)> {
     let (n, order) = (vertices, shuffled(vertices));
     let of = |edges: &mut dyn Iterator<Item = (usize, usize)>| graph(n, edges, both);
@@ -47,7 +48,7 @@ fn deep_graphs(vertices: usize, both: bool) -> Vec<(&'static str, Csc<f64>)> {
     ]
 }
 
-/// The same edges with length 0, but for one in `every` of length 1.
+/// The same edges with length 0, except for one of `every` vertices, whose edges have length 1.
 fn with_levels(g: &Csc<f64>, every: usize) -> Csc<f64> {
     let col = |entry| g.pattern().col_ptr().partition_point(|&begin| begin <= entry as u64) - 1;
     let one = |entry: usize| (g.pattern().row_idx()[entry] as usize).min(col(entry)) % every == every - 1;
@@ -55,8 +56,8 @@ fn with_levels(g: &Csc<f64>, every: usize) -> Csc<f64> {
     Csc::new(g.pattern().clone(), lengths.collect()).unwrap()
 }
 
-/// The number of the nearest seed of each vertex, of several the lowest, by Dijkstra's algorithm:
-/// of two equal distances the one with the lower number is the shorter.
+/// For each vertex, the number of its nearest seed, computed by Dijkstra's algorithm. If several
+/// seeds are equally near, it is the lowest number.
 fn nearest(g: &Csc<f64>, seeds: &[u32]) -> Vec<u32> {
     let mut least = vec![(u64::MAX, u32::MAX); g.ncols()];
     let mut waiting: BinaryHeap<_> = (0u32..).zip(seeds).map(|(label, &seed)| Reverse(((0, label), seed))).collect();
@@ -103,7 +104,7 @@ fn small_sums_on_arrival() -> Result<()> {
         for (a, what) in
             [(scalars::<f64>(Family::Uniform, 90, 70, 9, 1), "rows"), (scalars(Family::Arrow, 80, 80, 3, 2), "hubs")]
         {
-            // Sums of whole numbers are exact, in any order.
+            // Sums of integers are exact in any order.
             let x: Vec<f64> = (0..a.ncols()).map(|i| (i % 9) as f64 - 4.0).collect();
             let mut want = vec![0.0; a.nrows()];
             reference::multiply_vector(1.0, &a, &x, 0.0, &mut want)?;
@@ -119,8 +120,8 @@ fn small_sums_on_arrival() -> Result<()> {
 
 const RUNS: usize = 20;
 
-/// Runs a computation often, prints how many of its values were wrong and the median of its
-/// milliseconds. Returns the number.
+/// Runs a computation `RUNS` times. Prints the number of wrong values and the median of the
+/// milliseconds. Returns the number of wrong values.
 fn repeated(what: &str, want: &[u32], mut run: impl FnMut() -> Result<Vec<u32>>) -> Result<usize> {
     let (mut wrong, mut times) = (0, Vec::new());
     for _ in 0..RUNS {
@@ -134,7 +135,7 @@ fn repeated(what: &str, want: &[u32], mut run: impl FnMut() -> Result<Vec<u32>>)
     Ok(wrong)
 }
 
-/// Of `BLOCKMUL_DATA` the graph `cnr-2000` is taken, too, if it is there.
+/// The graph `cnr-2000` is tested, too, if `BLOCKMUL_DATA` has it.
 #[test]
 #[ignore = "graphs of a million vertices, 20 times each: for GPUs"]
 fn large_graphs() -> Result<()> {

@@ -1,6 +1,6 @@
-//! Real matrices, from the folder named by `BLOCKMUL_DATA`. Without it these tests print a line and
-//! pass. `tools/problems` multiplies those of more than a million products by the optimised
-//! command.
+//! Real matrices, from the folder that `BLOCKMUL_DATA` names. If it is not set, these tests print a
+//! line and pass. `tools/problems` multiplies those of more than a million products by the
+//! optimised command.
 use crate::common::{data, device, to_host};
 use blockmul::{
     BlockShape, Cbc, Csc, Matrix, Result,
@@ -10,8 +10,8 @@ use blockmul::{
 };
 use std::path::PathBuf;
 
-/// Rows, columns, entries (symmetric halves expanded) and products of A·A, or of A·Aᵀ if A is not
-/// square, as listed by the collections.
+/// Rows, columns, entries (with both halves of symmetric matrices), and products of A·A, or of A·Aᵀ
+/// if A is not square. The numbers are those of the collections.
 #[rustfmt::skip]
 const MATRICES: [(&str, usize, usize, usize, u64); 17] = [
     ("Franz6_id1959_aug.mtx.gz", 10592, 3016, 48472, 964616),
@@ -33,7 +33,7 @@ const MATRICES: [(&str, usize, usize, usize, u64); 17] = [
     ("zenios.mtx", 2873, 2873, 27191, 596993),
 ];
 
-/// The paper's Table 1: multiplications and additions of A·A.
+/// Number of multiplications and additions in A·A, from the paper's Table 1.
 const FLOPS_OF_THE_PAPER: (&str, u64) = ("p2p-Gnutella31.mtx.gz", 539_035);
 
 fn file(path: &str) -> Option<PathBuf> {
@@ -44,7 +44,7 @@ fn file(path: &str) -> Option<PathBuf> {
     found
 }
 
-/// A matrix of the folder, or `None` and a line that says so.
+/// Reads a matrix of the folder. If there is none, prints a line and returns `None`.
 pub fn matrix(name: &str) -> Option<Csc<f64>> {
     file(&format!("matrix/{name}")).map(|path| read(&path, &ReadOptions::default()).unwrap().matrix)
 }
@@ -76,7 +76,7 @@ fn every_product_is_the_reference_s_to_the_bit() -> Result<()> {
 
 #[test]
 fn block_products_are_within_the_bound_and_equal_to_the_bit() -> Result<()> {
-    // 48 rows, which every side divides.
+    // The matrix has 48 rows, so that every side is a divisor.
     let name = "bcsstk01.mtx";
     let Some(scalars) = matrix(name) else { return Ok(()) };
     let cases = [((3, 3), (3, 3)), ((2, 3), (3, 2)), ((6, 6), (6, 6)), ((8, 8), (8, 8)), ((24, 24), (24, 24))];
@@ -95,7 +95,7 @@ fn a_product_too_large_is_a_memory_error_with_numbers_and_at_once() {
     // The product has 46500 x 46500 entries, 26 GB.
     let Some(a) = matrix("arrow.mtx.gz") else { return };
     let start = std::time::Instant::now();
-    // The limit makes sure of a refusal on a device with more memory than the host.
+    // With this limit the product is refused even if the device has more memory than the host.
     let refused = to_host(&device(), &a, &a, |product| product.memory_limit(1 << 26));
     let error = refused.map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Memory, "{error}");

@@ -1,5 +1,5 @@
-//! Real bundle adjustments and pose graphs, from the folder named by `BLOCKMUL_DATA`. Without it
-//! these tests print a line and pass.
+//! Real bundle adjustments and pose graphs, from the folder that `BLOCKMUL_DATA` names. If it is
+//! not set, these tests print a line and pass.
 use crate::common::data;
 use blockmul::{
     Error, Result,
@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Numbers of cameras, points and observations.
+/// Files with their numbers of cameras, points and observations.
 const ADJUSTMENTS: [(&str, usize, usize, usize); 4] = [
     ("dubrovnik-1-1-pre.txt", 1, 1, 1),
     ("dubrovnik-3-7-pre.txt", 3, 7, 19),
@@ -19,7 +19,7 @@ const ADJUSTMENTS: [(&str, usize, usize, usize); 4] = [
     ("problem-49-7776-pre.txt.gz", 49, 7776, 31843),
 ];
 
-/// Whether the graph is in space, and numbers of poses and edges.
+/// Files, whether the graph is in space, and the numbers of poses and edges.
 const GRAPHS: [(&str, bool, usize, usize); 6] = [
     ("M3500.g2o.gz", false, 3500, 5453),
     ("city10000.g2o.gz", false, 10000, 20687),
@@ -37,7 +37,7 @@ fn file(path: &str) -> Option<PathBuf> {
     found
 }
 
-/// Numbers of poses, landmarks, steps, sightings.
+/// Returns the numbers of poses, landmarks, steps and sightings.
 fn sizes<P: Place>(graph: &PoseGraph<P>) -> [usize; 4] {
     assert_eq!((graph.pose_names.len(), graph.landmark_names.len()), (graph.poses.len(), graph.landmarks.len()));
     [graph.poses.len(), graph.landmarks.len(), graph.steps.len(), graph.sightings.len()]
@@ -52,8 +52,8 @@ fn text_of(path: &Path) -> String {
     text
 }
 
-/// Checks that copies of a file, cut off or damaged, packed or not, are refused with the line if it
-/// is known.
+/// Checks that damaged copies of a file and copies without their end are refused, compressed or
+/// not. The error names the line if it is known.
 fn broken_copies_are_refused<T>(path: &Path, read: impl Fn(&Path) -> Result<T>) {
     let folder = tempfile::tempdir().unwrap();
     let refused = |bytes: &[u8], line: Option<usize>| {
@@ -66,11 +66,11 @@ fn broken_copies_are_refused<T>(path: &Path, read: impl Fn(&Path) -> Result<T>) 
     };
     let text = text_of(path);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    // Without its last word. In a bundle adjustment that word is a line of its own, and the error
-    // names the line before.
+    // The last word is missing. In a bundle adjustment that word is a line of its own, and the
+    // error names the line before.
     let short = text.trim_end().rsplit_once([' ', '\n']).unwrap().0;
     refused(short.as_bytes(), Some(short.lines().count()));
-    // With a word in the middle that is no number.
+    // A word in the middle is not a number.
     let middle = lines.len() / 2;
     let damaged: String =
         lines.iter().enumerate().map(|(at, line)| format!("{line}{}\n", if at == middle { "x" } else { "" })).collect();
@@ -120,8 +120,8 @@ fn pose_graphs_are_read_and_come_back() -> Result<()> {
     Ok(())
 }
 
-/// An odd file: some vertices are at the origin because they have no place, and some information
-/// matrices belong to no covariance.
+/// This file is unusual: some vertices have no place and are read at the origin, and some
+/// information matrices are not the inverse of a covariance.
 #[test]
 fn cubicle_is_read_as_it_is() -> Result<()> {
     let Some(path) = file("g2o/cubicle.g2o.gz") else { return Ok(()) };

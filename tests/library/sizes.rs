@@ -1,6 +1,6 @@
-//! Sizes from a caller that no memory has: each is refused, and no product or sum of them wraps.
-//! This package's profile checks every sum of integers. Programs that depend on it may not, so
-//! that a panic here would be a wrong size there.
+//! Sizes from a caller for which no memory suffices. Each is refused, and no product or sum of
+//! sizes wraps. The profile of this package checks every sum of integers. Programs that depend on
+//! it may not check them, so what is a panic here would be a wrong size there.
 use crate::common::device;
 use blockmul::{
     BlockShape, Csc, Error, Planned, Result,
@@ -33,7 +33,7 @@ fn plans_for_more_columns_than_a_matrix_has_are_refused() -> Result<()> {
             refused("groups", ApplyGcoo::with(&groups, n).method(method).plan().map(|_| ()).unwrap_err());
         }
     }
-    // The most columns are planned, and no memory has them.
+    // The largest number of columns can be planned, but no memory suffices for it.
     let most = u32::MAX as usize - 1;
     assert!(ApplyDense::<Csc<f64>>::new(&pattern, most)?.cost().flops > 0);
     assert!(ApplyGcoo::new(&groups, most)?.cost().flops > 0);
@@ -61,7 +61,7 @@ fn shapes_of_any_sides_have_lengths() {
 fn products_that_fit_no_host_are_refused() -> Result<()> {
     let three = device().upload(&Csc::<f64>::from_triplets(3, 0, [])?)?;
     let refused = |product: &dense::DenseProduct<'_, Csc<f64>>| product.run_to_host().map(|_| ()).unwrap_err();
-    // C would have 3 x 4e9 elements, and nalgebra counts 0 x 2^40 of D.
+    // C would have 3 x 4e9 elements. D has 0 x 2^40 elements, which nalgebra can represent.
     let wide = DMatrix::<f64>::zeros(0, 4_000_000_000);
     let error = refused(&dense::DenseProduct::of(&three, &wide));
     assert!(matches!(error, Error::Memory { .. }), "{error}");

@@ -1,6 +1,6 @@
-//! Small products that together reach every kernel and every branch of one. `tools/oclgrind` runs
-//! them under the simulator (some 50,000 work-items a second). They are a first check of a new
-//! device, too.
+//! Small products that together reach every kernel and every branch of the kernels.
+//! `tools/oclgrind` runs them in the simulator, which executes about 50,000 work-items a second.
+//! They are also a first check of a new device.
 use crate::common::*;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Method, Part, Planned, Product, Result, matrix,
@@ -12,7 +12,7 @@ use blockmul::{
 use half::f16;
 use nalgebra::DMatrix;
 
-/// Multiplies on the device; the result must be the reference's, bit for bit.
+/// Multiplies on the device. The result must have the bits of the reference.
 fn check<M: Matrix>(a: &M, b: &M, what: &str) -> Result<()> {
     let (c, _) = to_host(&device(), a, b, |product| product)?;
     let want = reference::multiply(a, b)?;
@@ -59,10 +59,10 @@ fn every_element_type_as_scalars_and_in_blocks_of_either_kernel() -> Result<()> 
             &scalars(Family::Arrow, 20, 20, 4, 2),
             &format!("scalars of {}", T::NAME),
         )?;
-        // Compiled: square, rectangular, a row, a column; large blocks in tiles that fit, that
-        // overlap, that reach beyond the block. General: below, between and above the compiled
-        // sides, and the largest. That is a sum of two products, since a simulator takes seconds
-        // for each.
+        // For compiled kernels: square and rectangular blocks, a row, a column, and large blocks
+        // whose tiles fit, overlap, or reach beyond the block. For the general kernel: sides below,
+        // between and above the compiled ones, and the largest side. The largest case has only two
+        // products, because the simulator takes seconds for each.
         let compiled = [(3, 3, 3), (6, 3, 6), (2, 9, 1), (1, 4, 7), (5, 5, 5), (3, 10, 2), (9, 9, 6), (13, 6, 5)];
         for (r, k, c) in compiled.into_iter().chain([(17, 1, 13), (32, 32, 32)]) {
             let (x, y) = (BlockShape::new(r, k)?, BlockShape::new(k, c)?);
@@ -80,10 +80,10 @@ fn every_element_type_as_scalars_and_in_blocks_of_either_kernel() -> Result<()> 
 }
 
 /// Columns of up to 576 products are sorted whole by groups of 256. A chunk of a longer column has
-/// 1792 products, or 2816 with 48 KiB of local memory. The columns stand side by side, so that
-/// merge passes meet columns that are done. There is an empty column, a short one, one of a chunk,
-/// one of two (one merge), and one of three or four (two merges). Blocks are sorted with pairs of
-/// operands, not with values.
+/// 1792 products, or 2816 with 48 KiB of local memory. Columns of different lengths are neighbours,
+/// so that merge passes also find columns that are already merged: an empty column, a short one,
+/// one of one chunk, one of two chunks (one merge), and one of three or four (two merges). For
+/// blocks, pairs of operands are sorted instead of values.
 #[test]
 fn columns_too_long_to_be_sorted_whole() -> Result<()> {
     let dense = |i: usize, j: usize| ((i + 2 * j) % 5 + 1) as f64;
@@ -101,8 +101,8 @@ fn columns_too_long_to_be_sorted_whole() -> Result<()> {
     check(&a, &b, "blocks, 2900 products in a column")
 }
 
-/// Runs longer than 1024 products are summed in pieces by kernels of their own: of values, of
-/// compiled blocks and of general blocks.
+/// Runs longer than 1024 products are summed in pieces by separate kernels: for values, for
+/// compiled blocks and for general blocks.
 #[test]
 fn runs_summed_in_pieces() -> Result<()> {
     for shape in [(1, 1), (3, 2), (5, 1), (1, 17)] {
@@ -118,8 +118,8 @@ fn runs_summed_in_pieces() -> Result<()> {
     Ok(())
 }
 
-/// More entries and more products than one work-group scans (2048), so that scans have several
-/// levels and tiles several groups.
+/// There are more entries and more products than one work-group scans (2048), so that scans have
+/// several levels, and tiles several groups.
 #[test]
 fn more_than_one_tile() -> Result<()> {
     let a = scalars::<f32>(Family::Banded, 700, 700, 1, 1);
@@ -127,7 +127,7 @@ fn more_than_one_tile() -> Result<()> {
     check(&a, &b, "2700 entries and products")
 }
 
-/// Bands that stay on the device are joined by kernels of their own.
+/// Bands that stay on the device are joined by separate kernels.
 #[test]
 fn bands_joined_on_the_device() -> Result<()> {
     let device = device();
@@ -137,8 +137,8 @@ fn bands_joined_on_the_device() -> Result<()> {
     let product = || Product::of(&x, &y).method(Method::Esc);
     let (_, whole) = product().run_with_report()?;
     let want = reference::multiply(&a, &b)?;
-    // The smallest possible limit is not known here. The first limit that suffices leads to several
-    // bands.
+    // The smallest possible limit is not known here. With the first limit that suffices, there are
+    // several bands.
     let banded = (1..200)
         .find_map(|step| product().memory_limit(step * (32 << 10)).run_with_report().ok().filter(|(_, r)| r.bands > 1));
     let (c, report) =
@@ -147,8 +147,8 @@ fn bands_joined_on_the_device() -> Result<()> {
     Ok(())
 }
 
-/// Lines in tiles, in pieces, cut and empty; blocks that fill a work-group; vectors of several
-/// pieces.
+/// Lines that are in tiles, in pieces, cut, and empty; blocks that fill a work-group; vectors of
+/// several pieces.
 #[test]
 fn matrices_with_vectors() -> Result<()> {
     let device = device();
@@ -203,7 +203,7 @@ fn structure_is_changed() -> Result<()> {
         plan.execute([(2.0, &da), (-1.0, &db)], &mut c)?;
         equal(&c.download()?, &matrix::add(2.0.into(), &a, (-1.0).into(), &b)?, &what);
 
-        // Permuted, and back by the inverse.
+        // The matrix is permuted, and permuted back by the inverse.
         let (rows, cols) = ([3, 1, 6, 0, 2, 5, 4], [8, 0, 4, 2, 6, 1, 3, 7, 5]);
         let back = |order: &[usize]| {
             let mut inverse = vec![0; order.len()];
@@ -252,8 +252,8 @@ fn a_triangle_is_permuted_and_handed_over() -> Result<()> {
 }
 
 /// Points are factored by a work-item and by a group. One camera sees many points, another none,
-/// and U has blocks off the diagonal. Damping has floors above some elements, and holds a
-/// coordinate.
+/// and U has blocks off the diagonal. Some elements are below the floors of the damping, and one
+/// coordinate is held.
 #[test]
 fn points_are_eliminated() -> Result<()> {
     let block = |rows, cols, x: f32| DMatrix::from_fn(rows, cols, |i, j| x + (i * 2 + j * 3) as f32 / 16.0);

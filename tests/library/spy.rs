@@ -1,10 +1,10 @@
-//! Rasters of the device, compared with those of the host and with a dense matrix.
+//! Rasters that the device makes, compared with those of the host and with a dense matrix.
 use crate::common::*;
 use blockmul::{BlockShape, Cbc, Csc, Element, Matrix, Result, extra::spy::Raster};
 use half::f16;
 use proptest::prelude::*;
 
-/// The device's raster, checked against the host's to the bit.
+/// Returns the device's raster. It must have the bits of the host's.
 fn raster<M: Matrix>(matrix: &M, size: usize) -> Result<Raster> {
     let (ours, theirs) = (Raster::of(&device().upload(matrix)?, size)?, Raster::on_host(matrix, size)?);
     assert_eq!(ours.scale(), theirs.scale());
@@ -13,7 +13,7 @@ fn raster<M: Matrix>(matrix: &M, size: usize) -> Result<Raster> {
     Ok(ours)
 }
 
-/// Checks every cell's count and largest magnitude against the dense matrix.
+/// Checks the count and the largest magnitude of every cell with the dense matrix.
 fn check<T: Element>(matrix: &Cbc<T>, size: usize) -> Result<()> {
     let raster = raster(matrix, size)?;
     let (scale, dense) = (*raster.scale(), matrix.to_dense());
@@ -37,7 +37,8 @@ fn check<T: Element>(matrix: &Cbc<T>, size: usize) -> Result<()> {
 }
 
 fn any_blocks() -> impl Strategy<Value = (Family, usize, usize, BlockShape, u64)> {
-    // Each shape is a program to compile: a scalar, a column, rectangular either way.
+    // Kernels are compiled for each shape, so there are few: a scalar, a column, and two
+    // rectangles.
     let shape = prop::sample::select(vec![(1, 1), (3, 1), (2, 4), (4, 3)])
         .prop_map(|(rows, cols)| BlockShape::new(rows, cols).unwrap());
     (any_family(), 0..40usize, 0..40usize, shape, any::<u64>())
@@ -46,7 +47,8 @@ fn any_blocks() -> impl Strategy<Value = (Family, usize, usize, BlockShape, u64)
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Blocks of the families hold no zeros, so the dense matrix shows which elements are stored.
+    /// The blocks of these families have no zeros, so the dense matrix shows which elements are
+    /// stored.
     #[test]
     fn a_raster_is_what_the_dense_matrix_shows((family, rows, cols, shape, seed) in any_blocks(), size in 1..200usize) {
         check::<f64>(&blocks(family, rows, cols, 3, shape, seed), size).unwrap();
@@ -66,7 +68,7 @@ proptest! {
     }
 }
 
-/// Many work-groups that meet on few cells.
+/// Many work-groups add to the same few cells.
 #[test]
 fn a_large_matrix_on_few_cells() -> Result<()> {
     let matrix = scalars::<f32>(Family::Uniform, 5000, 5000, 8, 7);

@@ -1,4 +1,4 @@
-//! Every reader obeys `max_unproven_lines`: lines without entries, however many, are refused.
+//! Every reader obeys `max_unproven_lines`: a file with more lines without entries is refused.
 use blockmul::io::{ReadOptions, binary, dense, edge_list, matrix_market, npz, read};
 use blockmul::{Csc, Error};
 
@@ -10,26 +10,26 @@ fn options(max_unproven_lines: u64) -> ReadOptions {
 
 type Reader = fn(&[u8], &ReadOptions) -> Result<[usize; 2], Error>;
 
-/// A `.npy` of no elements.
+/// A `.npy` file without elements.
 fn npy(rows: u64, cols: u64) -> Vec<u8> {
     let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {cols}), }}");
     let header = format!("{header:<117}\n");
     [b"\x93NUMPY\x01\x00".as_slice(), &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat()
 }
 
-/// The bytes that a writer makes of a matrix without entries.
+/// Returns the bytes that a writer makes of a matrix without entries.
 fn written(rows: u64, cols: u64, write: impl Fn(&mut Vec<u8>, &Csc<f64>)) -> Vec<u8> {
     let mut bytes = Vec::new();
     write(&mut bytes, &Csc::from_triplets(rows as usize, cols as usize, []).unwrap());
     bytes
 }
 
-/// A file of `rows` x `cols` without entries in each format that has a reader, or `None` if the
-/// format has no such file.
+/// Returns a file of `rows` x `cols` without entries for each format that has a reader. `None` if
+/// the format has no such file.
 fn files(rows: u64, cols: u64) -> [(&'static str, Option<Vec<u8>>, Reader); 6] {
     let text = |text: String| Some(text.into_bytes());
     let banner = "%%MatrixMarket matrix";
-    // An array writes every element: it has none only if a side is 0.
+    // An array file contains every element, so it is empty only if a side is 0.
     let is_empty = rows.min(cols) == 0;
     [
         ("coordinates", text(format!("{banner} coordinate real general\n{rows} {cols} 0\n")), |bytes, options| {
@@ -82,7 +82,7 @@ fn lines_without_entries_are_bounded_in_every_format() {
     assert_eq!(tried.len(), 6, "{tried:?}");
 }
 
-/// By default as well, and by the file's name.
+/// Also without the option, and by the file's name.
 #[test]
 fn wide_and_tall_arrays_without_elements_are_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -93,7 +93,7 @@ fn wide_and_tall_arrays_without_elements_are_refused() {
         assert!(refused.contains(&format!("{} {what}", rows.max(cols))) && refused.contains("at most"), "{refused}");
         assert!(dense::read(&path, &options(40_000_000)).is_ok(), "{rows}x{cols}");
     }
-    // One element for each row proves all rows.
+    // If each row has an element, no row is unproven.
     let mut column = npy(5000, 1);
     column.extend([0; 8 * 5000]);
     assert_eq!(dense::read_npy_from(&column[..], "a.npy", &options(1)).unwrap().matrix.nrows(), 5000);

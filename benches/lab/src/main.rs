@@ -1,4 +1,4 @@
-//! The program `lab` runs long studies. `regret` asks whether the choices of methods and of formats
+//! The program `lab` runs long studies. `regret` tests whether the choices of methods and formats
 //! are right; `paper` repeats the measurements of papers; `bench` times the parts of the library.
 mod bench;
 mod chart;
@@ -12,7 +12,8 @@ use blockmul_cli::program;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Studies of blockmul: papers again, the regret of its choices, and the times of its parts.
+/// Studies of blockmul: measurements of papers, the regret of its choices, and the times of its
+/// parts.
 #[derive(Parser)]
 #[command(name = "lab", version, styles = STYLES, after_help = "\
 Examples:

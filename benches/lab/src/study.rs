@@ -1,4 +1,4 @@
-//! The common part of all studies: their options, the device, the patience, and the turns.
+//! The common part of all studies: their options, the device, the number of rounds, and the turns.
 use blockmul::{Csc, Device, Element, Result, device::DeviceKind, extra::host::Progress};
 use blockmul_cli::bench::{
     matrices::{Input, Padded, Source},
@@ -23,8 +23,8 @@ pub struct StudyArgs {
     /// [env: BLOCKMUL_DEVICE] [default: auto].
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
-    /// Most products of a matrix that is generated, or for formats of A·x most elements [default: 1
-    /// million on CPUs; on other devices 100 million, 10 million elements].
+    /// Maximum number of products of a generated matrix, or of elements for formats of A·x
+    /// [default: 1 million on CPUs; on other devices 100 million, 10 million elements].
     #[arg(long, value_name = "N", value_parser = products)]
     max_products: Option<NonZero<u64>>,
     #[command(flatten)]
@@ -42,7 +42,7 @@ fn products(text: &str) -> std::result::Result<NonZero<u64>, String> {
     number.and_then(|number| NonZero::new(number as u64)).ok_or_else(|| "a number from 1 to 1e12 is wanted".into())
 }
 
-/// The circumstances of a study.
+/// The device and the settings of a study.
 pub struct Lab {
     pub device: Device,
     pub patience: Patience,
@@ -72,12 +72,12 @@ impl Lab {
         self.messages.say(&format!("device: {} ({})", info.name, info.platform));
     }
 
-    /// Most products of a generated matrix.
+    /// Maximum number of products of entries, for a generated matrix.
     pub fn most(&self) -> u64 {
         self.most_or([1_000_000, 100_000_000])
     }
 
-    /// Most elements of a generated matrix that is multiplied with vectors.
+    /// Maximum number of elements of a generated matrix that is multiplied by vectors.
     pub fn most_elements(&self) -> u64 {
         self.most_or([1_000_000, 10_000_000])
     }
@@ -87,12 +87,13 @@ impl Lab {
         self.max_products.map_or(default, NonZero::get)
     }
 
-    /// Reads an input for products over plus-times.
+    /// Reads an input for products in the usual algebra of plus and times.
     pub fn open(&self, input: &Input) -> std::result::Result<Source, Failure> {
         Source::open(input, None, Padded::Kept, &self.reading, &self.messages)
     }
 
-    /// Reads an input in its own blocks, as scalars; and its transpose if it is not square.
+    /// Reads an input in its own blocks and returns it as scalars, with its transpose if it is not
+    /// square.
     pub fn open_scalars<T: Element>(&self, input: &Input) -> std::result::Result<(Csc<T>, Option<Csc<T>>), Failure> {
         let source = self.open(input)?;
         let a = source.matrix::<T>(source.default_block())?.to_scalars();
@@ -104,7 +105,7 @@ impl Lab {
         self.messages.measured(what, Unit::Runs)
     }
 
-    /// Reports that one of several could not be measured.
+    /// Reports that one of several inputs could not be measured.
     pub fn note(&self, what: &str, failure: &Failure) {
         self.messages.pause(|| tell(Tone::Error, &failure.of(what)));
     }
@@ -118,15 +119,15 @@ impl Lab {
         Ok((made, clock.elapsed().as_secs_f64() * 1e3))
     }
 
-    /// The mean milliseconds of so many executions that are enqueued together, so that a launch
-    /// does not count.
+    /// The mean milliseconds of `times` executions that are enqueued together, so that the time of
+    /// a launch does not count.
     pub fn together(&self, times: u32, run: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
         let ((), ms) = self.timed(|| (0..times).try_for_each(|_| run()))?;
         Ok(ms / f64::from(times))
     }
 
-    /// The times of some entrants, by their numbers: each has one turn in a round. So a change of
-    /// the machine concerns all of them.
+    /// Times the entrants with these numbers. Each has one turn in a round, so that a change of the
+    /// machine's speed affects all of them.
     pub fn turns<T>(
         &self,
         progress: &Progress,
@@ -138,7 +139,8 @@ impl Lab {
             for (at, times) in &mut times {
                 times.push(run(*at)?);
             }
-            // The next round is the other way round, so that none always follows the same one.
+            // The next round has the opposite order, so that no entrant always follows the same
+            // one.
             times.reverse();
             Ok(())
         })?;
@@ -146,7 +148,8 @@ impl Lab {
     }
 }
 
-/// The end of a study, of so many wrong results, of which something may have failed with a status.
+/// The result of a study that had `wrong` wrong results. `failed` is the exit status of the first
+/// failure.
 pub fn end(wrong: usize, failed: Option<u8>) -> std::result::Result<(), Failure> {
     match (wrong, failed) {
         (0, None) => Ok(()),
@@ -157,17 +160,17 @@ pub fn end(wrong: usize, failed: Option<u8>) -> std::result::Result<(), Failure>
     }
 }
 
-/// Milliseconds below which a run takes longer if another product came before it.
+/// Runs that take fewer milliseconds than this take longer if another product came before them.
 const SHORT_MS: f64 = 50.0;
-/// Least milliseconds of the runs of a turn, and most runs: the time of one of a tenth of a
-/// millisecond may be half as long again because a thread sleeps. Some machines stay slow for a
-/// while, so many short turns tell more than a few long ones.
+/// A turn repeats a product for at least this many milliseconds, but at most `MOST_RUNS` times. The
+/// time of a single run of 0.1 ms may be 50 % too long, because a thread sleeps. Some machines stay
+/// slow for a while, so many short turns are more reliable than a few long ones.
 const TURN_MS: f64 = 2.0;
 const MOST_RUNS: usize = 50;
 
-/// The time of a product that takes turns with others. Of short ones the first run does not count,
-/// since it finds caches and memory as another product left them: the median of the next ones is
-/// taken.
+/// The time of a product that takes turns with others. If the product is short, its first run does
+/// not count, because the caches still hold another product's data. The result is the median of the
+/// next runs.
 pub fn in_turn(mut run: impl FnMut() -> Result<f64>) -> Result<f64> {
     let first = run()?;
     if first >= SHORT_MS {

@@ -1,5 +1,5 @@
-//! The peers of benches/peers that need only SciPy and faer, on small matrices: inputs, results,
-//! records, table.
+//! The programs of benches/peers that need only SciPy and faer, on small matrices: their inputs,
+//! results, records and table.
 #[expect(dead_code, reason = "its `main` is that of a benchmark")]
 #[path = "../benches/peers_faer.rs"]
 mod peer;
@@ -31,8 +31,8 @@ fn results(path: &Path) -> Vec<Value> {
     file["results"].as_array().unwrap().clone()
 }
 
-/// Makes the files of [`NAMES`] with some dozens of rows of blocks each. With more, the products
-/// take seconds without optimisation.
+/// Makes the files of [`NAMES`] with some dozens of rows of blocks each. If there were more,
+/// products would take seconds, because they are not optimised here.
 fn inputs(interpreter: &str, folder: &Path) -> Vec<String> {
     let (make, folder_name) = (script("inputs.py"), folder.to_str().unwrap());
     python(interpreter, &[&[make.to_str().unwrap(), folder_name, "--shrink", "400"], &NAMES[..]].concat());
@@ -65,7 +65,7 @@ fn scipy_and_faer_are_timed_on_the_same_products_and_stand_in_one_table() {
         }
     }
 
-    // Records as if blockmul took half of SciPy's time.
+    // Records in which blockmul takes half of SciPy's time.
     let ours: Vec<Value> = of_scipy
         .iter()
         .map(|record| {
@@ -167,7 +167,7 @@ fn products_with_vectors_have_lines_of_their_own() {
         assert_eq!(record["flops"], 2 * record["a"]["block"][1].as_u64().unwrap() * size("nnz"), "{record}");
     }
 
-    // blockmul's, whose columns of auto are one whatever it chose.
+    // Records of blockmul. The formats that `auto` chose share one column.
     let auto = |matrix: &str, format: &str| {
         serde_json::json!({"library": "blockmul", "variant": format!("apply auto: {format}"), "matrix": matrix,
             "b": {"cols": 1}, "element": "f64", "flops": 2.0, "verified": true, "ms": 0.25})
@@ -211,7 +211,7 @@ fn the_products_of_an_iteration_are_timed_each_and_together() {
     let Some(interpreter) = common::python("SciPy", "scipy.sparse, scipy.io") else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    // 5 cameras that all see 8 points; 12 poses in a ring and their edges.
+    // Two problems: 5 cameras that all see 8 points, and 12 poses in a ring with their edges.
     let program = "
 import pathlib, sys
 sys.path.insert(0, sys.argv[1])
@@ -253,7 +253,7 @@ write(folder / 'Omega.bsr', np.arange(13), edges, 12, (3, 3))
     let header: Vec<&str> = table.lines().next().unwrap().split('|').map(str::trim).collect();
     assert_eq!(header, ["", "ms", "element", "scipy", ""], "{table}");
 
-    // A solver's own result next to its Jacobian: the right one is accepted, a wrong one is not.
+    // U is a solver's own result beside its Jacobian. The right U is accepted, a wrong one is not.
     std::fs::copy(path("factors/U.bsr"), path("U.bsr")).unwrap();
     of("bundle-adjustment", ["Jc.bsr", "Jp.bsr"]);
     let mut other = std::fs::read(path("U.bsr")).unwrap();

@@ -1,5 +1,5 @@
 //! Grouped coordinates (GCOO): groups of lines, whose entries are sorted by their place across the
-//! lines. Entries that meet the same row of D then follow one another (S. Shi, Q. Wang, X. Chu:
+//! lines. Entries that multiply the same row of D are then consecutive (S. Shi, Q. Wang, X. Chu:
 //! *Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs Using the Customized Sparse Storage
 //! Format*, 2020, section III). Kernels: `cl/apply/spmm/gcoo.cl`.
 //!

@@ -139,7 +139,7 @@ impl GroupSums {
         self.long.run(work, Execution { entries: Entries { line_ptr, other, source: Some(source) }, operands, c })
     }
 
-    /// Bytes of device memory held beside the groups.
+    /// Bytes of device memory held in addition to the groups.
     pub fn bytes(&self) -> u64 {
         self.long.bytes()
     }

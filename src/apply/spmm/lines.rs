@@ -1,8 +1,8 @@
 //! Lines of A times D, one slot of work-items for each line. A line is a row of A, or a row of
 //! blocks. Kernels: `cl/apply/spmm/lines.cl`.
 //!
-//! The scalar rows of a block row meet the same rows of D. The slot loads each row of D once for
-//! all of them.
+//! All scalar rows of a block row multiply the same rows of D. The slot loads each row of D once
+//! for all of them.
 use super::{
     Dense, DenseNumbers, Execution, Operands, Request,
     block_tiles::BlockTiles,
@@ -330,7 +330,7 @@ impl LineSums {
         Ok(())
     }
 
-    /// Bytes of device memory held beside the index.
+    /// Bytes of device memory held in addition to the index.
     pub fn bytes(&self) -> u64 {
         self.tiles.line.bytes() + self.pieces.bytes() + self.cuts.bytes() + self.parts.bytes()
     }

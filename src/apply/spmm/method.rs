@@ -99,8 +99,8 @@ pub(super) fn choose(
     }
 }
 
-/// Chooses by reuse. `lines` and `rows` are the size of a group and what its lines are called. On
-/// average a group uses each row of D that it loads `percent` / 100 times; groups are chosen if
+/// Chooses by reuse. `lines` is the number of lines in a group, and `rows` the name of these lines.
+/// On average a group uses each row of D that it loads `percent` / 100 times; groups are chosen if
 /// that is at least `least` / 100.
 pub(super) fn by_reuse(percent: u64, least: usize, lines: usize, rows: &str) -> MethodChoice {
     let (found, least_text) = (reuse(percent, lines, rows), format!("{}.{:02}", least / 100, least % 100));

@@ -216,7 +216,7 @@ impl Spmm {
         })
     }
 
-    /// Bytes of device memory held beside A's pattern.
+    /// Bytes of device memory held in addition to A's pattern.
     fn bytes(&self) -> u64 {
         let index = match &self.index {
             Index::Columns(_) => 0,

@@ -1,4 +1,4 @@
-//! What kernels read and write in an execution: A's entries, the factors, and C.
+//! The data that kernels read and write in an execution: A's entries, the factors, and C.
 use crate::{
     device::{Buffer, Elem, In, InOut, Maybe, Scalar, Sum, arguments},
     element::Scaling,
@@ -10,7 +10,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(super) struct Entries<'a> {
     pub line_ptr: &'a Buffer<u32>,
-    /// The row of D that each entry meets, counted in blocks.
+    /// The row of D that each entry multiplies, counted in blocks.
     pub other: &'a Buffer<u32>,
     /// The index of each entry in A's values. `None` if the values are in the order of these
     /// entries.

@@ -16,7 +16,7 @@ pub struct DenseOptions<M: HostMatrix> {
 }
 
 impl<M: HostMatrix> DenseOptions<M> {
-    pub(super) fn new(a: DevicePattern, of: MatrixType<M>, n: usize) -> Self {
+    pub(crate) fn new(a: DevicePattern, of: MatrixType<M>, n: usize) -> Self {
         let request = Request::new(a.device(), of.element, n);
         Self { wanted: Wanted { a, side: Side::Left, transposed: false, request }, of }
     }

@@ -41,8 +41,8 @@ use std::marker::PhantomData;
 ///
 /// [`multiply`](crate::multiply) and [`ApplyGcoo`](crate::plan::ApplyGcoo) multiply it with dense
 /// matrices as it is. [`ApplyDense`](crate::plan::ApplyDense) makes its own groups of a compressed
-/// matrix if they pay. [`Csc::from_triplets`](crate::Csc::from_triplets) compresses triplets first;
-/// [`DeviceGcoo::download`] returns coordinates.
+/// matrix if that saves time. [`Csc::from_triplets`](crate::Csc::from_triplets) compresses triplets
+/// first; [`DeviceGcoo::download`] returns coordinates.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

@@ -20,7 +20,8 @@ fn number(random: &mut Random) -> f64 {
     (2.0 * random.unit() - 1.0) * f64::powi(2.0, random.below(9) as i32 - 4)
 }
 
-/// A matrix with rows of 0 to 6 entries, some equal, and with the `long` rows of so many blocks.
+/// A matrix with rows of 0 to 6 entries, some equal. Each pair in `long` is a row and its number of
+/// blocks.
 pub(super) fn matrix<T: Element>(
     rows: usize,
     cols: usize,

@@ -291,7 +291,7 @@ impl Spmv {
 }
 
 /// A's values in the order of a format.
-pub(super) struct PackedValues {
+pub(crate) struct PackedValues {
     pack: pack::ValuePack,
     values: Buffer,
     /// Number of elements of a block.

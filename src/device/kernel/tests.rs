@@ -18,7 +18,7 @@ fn launches_what_was_declared() -> Result<()> {
     let device = test_device();
     let work = Work::new(&device, None);
     let sum: Kernel<Sum<'_>> = Kernel::new(&device, &Options::group_size(16))?;
-    // No item, one item, and about one and two work-groups.
+    // The numbers of items: 0, 1, and about one and two work-groups.
     for n in [0u32, 1, 15, 16, 17, 32, 33] {
         let values: Vec<u32> = (0..n).collect();
         let (a, mut b) = (work.upload(&values)?, work.upload(&values)?);
@@ -28,7 +28,7 @@ fn launches_what_was_declared() -> Result<()> {
     Ok(())
 }
 
-/// Each group adds up its values in local memory, whose size the host decides at each launch.
+/// Each group adds up its values in local memory. The host decides at each launch how much.
 #[test]
 fn a_group_has_the_local_memory_that_the_host_passes() -> Result<()> {
     const GROUP_SUM: Source = Source {
@@ -69,7 +69,7 @@ fn a_group_has_the_local_memory_that_the_host_passes() -> Result<()> {
     Ok(())
 }
 
-/// Several threads launch one kernel at a time, each with its own arguments.
+/// Several threads launch one kernel at the same time, each with its own arguments.
 #[test]
 fn threads_share_a_kernel() -> Result<()> {
     let device = test_device();
@@ -89,7 +89,7 @@ fn threads_share_a_kernel() -> Result<()> {
     })
 }
 
-/// The error at the first launch of a kernel declared like `S`; empty if there is none.
+/// The error at the first launch of a kernel with the arguments `S`. Empty if there is none.
 fn refusal<S: Arguments>() -> String {
     let device = test_device();
     let kernel = Kernel::<S>::new(&device, &Options::group_size(16)).unwrap();
@@ -118,7 +118,7 @@ fn a_wrong_declaration_is_refused_before_any_launch() {
     assert!(swapped.contains("argument 0 is called a, the host's is called b"), "{swapped}");
 }
 
-/// Adds `alpha` to each element. The element type is known at run time only.
+/// Adds `alpha` to each element. The element type is known only at run time.
 const ADD: Source = Source {
     files: &[&File {
         path: "add.cl",

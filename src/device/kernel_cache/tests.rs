@@ -103,7 +103,7 @@ fn folder_and_files_are_their_owners_alone() {
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let file = path.join(names(&path).remove(0));
     assert_eq!((mode(&path), mode(&file)), (0o700, 0o600));
-    // A driver runs these files, so files that others can write to are not read.
+    // A driver executes these files, so files that others can write to are not read.
     let chmod = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     chmod(&file, 0o602);
     assert_eq!(folder.read(KEY, KNOWN), None);
@@ -126,7 +126,8 @@ fn no_folder_is_made_in_the_home_of_another_user() {
     let usable = || Folder::usable(path.clone(), Some(home.path()));
     assert!(matches!(usable().err(), Some(Unusable::HomeOfAnother)));
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
-    // The user's own home, a requested folder, and a folder that exists already.
+    // These folders are used: one in the user's own home, one that exists, and one that was
+    // requested.
     std::os::unix::fs::chown(home.path(), Some(rustix::process::geteuid().as_raw()), None).unwrap();
     assert!(usable().is_ok());
     std::os::unix::fs::chown(home.path(), Some(12_345), None).unwrap();
@@ -134,7 +135,7 @@ fn no_folder_is_made_in_the_home_of_another_user() {
     assert!(Folder::usable(home.path().join("named"), None).is_ok());
 }
 
-/// Only regular files are opened: opening a pipe would take forever.
+/// Only regular files are opened, because opening a pipe would take forever.
 #[test]
 #[cfg(unix)]
 fn what_is_no_file_is_not_read_and_not_waited_for() {
@@ -168,7 +169,8 @@ fn what_was_used_longest_ago_leaves_first() {
         let file = fs::File::options().write(true).open(place.path().join(format!("{number:064x}.binary"))).unwrap();
         file.set_modified(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(number)).unwrap();
     }
-    // There are 1000 bytes. Three quarters of 800 may stay, beside the file that is written then.
+    // The files have 1000 bytes in all. Those that stay, besides the new file, have at most three
+    // quarters of the allowed 800 bytes.
     write(&Folder::of_bytes(place.path().into(), 800), 10);
     let left: Vec<_> = (4..11).map(|number| format!("{number:064x}.binary")).collect();
     assert_eq!(names(place.path()), left);

@@ -13,7 +13,7 @@ use std::{ptr, time::Duration};
 
 const MIB: usize = 1 << 20;
 
-/// A device whose pool no other test uses.
+/// A device whose pool is used by no other test.
 fn own_device() -> Device {
     Device::open(test_device().info()).unwrap()
 }
@@ -33,7 +33,7 @@ fn what_is_kept_is_what_was_needed_lately() -> Result<()> {
         }
     }
     assert!(device.kept_bytes() >= 240 * MIB as u64, "the last is kept");
-    // After many small buffers, the large ones count as not needed lately.
+    // After many small buffers, the pool frees the large ones.
     for _ in 0..3 * SPAN {
         drop(buffer(&work, 100)?);
     }
@@ -55,7 +55,7 @@ fn the_same_again_creates_nothing() -> Result<()> {
         drop(second);
         buffer(&work, 30 * MIB).map(drop)
     };
-    // Stages whose buffers have no size in common.
+    // The buffers of a stage are all of other sizes than those of `product`.
     let stages = || -> Result<()> {
         let work = Work::new(&device, None);
         [100, 90, 80].into_iter().try_for_each(|megabytes| buffer(&work, megabytes * MIB).map(drop))
@@ -63,7 +63,7 @@ fn the_same_again_creates_nothing() -> Result<()> {
     product()?;
     stages()?;
     let created = device.counters().buffers_created;
-    // Runs until the first buffers count as not needed lately.
+    // These runs take enough buffers for the pool to free those that are no longer used.
     for _ in 0..SPAN {
         product()?;
         stages()?;
@@ -125,8 +125,8 @@ fn size_classes_waste_at_most_an_eighth() {
     }
 }
 
-/// Enqueues a fake command on `buffers`, which stays pending until its end is set. Returns its
-/// event and the events that it waits for.
+/// Enqueues a fake command on `buffers`, which is pending until its event is set to an end. Returns
+/// this event and the events for which the command waits.
 fn faked<T: Word>(work: &Work, buffers: &[&Buffer<T>]) -> Result<(cl_event, Vec<cl_event>)> {
     let (mut made, mut waits) = (None, Vec::new());
     for buffer in buffers {
@@ -157,7 +157,7 @@ fn memory_of_another_queue_is_waited_for_and_of_the_same_is_not() -> Result<()> 
     assert_eq!(waits, [], "the same queue keeps the order");
     drop(one);
 
-    // If another queue takes the memory, it waits once.
+    // If another queue takes the memory, only its first command waits.
     let one = taken(&second)?;
     assert_eq!(one.raw(), raw);
     let (_, waits) = faked(&second, &[&one])?;
@@ -193,14 +193,14 @@ fn memory_that_two_queues_have_used_is_free_behind_both() -> Result<()> {
     let (on_second, waits) = faked(&second, &[&one, &two])?;
     assert_eq!(waits, [on_first]);
     drop(one);
-    // The second queue's command already comes after the first queue's. It has to wait for later
-    // commands there.
+    // The second queue's command already follows the first queue's, but not the later commands
+    // there.
     let (later, _) = faked::<u32>(&first, &[])?;
     let one = buffer(&third, MIB)?;
     assert_eq!(one.raw(), raw);
     assert_eq!(faked(&third, &[&one])?.1, [on_first, on_second], "and not for what came since");
     drop((one, two));
-    // Each queue prefers its own memory, even if another queue's came back later.
+    // Each queue prefers its own memory, even if the other queue returned memory later.
     let (one, two) = (buffer(&first, 2 * MIB)?, buffer(&second, 2 * MIB)?);
     let raws = [one.raw(), two.raw()];
     faked(&first, &[&one])?;
@@ -225,7 +225,7 @@ fn a_command_that_is_done_is_not_waited_for() -> Result<()> {
     let one = buffer(&second, MIB)?;
     set_user_event_status(on_first, 0).unwrap();
     assert_eq!(faked(&second, &[&one])?.1, []);
-    // When a read has returned, all commands before it are done, so no event is kept.
+    // After a read has returned, all commands before it are complete, so no event is kept.
     let one = first.upload(&[1u32; 100])?;
     one.download(&first)?;
     assert!(one.memory.behind().is_empty());

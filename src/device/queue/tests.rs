@@ -1,4 +1,4 @@
-//! Tests of commands that fail after they were accepted, and of the events that commands wait for.
+//! Tests of commands that fail after they were enqueued, and of the events for which commands wait.
 use super::{commands::MOST_PENDING, *};
 use crate::{
     Error,
@@ -11,7 +11,7 @@ use crate::{
 };
 use opencl3::event::set_user_event_status;
 
-/// Enqueues a fake command that stays pending until its end is set.
+/// Enqueues a fake command that is pending until the test sets its event to success or an error.
 fn taken(device: &Device) -> SharedEvent {
     let context = device.inner.context.get();
     let taken = device.inner.queue.enqueue("clEnqueueNDRangeKernel", &mut |_, _| fake(context));
@@ -24,7 +24,7 @@ fn fails(error: &Result<Vec<u32>>) -> bool {
 
 #[test]
 fn a_command_that_fails_after_it_was_taken_is_reported_at_every_read_until_finish() -> Result<()> {
-    // The test opens its own device: the failure would reach other tests, too.
+    // The test opens its own device, because other tests would fail, too.
     let device = Device::open(test_device().info())?;
     let _end = EndFaked;
     let work = Work::new(&device, None);
@@ -49,7 +49,8 @@ fn a_command_that_fails_after_it_was_taken_is_reported_at_every_read_until_finis
     Ok(())
 }
 
-/// Commands after a wait would compute with results that the failed command has not written.
+/// Otherwise, commands after a wait would compute with results that the failed command did not
+/// write.
 #[test]
 fn a_failure_is_reported_at_the_first_wait_behind_it() -> Result<()> {
     let failing = |wait: &dyn Fn(&Work) -> Result<()>| -> Result<Result<()>> {
@@ -92,7 +93,7 @@ fn commands_without_a_later_read_are_forgotten_when_they_are_done() -> Result<()
 fn an_event_that_has_failed_is_not_waited_for() -> Result<()> {
     let device = Device::open(test_device().info())?;
     let _end = EndFaked;
-    // SAFETY: made for this handle, of the device's context.
+    // SAFETY: the event was created for this handle, in the device's context.
     let event = unsafe { Event::from_raw(fake(device.inner.context.get()).unwrap()) };
     set_user_event_status(event.get()?, -5).unwrap();
     // SAFETY: the event is valid.
@@ -104,8 +105,8 @@ fn an_event_that_has_failed_is_not_waited_for() -> Result<()> {
     device.finish()
 }
 
-/// Enqueues a fake command on the queue of `work`. Returns its event and the events that it waits
-/// for.
+/// Enqueues a fake command on the queue of `work`. Returns its event and the events for which it
+/// waits.
 fn faked(work: &Work) -> Result<(SharedEvent, Vec<cl_event>)> {
     let mut waits = Vec::new();
     let context = work.device().inner.context.get();
@@ -134,15 +135,15 @@ fn the_next_command_waits_for_what_its_queue_follows_and_those_after_it_do_not()
         Err(-36)
     });
     assert!(refused.is_err());
-    // The third queue waits for all that the second is to wait for, though the second has taken no
-    // command yet.
+    // The third queue also waits for the events for which the second queue waits, even though no
+    // command is enqueued on the second yet.
     third.follow(&second);
     assert_eq!(faked(&third)?.1, [last.get()?]);
     let (on_second, waits) = faked(&second)?;
     assert_eq!(waits, [last.get()?], "a command that was refused has not waited");
     assert_eq!(faked(&second)?.1, []);
     assert_eq!(faked(&first)?.1, []);
-    // A command that is done is not waited for.
+    // A command that is complete is not waited for.
     set_user_event_status(on_first.get()?, 0).unwrap();
     set_user_event_status(last.get()?, 0).unwrap();
     set_user_event_status(on_second.get()?, 0).unwrap();
@@ -191,7 +192,7 @@ fn of_commands_enqueued_at_the_same_time_both_are_the_last() -> Result<()> {
     let (last, _) = faked(&first)?;
     second.follow(&first);
     assert_eq!(faked(&second)?.1, [last.get()?]);
-    // A wait that is set while a command is being enqueued applies to the next command.
+    // A wait that is requested while a command is being enqueued applies to the next command.
     let (on_first, _) = faked(&first)?;
     second.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, wait| {
         assert_eq!(wait.events, []);
@@ -222,7 +223,7 @@ fn a_failure_on_one_queue_is_reported_on_all_until_finish() -> Result<()> {
     Ok(())
 }
 
-/// Kernels launched without events leave no events to check. Other queues, readers and the
+/// Kernels that are launched without events leave no events to check. Other queues, reads and the
 /// application wait for them by a marker.
 #[test]
 fn commands_without_events_are_waited_for_by_markers() -> Result<()> {
@@ -233,7 +234,7 @@ fn commands_without_events_are_waited_for_by_markers() -> Result<()> {
     let mut values = first.upload(&vec![1u32; 5000])?;
     scan.run(&first, &mut values)?;
     // The kernels and their memory have been used before, so these launches have no events. They
-    // share one as soon as it is needed.
+    // share one event as soon as it is needed.
     scan.run(&first, &mut values)?;
     let (before, early) = (pending(), first.marker());
     scan.run(&first, &mut values)?;
@@ -243,7 +244,7 @@ fn commands_without_events_are_waited_for_by_markers() -> Result<()> {
     let marker = first.marker();
     second.follow(&first);
     scan.run(&second, &mut values)?;
-    // Prefix sums, taken four times.
+    // The values are prefix sums of ones, taken four times.
     let choose = |i: u64, of: u64| (0..of).fold(1, |product, j| product * i.saturating_sub(j) / (j + 1));
     let want = |i: u64| choose(i, 4) as u32;
     first.follow(&second);
@@ -252,14 +253,14 @@ fn commands_without_events_are_waited_for_by_markers() -> Result<()> {
     assert!(marker.raw()?.is_some_and(|event| !event.is_null()));
     marker.wait()?;
     second.wait()?;
-    // On a queue that keeps times, commands have events.
+    // On a queue that measures times, commands have events.
     let timed = Work::timed(&device, None)?;
     scan.run(&timed, &mut values)?;
     assert!(timed.all_stage_times()?.iter().all(|stage| stage.ms.is_some()));
     device.finish()
 }
 
-/// The marker of an execution becomes an event only when it is needed, as on NVIDIA's GPUs.
+/// The marker of an execution becomes an event only if it is needed, as on NVIDIA's GPUs.
 #[test]
 fn a_marker_does_not_wait_for_events_that_the_device_waits_for_later() -> Result<()> {
     let device = Device::open_silently(test_device().info(), true, true)?;
@@ -293,7 +294,7 @@ fn a_command_without_an_event_that_fails_is_reported_to_the_queue_that_waits_for
     let _end = EndFaked;
     let [first, second] = [0, 1].map(|number| device.work_on(number, None).unwrap());
     let silent = first.queue().enqueue("clEnqueueNDRangeKernel", &mut |_, _| Ok(std::ptr::null_mut()))?;
-    // On a queue that has ended, a marker fails.
+    // A marker on a queue that has failed fails, too.
     let marker = fake(device.inner.context.get()).unwrap();
     // SAFETY: the event was made for this handle.
     unsafe { silent.be_marked_by(marker) };
@@ -308,7 +309,8 @@ fn a_command_without_an_event_that_fails_is_reported_to_the_queue_that_waits_for
     device.finish()
 }
 
-/// Others may enqueue a command that waits, and wait for a marker before they let it run.
+/// The application may enqueue a command that waits for its event, and wait for a marker before it
+/// sets the event.
 #[cfg(feature = "ocl")]
 #[test]
 fn a_queue_that_is_lent_has_events_from_then_on() -> Result<()> {

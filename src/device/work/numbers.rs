@@ -36,6 +36,19 @@ impl Work {
     }
 }
 
+/// Waits for a read that was enqueued, and returns its numbers.
+pub(crate) type NumbersLater<'w> = Box<dyn FnOnce() -> Result<Vec<f64>> + 'w>;
+
+impl Work {
+    /// Enqueues a read of all values of a buffer, converted to `f64`.
+    pub fn read_numbers_later(&self, buffer: &Buffer) -> Result<NumbersLater<'_>> {
+        Ok(with_type!(ElementType::of(buffer.word()), T => {
+            let later = self.read_later::<T>(buffer.typed())?;
+            Box::new(move || Ok(later.get()?.into_iter().map(Element::to_f64).collect()))
+        }))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,8 +65,10 @@ mod tests {
             (ElementType::F32, (1.0f32 / 3.0).into(), [f64::INFINITY, f64::NEG_INFINITY]),
             (ElementType::F16, f16::from_f64(1.0 / 3.0).into(), [f64::INFINITY, f64::NEG_INFINITY]),
         ] {
-            let found = work.download_numbers(&work.upload_numbers(element, &numbers)?)?;
-            assert_eq!(found, [0.0, 1.5, -2.5, third, extremes[0], extremes[1]], "{element}");
+            let buffer = work.upload_numbers(element, &numbers)?;
+            for found in [work.download_numbers(&buffer)?, work.read_numbers_later(&buffer)?()?] {
+                assert_eq!(found, [0.0, 1.5, -2.5, third, extremes[0], extremes[1]], "{element}");
+            }
         }
         for (element, least, most) in [
             (ElementType::I32, i32::MIN.into(), i32::MAX.into()),

@@ -1,4 +1,4 @@
-//! Archives of several members: which is taken, and what is refused.
+//! Archives of several members: which member is read, and what is refused.
 use super::super::packing::Packing;
 use super::super::packing::tests::{ALL, packed};
 use super::super::{ReadOptions, matrix_market};
@@ -26,8 +26,8 @@ fn archive(members: &[(&str, &str)]) -> Vec<u8> {
     archive.into_inner().unwrap()
 }
 
-/// The one value of the matrix taken from the archive NAME, or the refusal without the folder's
-/// path.
+/// Reads the matrix from the archive `name` and returns its first value, or the error message
+/// without the folder's path.
 fn taken(name: &str, bytes: &[u8]) -> std::result::Result<f64, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -46,7 +46,8 @@ fn the_matrix_is_the_member_called_like_the_archive() {
         ("a.tar", &[("a/a.mtx", SPARSE)][..], 5.0),
         ("a.tar", &[("a/", ""), ("a/a_b.mtx", DENSE), ("a/a_C.mtx", &notes), ("a/a.mtx", SPARSE)], 5.0),
         ("a.tar", &[("./b/b.mtx", &notes), ("./a/a.mtx", SPARSE)], 5.0),
-        // Another name: found by the member's own folder, by its banner, or because it is alone.
+        // If no member has the archive's name, a member is found by its own folder, by its banner,
+        // or because it is the only one.
         ("renamed.tar", &[("a/notes.mtx", &notes), ("a/a.mtx", SPARSE), ("a/read.me", "?")], 5.0),
         ("a.tar", &[("b.mtx", DENSE), ("A.mtx", SPARSE), ("b.txt", "1")], 5.0),
         ("a.tar", &[("anything", SPARSE)], 5.0),
@@ -115,7 +116,7 @@ fn what_is_cut_off_or_damaged_is_refused() {
     assert_eq!(refused, "a.tar: the archive: it is damaged: there is no header at byte 1024");
 }
 
-/// A member that claims more than the archive has, and a name that would fill memory.
+/// A member that claims more bytes than the archive has, and a name that would fill memory.
 #[test]
 fn claims_take_no_memory() {
     let mut header = Header::new_gnu();

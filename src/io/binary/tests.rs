@@ -2,7 +2,7 @@
 use super::*;
 use crate::{Bsr, Cbc, Csc, Csr};
 
-/// A file from its parts.
+/// A file that is built from its parts.
 struct File(Vec<u8>);
 
 impl File {
@@ -42,7 +42,7 @@ impl File {
 fn scalars_of_every_kind() {
     let want =
         |values: [f64; 3]| Csc::from_triplets(2, 3, [(0, 0, values[0]), (0, 2, values[1]), (1, 1, values[2])]).unwrap();
-    // The columns of a row come in any order.
+    // The columns of a row may be in any order.
     let head = |kind| File::bcsr([2, 3, 3], [1, kind]).ints(&[0, 2, 3]).ints(&[2, 0, 1]);
     let file = head(0).read().unwrap();
     assert_eq!((file.matrix, file.field, file.layout), (want([1.0; 3]), ValueType::Pattern, None));
@@ -119,8 +119,7 @@ fn what_is_wrong_is_refused_with_its_place() {
     assert_eq!(file.matrix, Csc::from_triplets(2, 6, [(1, 2, 2.0), (1, 3, 2.0)]).unwrap());
 }
 
-/// A short file that claims two thousand million entries is refused at its end and takes no memory
-/// for them.
+/// A short file that claims two thousand million entries is refused, without memory for them.
 #[test]
 fn sizes_alone_get_no_memory() {
     let most = i64::from(i32::MAX);

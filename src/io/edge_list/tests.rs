@@ -13,7 +13,7 @@ fn accepted(text: impl AsRef<[u8]>) -> MatrixFile {
     from_text(text, &ReadOptions::default()).unwrap()
 }
 
-/// The message without the name.
+/// Returns the message without the file name.
 fn refused(text: impl AsRef<[u8]>) -> String {
     let error = from_text(text, &ReadOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Parse { .. }), "{error}");
@@ -73,8 +73,8 @@ fn broken_lines_are_refused() {
     assert_eq!(refused(b"0 1 \xff\n"), "1: weight: \"\\xff\" is not a number");
 }
 
-/// Blocks are parsed apart from one another; conditions across blocks are checked when they are
-/// joined.
+/// Blocks of text are parsed independently. Conditions that concern several blocks are checked when
+/// the results are joined.
 #[test]
 fn long_files_are_read_as_short_ones() {
     let edges: Vec<_> = (0..100_000u32).map(|edge| (edge % 1000, edge / 1000)).collect();
@@ -94,7 +94,7 @@ fn long_files_are_read_as_short_ones() {
     let weighted = format!("{}{}", lines("\t0.5"), lines(""));
     let reason = "100001: 2 words where \"from to weight\" is expected, as on the lines before";
     assert_eq!(refused(weighted), reason);
-    // The first of two troubles is reported, even if another block has the second.
+    // The first of two errors is reported, even if the second is in another block of text.
     assert_eq!(refused(format!("0 x\n{text}0 y\n")), "1: to: \"x\" is not a whole number from 0");
     assert_eq!(accepted(format!("{}1001 0 1e300", lines(" 0.5"))).matrix.values()[1000], 1e300);
 }
@@ -149,7 +149,7 @@ fn duplicates_are_named_or_summed() {
         "5: a second edge from 0 to 1, the first is on line 2; ReadOptions::sum_duplicates adds up entries at the same place"
     );
     let sum = ReadOptions { sum_duplicates: true, ..Default::default() };
-    // Summed in the file's order: 1e16 + 1 rounds to 1e16.
+    // Weights are summed in the file's order: 1e16 + 1 is rounded to 1e16.
     assert_eq!(parts(&from_text(text, &sum).unwrap()), (&[0, 1, 2][..], &[1, 0][..], &[2.0, 0.0][..]));
     assert_eq!(parts(&from_text("1 1\n1 1\n", &sum).unwrap()).2, [2.0]);
 }
@@ -187,7 +187,7 @@ proptest! {
         prop_assert_eq!(accepted(written(&Csr::from_transpose(matrix.clone()))).matrix, matrix.transpose());
     }
 
-    /// Any bytes give a matrix or an error with a line.
+    /// Any bytes are read as a matrix, or cause an error with a line number.
     #[test]
     fn nothing_panics(
         words in prop::collection::vec(prop_oneof!["[0-9]{1,2}", "[ -~]{0,4}", Just("\n".to_owned())], 0..30),

@@ -4,9 +4,9 @@
 //! Initial Design* (NISTIR 5935, 1996). A file has a banner, comments, a line of sizes, and the
 //! matrix.
 //!
-//! * * A `coordinate` file has the sizes `rows columns entries` and one line for each entry, with
+//! * A `coordinate` file has the sizes `rows columns entries` and one line for each entry, with
 //!   indices from 1. Every entry in the file becomes an entry of the matrix, including zeros.
-//! * * An `array` file has the sizes `rows columns`. Every element of the matrix, or of the
+//! * An `array` file has the sizes `rows columns`. Every element of the matrix, or of the
 //!   triangle that is stored for its symmetry, is on its own line, column after column. Elements
 //!   other than 0 and -0 become entries.
 //!

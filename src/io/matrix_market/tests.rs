@@ -21,11 +21,12 @@ fn from_text(text: impl AsRef<[u8]>, options: &ReadOptions) -> Result<MatrixFile
     read_from(text.as_ref(), "a.mtx", options)
 }
 
-/// Pools of one thread, and of three, which divides no power of two.
+/// Pools of one thread and of three threads. Three does not divide the sizes, which are powers of
+/// two.
 static POOLS: LazyLock<[ThreadPool; 2]> =
     LazyLock::new(|| [1, 3].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap()));
 
-/// Reads in blocks of about so many bytes, on one of the [`POOLS`].
+/// Reads `text` in blocks of about `block_bytes` bytes, on one of the [`POOLS`].
 fn in_blocks(
     text: &[u8],
     block_bytes: usize,
@@ -40,7 +41,7 @@ fn accepted(text: impl AsRef<[u8]>) -> MatrixFile {
     from_text(text, &ReadOptions::default()).unwrap()
 }
 
-/// The message without the name.
+/// Returns the message without the file name.
 fn refused(text: impl AsRef<[u8]>) -> String {
     let error = from_text(text, &ReadOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Parse { .. }));
@@ -79,7 +80,7 @@ fn symmetric_and_skew_symmetric_are_expanded() {
 fn spaces_comments_case_and_line_ends() {
     let plain = accepted(format!("{REAL}2 2 2\n1 1 1\n2 2 2\n"));
     let odd = "  %%matrixMARKET\tMatrix  COORDINATE Real GENERAL \r\n%\r\n \r\n\t% c \u{e9}\r\n  2 2 2\r\n\r\n 1\t1   1 \r\n% x\r\n+2 02 2.D0";
-    // As Latin-1: the comment holds a byte that is not UTF-8.
+    // The text is encoded as Latin-1: its comment contains a byte that is not UTF-8.
     let bytes: Vec<u8> = odd.chars().map(|c| c as u8).collect();
     assert_eq!(accepted(&bytes), plain);
     assert_eq!(accepted(gzip(&bytes)), plain);
@@ -181,8 +182,7 @@ fn size_lines_refused() {
         "3: 3 entries, but a general matrix of 1x2 has 2 at most; ReadOptions::sum_duplicates adds up entries at the same place"
     );
     assert_eq!(sizes("4294967295 1 1"), "3: 4294967295 rows, at most 4294967294 are supported");
-    // Only the numbers are there, so memory for neither columns nor entries may be allocated for
-    // them.
+    // The file contains only the sizes, so no memory may be allocated for columns or entries.
     assert_eq!(
         sizes("4000000000 4000000000 1"),
         "3: 4000000000 rows for 1 entry, 16777216 at most; ReadOptions::max_unproven_lines allows more"
@@ -258,7 +258,7 @@ fn duplicates_are_named_or_summed() {
         "8: a second entry at (2, 2), the first is on line 4; ReadOptions::sum_duplicates adds up entries at the same place"
     );
     let sum = ReadOptions { sum_duplicates: true, ..Default::default() };
-    // Summed in the file's order: 1e16 + 1 rounds to 1e16.
+    // Entries are summed in the file's order: 1e16 + 1 is rounded to 1e16.
     assert_eq!(parts(&from_text(&text, &sum).unwrap()), (&[0, 1, 2][..], &[0, 1][..], &[5.0, 0.0][..]));
     let text = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 4\n2 1\n3 3\n3 1\n2 1\n";
     assert_eq!(
@@ -267,7 +267,7 @@ fn duplicates_are_named_or_summed() {
     );
     let file = from_text(text, &sum).unwrap();
     assert_eq!(parts(&file), (&[0, 2, 3, 5][..], &[1, 2, 0, 0, 2][..], &[2.0, 1.0, 2.0, 1.0, 1.0][..]));
-    // More entries than places can only be duplicates, which are allowed here.
+    // More entries than elements of the matrix can only be duplicates, which are allowed here.
     assert_eq!(parts(&from_text(format!("{REAL}1 1 2\n1 1 1\n1 1 2\n"), &sum).unwrap()).2, [3.0]);
 }
 
@@ -277,7 +277,7 @@ fn damaged_packing_is_refused_by_its_name() {
     for packing in [Packing::Gzip, Packing::Bzip2] {
         let (packed, name) = (packed(Some(packing), text.as_bytes()), packing.name());
         assert_eq!(accepted(&packed).stored, 300);
-        // Within the header of the stream, the data, the check sum.
+        // The data is cut within the header, the compressed data, or the checksum.
         for length in [3, 9, packed.len() / 2, packed.len() - 8, packed.len() - 1] {
             let refusal = refused(&packed[..length]);
             assert!(refusal.ends_with(&format!(": the {name} data is cut off here")), "{length}: {refusal}");
@@ -330,7 +330,7 @@ proptest! {
         }
     }
 
-    /// Any bytes give a matrix or an error with a line.
+    /// Any bytes are read as a matrix, or cause an error with a line number.
     #[test]
     fn nothing_panics(
         banner in prop::sample::select(vec![REAL, "%%MatrixMarket matrix coordinate pattern symmetric\n", ""]),

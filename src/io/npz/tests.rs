@@ -1,4 +1,4 @@
-//! Reading, refusals with their messages, and round trips. Archives written by SciPy are in
+//! Reading, refusals with their messages, and round trips. Archives that SciPy wrote are read in
 //! `tests/library/formats.rs`.
 mod refusals;
 mod written;
@@ -14,7 +14,7 @@ use super::*;
 use crate::io::ValueType;
 use crate::{BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix};
 
-/// A member: name, type, shape in Python's notation, bytes.
+/// A member of an archive: its name, type, shape in Python's notation, and bytes.
 type Array<'a> = (&'a str, &'a str, &'a str, Vec<u8>);
 
 fn npy((_, descr, shape, bytes): &Array<'_>) -> Vec<u8> {
@@ -56,7 +56,7 @@ fn shape_of(rows: i64, cols: i64) -> Array<'static> {
     ("shape", "<i8", "(2,)", bytes(&[rows, cols], i64::to_le_bytes))
 }
 
-/// 3x4 with 5.0 at (0, 3), 6.0 at (0, 1) (in this order), 7.0 at (2, 0).
+/// A matrix of 3x4 with 5.0 at (0, 3), 6.0 at (0, 1) and 7.0 at (2, 0), stored in this order.
 fn csr() -> Vec<Array<'static>> {
     vec![
         format_of("csr"),
@@ -67,7 +67,7 @@ fn csr() -> Vec<Array<'static>> {
     ]
 }
 
-/// `arrays` with those of the same names as `changed` replaced.
+/// Returns `arrays`, in which those with the names of `changed` are replaced.
 fn with(mut arrays: Vec<Array<'static>>, changed: &[Array<'static>]) -> Vec<Array<'static>> {
     for array in changed {
         arrays.retain(|(name, ..)| *name != array.0);
@@ -84,7 +84,7 @@ fn accepted(arrays: &[Array<'_>]) -> MatrixFile {
     from_bytes(archive(arrays), &ReadOptions::default()).unwrap()
 }
 
-/// The message without the name.
+/// Returns the message without the file name.
 fn refused(bytes: impl AsRef<[u8]>) -> String {
     let error = from_bytes(bytes, &ReadOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Malformed { .. }), "{error}");
@@ -125,8 +125,8 @@ fn compressed_and_coordinate_formats_of_the_same_matrix() {
     assert_eq!(from_bytes(zipped(&stored, CompressionMethod::Stored), &ReadOptions::default()).unwrap(), file);
     let unicode = ("format", "<U3", "()", bytes(&[b'c', b's', b'r'].map(u32::from), u32::to_le_bytes));
     assert_eq!(accepted(&with(csr(), &[unicode, ("_is_array", "|b1", "()", vec![1])])), file);
-    // One more element than `indptr` counts, out of range: SciPy's matrices may have spare
-    // capacity.
+    // The arrays have one more element than `indptr` counts, which is out of range. SciPy's
+    // matrices may have such spare capacity.
     let spare = [("indices", "<i4", "(4,)", i4(&[3, 1, 0, 99])), ("data", "<f8", "(4,)", f8(&[5.0, 6.0, 7.0, 8.0]))];
     assert_eq!(accepted(&with(csr(), &spare)), file);
 }
@@ -179,7 +179,7 @@ fn blocks_are_kept_and_row_major() {
     assert_eq!(parts(&file).1, [1, 1, 1, 0, 0, 0]);
     assert_eq!((parts(&file).2, file.stored), (&[4.0, 5.0, 6.0, 1.0, 2.0, 0.0][..], 6));
 
-    // The same in Fortran's order, as NumPy saves a transposed array.
+    // The same matrix in Fortran's order, in which NumPy saves a transposed array.
     let mut members: Vec<_> = bsr(shape_of(2, 6), "(2, 1, 3)", &[1.0, 4.0, 2.0, 5.0, 0.0, 6.0])
         .iter()
         .map(|array| (array.0, npy(array)))
@@ -206,7 +206,7 @@ fn duplicates_are_named_or_summed() {
     assert_eq!(refused(archive(&twice(&[1, 3, 1]))), reason);
     let sum = ReadOptions { sum_duplicates: true, ..Default::default() };
     assert_eq!(parts(&from_bytes(archive(&twice(&[1, 3, 1])), &sum).unwrap()).2, [12.0, 6.0]);
-    // Summed in the file's order: 1e16 + 1 rounds to 1e16.
+    // Entries are summed in the file's order: 1e16 + 1 is rounded to 1e16.
     let order = with(twice(&[1, 1, 1]), &[("data", "<f8", "(3,)", f8(&[1e16, 1.0, -1e16]))]);
     assert_eq!(parts(&from_bytes(archive(&order), &sum).unwrap()).2, [0.0]);
     let bsr = [
@@ -237,16 +237,18 @@ fn dia(shape: (i64, i64), offsets: &[i32], data: Array<'static>) -> Vec<Array<'s
     vec![format_of("dia"), shape_of(shape.0, shape.1), ("offsets", "<i4", count, i4(offsets)), data]
 }
 
-/// Diagonals are read as by `scipy.sparse.dia_matrix((data, offsets), shape).tocoo()`.
+/// Diagonals are read as `scipy.sparse.dia_matrix((data, offsets), shape).tocoo()` reads them.
 #[test]
 fn diagonals_are_read_without_what_fills_them_up() {
-    // Diagonals -1, 0 and 2 of a matrix of 3 rows and 4 columns; 9 lies outside, 0 is no entry.
+    // Diagonals -1, 0 and 2 of a matrix of 3 rows and 4 columns. The nines lie outside of the
+    // matrix, and 0 is no entry.
     let values = [1.0, 2.0, 9.0, 9.0, 3.0, 0.0, 4.0, 9.0, 9.0, 9.0, 5.0, 6.0];
     let data = ("data", "<f8", "(3, 4)", f8(&values));
     let file = accepted(&dia((3, 4), &[-1, 0, 2], data));
     let want = Csc::from_triplets(3, 4, [(1, 0, 1.0), (2, 1, 2.0), (0, 0, 3.0), (2, 2, 4.0), (0, 2, 5.0), (1, 3, 6.0)]);
     assert_eq!((file.matrix, file.stored, file.layout), (want.unwrap(), 6, None));
-    // Shorter and longer diagonals than columns, integers, a diagonal far outside.
+    // Diagonals with fewer and with more elements than columns, of integers, and a diagonal far
+    // outside of the matrix.
     let short = ("data", "<i4", "(2, 1)", i4(&[7, 8]));
     assert_eq!(accepted(&dia((2, 2), &[-1, i32::MAX], short)).matrix, Csc::from_triplets(2, 2, [(1, 0, 7.0)]).unwrap());
     let long = ("data", "<i4", "(1, 3)", i4(&[7, 8, 9]));

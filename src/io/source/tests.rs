@@ -1,8 +1,8 @@
-//! Blocks and lines from readers that return pieces of any size.
+//! Blocks of text and lines, from readers that return pieces of any size.
 use super::*;
 use crate::io::zipped::tests::archive_of;
 
-/// Returns a few bytes at a time, as pipes do.
+/// A reader that returns a few bytes at a time, as pipes do.
 struct Trickle<'a>(&'a [u8], usize);
 impl Read for Trickle<'_> {
     fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
@@ -15,7 +15,8 @@ impl Read for Trickle<'_> {
 
 #[test]
 fn lines_then_blocks_number_every_line_once() {
-    // Two buffers and a bit, so that a line straddles the first two reads; no line end at the end.
+    // The text fills two buffers and a little more, so that a line crosses the end of the first.
+    // Its last line has no line end.
     let text = (1..=LINE_BYTES / 4).map(|i| format!("{i:>7}\r\n")).collect::<String>() + "end";
     for step in [1, 7, LINE_BYTES] {
         let mut source = Source::new(Trickle(text.as_bytes(), step), Path::new("t")).unwrap();
@@ -99,7 +100,7 @@ fn mapped_blocks_come_in_the_order_of_the_file() {
 fn mapping_stops_at_a_break_or_an_error() {
     let text = "1\n".repeat(100_000);
     let mut source = Source::in_blocks(text.as_bytes(), Path::new("t"), 16).unwrap();
-    // One thread only: with more, the number of blocks read varies.
+    // With more than one thread, the number of blocks that are read would vary.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let (lines, end) = pool.install(|| {
         source.map_blocks(|block| match block.first_line {
@@ -129,7 +130,7 @@ fn empty_lines_are_passed_over_and_counted() {
         (many.clone(), None, 100),
         (String::new(), None, 1),
     ] {
-        // Blocks of a few lines, and one of all.
+        // The text is read in blocks of a few lines, and in one block.
         for block_bytes in [1, 7, 1 << 16] {
             let mut source = Source::in_blocks(text.as_bytes(), Path::new("t"), block_bytes).unwrap();
             source.skip_empty().unwrap();

@@ -1,5 +1,13 @@
+mod interleaved;
+
 use super::*;
-use crate::{Semiring, device::test_device, element::Algebra, reference};
+use crate::{
+    Semiring,
+    device::{Work, test_device},
+    element::Algebra,
+    primitives::segments::Cutter,
+    reference,
+};
 
 /// An operator, the same function on the host, and its value of no elements.
 struct Case<T> {
@@ -10,10 +18,12 @@ struct Case<T> {
 }
 
 /// Lengths of segments: zero; around a work-group (64) and a piece (1024); more pieces than a group
-/// has items; many of one element with empty segments between them.
+/// has items; full pieces beside each other that belong to several segments; many of one to three
+/// elements with empty segments between them.
 fn lengths() -> Vec<usize> {
-    let many = (0..300).map(|i| usize::from(i % 3 > 0));
-    [0, 0, 1, 2, 63, 64, 65, 1023, 1024, 1025, 0, 2047, 2048, 2049, 70 * 1024 + 1].into_iter().chain(many).collect()
+    let many = (0..600).map(|i| [0, 1, 1, 2, 3][i % 5]);
+    let around = [0, 0, 1, 2, 63, 64, 65, 1023, 1024, 1025, 0, 2047, 2048, 2049, 70 * 1024 + 1];
+    around.into_iter().chain([1024; 9]).chain([2048, 1024, 3072]).chain(many).chain([100_000]).collect()
 }
 
 fn offsets_of(lengths: &[usize]) -> Vec<u32> {
@@ -34,20 +44,35 @@ fn one_nan<T: Element + PartialEq>(value: &T) -> Option<Vec<u8>> {
     (value == value).then(|| bytemuck::bytes_of(value).to_vec())
 }
 
+/// Tunings of a CPU and of a GPU, with small tiles and waves, so that segments are in several of
+/// both.
+fn tunings() -> Vec<SegmentTuning> {
+    let most = test_device().info().max_group_size;
+    // One item for all pieces of a tile or a carry, fewer items than pieces, and more.
+    let of = |group_size| match group_size {
+        1 => SegmentTuning { group_size, tile: 9000, wave: 3 },
+        3 => SegmentTuning { group_size, tile: 1024, wave: 1 },
+        64 => SegmentTuning { group_size, tile: 2047, wave: 16 },
+        _ => SegmentTuning { group_size, tile: 2048, wave: 2048 },
+    };
+    [1, 3, 64, 256].into_iter().filter(|&size| size <= most).map(of).collect()
+}
+
 /// Compares scans and totals of segments with the reference, to the bit.
 fn check<T: Element<Arithmetic = T> + Arithmetic>(
     case: &Case<T>,
     offsets: &[u32],
     values: &[T],
-    group_size: usize,
+    tuning: SegmentTuning,
 ) -> Result<()> {
     let device = test_device();
     let bits = |values: &[T]| values.iter().map(one_nan).collect::<Vec<_>>();
-    let scanner = Scanner::tuned(&device, &case.operator, group_size)?;
-    let segments = Segments::from_offsets(&device, offsets)?;
+    let scanner = Scanner::tuned(&device, &case.operator, tuning)?;
+    let (work, cutter) = (Work::new(&device, None), Cutter::new(&device, tuning)?);
+    let segments = Segments::cut_by(&cutter, &work, &work.upload(offsets)?, values.len())?;
     let scanned: Vec<Vec<T>> =
         segments_of(offsets, values).into_iter().map(|segment| reference::scan(segment, case.combine)).collect();
-    let at = format!("{} of {}, groups of {group_size}", case.name, T::NAME);
+    let at = format!("{} of {}, {tuning:?}", case.name, T::NAME);
 
     let mut found = device.upload_vector(values)?;
     scanner.inclusive_within(&segments, &mut found)?;
@@ -86,7 +111,8 @@ fn check_all<T: Element<Arithmetic = T> + Arithmetic>(values: &[T]) -> Result<()
     let offsets = offsets_of(&lengths());
     let n = offsets[offsets.len() - 1] as usize;
     let values: Vec<T> = values.iter().copied().cycle().take(n).collect();
-    house_operators().iter().try_for_each(|case| check(case, &offsets, &values, 64))
+    let tuning = SegmentTuning { group_size: 64, tile: 2048, wave: 8 };
+    house_operators().iter().try_for_each(|case| check(case, &offsets, &values, tuning))
 }
 
 #[test]
@@ -134,32 +160,36 @@ fn nothing_is_swapped() -> Result<()> {
         combine: |x, y| if y != 0.0 { y } else { x },
         empty: f32::INFINITY,
     };
-    // One item for all pieces of a long segment, fewer items than pieces, and more.
-    let most = test_device().info().max_group_size;
-    for group_size in [1, 3, 64, 256].into_iter().filter(|&size| size <= most) {
-        check(&compose, &offsets, &functions, group_size)?;
-        check(&latest, &offsets, &rare, group_size)?;
+    for tuning in tunings() {
+        check(&compose, &offsets, &functions, tuning)?;
+        check(&latest, &offsets, &rare, tuning)?;
     }
     Ok(())
 }
 
 /// Runs every kernel on few elements, for simulators, too.
 #[test]
-fn small_segments_by_offsets_and_by_flags() -> Result<()> {
-    let lengths = [3, 1, 65, 1030, 2, 1];
-    let offsets = offsets_of(&lengths);
-    let values: Vec<u32> = (0..offsets[6]).map(|i| i.wrapping_mul(2_654_435_761) | 1 << 16).collect();
-    let compose = composition()?;
-    check(&compose, &offsets, &values, 64)?;
+fn small_segments_by_offsets_flags_and_rows() -> Result<()> {
+    let offsets = offsets_of(&[3, 1, 65, 2100, 2, 1, 1025]);
+    let n = offsets[offsets.len() - 1];
+    let values: Vec<u32> = (0..n).map(|i| i.wrapping_mul(2_654_435_761) | 1 << 16).collect();
+    let (device, compose) = (test_device(), composition()?);
+    let most = device.info().max_group_size;
+    for group_size in [1, 64.min(most)] {
+        check(&compose, &offsets, &values, SegmentTuning { group_size, tile: 1024, wave: 2 })?;
+    }
 
-    let device = test_device();
-    let flags: Vec<u8> = (0..offsets[6]).map(|i| offsets.contains(&i).into()).collect();
-    let segments = Segments::from_flags(&device.upload_vector(&flags)?)?;
-    let scanner = Scanner::tuned(&device, &compose.operator, 64)?;
-    let totals = scanner.reduce(&segments, &device.upload_vector(&values)?)?;
+    let flags: Vec<u8> = (0..n).map(|i| offsets.contains(&i).into()).collect();
+    let rows: Vec<u32> = (0..n).map(|i| offsets.partition_point(|&offset| offset <= i) as u32 - 1).collect();
+    let scanner = Scanner::new(&device, &compose.operator)?;
     let last = |segment: &[u32]| reference::scan(segment, after)[segment.len() - 1];
     let want: Vec<u32> = segments_of(&offsets, &values).into_iter().map(last).collect();
-    assert_eq!(totals.download()?, want);
+    let by_flags = Segments::from_flags(&device.upload_vector(&flags)?)?;
+    let by_rows = Segments::from_rows(&device.upload_vector(&rows)?, want.len())?;
+    for segments in [by_flags, by_rows] {
+        let totals = scanner.reduce(&segments, &device.upload_vector(&values)?)?;
+        assert_eq!(totals.download()?, want);
+    }
     Ok(())
 }
 

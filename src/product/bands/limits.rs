@@ -1,6 +1,6 @@
 //! Limits: the device memory that a band needs, array by array. Bands are planned by these limits.
-//! The functions are pure. Every sum here repeats the allocations of a stage, size classes
-//! included, so that a limit close to the true need is kept and not refused.
+//! The functions are pure. Each sum repeats the allocations of a stage, with the same rounding of
+//! sizes, so that a limit only slightly above the true need is not refused.
 use crate::{
     DeviceInfo,
     device::{Work, pool_bytes},
@@ -26,7 +26,7 @@ pub(crate) struct Limits<'a> {
 /// Bytes of each product and of each entry of C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryMemory {
-    /// Bytes of a product's payload beside its row: a value, or a pair of operands.
+    /// Bytes of a product's payload, without its row: a value, or a pair of operands.
     pub payload_bytes: u64,
     /// Bytes from one entry of C to the next.
     pub entry_bytes: u64,
@@ -79,9 +79,9 @@ impl<'a> Limits<'a> {
         products.min(self.entries.rows)
     }
 
-    /// Memory that a band needs if it has `nnz` entries of C. This number is not known before round
-    /// trip 2. The need is least without entries, and greatest with [`Limits::most_entries`] of
-    /// every column.
+    /// Memory that a band needs if C has `nnz` entries in it. `nnz` is not known before round trip
+    /// 2. The need is least if `nnz` is 0, and greatest if every column has
+    /// [`Limits::most_entries`].
     pub fn need(&self, columns: u64, sizes: &Sizes, nnz: u64) -> Need {
         let (tuning, of, products) = (self.tuning, &self.entries, sizes.products);
         let mut largest = Largest(0);
@@ -171,7 +171,7 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// Bytes of the largest of some arrays.
+/// The size in bytes of the largest array that was added.
 pub(in crate::product) struct Largest(pub u64);
 
 impl Largest {

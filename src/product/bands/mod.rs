@@ -34,7 +34,7 @@ impl Bands {
     }
 
     /// The next band: all columns if they fit, or else as many as surely fit. A single column is
-    /// tried even if only a C of few entries would fit, because the number of entries is known only
+    /// tried even if it fits only when C has few entries there, because their number is known only
     /// after round trip 2. `limits` gives the memory that is free now. `column_products` gives the
     /// products of each column, and releases the memory that setup holds for all columns.
     ///
@@ -87,7 +87,7 @@ impl Bands {
         Ok(Some(band))
     }
 
-    /// Whether one band is enough. The segments of this band are already in the memory of setup.
+    /// Whether one band is enough. The segments of that band are already allocated by setup.
     fn whole_fits(&self, limits: &Limits<'_>) -> bool {
         let columns = self.cols.into();
         let limits = Limits { free_bytes: limits.free_bytes.saturating_add(segment_bytes(columns)), ..*limits };

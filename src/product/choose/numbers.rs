@@ -27,13 +27,14 @@ numbers! {
         /// Most products of a column whose rows are found by hashes. One work-group takes the whole
         /// column.
         adaptive_hash_products: All(1, 1 << 31),
-        /// A column of at most `adaptive_far_products` products is sorted if its row range has at
-        /// least this many words of 32 rows.
+        /// A column of at most `adaptive_far_products` products is sorted if its row range has
+        /// more than this many words of 32 rows.
         adaptive_far_words: All(1, 1 << 27),
         /// Most products of a column to which `adaptive_far_words` applies, up to 3584.
         adaptive_far_products: All(1, 3584),
-        /// Number of entries of C that a team adds up at once: a power of two, at least 128. A team
-        /// may take half of them, and PoCL 3.1 loses the barriers of loops that cannot run twice.
+        /// Number of entries of C that a team adds up at once: a power of two. It is at least 128,
+        /// because a team may take half of these entries, and PoCL 3.1 loses the barriers of loops
+        /// that cannot run twice.
         adaptive_piece: PowersOfTwo(128, 1024),
         /// A column of B is a hub if its entries have, on average, less than this many hundredths
         /// of a product with a piece of `adaptive_piece` rows of C.
@@ -52,18 +53,18 @@ numbers! {
         adaptive_few_columns: All(1, 1 << 30),
         /// Number of queues on which kernels of different classes may overlap.
         adaptive_lanes: All(1, 15),
-        /// Least microseconds of the analysis of an adaptive product's columns.
+        /// Microseconds that the analysis of an adaptive product's columns takes at least.
         adaptive_analysis_us: All(1, 1 << 30),
         /// Picoseconds of the analysis for each column.
         adaptive_column_ps: All(1, 1 << 30),
-        /// Microseconds that a bin of such a product takes in addition to its kernels. In a small
-        /// product this time does not overlap with other kernels.
+        /// Microseconds that a bin of an adaptive product takes in addition to its kernels. In a
+        /// small product this time does not overlap with other kernels.
         adaptive_bin_us: All(1, 1 << 30),
-        /// Picoseconds for each entry of B in columns whose rows are found. They count once for
-        /// each piece of these rows.
+        /// Picoseconds of a visit to an entry of B, in columns whose rows are found. Each piece of
+        /// these rows visits every entry.
         adaptive_visit_ps: All(1, 1 << 30),
-        /// Additional nanoseconds for each entry of the longest of these columns, because its
-        /// entries are visited one after another.
+        /// Additional nanoseconds for each entry of the longest column whose rows are found,
+        /// because its entries are visited one after another.
         adaptive_longest_ns: All(1, 1 << 30),
     }
 }
@@ -75,10 +76,10 @@ const GPU: AdaptiveNumbers = AdaptiveNumbers {
     adaptive_medium_words: 1536,
     // The bitmap takes 41.4 KiB and the lists of 16 teams 6.1 KiB. Every NVIDIA GPU has 48 KiB.
     adaptive_wide_words: 10_600,
-    // With four teams a few long columns would end last. In shorter columns 16 teams would wait for
-    // each other. 2.5 M products in columns of 8192 take 0.29 ms with four teams, and 0.22 ms with
-    // 16. `bcsstk16` has columns of half as many products. It takes 0.38 to 0.48 ms with this
-    // limit, and 0.44 to 0.55 ms with a limit of 4096.
+    // If a long column had only four teams, a few long columns would end last. If a shorter column
+    // had 16 teams, they would wait for each other. 2.5 M products in columns of 8192 take 0.29 ms
+    // with four teams, and 0.22 ms with 16. `bcsstk16` has columns of half as many products. It
+    // takes 0.38 to 0.48 ms with this limit, and 0.44 to 0.55 ms with a limit of 4096.
     adaptive_big_products: 8192,
     // With 4 KiB for a team, as many teams are resident as a multiprocessor can have work-groups.
     adaptive_small_hash_words: 1024,
@@ -90,7 +91,7 @@ const GPU: AdaptiveNumbers = AdaptiveNumbers {
     // for each product, 4 ms in all. With more products ESC is faster, because it divides them
     // among all work-groups.
     adaptive_hash_products: 1 << 22,
-    // This is more than a window has.
+    // A wider range does not fit one window of a bitmap.
     adaptive_far_words: 10_600,
     // 2.5 M products in columns of 512 take 0.10 ms if they are sorted, and 0.45 ms by hashes. On
     // an H100 20 M products in columns of 3584 take 0.62 ms if they are sorted, and 1.8 ms by

@@ -23,15 +23,16 @@ pub(in crate::product) struct Prices {
     pub column_ms: f64,
     /// Milliseconds that a bin takes the host or its queues, in addition to its kernels.
     pub bin_ms: f64,
-    /// Milliseconds for each visit of a piece of found rows to an entry of B.
+    /// Milliseconds for each visit of a piece of rows to an entry of B, in columns whose rows are
+    /// found.
     pub visit_ms: f64,
-    /// Milliseconds in addition for each entry of the longest column whose rows are found. Its
-    /// entries are taken one after another.
+    /// Additional milliseconds for each entry of the longest column whose rows are found. Its
+    /// entries are visited one after another.
     pub longest_ms: f64,
     /// Window of a bitmap, in words of 32 rows.
     pub window_words: u32,
-    /// Most products of an average column whose rows a team counts alone even though they are in a
-    /// wide range.
+    /// If an average column with a wide range of rows has at most this many products, one team
+    /// counts it alone.
     pub paired_products: u64,
     /// Number of found rows in a piece.
     pub piece: u64,
@@ -43,12 +44,12 @@ pub(in crate::product) struct Prices {
     pub most_sorted: u32,
 }
 
-/// About how many products are added to one entry of C, at most: in the square of a stencil in
-/// space.
+/// Upper bound of the mean number of products for each entry of C: a little more than in the square
+/// of a 27-point stencil, 729 / 125.
 const MERGING: u64 = 8;
 
-/// A product whose longest column is only expected is priced by a class of sorted columns with room
-/// for at least so many products.
+/// If the longest column is only an expectation, a product is priced by a class of sorted columns
+/// with at least this many products.
 const ROOMY: u64 = 1024;
 
 impl Prices {
@@ -70,16 +71,18 @@ impl Prices {
         }
     }
 
-    /// Milliseconds for the longest column of B whose rows are found. Other columns are computed at
-    /// the same time, including those of other bins.
+    /// Milliseconds for visiting the entries of the longest column of B whose rows are found. This
+    /// time counts once for the whole product, because all other columns, also those of other bins,
+    /// are computed meanwhile.
     pub(super) fn of_longest_ms(&self, sums: &ClassesSums) -> f64 {
         let longest = Class::FOUND.iter().map(|&class| sums[class as usize].longest_b).max().unwrap_or(0);
         self.longest_ms * f64::from(longest)
     }
 
     /// Whether sorting all columns of C in this class is predicted to be as fast as ESC. If columns
-    /// are longer than those that are sorted after an analysis, the analysis may find a faster way.
-    /// How many of their products meet is not known before it.
+    /// are longer than those that are sorted after an analysis, the analysis must not be predicted
+    /// to be faster either. Before the analysis it is not known how many products are added to one
+    /// entry of C, so [`MERGING`] is assumed.
     pub fn sorts_all(&self, class: Class, known: &Known) -> bool {
         let analysed = match u64::from(SORTED_PRODUCTS[class.sorted()]) > self.sorted {
             true => self.analysed_ms(known, known.products / MERGING),
@@ -159,7 +162,8 @@ impl Prices {
         esc_ms(&self.costs, columns, self.whole.weighed(products, columns, known.longest()), entries)
     }
 
-    /// The predicted time of ESC for some columns, beside the bins of the others.
+    /// The predicted time of ESC for some columns of an adaptive product, including the launches
+    /// that move these columns.
     pub(super) fn rest_ms(&self, of: &ClassSums) -> f64 {
         let moved = self.costs.of(Method::Esc.cost_name()).map_or(0.0, |cost| cost.launch_us);
         self.all_by_esc_ms(&[*of]).unwrap_or(0.0) + f64::from(REST_LAUNCHES) * moved * 1e-3
@@ -178,10 +182,10 @@ impl Prices {
 /// Most products of the columns that ESC sorts whole, without merges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct Whole {
-    /// Most products of a column, whatever other columns have.
+    /// Most products of a column, if other columns may be longer.
     pub short: u64,
-    /// Most products of a column if no column has more. Work-groups then have the size of the
-    /// longest column. 0 if work-groups have one size.
+    /// Most products of a column, if no column has more. Work-groups then have the size that the
+    /// longest column needs. 0 if all work-groups have the same size.
     pub longest: u64,
 }
 
@@ -196,11 +200,12 @@ impl Whole {
         Self { short, longest: if sort.serial { 0 } else { sort.chunk as u64 } }
     }
 
-    /// The number of products, weighed by their cost. It is a fifth less if work-groups have the
-    /// size of the longest column. It is two fifths less if work-groups are filled, because most
-    /// columns are nearly as long or longer. It is a fifth more for each time that the sorted parts
-    /// of longer columns are merged in pairs, or are cut by rows instead. The average column gives
-    /// the number of parts.
+    /// The number of products, weighted by their cost. A fifth is subtracted if the size of
+    /// work-groups is that of the longest column. Two fifths are subtracted if work-groups are
+    /// full, because most columns are nearly as long as the longest, or longer than a work-group.
+    /// Longer columns are sorted in parts. A fifth is added each time that the parts are merged in
+    /// pairs, also if they are cut by rows instead. The number of parts is that of the average
+    /// column.
     pub(super) fn weighed(&self, products: u64, columns: u64, longest: Option<u64>) -> u64 {
         let average = products / columns.max(1);
         let alike = longest.filter(|&longest| longest <= self.longest);

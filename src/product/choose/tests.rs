@@ -1,4 +1,4 @@
-//! Tests of bins: which columns are computed by which method.
+//! Tests of the choice of bins and methods.
 use super::*;
 use crate::{
     Result,
@@ -10,7 +10,7 @@ use crate::{
     tuning::{MethodCost, StageNumbers},
 };
 
-/// The sums of classes with these numbers of columns. Each column has `products` products.
+/// The sums of the classes. Class i has `columns[i]` columns with `products[i]` products each.
 fn sums(columns: [u32; Class::ALL.len()], products: [u64; Class::ALL.len()]) -> [ClassSums; Class::ALL.len()] {
     std::array::from_fn(|class| {
         let all = u64::from(columns[class]) * products[class];
@@ -19,7 +19,7 @@ fn sums(columns: [u32; Class::ALL.len()], products: [u64; Class::ALL.len()]) -> 
     })
 }
 
-/// Products of a usual column in each class.
+/// The number of products of a usual column in each class.
 const USUAL: [u64; Class::ALL.len()] = [
     0, 8, 16, 40, 50, 80, 100, 150, 200, 280, 350, 400, 600, 700, 800, 900, 1000, 1150, 1400, 1650, 1900, 2000, 2400,
     2800, 3300, 4000, 20_000, 700, 3000, 9000, 50_000, 90_000, 0,
@@ -51,7 +51,7 @@ fn priced(costs: MethodCosts) -> Prices {
     Prices::new(&AdaptiveNumbers::of(DeviceKind::Gpu), SortNumbers::of(DeviceKind::Gpu), costs, MOST_SORTED_PRODUCTS)
 }
 
-/// The default costs of GPUs with one coefficient of a method changed.
+/// The default costs of GPUs, with one coefficient of a method changed.
 fn changed(method: &str, at: usize, change: impl Fn(f64) -> f64) -> Result<MethodCosts> {
     let mut coefficients = gpu().of(method).unwrap().coefficients();
     coefficients[at] = change(coefficients[at]);
@@ -93,7 +93,7 @@ fn every_column_is_in_one_bin_and_equal_sums_are_shared_out_equally() {
     }
 }
 
-/// The products of `docs/benchmarks.md`: as many bins as there are classes.
+/// The products of `docs/benchmarks.md` have as many bins as classes.
 #[test]
 fn large_classes_are_bins_of_their_own() {
     use Class::{Big, Medium, Narrow, Sorted32, Sorted64, Sorted128, Sorted256, Wide};
@@ -113,7 +113,7 @@ fn large_classes_are_bins_of_their_own() {
     let transposed = sorted([81_069, 20_874, 25_627, 29_554], [11, 46, 98, 182]);
     let dense = [(Narrow, 22_075, 933), (Medium, 35_373, 574), (Wide, 27_041, 1659), (Big, 31, 13_687)];
     let transposed = of(&[&transposed[..], &dense].concat());
-    // If 20,874 columns had a kernel of their own, it would save less than its launch takes.
+    // A kernel of their own would save less time for 20,874 columns than its launch takes.
     for (sums, bins, joined) in [(enron, 3, None), (cnr, 8, None), (transposed, 7, Some((Sorted64, Sorted128)))] {
         let shares = share_out(&sums, &priced(gpu()), true).expect("ESC takes longer");
         assert_eq!(shares.len(), bins, "{shares:?}");
@@ -131,8 +131,8 @@ fn few_columns_join_the_next_class_that_has_columns() {
     assert_eq!((shares[0].first, shares[0].last), (Sorted32, Sorted256));
     assert_eq!((shares[0].columns, shares[0].size.places), (300_300, 8 * 300_300));
     assert_eq!(shares[0].which(), "at most 256 products");
-    // If a class has many short columns, it is a bin of its own. So is the last class, after which
-    // there is none.
+    // If a class has many short columns, it is a bin of its own. So is the last class, because
+    // there is no class after it.
     let shares = of(&[(Sorted32, 1_000_000), (Sorted256, 3), (Narrow, 100), (Medium, 2), (Wide, 2)]);
     let bins: Vec<_> = shares.iter().map(|share| (share.first, share.last, share.method)).collect();
     assert_eq!(
@@ -144,7 +144,7 @@ fn few_columns_join_the_next_class_that_has_columns() {
             (Wide, Wide, Method::Dense)
         ]
     );
-    // Direct columns are sorted if they are few and short.
+    // Columns of method `direct` are sorted if they are few and short.
     let direct = |columns: u32, longest: u32| {
         let mut sums = sums(of_classes(&[(Direct, columns), (Sorted32, 1000)]), USUAL);
         sums[Direct as usize].longest = longest;
@@ -196,8 +196,8 @@ fn esc_takes_all_columns_if_that_is_cheaper_and_allowed() -> Result<()> {
     Ok(())
 }
 
-/// The facts that the host knows of A·B with `columns` columns, if the columns of A and of B have
-/// these lengths.
+/// The facts that the host knows of A·B with `columns` columns. A and B have `a_nnz` and `b_nnz`
+/// entries, and their longest columns have `longest` entries.
 fn known(columns: usize, [a_nnz, inner, b_nnz]: [usize; 3], squares: u64, longest: [u32; 2]) -> Known {
     let lengths = longest.map(|longest| Some(ColumnLengths { longest, squares }));
     Known::new(columns, [a_nnz, inner, inner], b_nnz, lengths)
@@ -205,51 +205,58 @@ fn known(columns: usize, [a_nnz, inner, b_nnz]: [usize; 3], squares: u64, longes
 
 #[test]
 fn products_are_expected_from_the_lengths_of_columns() {
-    // A stencil of 27 points without a border.
+    // A stencil of 27 points on a grid without a border.
     assert_eq!(known(1000, [27_000, 1000, 27_000], 729_000, [27; 2]).products, 729_000);
-    // One long row and one long column, which meet.
+    // A long row and a long column, which are multiplied with each other.
     assert_eq!(known(1000, [2998, 1000, 2998], 1_003_996, [1000; 2]).products, 1_003_996);
     let unknown = Known::new(1000, [2998, 1000, 1000], 2998, [None; 2]);
     assert_eq!((unknown.products, unknown.b_entries, unknown.longest_b), (8988, 2998, None));
     assert_eq!(Known::new(0, [0, 0, 0], 0, [None; 2]).products, 0);
 }
 
-/// Families of `lab regret` on an NVIDIA H200, 2026-11-25. Comments give the ms of ESC and of the
-/// other methods.
+/// Families of `lab regret` on an NVIDIA H200, 2026-11-25. The comments give the times of ESC and
+/// of the other methods.
 #[test]
 fn columns_are_analysed_if_that_may_gain() {
     let prices = priced(gpu());
     let by_esc = |known| prices.needs_no_analysis(&known);
-    // A stencil in space: 0.74 and 0.29.
+    // A stencil in space: ESC takes 0.74 ms, the other methods 0.29 ms.
     assert!(!by_esc(known(13_824, [343_000, 13_824, 343_000], 8_741_816, [27; 2])));
-    // Roads with hubs: 0.16 and 0.32; since chunks have the size of the longest column 0.55 and
-    // 0.56.
+    // Roads with hubs: ESC takes 0.16 ms, the other methods 0.32 ms. With ten times as many
+    // products ESC takes 0.55 ms, since its chunks have the size of the longest column, and the
+    // other methods 0.56 ms.
     assert!(by_esc(known(83_521, [234_144, 83_521, 234_144], 818_106, [104; 2])));
     assert!(by_esc(known(833_569, [2_345_684, 833_569, 2_345_684], 8_171_380, [202; 2])));
-    // One full row and one full column. The column takes long: 0.71 and 0.86.
+    // One full row and one full column, which takes long: ESC takes 0.71 ms, the other methods 0.86
+    // ms.
     assert!(by_esc(known(3162, [9484, 3162, 9484], 10_004_565, [3162; 2])));
-    // A graph with hubs: 0.30 and 0.52, 1.06 and 0.94.
+    // Graphs with hubs: ESC takes 0.30 ms, the other methods 0.52 ms; with ten times as many
+    // products 1.06 and 0.94 ms.
     assert!(by_esc(known(2465, [19_298, 2465, 19_298], 1_251_903, [444; 2])));
     assert!(!by_esc(known(11_798, [96_952, 11_798, 96_952], 12_385_556, [1347; 2])));
-    // On an H100, 2026-11-26: bands of 33 and a graph whose columns of C can all be sorted, 0.14
-    // and 0.12, 0.13 and 0.12; roads of which one is sorted in the room of 512 products, 0.14 and
-    // 0.19.
+    // On an H100, 2026-11-26. The columns of C of a band of 33 and of a graph can all be sorted:
+    // ESC takes 0.14 ms for the band and 0.13 ms for the graph, the other methods 0.12 ms for each.
+    // Roads have a column that needs the memory of 512 products to be sorted: ESC takes 0.14 ms,
+    // the other methods 0.19 ms.
     assert!(!by_esc(known(33, [817, 33, 817], 20_977, [33; 2])));
     assert!(!by_esc(known(108, [625, 108, 625], 10_213, [52; 2])));
     assert!(by_esc(known(8464, [23_944, 8464, 23_944], 85_236, [104; 2])));
-    // Half an entry a column. The columns alone take longer than ESC.
+    // The matrix has half an entry a column. Other methods take longer for the columns alone than
+    // ESC for the product.
     let hollow = known(40_000_000, [20_000_000, 40_000_000, 20_000_000], 30_000_000, [5; 2]);
     assert!(by_esc(hollow) && !prices.sorts_all(Class::Sorted32, &hollow));
     let plane = known(400_000, [2_000_000, 400_000, 2_000_000], 10_000_000, [5; 2]);
     assert!(prices.sorts_all(Class::Sorted32, &plane));
 }
 
-/// On an NVIDIA H100, 2026-11-26; ms of sorting all and of the fastest other method.
+/// On an NVIDIA H100, 2026-11-26. The comments give the times of sorting all columns and of the
+/// fastest other method.
 #[test]
 fn columns_of_up_to_3584_products_are_sorted_if_that_is_faster() {
     let prices = priced(gpu());
     let (short, long) = (Class::Sorted512, Class::Sorted1024);
-    // Random graphs of 22 entries a column: 0.10 and 0.22, 0.43 and 1.15.
+    // Random graphs of 22 entries a column. With 5000 columns sorting takes 0.10 ms, the other
+    // method 0.22 ms; with 50,000 columns 0.43 and 1.15 ms.
     for columns in [5000, 50_000] {
         assert!(
             prices.sorts_all(
@@ -258,24 +265,27 @@ fn columns_of_up_to_3584_products_are_sorted_if_that_is_faster() {
             )
         );
     }
-    // Stencils in space: 0.10 and 0.16, 0.35 and 0.25.
+    // Stencils in space. With 1728 columns sorting takes 0.10 ms, the other method 0.16 ms; with
+    // 15,625 columns 0.35 and 0.25 ms.
     let stencil = |columns: usize, nnz: usize, squares: u64| known(columns, [nnz, columns, nnz], squares, [27; 2]);
     assert!(prices.sorts_all(long, &stencil(1728, 39_304, 941_192)));
     assert!(!prices.sorts_all(long, &stencil(15_625, 389_017, 9_938_375)));
     assert!(prices.sorts_all(Class::Sorted768, &stencil(216, 4096, 85_184)), "0.07 and 0.15");
-    // Few long columns of B over short ones of A: 0.11 and 0.20, 0.47 and 0.82.
+    // Few long columns of B select short columns of A. With 1111 columns sorting takes 0.11 ms, the
+    // other method 0.20 ms; with 11,111 columns 0.47 and 0.82 ms.
     let few =
         |columns: usize| known(columns, [24 * columns, 8 * columns, 300 * columns], 72 * columns as u64, [3, 300]);
     assert!([1111, 11_111].into_iter().all(|columns| prices.sorts_all(long, &few(columns))));
-    // Independent parts of 24 columns each: 0.27 and 0.22.
+    // Independent parts of 24 columns each: sorting takes 0.27 ms, the other method 0.22 ms.
     let parts = known(17_376, [417_024, 17_376, 417_024], 10_008_576, [24; 2]);
     assert!(!prices.sorts_all(Class::Sorted768, &parts));
-    // Blocks of random graphs, of 8 entries in an average column and 25 in the longest: 2.2 and
-    // 0.75; of 22 in each: 0.16 and 0.25.
+    // Random graphs of blocks. With 8 entries in an average column and 25 in the longest, sorting
+    // takes 2.2 ms, the other method 0.75 ms; with 22 in every column 0.16 and 0.25 ms.
     assert!(!prices.sorts_blocks(long, &known(110_000, [880_000, 110_000, 880_000], 7_040_000, [25; 2])));
     assert!(prices.sorts_blocks(short, &known(3000, [66_000, 3000, 66_000], 1_452_000, [22; 2])));
-    // After an analysis: 31 entries a column, of whose products hardly any meet, 0.68 and 0.71; a
-    // stencil, of which six do.
+    // After an analysis. In a graph of 31 entries a column hardly any products have a row in
+    // common: sorting takes 0.68 ms, the other method 0.71 ms. In a stencil six products on average
+    // are added to one entry of C.
     let analysed = |columns: u32, products: u64, meet: u64| {
         let mut sums = sums(of_classes(&[(Class::Narrow, columns)]), of_classes(&[(Class::Narrow, products)]));
         let of = &mut sums[Class::Narrow as usize];
@@ -284,18 +294,20 @@ fn columns_of_up_to_3584_products_are_sorted_if_that_is_faster() {
     };
     assert_eq!([analysed(25_000, 961, 1), analysed(148_877, 684, 6)], [Some(long), None]);
     assert_eq!([analysed(25_000, 500, 1), analysed(1000, 3585, 1)], [Some(short), None]);
-    // A graph of poses whose columns of C all fit: 0.06 and 0.14 on an H200, 2026-11-27.
+    // All columns of C of a graph of poses fit in the class: sorting takes 0.06 ms on an H200,
+    // 2026-11-27, the other method 0.14 ms.
     assert!(prices.sorts_all(Class::Sorted1536, &known(48, [1368, 48, 1368], 41_040, [36; 2])));
-    // On an H200, 2026-11-27: random graphs of 38 and 45 entries a column, 0.46 and 0.75, 0.45 and
-    // 0.63; by ESC 0.92 and 0.83. Of 50 and 55 on an H100, 0.51 and 0.51; by ESC 0.74 and 0.72.
+    // Random graphs on an H200, 2026-11-27: with 38 entries a column sorting takes 0.46 ms, the
+    // other method 0.75 ms, ESC 0.92 ms; with 45 entries 0.45, 0.63 and 0.83 ms. On an H100 sorting
+    // takes 0.51 ms with 50 and with 55 entries, ESC 0.74 and 0.72 ms.
     let longest = [(13_850, 1444), (9877, 2025), (8000, 2500), (6612, 3025)];
     let classes = [Class::Sorted1536, Class::Sorted2048, Class::Sorted2560, Class::Sorted3072];
     assert_eq!(longest.map(|(columns, products)| analysed(columns, products, 1)), classes.map(Some));
 }
 
-/// On an NVIDIA H100, 2026-11-26: 18,382 columns of 1088 products, of which none meet, take 2.4 ms
-/// by bitmaps in a range of 21,200 words, 1.2 by ESC. Where products meet, bitmaps are faster in
-/// wide ranges too.
+/// On an NVIDIA H100, 2026-11-26, bitmaps take 2.4 ms for 18,382 columns of 1088 products in a
+/// range of 21,200 words, and ESC 1.2 ms, if no two products have the same row. If products have
+/// rows in common, bitmaps are faster in wide ranges, too.
 #[test]
 fn a_wide_range_of_rows_is_dear_for_bitmaps() {
     let by_bitmaps = |columns: u32, products: u64, meet: u64, widest: u32| {
@@ -308,9 +320,9 @@ fn a_wide_range_of_rows_is_dear_for_bitmaps() {
     assert!(by_bitmaps(7953, 2606, 3, 10_174));
 }
 
-/// On an NVIDIA H200, 2026-11-28: 27,434 columns of a stencil, of 729 products that are 125 entries
-/// of C, take 0.39 ms by bitmaps in a range of 2050 words, whose teams count in pairs, and 0.47 if
-/// they are analysed and sorted.
+/// On an NVIDIA H200, 2026-11-28: 27,434 columns of a stencil have 729 products each, which are 125
+/// entries of C. In a range of 2050 words bitmaps take 0.39 ms if teams count in pairs. If the
+/// columns are analysed and sorted, they take 0.47 ms.
 #[test]
 fn short_columns_of_stencils_are_not_sorted_where_their_rows_are_far_apart() {
     let sorted = |widest: u32, paired_products| {
@@ -330,10 +342,11 @@ fn merges_make_long_columns_dearer_for_esc() {
     let weights = |length: u64, longest| whole.weighed(1000 * length, 1000, longest) as f64 / (1000 * length) as f64;
     let lengths = [1, 576, 577, 1152, 1153, 36_864];
     assert_eq!(lengths.map(|length| weights(length, None)), [1.0, 1.0, 1.0, 1.0, 1.0, 1.4]);
-    // Work-groups have the size of the longest column, and long columns fill them.
+    // Work-groups have the size of the longest column, so long columns fill them.
     assert_eq!(lengths.map(|length| weights(length, Some(length))), [0.8, 0.8, 0.6, 0.6, 0.6, 1.4]);
     assert_eq!([1200, 1600].map(|longest| weights(1152, Some(longest))), [0.6, 0.8]);
-    // Twelve parts, or 64 on devices whose groups have one size.
+    // A column of 36,864 products is cut into twelve parts, or into 64 on devices whose groups have
+    // one size.
     let of_one_size = Whole { longest: 0, ..whole };
     assert_eq!(of_one_size.weighed(36_864, 1, Some(36_864)), 36_864 + 36_864 * 6 / 5);
     assert_eq!([3072, 3073].map(|longest| weights(1000, Some(longest))), [0.8, 1.0]);
@@ -341,8 +354,8 @@ fn merges_make_long_columns_dearer_for_esc() {
     assert_eq!((whole.weighed(0, 0, None), smallest.weighed(u64::MAX, 1, None)), (0, u64::MAX));
 }
 
-/// Two products of equally many products and columns. One of them has its products in one long
-/// column.
+/// Two products with equally many products of entries and columns. In one of them a single long
+/// column has all products.
 #[test]
 fn a_long_column_whose_entries_are_taken_in_turn_is_dear() {
     let mut sums = sums(of_classes(&[(Class::Narrow, 66)]), of_classes(&[(Class::Narrow, 15_000)]));
@@ -353,12 +366,12 @@ fn a_long_column_whose_entries_are_taken_in_turn_is_dear() {
         (of.longest_b, of.products) = (longest, products);
         share_out(&sums, &priced(gpu()), true).is_some()
     };
-    // ESC does not take entries one after another.
+    // ESC does not visit entries one after another.
     assert_eq!([chosen(500, 10_000_000), chosen(20_000, 10_000_000), chosen(20_000, 1 << 30)], [true, false, true]);
 }
 
-/// 1300 columns of 1024 entries with 15 products each: an H200 takes 1.3 ms by ESC, and if their
-/// rows are 14 pieces 1.9 by `dense` and 2.7 by `hub`.
+/// 1300 columns of 1024 entries with 15 products each. An H200 takes 1.3 ms by ESC. If the rows of
+/// a column are 14 pieces, it takes 1.9 ms by `dense` and 2.7 ms by `hub`.
 #[test]
 fn pieces_that_visit_many_entries_are_dear() {
     let by_esc = |pieces: u64, hubs: bool| {
@@ -376,7 +389,7 @@ fn pieces_that_visit_many_entries_are_dear() {
     );
 }
 
-/// Short columns, which are sorted, and one long column or many.
+/// Short columns, which are sorted, together with one long column or many.
 #[test]
 fn few_long_columns_are_left_to_esc_beside_others() -> Result<()> {
     let leaves = |columns: u32, entries: u32, prices: &Prices| {

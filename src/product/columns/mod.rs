@@ -9,8 +9,8 @@
 //!
 //! *Analysis* (section 4.1 of the paper, by rows). One pass over B counts the products of each
 //! column of C and finds the range of its rows: the first and the last row of the columns of A that
-//! meet. A class follows from these two numbers and from the entries of the column of B. The word
-//! is [`Class`](super::terms::Class), the rules are `adaptive/rules.rs`.
+//! are multiplied. A class follows from these two numbers and from the entries of the column of B.
+//! The classes are [`Class`](super::terms::Class), the rules are `adaptive/rules.rs`.
 //!
 //! * One entry of B: [`direct`] copies and scales a column of A. It needs no memory. An entry of C
 //!   has one product.
@@ -18,8 +18,9 @@
 //!   work-items. The sort is stable, and one item then adds each run.
 //! * More products, in a narrow range of rows: [`dense`] takes a bit of local memory for each row
 //!   of the range, and a slot for each row of C. Products are added to the slots k by k.
-//! * The same, with many entries of B of few products each: [`hub`] sorts 256 products at a time by
-//!   slot and k, and adds their runs to the slots. It keeps their keys too.
+//! * The same, if the column of B has many entries with few products each: [`hub`] sorts 256
+//!   products at a time by slot and k, and adds their runs to the slots. It also needs local memory
+//!   for their keys.
 //! * More products, in a wide range of rows: [`hash`] finds rows and slots by tables in local
 //!   memory, or in global memory if C's column is too long. Products are added to the slots k by k.
 //! * Too many entries of B, or too many products for any method: [`esc`](super::esc).
@@ -31,7 +32,7 @@
 //! ones of their family.
 //!
 //! *Sorted and direct columns* need nothing from the other classes. Their length is known, or is
-//! counted by the sort itself, whose keys are kept if there is room.
+//! counted by the sort itself, whose keys are kept if there is memory for them.
 //!
 //! *Columns whose rows are found.* `dense` and `hash` find the rows of a column first: by a bitmap
 //! whose bits are read in order, or by a hash table whose keys are sorted. The rows are kept

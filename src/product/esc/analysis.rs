@@ -2,9 +2,9 @@
 //! each entry of B, finds the segments of the expansion, and reads their sizes (round trip 1).
 //! Kernels: `cl/product/esc/analysis.cl`.
 //!
-//! The paper also writes the column of each entry (its line 10 marks each column's last one, which
-//! empty columns break). Here, a kernel that needs the column finds it by bisection among the
-//! columns at hand. This saves an array and four launches.
+//! The paper also writes the column of each entry. (Its line 10 marks the last entry of each
+//! column, which fails for empty columns.) Here, a kernel that needs the column of an entry finds
+//! it by bisection. This saves an array and four launches.
 use crate::{
     Error, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, at_most, kernel},
@@ -147,7 +147,7 @@ impl Analyser {
             longest_short: sizes.longest_short.max(of_group[5]),
             shortest_long: [sizes.shortest_long, of_group[6]].into_iter().filter(|&long| long > 0).min().unwrap_or(0),
         });
-        // An entry of B meets one column of A.
+        // An entry of B is multiplied by one column of A.
         let most = (nnz as u64).saturating_mul(a.nrows.min(a.nnz()) as u64);
         let Sizes { products, longest, chunks, shorts, in_chunks, longest_short, shortest_long } = sizes;
         at_most("products", products, most)?;

@@ -97,7 +97,8 @@ pub(super) struct SortedChunks {
     /// The kernels that cut chunks, by ascending entries of the longest column of B. The last
     /// kernel cuts all columns that are cut.
     cut: Vec<(ChunkTuning, Kernel<CutChunks<'static>>)>,
-    /// The kernels that sort chunks, by ascending room. The last kernel sorts whole chunks.
+    /// The kernels that sort chunks, by ascending size of the chunks. The last kernel sorts whole
+    /// chunks.
     sort: Vec<(ChunkTuning, Sort)>,
     chunks: ChunkTuning,
     merge: SortTuning,
@@ -130,9 +131,9 @@ impl SortedChunks {
     }
 
     /// Whether no chunks are merged, because every column has one chunk, or because chunks are cut
-    /// by rows. Chunks are cut by rows if the columns of B are short enough, as far as the host
-    /// knows, and if that is cheaper. Each chunk then looks at all entries of its column, which is
-    /// taken to be of average length.
+    /// by rows. Chunks are cut by rows if the host knows that the columns of B are short enough,
+    /// and if that is cheaper than merging. Each chunk then searches all entries of its column,
+    /// whose length is taken to be the average.
     pub fn are_whole(&self, task: &Columns<'_>) -> bool {
         let (b, sizes) = (task.factors.b, task.band.sizes);
         let looks = sizes.chunks * b.nnz() as u64 / b.ncols.max(1) as u64;
@@ -189,14 +190,14 @@ impl SortedChunks {
         Ok(())
     }
 
-    /// The kernels that sort all chunks, by ascending room. The last is the smallest with room for
-    /// the longest chunk. If chunks are less than three quarters full, kernels for a third and for
-    /// two thirds of a chunk come before it.
+    /// The kernels that sort all chunks, by ascending size of the chunks. The last is the smallest
+    /// that can hold the longest chunk. If chunks are less than three quarters full, kernels for a
+    /// third and for two thirds of a chunk come before it.
     fn kernels(&self, sizes: &Sizes, by_rows: bool) -> impl Iterator<Item = &(ChunkTuning, Sort)> {
         let of = |room: u64| self.sort.iter().position(|(of, _)| of.room() as u64 >= room);
         let chunk = self.chunks.room() as u64;
-        // If the longest column is cut by rows into this many chunks, no other column has longer
-        // chunks.
+        // Number of chunks of the longest column. If all long columns are cut by rows into this
+        // many chunks, no other column has longer chunks.
         let each = sizes.longest.div_ceil(chunk).max(1);
         let alike = by_rows && sizes.shortest_long.div_ceil(chunk) == each;
         let most = if alike { sizes.longest.div_ceil(each) } else { sizes.longest.min(chunk) };

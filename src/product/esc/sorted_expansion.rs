@@ -29,9 +29,9 @@ kernel! {
     }
 }
 
-/// Sizes of the work-groups that sort chunks, in eighths of the full size. The smallest in which
-/// the longest segment has room is used: a segment of 1088 products keeps 128 items of 11 products
-/// busy, but not 256.
+/// Sizes of the work-groups that sort chunks, in eighths of the full size. The smallest work-group
+/// that can hold the longest segment is used: a segment of 1088 products keeps 128 items of 11
+/// products busy, but not 256.
 const EIGHTHS: [usize; 5] = [2, 3, 4, 6, 8];
 
 /// Fewest work-items of a group for which this variant of ESC is used.
@@ -55,8 +55,8 @@ pub(crate) struct InLocalMemory {
 }
 
 impl InLocalMemory {
-    /// The smallest work-groups with room for `longest` products, and their kernel. If none have
-    /// room, the largest work-groups, which sort whole chunks.
+    /// The smallest work-groups that can hold `longest` products, and their kernel. If no
+    /// work-group can, the largest ones, which sort whole chunks.
     fn of_chunks(&self, longest: usize) -> (usize, &Sort) {
         let items = self.sort.chunk / self.sort.group_size;
         let (last, smaller) = self.of_chunks.split_last().expect("the last sorts whole chunks");

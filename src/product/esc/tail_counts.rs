@@ -105,7 +105,7 @@ mod tests {
     fn agrees_with_its_model() -> Result<()> {
         for case in edge_cases()? {
             let [parallel, serial] = tunings(BlockShape::SCALAR, BlockShape::SCALAR);
-            // A tile of one whole word and a part of a word.
+            // A tile whose flags take one whole word and a part of a word.
             let odd = Tuning { tiles: TileTuning { group_size: 1, products: 33 }, ..serial.clone() };
             for tuning in [parallel, serial, odd] {
                 let (sorted, _, tails, tally) = counted(&case, &tuning)?;

@@ -7,9 +7,9 @@ use crate::{
 /// The counts of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct Tally {
-    /// The number that the task does not give. If the task is [`Columns`](super::Columns), it is
-    /// the number of runs, which are the entries of C. If the task is places of a mask, it is the
-    /// number of products.
+    /// For a task of [`Columns`](super::Columns), the number of runs, which are the entries of C.
+    /// For a task of places of a mask, the number of products. Each task knows the other number
+    /// before.
     pub count: usize,
     /// Products of the longest run.
     pub longest: u32,

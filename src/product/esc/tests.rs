@@ -1,5 +1,5 @@
-//! Tests of the pipeline stage by stage against models, with tunings of other devices, and of the
-//! cases in which the paper's listings fail.
+//! Tests that compare each stage of the pipeline with a model, with tunings of several devices.
+//! They include the cases in which the paper's listings fail.
 use super::*;
 use super::{
     analysis::{Analyser, Analysis},
@@ -19,8 +19,8 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// A parallel and a serial tuning with tiles of 16 products. Work-groups of 8 make small cases
-/// reach every border.
+/// A parallel and a serial tuning with tiles of 16 products. Work-groups have 8 items, so that
+/// small cases reach every border.
 pub(crate) fn tunings(a: BlockShape, b: BlockShape) -> [Tuning; 2] {
     let base = Tuning::new(test_device().info(), a, b);
     let scan = crate::primitives::scan::ScanTuning { group_size: 8, items: 2, direct_tiles: 2 };
@@ -59,8 +59,8 @@ pub(crate) struct Case {
     pub work: Work,
     pub a: DeviceCbc,
     pub b: DeviceCbc,
-    /// Segment, row and pair of operands of each product, in the order of the expansion. `sorted`
-    /// has them in the order of the sort.
+    /// Column of C, row and operands of each product, in the order of the expansion. `sorted` has
+    /// the same products in the order of the sort.
     pub products: Vec<(u32, u32, OperandPair)>,
     pub sorted: Vec<(u32, u32, OperandPair)>,
     pub host: (Csc<f64>, Csc<f64>),
@@ -89,20 +89,21 @@ impl Case {
         Operands { a: &self.a, b: &self.b, c_stride: 1, consumer: None }
     }
 
-    /// Whether a run ends at each product of the sorted expansion.
+    /// For each product of the sorted expansion, whether it is the last of its run.
     pub fn tails(&self) -> Vec<bool> {
         let key = |p: usize| self.sorted.get(p).map(|&(col, row, _)| (col, row));
         (0..self.sorted.len()).map(|p| key(p) != key(p + 1)).collect()
     }
 
-    /// All columns as a single band.
+    /// A single band with all columns.
     pub fn band(&self, sizes: Sizes) -> Band {
         Band { columns: 0..self.b.ncols as u32, first_product: 0, sizes, kept_bytes: 0 }
     }
 }
 
-/// The products of a case, sorted or not, and its segments. The numbers of the products begin at
-/// `before`, as if earlier bands had that many. Rows have `row_bits` bits.
+/// Expands a case and, if `sort`, sorts its products. Returns the products and the segments. The
+/// products are numbered from `before`, as if earlier bands had that many. Rows have `row_bits`
+/// bits.
 pub(crate) fn products(
     case: &Case,
     tuning: &Tuning,
@@ -112,7 +113,7 @@ pub(crate) fn products(
     products_of_part(case, tuning, (before, row_bits, Part::Full), sort)
 }
 
-/// The products of a part of C, sorted or not, and its segments.
+/// Expands a part of C and, if `sort`, sorts its products. Returns the products and the segments.
 pub(crate) fn products_of_part(
     case: &Case,
     tuning: &Tuning,
@@ -149,7 +150,7 @@ pub(crate) fn products_of_part(
     Ok((found, segments))
 }
 
-/// The sorted products of a case, with their runs counted and the record read.
+/// The sorted products of a case, with their runs counted, and the counts that the host reads.
 pub(in crate::product::esc) fn counted(case: &Case, tuning: &Tuning) -> Result<(Products, BandSegments, Tails, Tally)> {
     let (sorted, segments) = products(case, tuning, (0, 20), true)?;
     let tails = TailCounts::new(&test_device(), tuning)?.run(&case.work, &sorted, &segments)?;
@@ -157,7 +158,7 @@ pub(in crate::product::esc) fn counted(case: &Case, tuning: &Tuning) -> Result<(
     Ok((sorted, segments, tails, tally))
 }
 
-/// The columns of a case.
+/// The pattern of C and the runs of a case.
 pub(crate) fn found(case: &Case, tuning: &Tuning) -> Result<FoundColumns> {
     let (sorted, segments, tails, tally) = counted(case, tuning)?;
     let gather = Gather::new(&test_device(), tuning)?;
@@ -167,17 +168,17 @@ pub(crate) fn found(case: &Case, tuning: &Tuning) -> Result<FoundColumns> {
     Ok(FoundColumns { pattern, runs })
 }
 
-/// Fills the memory that the pool gives out next with set bits, which exposes reads of memory that
-/// was never written.
+/// Sets all bits of the memory that the pool returns next, so that a kernel that reads memory
+/// before it is written fails.
 fn poison(work: &Work) -> Result<()> {
     let dirty: Result<Vec<_>> = (0..48).map(|_| work.upload(&[u32::MAX; 1024])).collect();
     dirty.map(drop)
 }
 
-/// Operands with one product per entry of B, in columns of the given lengths: expansions of any
-/// size and segmentation.
+/// Factors with one product for each entry of B. `lengths` are the lengths of the columns of B, so
+/// that expansions of any size with any segments can be made.
 pub(crate) fn with_segments(lengths: &[usize], rows: usize) -> Result<Case> {
-    // Column k of A has one entry, in row k mod rows. Column j of B refers to the next lengths[j]
+    // Column k of A has one entry, in row k mod rows. Column j of B selects the next lengths[j]
     // columns of A.
     let total: usize = lengths.iter().sum();
     let a = Csc::from_triplets(rows, total, (0..total).map(|k| ((k * 7) % rows, k, (k % 5) as f64 + 1.0)))?;
@@ -190,8 +191,8 @@ pub(crate) fn with_segments(lengths: &[usize], rows: usize) -> Result<Case> {
     Case::new(a, Csc::from_triplets(total, lengths.len(), places)?)
 }
 
-/// Cases with expansion sizes at the borders of tiles (16), groups (8) and the second level of a
-/// scan, in one segment and in several.
+/// Cases whose number of products is near the size of a tile (16), a group (8) or the second level
+/// of a scan. The products are in one segment or in several.
 pub(crate) fn edge_cases() -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for size in [1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 255, 256, 257] {
@@ -200,13 +201,13 @@ pub(crate) fn edge_cases() -> Result<Vec<Case>> {
     }
     cases.push(with_segments(&[1; 40], 1)?);
     cases.push(with_segments(&[0, 2, 0, 1, 16, 16, 0, 3, 32, 1], 3)?);
-    // Runs longer than a piece, near one tile and across many, and a run that begins before its
-    // tile.
+    // A run of exactly one piece (1024) and a run of one product more. Both begin in the middle of
+    // a tile and span many tiles.
     cases.push(with_segments(&[5, 1024, 1025, 1], 1)?);
     Ok(cases)
 }
 
-/// The fewest of the edge cases that reach every branch of a kernel, for a simulator: one tile and
+/// A few of the edge cases, which reach every branch of a kernel in a simulator: one tile and
 /// several, the second level of a scan, empty columns, columns that end in a tile, and a run in
 /// pieces after another run.
 pub(crate) fn few_cases() -> Result<Vec<Case>> {
@@ -240,7 +241,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     Ok(())
 }
 
-/// A matrix with entries in these rows of each column.
+/// A matrix whose columns have the given rows.
 fn columns(nrows: usize, columns: &[&[u32]]) -> Result<Csc<f64>> {
     let ends = columns.iter().scan(0, |end, rows| {
         *end += rows.len() as u64;
@@ -312,7 +313,7 @@ fn small_cases_on_which_the_paper_s_listings_go_wrong() -> Result<()> {
     Ok(())
 }
 
-/// Replaces each entry by a block of its multiples.
+/// Replaces each entry by a block of multiples of the entry.
 fn as_blocks(a: &Csc<f64>, rows: usize, cols: usize) -> Result<crate::Cbc<f64>> {
     let values = a.values().iter().flat_map(|&value| (1..=rows * cols).map(move |i| value * i as f64)).collect();
     crate::Cbc::new(a.pattern().clone(), BlockShape::new(rows, cols)?, values)
@@ -340,7 +341,7 @@ fn small_cases_whole() -> Result<()> {
 
 #[test]
 fn every_device_s_tuning_gives_the_same_bits_here() -> Result<()> {
-    // The tunings of a GPU and of a CPU, on any device.
+    // Both tunings, that of a GPU and that of a CPU, are used on the test's device.
     let mut info = test_device().info().clone();
     let a = crate::generate::PowerLaw { nodes: 1 << 10, edges: 12_000, seed: 3, ..Default::default() }.matrix()?;
     let h =
@@ -361,8 +362,8 @@ fn every_device_s_tuning_gives_the_same_bits_here() -> Result<()> {
 fn blocks_of_large_and_odd_sides_have_the_same_bits_on_a_gpu_s_tuning() -> Result<()> {
     let mut info = test_device().info().clone();
     info.kind = crate::DeviceKind::Gpu;
-    // Blocks that registers hold, and larger blocks; numbers of rows that 8 divides, and a prime
-    // number; a single column or row.
+    // Blocks that fit registers, and larger blocks; numbers of rows that are multiples of 8, and a
+    // prime number of rows; a single column or row.
     for [rows, inner, cols] in [[5, 5, 5], [9, 9, 9], [10, 10, 10], [16, 16, 16], [16, 16, 1], [1, 16, 16], [13, 11, 7]]
     {
         let (left, right) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);

@@ -3,9 +3,9 @@
 //!
 //! A floor counts every input and output array of a stage once. Arrays that only the stage's own
 //! kernels use do not count. The floor divided by the bandwidth of a copy is the stage's best
-//! possible time. The measured time as a multiple of that shows the cost of its kernels. If
-//! accesses are [`scattered`], each moves a sector, but memory that a cache may keep is not moved
-//! twice.
+//! possible time. The ratio of the measured time to the best time shows the cost of the stage's
+//! kernels. If accesses are [`scattered`], each moves a sector, but memory that a cache may keep is
+//! not moved twice.
 //!
 //! The list uses n entries of B in `cols` columns, p products, c entries of C, elements of e bytes
 //! and payloads of q bytes. A payload is a value of the arithmetic type, or a pair of operands of 8
@@ -25,8 +25,8 @@
 //! * adaptive products: setup reads the pattern of B, 4n + 4(cols + 1), and lengths of A's columns.
 //!   Count reads the same and rows of A, scattered 4p, except for the columns of method `direct`.
 //!   Offsets reads and writes the columns of C, 4(cols + 1) each. Sums reads both patterns and the
-//!   values, scattered ep and en, and writes C, (4 + e)c; it takes 2p operations. For blocks e is
-//!   the bytes of a block, and operations are times the three sides.
+//!   values, scattered ep and en, and writes C, (4 + e)c; it takes 2p operations. For blocks, e is
+//!   the number of bytes of a block, and operations are multiplied by the three sides.
 //! * products on the host: read copies both operands. Multiply reads them and writes C.
 //! * products in ranges: setup and sums are those of adaptive products. A product in two passes has
 //!   the same count too. A product in one pass has a move, which reads and writes C, (4 + e)c +
@@ -79,7 +79,7 @@ pub(crate) struct FloorSizes {
 
 impl FloorSizes {
     /// The sizes of a product with `products` products and `c_nnz` entries of C. `merged` products
-    /// are left to merge.
+    /// are merged after the expansion.
     pub fn new(operands: &Operands<'_>, products: u64, merged: u64, c_nnz: u64) -> Self {
         let (a, b) = (operands.a, operands.b);
         let payload = PayloadKind::of(operands.strides());
@@ -118,8 +118,8 @@ impl FloorSizes {
     }
 
     /// The floors of the stages of [`adaptive`](crate::product::columns::adaptive) products, in
-    /// their order. `direct` is the bin of columns of B with one entry. Their products are not read
-    /// to be counted.
+    /// their order. `direct` is the bin of columns of B with one entry. Count does not read their
+    /// products.
     pub fn adaptive_floors(&self, direct: Option<&Bin>) -> [Floor; 4] {
         let (columns, products) = direct.map_or((0, 0), |bin| (bin.columns, bin.products));
         let found = Self { b_nnz: self.b_nnz - columns, products: self.products - products, ..*self };
@@ -170,7 +170,7 @@ impl FloorSizes {
         [rows * inner, inner * cols, self.c_stride].map(|elements| self.element_bytes * elements)
     }
 
-    /// Operations of methods that add products as they meet them.
+    /// Operations of methods that add each product at once.
     fn flops_of_sums(&self) -> u64 {
         2 * self.products * self.sides.iter().product::<u64>()
     }

@@ -35,11 +35,11 @@ use std::cell::Cell;
 
 /// Upper bounds of the memory and the bands of a product on a device, before it is computed.
 ///
-/// The bound of the memory is that of the methods that will be chosen. If the product has one band
-/// and at most 2^26 products, entries of C are counted, and the bound is at most half as much again
-/// as what is used. In columns that ESC computes, and in larger products, each product counts as an
-/// entry of C, up to the rows of C. There the bound may be higher by the bytes of these entries. If
-/// the product may be cut into bands, the bound is the limit.
+/// The bound of the memory is computed for the methods that the product will choose. If the product
+/// has one band and at most 2^26 products, entries of C are counted, and the bound exceeds the
+/// memory in use by at most half of it. In columns that ESC computes, and in larger products, each
+/// product counts as an entry of C, up to the rows of C. There the bound may be higher by the bytes
+/// of these entries. If the product may be cut into bands, the bound is the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Estimate {

@@ -204,8 +204,8 @@ mod tests {
         Ok(())
     }
 
-    /// A limit of 1 MiB under which two bands do was refused for 65 products of one column; at 2
-    /// MiB there were 27 bands.
+    /// For 65 products of one column, a limit of 1 MiB was once refused although two bands fit it.
+    /// With 2 MiB there were 27 bands.
     #[test]
     fn a_mebibyte_is_enough_for_22_070_entries() -> Result<()> {
         let a =

@@ -1,4 +1,4 @@
-//! Compares estimates of products by each method with products.
+//! Compares estimates of products with products that are computed, for each method.
 use crate::{
     BlockShape, Cbc, Csc, DeviceMatrix, Error, Matrix, Method, Result,
     device::test_device,
@@ -8,8 +8,8 @@ use crate::{
 };
 
 /// Matrices of several families: columns of equal lengths, a power law, a band, one dense column
-/// and row, single entries in every third column, and no entries. They have one number of rows,
-/// so that they share kernels. They are small, since kernels of tests are not optimised.
+/// and row, single entries in every third column, and no entries. They have equally many rows, so
+/// that they share kernels. They are small, because kernels of tests are not optimised.
 fn families() -> Result<Vec<(&'static str, Csc<f64>)>> {
     let n = 256;
     let uniform: Cbc<f64> = generate::Uniform { rows: n, cols: n, per_column: 7, ..Default::default() }.matrix()?;
@@ -32,7 +32,8 @@ fn power_law(nodes: usize) -> Result<Csc<f64>> {
     Ok(graph.to_scalars())
 }
 
-/// Computes A·B from host to host within `limit` bytes, and compares it with its estimate.
+/// Computes A·B within `limit` bytes, with A, B and C on the host, and compares it with its
+/// estimate.
 fn compared<M: Matrix>(
     (a, b): (&M, &M),
     method: Method,
@@ -57,8 +58,8 @@ fn compared<M: Matrix>(
     Ok((report, estimate))
 }
 
-/// Compares a product in one band with its estimate. Without ESC the bound is at most half as much
-/// again as what is used.
+/// Compares a product in one band with its estimate. If ESC is not used, the bound is at most 1.5
+/// times the memory that is used.
 fn whole<M: Matrix>(factors: (&M, &M), method: Method) -> Result<(Report, Estimate)> {
     let (report, estimate) = compared(factors, method, u64::MAX, None)?;
     assert_eq!((report.bands, estimate.bands), (1, 1), "{method}");
@@ -105,7 +106,7 @@ fn products_that_drop_entries_keep_to_their_bounds() -> Result<()> {
     Ok(())
 }
 
-/// Methods of scalars need no memory for products, so one band is enough where ESC takes several.
+/// Methods of scalars store no products, so they need one band where ESC needs several.
 #[test]
 fn one_band_by_methods_of_scalars_is_several_of_esc() -> Result<()> {
     let a = power_law(1024)?;
@@ -117,7 +118,7 @@ fn one_band_by_methods_of_scalars_is_several_of_esc() -> Result<()> {
     Ok(())
 }
 
-/// Tables of hashes in global memory, for columns of C with more rows than local memory holds.
+/// Columns of C have more rows than local memory holds, so hash tables are in global memory.
 #[test]
 fn tables_in_global_memory_are_bounded() -> Result<()> {
     let a: Cbc<f64> = generate::Uniform { rows: 50_000, cols: 60, per_column: 400, ..Default::default() }.matrix()?;
@@ -126,7 +127,7 @@ fn tables_in_global_memory_are_bounded() -> Result<()> {
     let (a, b) = (a.to_scalars(), b.to_scalars());
     let (one, Estimate { operand_bytes, .. }) = whole((&a, &b), Method::Hash)?;
     assert_eq!(one.bins[0].method, Method::Hash);
-    // With less room fewer columns are computed at once, and their tables take less memory.
+    // With less memory fewer columns are computed at once, so their tables take less memory.
     let limit = operand_bytes + (one.peak_device_bytes - operand_bytes) / 3 * 2;
     let (banded, _) = compared((&a, &b), Method::Hash, limit, None)?;
     assert!(banded.bands > 1 && banded.bins.iter().all(|bin| bin.method == Method::Hash), "{banded:?}");

@@ -96,9 +96,9 @@ impl BandCutter {
         Ok(Self { bands: Kernel::rare(device, options)?, group_size })
     }
 
-    /// Cuts the places into bands of at most `most` probes, or of other things that `probe_ptr`
-    /// counts. A band has more only if a single place has half as many. One read, and one more if
-    /// there are several bands.
+    /// Cuts the places into bands of at most `most` probes, or hits if `probe_ptr` counts hits. A
+    /// band has more only if one of its places has more than half of `most`. One read, and one more
+    /// if there are several bands.
     pub fn cut(&self, work: &Work, probe_ptr: &Buffer<u64>, most: u64) -> Result<Vec<MaskBand>> {
         let nnz = probe_ptr.len() as u32 - 1;
         if nnz == 0 {

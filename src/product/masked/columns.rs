@@ -1,5 +1,5 @@
 //! A masked product on CPUs: work-groups of one work-item compute one column after another. The
-//! mask's column is a bitmap. By it the products that fall on the mask are found among those of the
+//! mask's column is a bitmap. It selects the products that fall on the mask among those of the
 //! whole product. Kernels: `cl/product/masked/hits.cl`, `cl/product/masked/steps.cl`.
 //!
 //! Columns are cut into ranges of equal *steps*. A step is the time to look at one row of A.
@@ -36,24 +36,25 @@ arguments! {
 
 /// Words of each part in the record of `mask_steps`.
 const RECORD: usize = 2;
-/// Steps of an entry of B besides the rows of its column of A, and steps of a place of the mask.
-/// Both are a few loads.
+/// Steps of an entry of B in addition to the rows of its column of A. A place of the mask takes the
+/// same number of steps. Either takes a few loads.
 const ENTRY_STEPS: usize = 4;
 const PLACE_STEPS: usize = 4;
 
 /// Steps of a probe, which looks up an entry for a place of the mask. On a core a probe takes 23 ns
-/// and a row 0.5, a ratio of 46. Four times as many are used here, since averages of lines say
-/// little about the lines that meet on a mask. So columns are left to probes only if that gains
-/// much.
+/// and a row 0.5 ns, a ratio of 46. This number is about four times the ratio, since the average
+/// length of rows and columns says little about the length of those that a mask selects. So columns
+/// are left to probes only if that saves much time.
 const PROBE_STEPS: usize = 200;
 
-/// Steps in the time in which an entry of A is transposed. 367,662 entries take two cores 4.8 ms:
-/// 26 ns each.
+/// Steps in the time in which an entry of A is transposed. Two cores take 4.8 ms for 367,662
+/// entries, which is 26 ns of one core for each.
 const TRANSPOSE_STEPS: usize = 50;
 
 /// If there are fewer products than this for each product on the mask, all of them are added. If
 /// one product of two falls on the mask, as in `bcsstk16`, all products take a core 8.9 ms, and
-/// those on the mask alone 14.0. If one of 12 does, as in email-Enron, they take 30.6 and 30.3.
+/// those on the mask alone 14.0 ms. If one of 12 does, as in `email-Enron`, all products take 30.6
+/// ms and those on the mask alone 30.3 ms.
 const HIT_PRODUCTS: usize = 8;
 
 /// The numbers of a device that computes masked products by columns.
@@ -61,18 +62,19 @@ const HIT_PRODUCTS: usize = 8;
 pub(super) struct ColumnTuning {
     /// Most work-groups. Each has a bitmap, and sums of all rows.
     pub groups: usize,
-    /// Ranges of columns, which groups take one after another. Steps are counted in as many parts.
+    /// Number of ranges of columns, which groups take one after another. Steps are counted in the
+    /// same number of parts.
     pub ranges: usize,
-    /// Number of entries of B by which a column of A is prefetched; 0 if none is.
+    /// A column of A is prefetched this many entries of B ahead; 0 if nothing is prefetched.
     pub ahead: usize,
-    /// Steps of each halving of a column of A when a row of the mask is looked up in it.
+    /// Steps of each bisection step when a row of the mask is looked up in a column of A.
     pub lookup: usize,
-    /// Steps of a probe of [`masked.cl`](super). `transpose` gives the steps of an entry of A that
-    /// is transposed for probes.
+    /// Steps of a probe of [`masked.cl`](super). `transpose` gives the steps of transposing an
+    /// entry of A, which probes need.
     pub probe: usize,
     pub transpose: usize,
-    /// Number of products for each product that falls on the mask. If a column has fewer, all its
-    /// products are added.
+    /// If a column has fewer than this many products for each product that falls on the mask, all
+    /// its products are added.
     pub hit_products: usize,
 }
 
@@ -100,16 +102,17 @@ impl ColumnTuning {
             .define("PLACE_STEPS", PLACE_STEPS)
     }
 
-    /// Steps of the same product from the places of its mask. A is transposed. For each place the
-    /// shorter of a row of A and a column of B is looked up in the other. Both count as of average
-    /// length.
+    /// Steps of the same product if it is computed from the places of its mask. Then A is
+    /// transposed, and for each place the shorter of its row of A and its column of B is looked up
+    /// in the other. All rows and columns are taken to have the average length.
     pub fn steps_from_places(&self, a: &PatternArrays, b: &PatternArrays, places: usize) -> u64 {
         let average = |entries: usize, lines: usize| entries.div_ceil(lines.max(1)).max(1);
         let probes = average(a.nnz(), a.nrows).min(average(b.nnz(), b.ncols)) as u64 * places as u64;
         probes.saturating_mul(self.probe as u64).saturating_add((a.nnz() * self.transpose) as u64)
     }
 
-    /// The arguments of kernels whose work-groups take the ranges, with room for `places` rows.
+    /// The arguments of kernels whose work-groups take the ranges. Their arrays have `places`
+    /// places for rows.
     pub fn shares<'x>(&self, steps: &Steps, places: usize, mask: &PatternArrays) -> InShares<'x> {
         let ranges = self.ranges as u32;
         let share = steps.all / self.ranges as u64;

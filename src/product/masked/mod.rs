@@ -4,9 +4,10 @@
 //!
 //! A place (i, j) sums the products of row i of A and column j of B. Common entries are found by
 //! looking up the entries of the shorter in the longer: each lookup is a *probe*. Probes are
-//! scanned and divided as the expansion divides products. The hits are written in the order of the
-//! probes. This is the order of C and of ascending k, so nothing is sorted. Memory is proportional
-//! to the mask and the hits, time to the probes: for each place the shorter of row and column.
+//! scanned and divided as the expansion divides products. Probes that find an entry are *hits*.
+//! They are written in the order of the probes. This is the order of C and of ascending k, so
+//! nothing is sorted. Memory is proportional to the mask and the hits. Time is proportional to the
+//! probes: for each place, the entries of the shorter of its row and its column.
 //!
 //! | step | file | reads |
 //! |---|---|---|
@@ -115,7 +116,7 @@ pub(super) struct MaskedPlaces<'a> {
 
 /// Places whose hits are counted.
 pub(super) struct CountedHits {
-    /// Number of hits before each work-item.
+    /// Number of hits before those of each work-item.
     hits: Buffer<u32>,
     record: Buffer<u32>,
 }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub(super) struct OnMask {
     /// The kernels by columns, if the device computes masked products by columns.
     columns: Option<ColumnPairs>,
-    /// The kernels from places, if the device does not compute by columns.
+    /// The kernels that start from the places of a mask, if the device does not compute by columns.
     places: Option<FromPlaces>,
     cutter: BandCutter,
     spec: Spec,

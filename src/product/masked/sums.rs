@@ -1,5 +1,5 @@
 //! A masked product of scalars by columns. A product that falls on the mask is added to the sum of
-//! its row as soon as it is met. No product is kept. Kernel: `cl/product/masked/sums.cl`.
+//! its row at once. No product is stored. Kernel: `cl/product/masked/sums.cl`.
 use super::columns::{ColumnAnalyser, ColumnTuning, InShares, Steps, places_of_rows};
 use crate::{
     Result, Semiring,

@@ -1,4 +1,5 @@
-//! Tests of the pairs on each place, with the tunings of other devices, in any number of bands.
+//! Tests of the pairs of operands for each place of a mask, with tunings of several devices and any
+//! number of bands.
 mod columns;
 
 use super::{bands::MAX_PROBES, columns::ColumnTuning, planned::OnMask, *};
@@ -19,7 +20,7 @@ use crate::{
     resident::{DeviceCbc, PatternArrays},
 };
 
-/// The operands that meet on each place of the mask, and the end of its run.
+/// The pairs of operands for each place of the mask, and the last pair of each place.
 fn model(a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern) -> (Vec<OperandPair>, Vec<u32>) {
     let (mut pairs, mut ends) = (Vec::new(), Vec::new());
     for col in 0..mask.ncols() {
@@ -35,7 +36,8 @@ fn model(a: &Csc<f64>, b: &Csc<f64>, mask: &Pattern) -> (Vec<OperandPair>, Vec<u
     (pairs, ends)
 }
 
-/// Checks a product from the places, or by columns. Returns the number of bands.
+/// Checks a masked product that is computed place by place, or by columns. Returns the number of
+/// bands.
 fn check(
     work: &Work,
     (a, b): (&Csc<f64>, &Csc<f64>),
@@ -58,8 +60,8 @@ fn check(
     let factors = (&a_factor, &b_factor);
     let product = OnMask::new(work.device(), factors, tuning, columns, ElementType::F64, Semiring::PlusTimes)?;
     let planned = PlannedProduct::masked_in_bands(work, product, factors, &mask, most)?;
-    // Reads: the longest row of A if it is counted, or steps; probes or hits; the ends of bands if
-    // there are several; and the record of each band.
+    // The host reads the length of the longest row of A if it is counted, or steps; probes or hits;
+    // the ends of bands if there are several; and the record of each band.
     let bands = planned.bands().len() as u32;
     let first = if columns.is_some() { 1 } else { transposing };
     assert_eq!(work.read_backs() - reads, first + bands + u32::from(bands > 0) + u32::from(bands > 1));
@@ -85,8 +87,8 @@ fn check(
     Ok(planned.bands().len())
 }
 
-/// Checks that `pieces` are these in some order: the run of each, its first product, and its end.
-/// The pieces of a run that is cut are parts, numbered one after another.
+/// Checks that `pieces` are those of `want` in some order: the run of each, its first product, and
+/// its end. The pieces of a run that is cut are numbered one after another.
 fn check_pieces(mut pieces: Vec<Piece>, want: &[(u32, u32, u32)]) {
     pieces.sort_by_key(|piece| (piece.run, piece.begin));
     assert_eq!(pieces.len(), want.len());
@@ -107,7 +109,7 @@ fn check_pieces(mut pieces: Vec<Piece>, want: &[(u32, u32, u32)]) {
     assert!(parts.iter().enumerate().all(|(i, &part)| part == i as u32), "{parts:?}");
 }
 
-/// The two ways: from the places, and by columns.
+/// The two ways to compute masked products: place by place, and by columns.
 fn ways() -> [Option<ColumnTuning>; 2] {
     [None, Some(self::columns::tuning())]
 }
@@ -165,7 +167,7 @@ fn bands_change_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Runs of 1, 7, 8 and thousands of products, with and without pieces.
+/// Runs of 1, 7, 8 and thousands of products. They are cut into pieces or not.
 #[test]
 fn long_runs_are_cut() -> Result<()> {
     let work = Work::new(&test_device(), None);
@@ -177,7 +179,7 @@ fn long_runs_are_cut() -> Result<()> {
     let places = (0..lengths.len()).flat_map(|i| [(i, i, 1.0), (i, 5, 1.0)]);
     let mask = Csc::from_triplets(lengths.len(), lengths.len(), places)?;
     for tuning in tunings(BlockShape::SCALAR, BlockShape::SCALAR).map(Tuning::keeping_pairs) {
-        // If scalars are summed in stretches, a run of one product may not be long.
+        // If scalars are summed in stretches, a long run must be longer than a stretch.
         let least = if let BlockKernel::Scalars(numbers) = tuning.blocks.kernel { numbers.stretch } else { 0 };
         for long_run in [0, 7, RUN_PIECE].map(|long_run| long_run.max(least)) {
             let blocks = BlockTuning { long_run, ..tuning.blocks };

@@ -123,7 +123,7 @@ impl CellPlan {
         }
     }
 
-    /// Elements of the products that are to be added.
+    /// Number of elements of the products that are to be added.
     pub fn parts(&self) -> usize {
         let elements = |term: &Term| term.pair.c.nnz() * term.pair.c.shape().area();
         if self.sum.is_some() { self.terms.iter().map(elements).sum() } else { 0 }

@@ -30,7 +30,7 @@ pub(super) struct Chain {
     outer: GridProduct,
 }
 
-/// A product inside a chain. The next factor is multiplied by it.
+/// A product inside a chain. The factor before it is multiplied by it.
 struct Inner {
     product: GridProduct,
     c: Cells<ScratchMatrix>,
@@ -126,8 +126,8 @@ impl Chain {
     }
 }
 
-/// Refuses matrices of groups whose inner groups differ. The sizes of cells that meet are compared
-/// where their product is planned.
+/// Refuses matrices of groups whose inner groups differ. The sizes of two cells that are multiplied
+/// are compared when their product is planned.
 fn check_inner(grouped: bool, a: FactorGrid<'_>, b: FactorGrid<'_>) -> Result<()> {
     let (cols, rows) = (a.cols(), b.rows());
     if grouped && cols != rows {

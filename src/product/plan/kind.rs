@@ -21,7 +21,7 @@ pub(crate) type WeightsOf<'a, K> = <<K as Grid>::Device as OperandTypes>::Weight
 /// The arrays of each cell.
 pub(crate) type CellArrays<'a> = Cells<&'a DeviceCbc>;
 
-/// A matrix on a device as a grid, borrowed, whose type is a value.
+/// A borrowed matrix on a device as a grid of cells. Its type is a value.
 #[derive(Clone)]
 pub struct GridView<'a> {
     pub(crate) of: AnyType,
@@ -118,7 +118,7 @@ impl<'a> GridView<'a> {
     }
 }
 
-/// A group in the place of those of a matrix, where sizes are not used.
+/// A placeholder for a group of a matrix, where sizes are not used.
 const NO_GROUP: Group = Group { blocks: 0, side: 1 };
 
 /// The only cell of a grid of one cell.

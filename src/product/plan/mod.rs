@@ -1,8 +1,8 @@
 //! Planned products: structure once, values many times.
 //!
 //! A [`Plan`] keeps the data that depends on the patterns only: the pairs of entries (blocks) that
-//! meet, the places of their sums, and the pattern of the result. A plan of scalars may keep, in
-//! place of pairs, the way in which columns are summed. An execution only computes the sums. Every
+//! are multiplied, the places of their sums, and the pattern of the result. A plan of scalars may
+//! instead keep the tasks by which columns are summed. An execution only computes the sums. Every
 //! product is planned as a product of grids of cells. A matrix is a grid of one cell.
 mod cell;
 mod chain;

@@ -1,7 +1,7 @@
 //! Planned products: a plan keeps the operand pairs of all runs, and the pattern of C. Each further
 //! product of the same patterns only computes the sums of the compression. A plan of scalars may
 //! keep the data of an adaptive product instead. This takes less memory, and less time if many
-//! products meet in an entry of C.
+//! products are added to one entry of C.
 #[cfg(test)]
 mod tests;
 
@@ -63,12 +63,13 @@ pub(in crate::product) struct PlannedBand {
 }
 
 /// A plan of scalars stores no operand pairs if there are at least this many products for each 100
-/// entries of C, and at least [`SUMS_PRODUCTS`]; it then stores what adaptive sums need. `st27_100`
-/// has 580 for each 100 and takes equally long either way.
+/// entries of C, and at least [`SUMS_PRODUCTS`] in all. It then stores the data of an adaptive
+/// product. `st27_100` has 580 products for each 100 entries and takes equally long either way.
 const SUMS_PERCENT: u64 = 500;
 
-/// 1 GiB of pairs. With fewer products an execution takes longer without pairs: `bcsstk16`, which
-/// has 1800 for each 100 entries, takes 0.15 ms, not 0.10.
+/// The operand pairs of this number of products take 1 GiB. With fewer products an execution takes
+/// longer without pairs: `bcsstk16`, which has 1800 products for each 100 entries, takes 0.15 ms
+/// without pairs and 0.10 ms with them.
 const SUMS_PRODUCTS: u64 = 1 << 27;
 
 impl PlannedBand {
@@ -86,8 +87,8 @@ impl PlannedProduct {
     /// Analyses a product. The caller has checked that the inner sizes agree and that both factors
     /// are on the device of `work`.
     ///
-    /// A plan of scalars keeps pairs if few products meet in an entry of C. If there is no memory
-    /// for the pairs, it keeps the data of an adaptive product.
+    /// A plan of scalars keeps pairs if few products are added to one entry of C. If there is no
+    /// memory for the pairs, it keeps the data of an adaptive product.
     pub fn new(
         work: &Work,
         element: ElementType,
@@ -150,8 +151,8 @@ impl PlannedProduct {
     }
 
     /// The teams that compute sums without pairs, or `None` if a plan always keeps pairs. The rule
-    /// says when such a plan is made. Without a rule, it is made only if there is no memory for
-    /// pairs.
+    /// says when a plan keeps no pairs. Without a rule, this is the case only if there is no memory
+    /// for pairs.
     fn keeping(
         device: &Device,
         (a, b): (&FactorPattern, &FactorPattern),

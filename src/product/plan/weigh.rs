@@ -98,7 +98,7 @@ impl ApplyWeights {
     pub fn run(&self, work: &Work, j: &DeviceCbc, weights: ArrayWeights<'_>) -> Result<TakenMatrix<'_>> {
         work.stage("weigh");
         let (nnz, group_size) = (j.nnz(), self.device().info().value_group());
-        // J's blocks stand in for arguments that are not read.
+        // J's blocks are passed in place of arguments that are not read.
         let (information, stride) = weights.information().map_or((&j.values, 0), |w| (&w.values, w.stride));
         let (weight, rows_per_weight) =
             self.vector(weights).map_or((&j.values, 0), |(vector, rows)| (&vector.values, rows));
@@ -118,7 +118,7 @@ impl ApplyWeights {
         Ok(t)
     }
 
-    /// The weights besides information matrices, and the number of scalar rows that share a weight.
+    /// The vector of weights, and the number of scalar rows that share a weight.
     fn vector<'a>(&self, weights: ArrayWeights<'a>) -> Option<(&'a DeviceVector<Any>, usize)> {
         match weights {
             Weights::Information(_) => None,

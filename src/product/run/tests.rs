@@ -1,4 +1,4 @@
-//! Tests of products with times of stages and without, on queues apart.
+//! Tests of products on two queues: one that measures the times of stages, and one that does not.
 use super::*;
 use crate::{
     Csc, Device, Planned,
@@ -9,7 +9,7 @@ use crate::{
     reference,
 };
 
-/// Products, plans and their results are used by both kinds of queues in turn.
+/// Both kinds of queues use the products, plans and results in turn.
 #[test]
 fn times_are_kept_apart_and_change_no_bit() -> Result<()> {
     let device = Device::open_with(test_device().info(), true)?;
@@ -38,7 +38,7 @@ fn times_are_kept_apart_and_change_no_bit() -> Result<()> {
             let doubled = Accum::into(&mut c).alpha(2.0);
             let report = plan.execute_with_report((&square, &a), doubled)?;
             assert!(report.stages.iter().all(|stage| stage.ms.is_some()), "{method}: {:?}", report.stages);
-            // C + 2 C / 2
+            // The result is C + 2 C / 2.
             plan.execute((&square, &a), Accum::into(&mut c).beta(0.5))?;
             let twice: Vec<f64> = want.values().iter().map(|value| 2.0 * value).collect();
             assert_eq!(c.download()?.values(), twice, "{method}, round {round}");

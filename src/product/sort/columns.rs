@@ -9,21 +9,21 @@ use crate::{
 /// Least products that a work-item holds in registers.
 const HELD: u32 = 8;
 
-/// Most products that a work-item holds in registers. With more, a multiprocessor has room for
-/// fewer work-items.
+/// Most products that a work-item holds in registers. If it held more, fewer work-items would fit a
+/// multiprocessor.
 const MOST_HELD: u32 = 16;
 
 /// Teams of a work-group. If columns have at most 256 products, a group needs 14 KiB of local
-/// memory for doubles. Then 16 groups fit a multiprocessor, and these are all the work-items that
-/// it runs.
+/// memory for doubles. Then 16 groups fit a multiprocessor, which is all the work-items that it can
+/// run.
 const TEAMS: usize = 4;
 
 /// The division of columns among work-groups.
 #[derive(Clone, Copy)]
 pub(super) struct ColumnGroups {
     pub teams: Teams,
-    /// Bits of a number of rows. A key has 32 bits. They hold a row and, if the product must be
-    /// found again, its place.
+    /// Bits of a number of rows. A key of 32 bits holds a row. If the product of a key must be
+    /// found again, the key also holds the product's place.
     pub row_bits: u32,
     /// Most work-groups of a launch.
     pub groups: usize,
@@ -84,8 +84,8 @@ impl ColumnGroups {
     }
 }
 
-/// Most local memory of a work-group of one team, if kernels keep `bytes` bytes of each product
-/// besides its key.
+/// Most bytes of local memory of a work-group of one team, if kernels keep `bytes` bytes of each
+/// product in addition to its key.
 pub(super) fn local_bytes(most: u32, bytes: usize) -> u64 {
     let (places, items) = (u64::from(most), team_size(most) as u64);
     let lanes = (most / held(most)) as u64;
@@ -97,8 +97,8 @@ pub(super) fn team_size(most: u32) -> usize {
     (most / held(most)).max(Teams::SIZE as u32) as usize
 }
 
-/// Products that a work-item holds, in a class of at most `most` products: the odd divisor of the
-/// class times a power of two.
+/// Products that a work-item holds, in a class of at most `most` products: the odd divisor of
+/// `most` times a power of two.
 fn held(most: u32) -> u32 {
     let (odd, team) = (odd(most), (most / MOST_HELD).next_power_of_two().max(Teams::SIZE as u32));
     (odd * HELD.div_ceil(odd).next_power_of_two()).max(most / team)

@@ -37,7 +37,7 @@ impl SortCounts {
         Ok(Self { kernels, keeping, columns })
     }
 
-    /// Room for the sorted keys of `columns` columns of a class.
+    /// Allocates memory for the sorted keys of `columns` columns of `class`.
     pub fn keys(work: &Work, class: usize, columns: u32) -> Result<Buffer<u32>> {
         work.buffer(columns as usize * SORTED_PRODUCTS[class] as usize)
     }

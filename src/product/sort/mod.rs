@@ -2,10 +2,10 @@
 //! 256 work-items. The products of a run are then added in ascending k. Kernels:
 //! `cl/product/sort/`.
 //!
-//! There is a kernel for each class of columns. A column of at most 256 products takes an eighth or
-//! a twelfth of the class's products as work-items, so one team of 32 serves 8, 4, 2 or one of
-//! them. For longer columns each item holds 10 to 16 products. Beyond 512, 1024 and 2048 products,
-//! teams have 64, 128 and 256 items.
+//! There is a kernel for each class of columns. A column of at most 256 products takes one
+//! work-item for each 8 or 12 products of its class, so one team of 32 serves 8, 4, 2 or one of
+//! these columns. For longer columns each item holds 10 to 16 products. Beyond 512, 1024 and 2048
+//! products, teams have 64, 128 and 256 items.
 mod columns;
 mod count;
 mod runs;

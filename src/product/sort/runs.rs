@@ -42,7 +42,7 @@ kernel! {
     }
 }
 
-/// The kernels, one of each for each class of columns.
+/// The kernels. There is one of each kind for each class of columns.
 pub(in crate::product) struct SortedRuns {
     count: Vec<Kernel<CountRuns<'static>>>,
     place: Vec<Kernel<PlaceRuns<'static>>>,
@@ -58,13 +58,14 @@ pub(in crate::product) struct ShortRule {
     teams: Teams,
     /// Most products of a column.
     most: u32,
-    /// The prices by which long columns are left to ESC. `None` if all columns are to be sorted.
+    /// The prices that decide whether long columns are left to ESC. `None` if all columns are to be
+    /// sorted.
     prices: Option<Prices>,
     /// Most products of a run. Longer runs would be summed in pieces.
     longest: u32,
 }
 
-/// Bytes of local memory for a product: the entry of B, a payload of two words, and the row.
+/// Bytes of local memory for each product: the entry of B, a payload of two words, and the row.
 const OF_PRODUCT: usize = 16;
 
 /// A product whose columns all belong to one class. The host knows upper bounds of its sizes.

@@ -1,5 +1,6 @@
-//! Compares sorted columns with a model that adds the products of each row in ascending k, cut
-//! every 1024. The columns are at the borders of classes, lanes and rounds of entries.
+//! Compares sorted columns with a model that adds the products of each row in ascending k, in parts
+//! of 1024 products. The lengths of columns are near the limits of classes, lanes and rounds of
+//! entries.
 use super::*;
 use crate::{
     Csc, Element, Result, Semiring,
@@ -12,28 +13,29 @@ use crate::{
 use half::f16;
 use std::collections::BTreeMap;
 
-/// A·B for tests.
+/// The factors of a product.
 struct Case {
     a: Csc<f64>,
     b: Csc<f64>,
 }
 
-/// Words for each column. Only the first word is written.
+/// Number of words for each column. Only the first word is written.
 const WINDOWS: usize = 2;
 
-/// The lengths of `columns` columns before they are counted.
+/// The lengths of `columns` columns before they are counted: the first word is set, the second is
+/// 0.
 fn uncounted(columns: usize) -> Vec<u32> {
     [u32::MAX, 0].repeat(columns)
 }
 
-/// The sum of the words before each word.
+/// For each word, the sum of the words before it.
 fn scan(lengths: &[u32]) -> Vec<u32> {
     let mut before = vec![0];
     lengths.iter().for_each(|length| before.push(before[before.len() - 1] + length));
     before
 }
 
-/// The columns of a class in a list.
+/// The columns of a class, as a part of a list of columns.
 struct Share {
     first: u32,
     columns: u32,
@@ -47,14 +49,14 @@ impl Share {
     }
 }
 
-/// Column pointer, rows and values of C.
+/// Column pointers, rows and values of C.
 type Expected<T> = (Vec<u32>, Vec<u32>, Vec<T>);
 
 impl Case {
     /// Makes a column of B for each list of columns of A. A column of A is a list of rows.
     fn new(rows: usize, columns: &[Vec<Vec<usize>>]) -> Result<Self> {
         let (mut a, mut b, mut k) = (Vec::new(), Vec::new(), 0);
-        // Sums of these depend on their order.
+        // Sums of these values depend on their order.
         let value = |i: usize| [0.3, -30000.1, 3.7, 30000.1, -0.1, 1e-3, -0.0, 1.0 / 3.0, 777.7][i % 9];
         for (j, entries) in columns.iter().enumerate() {
             for entry in entries {
@@ -71,7 +73,7 @@ impl Case {
         b.entries(column).map(|entry| a.entries(b.row_idx()[entry] as usize).len() as u32).sum()
     }
 
-    /// The columns from `first` on.
+    /// The columns of C from `first` on, computed by the model.
     fn model<T: Element>(&self, first: usize) -> Expected<T> {
         let (a, b) = (self.a.cast::<T>(), self.b.cast::<T>());
         let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -111,8 +113,8 @@ impl Case {
         (words, shares)
     }
 
-    /// C from column `first_col` on, by a task for each class if `listed`, or else by one task. A
-    /// launch has at most 3 groups.
+    /// Computes C from column `first_col` on: by a task for each class if `listed`, else by a
+    /// single task. A launch has at most 3 groups.
     fn sorted<T: Element>(&self, (first_col, listed): (usize, bool), keeps: bool) -> Result<Expected<T>> {
         let device = test_device();
         let work = Work::new(&device, None);
@@ -159,11 +161,12 @@ impl Case {
     }
 }
 
-/// A column with `products` products in runs of `length`. Its entries have `per_entry` rows, and
-/// every third entry meets an empty column of A.
+/// A column with `products` products in runs of `length`. Each entry of B selects a column of A
+/// with `per_entry` rows, and every third entry selects an empty column of A.
 fn column(products: usize, length: usize, per_entry: usize) -> Vec<Vec<usize>> {
     let runs = products.div_ceil(length);
-    // Entry by entry: the rows of an entry are distinct, so it has at most one product of each run.
+    // The column is made entry by entry. The rows of an entry are distinct, so it has at most one
+    // product of each run.
     let mut left: Vec<usize> = (0..runs).map(|run| length.min(products - run * length)).collect();
     let (mut entries, mut next) = (Vec::new(), 0);
     while left.iter().any(|&left| left > 0) {
@@ -185,7 +188,7 @@ fn column(products: usize, length: usize, per_entry: usize) -> Vec<Vec<usize>> {
     entries
 }
 
-/// Columns with all products in one run, columns with distinct rows, and columns between these.
+/// Columns whose products are all in one run, columns with distinct rows, and columns in between.
 fn columns(products: &[usize]) -> Vec<Vec<Vec<usize>>> {
     products.iter().flat_map(|&products| shapes(products)).collect()
 }
@@ -231,7 +234,7 @@ fn columns_at_the_borders_of_classes_agree_with_the_model() -> Result<()> {
     {
         let case = Case::new(3600, &columns(products))?;
         case.check::<f64>(0, false)?;
-        // The first column does not depend on the class.
+        // Columns from another first one are tested for every seventh class only.
         if number % 7 == 0 {
             case.check::<f64>(1, false)?;
         }
@@ -239,7 +242,7 @@ fn columns_at_the_borders_of_classes_agree_with_the_model() -> Result<()> {
     let case = Case::new(2100, &columns(&[256, 0, 32, 129, 1, 1000, 64, 255, 1200, 33, 128, 31, 65, 2000, 40, 700]))?;
     case.check::<f64>(0, true)?;
     case.check::<f64>(5, true)?;
-    // Columns of half a team, of a whole team, and of several items' registers.
+    // Columns that half a team, a whole team, or several registers of each item can hold.
     Case::new(2100, &columns(&[33, 0, 65, 129, 1, 1000]))?.check::<f32>(0, true)?;
     Case::new(300, &columns(&[255, 128, 65, 129]))?.check::<f16>(0, true)
 }
@@ -278,14 +281,14 @@ fn devices_sort_what_their_work_groups_have_room_for() {
     };
     let most = |items| within(items, 48 << 10, 8);
     assert_eq!([16, 32, 63, 64, 127, 128, 1024].map(most), [0, 512, 512, 1024, 1024, 2048, 3584]);
-    // The bytes are those of sums of doubles, and of pairs.
+    // The sums of doubles and the pairs take this many bytes.
     let of_local = |local_bytes| [8, 16].map(|bytes| within(1024, local_bytes, bytes));
     assert_eq!([48 << 10, 32 << 10, 16 << 10].map(of_local), [[3584, 2048], [2048, 1280], [1024, 640]]);
 }
 
-/// The highest row that a key has room for, one more, and the highest row of all. In columns of as
-/// many products as a class sorts, the last place belongs to the last row. The classes are the
-/// powers of two, whose places use every bit, and three between them.
+/// Tests columns whose last row is the highest that a key can hold, the next one, or the highest of
+/// all. Some columns have as many products as their class can sort. The classes are the powers of
+/// two, whose places use all bits of a key, and three other classes.
 #[test]
 fn keys_have_room_for_the_last_row() -> Result<()> {
     for most in SORTED_PRODUCTS
@@ -302,8 +305,8 @@ fn keys_have_room_for_the_last_row() -> Result<()> {
     Ok(())
 }
 
-/// Columns of every class, with more bits of rows than keys have room for. Rows are far apart, or
-/// near each other after the first ones, or in groups that are far apart.
+/// Columns of every class whose rows have more bits than keys can hold. Rows are far apart, or near
+/// each other after the first ones, or in groups that are far apart.
 #[test]
 fn far_rows_agree_with_the_model() -> Result<()> {
     let rows = u32::MAX as usize - 1;
@@ -316,14 +319,14 @@ fn far_rows_agree_with_the_model() -> Result<()> {
     let lengths = [256, 0, 32, 129, 1, 1000, 64, 500, 48, 96, 300, 380, 600, 768, 890, 1100, 2048, 2500, 3000, 3400];
     let shapes = lengths.map(shapes);
     for (number, spread) in spreads.into_iter().enumerate() {
-        // Columns of every second shape of each length. The next spread has the other shapes.
+        // Every second shape of each length. The next spread has the other shapes.
         let mut columns =
             shapes.iter().flat_map(|shapes| shapes[number % 2..].iter().step_by(2).cloned()).collect::<Vec<_>>();
         columns.iter_mut().flatten().flatten().for_each(|row| *row = spread(*row));
         let case = Case::new(rows, &columns)?;
         case.check::<f64>(0, true)?;
     }
-    // Sums of another type, by one class for each number of words in a key's place.
+    // Sums of another type, in one class for each number of words that a place takes in a key.
     let mut columns = self::columns(&[256, 0, 32, 129, 1, 1000]);
     columns.iter_mut().flatten().flatten().for_each(|row| *row = spreads[3](*row));
     Case::new(rows, &columns)?.check::<f32>(3, true)

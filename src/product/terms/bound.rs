@@ -7,7 +7,7 @@ use rayon::prelude::*;
 pub(crate) struct Bound {
     /// Most bands; `None` if ESC computes all columns.
     pub bands: Option<usize>,
-    /// Most bytes in use at once, besides the operands and the memory of ESC alone.
+    /// Most bytes in use at once, without the operands and without memory that only ESC needs.
     pub peak_bytes: u64,
 }
 

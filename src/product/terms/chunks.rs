@@ -4,5 +4,5 @@
 pub(in crate::product) const CHUNK_GROUP_SIZE: usize = 256;
 
 /// Products of each of these work-items: an odd number up to 7 times a power of two. A work-group
-/// that has to merge has as many products, a multiple of its items.
+/// that merges chunks takes the same number of products, which is a multiple of its items.
 pub(in crate::product) const CHUNK_ITEMS: usize = 12;

@@ -35,22 +35,22 @@ pub(crate) enum Class {
     /// Columns with rows in a small range. All classes up to [`Class::Big`] are counted by a
     /// bitmap.
     Narrow,
-    /// Columns with rows in a range of some ten thousand.
+    /// Columns with rows in a range of some ten thousand rows.
     Medium,
     /// Columns with rows in any range.
     Wide,
     /// Columns with rows in any range, and many products.
     Big,
-    /// Columns with rows in any range, few enough for a table of 4 KiB. The rows of all classes up
-    /// to [`Class::HashedGlobal`] are found by hashes.
+    /// Columns with rows in any range, but few enough rows for a table of 4 KiB. The rows of all
+    /// classes up to [`Class::HashedGlobal`] are found by hashes.
     HashedSmall,
     HashedMedium,
-    /// Columns with as many rows as fit local memory.
+    /// Columns with more rows than the classes before, whose table fits local memory.
     HashedLarge,
-    /// Columns with more rows than fit local memory.
+    /// Columns with more rows than a table of local memory holds.
     HashedGlobal,
-    /// Columns with more entries of B than are taken one after another in a short time. They are
-    /// counted as [`Class::Big`], or computed by ESC with the next class.
+    /// Columns with more entries of B than can be visited one after another in a short time. They
+    /// are counted as [`Class::Big`], or computed by ESC with the next class.
     Long,
     /// Columns that no other class takes.
     Rest,
@@ -104,8 +104,9 @@ impl Class {
         assert!(matches!(sorted[sorted.len() - 1], Self::Sorted3584));
         sorted
     };
-    /// Most entries of a column of B that is not long. An H100 takes so many 0.3 to 0.5 ms one
-    /// after another. ESC is priced 0.19 ms for a few columns, besides their products.
+    /// Most entries of a column of B that is not long. An H100 takes 0.3 to 0.5 ms to visit 1024
+    /// entries one after another. ESC is predicted to take 0.19 ms for a few columns, besides their
+    /// products.
     pub const MOST_ENTRIES: u32 = 1024;
 
     /// The number of a sorted class among [`Class::SORTED`].
@@ -143,8 +144,8 @@ pub(crate) const SORTED_PRODUCTS: [u32; 21] =
 #[cfg(test)]
 pub(crate) const MOST_SORTED_PRODUCTS: u32 = SORTED_PRODUCTS[SORTED_PRODUCTS.len() - 1];
 
-/// The number of the smallest sorted class that has room for `products` products; `None` if its
-/// room is larger than `most`.
+/// The number of the smallest sorted class for columns of `products` products. `None` if the
+/// columns of that class may have more than `most` products.
 pub(crate) fn sorted_class(products: u64, most: u32) -> Option<usize> {
     SORTED_PRODUCTS.iter().position(|&class| products <= class.into() && class <= most)
 }

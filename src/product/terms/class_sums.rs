@@ -26,8 +26,8 @@ pub(crate) struct ClassSums {
     /// The widest range of rows of a column, in words of 32 rows, among columns whose rows are
     /// looked at.
     pub widest: u32,
-    /// Entries of B in columns whose rows are found. An entry counts once for each piece of its
-    /// column's rows that it may meet. `hub_visits` is the share of hubs.
+    /// Visits to entries of B in columns whose rows are found. Each piece of a column's rows visits
+    /// every entry of the column. `hub_visits` is the part of them in hubs.
     pub visits: u64,
     pub hub_visits: u64,
 }
@@ -119,7 +119,7 @@ impl ClassSizes {
         self.sum(&Class::ALL, |sums| sums.products)
     }
 
-    /// Whether ESC leaves some columns for other methods.
+    /// Whether methods other than ESC compute some columns.
     pub fn are_taken(&self) -> bool {
         (self.of(Class::Rest).columns as usize) < self.cols().max(1)
     }
@@ -130,24 +130,24 @@ impl ClassSizes {
         self.sum(&Class::FOUND, |sums| sums.most_entries - shared(sums))
     }
 
-    /// Number of columns that need room in a list. It is 0 if all are of one class and share no
-    /// rows. Columns for ESC are always listed, because they are taken out.
+    /// Number of columns that are listed. It is 0 if all are of one class and share no rows.
+    /// Columns for ESC are always listed, because they are taken out of B.
     pub fn listed(&self) -> usize {
         let all = |class: &Class| self.of(*class).columns as usize == self.cols();
         let others = &Class::ALL[..Class::Rest as usize];
         if !self.shares_rows && others.iter().any(all) { 0 } else { self.cols() }
     }
 
-    /// Room for the rows of C that are found: `percent` percent of the number that is estimated
-    /// from samples, at most their upper bound.
+    /// Number of rows of C for which memory is allocated: `percent` percent of the number that is
+    /// estimated from samples, at most their upper bound.
     pub fn room(&self, percent: u64) -> u64 {
         let bound = u128::from(self.most_found());
         let [entries, of] = self.samples.map(|number| u128::from(number.max(1)));
         (bound * entries * u128::from(percent)).div_ceil(100 * of).min(bound) as u64
     }
 
-    /// The sums of the classes, with estimates from samples in place of bounds: entries of C in
-    /// columns whose rows are found, and visits.
+    /// The sums of the classes, with estimates from samples instead of upper bounds, for visits and
+    /// for entries of C in columns whose rows are found.
     pub fn statistics(&self) -> ClassesSums {
         let [entries, of] = self.samples.map(|number| u64::from(number.max(1)));
         let mut sums = self.sums;

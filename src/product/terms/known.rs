@@ -9,7 +9,7 @@ pub(crate) struct Known {
     pub rows: u64,
     /// Approximate number of products.
     pub products: u64,
-    /// Number of products if all columns of A had equally many entries.
+    /// Number of products if all columns of A had the same number of entries.
     pub if_alike: u64,
     /// Entries of B.
     pub b_entries: u64,
@@ -22,9 +22,9 @@ impl Known {
     /// A has `a_nnz` entries in `inner` columns and `rows` rows. B has `b_nnz` entries in `columns`
     /// columns. `of_a` and `of_b` are the lengths of their columns, if known.
     ///
-    /// The number of products assumes that B meets each column of A as often as that column has
-    /// entries. This is exact for the square of a symmetric matrix. If the lengths of A's columns
-    /// are not known, all columns of A count as equally long.
+    /// The number of products assumes that a column of A with n entries is multiplied by n entries
+    /// of B. This is exact for the square of a symmetric matrix. If the lengths of A's columns are
+    /// not known, all columns of A count as equally long.
     pub fn new(
         columns: usize,
         [a_nnz, inner, rows]: [usize; 3],

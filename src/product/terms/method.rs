@@ -3,7 +3,7 @@ use crate::{Error, Result};
 
 /// The list of methods: variant, name, documentation. [`Esc`](crate::product::esc::Esc) compiles
 /// the methods under `columns`. [`Adaptive`](crate::product::columns::adaptive::Adaptive) compiles
-/// those under `scalars`, which add products as they meet them. On CPUs
+/// those under `scalars`, which add each product at once. On CPUs
 /// [`Ranged`](crate::product::cpu::ranges::Ranged) compiles `Dense` and `Direct`. The methods under
 /// `mask` are compiled with their masks. The host needs no kernels.
 macro_rules! methods {
@@ -53,7 +53,7 @@ macro_rules! methods {
                 if self == Self::EscLocal { Self::Esc.name() } else { self.name() }
             }
 
-            /// Whether the method computes columns of scalars and adds products as it meets them.
+            /// Whether the method computes columns of scalars and adds each product at once.
             pub(crate) fn is_of_scalars(self) -> bool {
                 matches!(self, $( Self::$scalar )|+)
             }

@@ -1,6 +1,6 @@
-//! The words of a product: types that several modules of `product` name. They have no kernels,
-//! launches or choices, and name no other module of `product`. Code that computes with a word lives
-//! in the module that does the computation.
+//! The terms of a product: types that several modules of `product` use. This module has no kernels,
+//! launches or choices, and uses no other module of `product`. Code that computes with one of these
+//! types is in the module that does the computation.
 mod band;
 mod bound;
 mod chunks;

@@ -49,7 +49,7 @@ pub(crate) enum Way {
     Esc,
     /// Every product is an entry of C, because no column of B has two entries.
     Exact,
-    /// Sums are written to room for all products, and then moved to their places.
+    /// Sums are written to memory for all products, and then moved to their places.
     OnePass,
     /// For blocks: the operands of all products are put in the order of their runs. Once the
     /// entries are counted, the runs are summed.

@@ -12,9 +12,9 @@ use crate::{
 pub(in crate::product) enum TargetKind {
     /// C is new: its rows are written too, and nothing is scaled.
     New,
-    /// The pattern of C is kept. The values of all three matrices lie side by side.
+    /// The pattern of C is kept. The values of each of the three matrices are contiguous.
     Kept,
-    /// The pattern of C is kept. Values are any number of elements apart.
+    /// The pattern of C is kept. Values of a matrix may be any number of elements apart.
     Strided,
 }
 

@@ -28,7 +28,7 @@ pub(in crate::product) struct AdaptiveTuning {
     pub medium_words: usize,
     /// Words in a window of rows of a wide or big column.
     pub wide_words: usize,
-    /// Most products of an average wide column for which teams count columns alone, two teams in a
+    /// Most products of an average wide column that is counted by one team, with two teams in a
     /// group.
     pub paired_products: u64,
     /// Most words of the bitmap of a wide column that a team counts alone.
@@ -37,7 +37,7 @@ pub(in crate::product) struct AdaptiveTuning {
     pub big_products: u32,
     /// Whether the rows of columns that no other method takes are found by hashes.
     pub hash: bool,
-    /// Words of the tables of local memory for hashed columns.
+    /// Number of words of the tables in local memory for hashed columns, for each class.
     pub hash_words: [usize; 3],
     /// If the range of rows of a column has more words of 32 rows than this, and the column has at
     /// most [`AdaptiveTuning::far_products`] products, it is sorted although bitmaps would find its
@@ -60,16 +60,16 @@ pub(in crate::product) struct AdaptiveTuning {
     pub local_bytes: usize,
     /// Memory for rows, in percent of their estimated number. Rows that do not fit are found twice.
     pub room_percent: u64,
-    /// If there are at least so many products, the number of rows is estimated. The upper bound of
-    /// fewer products takes little memory.
+    /// If there are at least this many products, the number of rows is estimated. For fewer
+    /// products the upper bound takes little memory.
     pub sampled_products: u64,
-    /// A column of B is a hub if, on average, an entry of it has less than so many hundredths of a
-    /// product with a piece of the column's rows.
+    /// A column of B is a hub if its entries have, on average, fewer products with a piece of the
+    /// column's rows than this number of hundredths.
     pub hub_percent: u32,
-    /// Columns share rows if at least so many percent of the columns whose rows are found follow
+    /// Columns share rows if at least this percentage of the columns whose rows are found follow
     /// another column.
     pub equal_percent: u64,
-    /// Columns share rows if those whose rows are found have at least so many products.
+    /// Columns share rows if the columns whose rows are found have at least this many products.
     pub equal_products: u64,
     /// Most columns whose products are added up together because they share rows.
     pub equal_columns: usize,
@@ -86,12 +86,12 @@ pub(in crate::product) struct AdaptiveTuning {
     pub few_columns: u64,
     /// Queues on which kernels of different classes may overlap.
     pub lanes: usize,
-    /// If there are at least so many products, several queues are used. Fork and join take as long
-    /// as some launches.
+    /// If there are at least this many products, several queues are used. Starting and joining them
+    /// takes as long as some launches.
     pub lane_products: u64,
     /// Bytes of local memory of a compute unit, for all its work-groups.
     pub resident_bytes: usize,
-    /// Work-groups for each compute unit, if each group takes several columns in a stride.
+    /// Work-groups for each compute unit, if each group takes several columns at a fixed distance.
     pub groups: usize,
     /// If there are more columns than this, their numbers are not read to cut them into bands.
     pub read_columns: usize,

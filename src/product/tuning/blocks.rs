@@ -56,7 +56,7 @@ pub(crate) struct StagedNumbers {
 pub(crate) struct ScalarNumbers {
     /// Operand pairs that a work-item loads at once.
     pub ahead: usize,
-    /// Products plus runs of a work-group. At most [`BlockTuning::long_run`].
+    /// Number of products plus number of runs of a work-group. At most [`BlockTuning::long_run`].
     pub stretch: usize,
 }
 
@@ -86,30 +86,30 @@ const COMPILED_SIDE: usize = 16;
 const HELD_AREA: usize = 64;
 
 /// While staged blocks are multiplied, the items of the group hold the next blocks, in 48 registers
-/// each. Only a few items wait for each other, and many groups are resident (13x13: 1.00 ms; with
-/// 64 items 1.23 ms).
+/// each. With 32 items, few wait for each other, and many groups are resident. Blocks of 13x13 take
+/// 1.00 ms with 32 items and 1.23 ms with 64.
 const STAGED: StagedNumbers = StagedNumbers { group: 32, bytes: 6 << 10 };
 
 /// On a GPU a run of small blocks with at least this many products has a work-group of its own. One
-/// item adds a product of small blocks in about a microsecond, most of which it waits for memory. A
-/// group hides that latency.
+/// item takes about a microsecond to add a product of small blocks, and most of this time it waits
+/// for memory. A group hides that latency.
 const LONG_RUN: usize = 32;
 
 /// Runs of blocks that a work-item of a CPU sums one after another.
 const SERIAL_RUNS: usize = 64;
 
 /// A CPU prefetches a block of A this many products ahead. 640 thousand products of 6x6 take 23 ms,
-/// without prefetching 28. With 2 and 8 they take equally long within their noise.
+/// and 28 ms without prefetching. With 2 and with 8 they take equally long within their noise.
 pub(crate) const PAIRS_AHEAD: usize = 4;
 
 /// Work-items of a work-group that sums scalars from stored operand pairs on a GPU. With the
-/// stretch below, `rmat18_e8` takes 5.9 ms, in groups of 128 8.5.
+/// stretch below, `rmat18_e8` takes 5.9 ms in groups of 256 and 8.5 ms in groups of 128.
 pub(in crate::product) const SCALAR_GROUP: usize = 256;
 
 /// An item loads all its pairs of a stretch at once, in few registers: a multiprocessor runs 2048
-/// work-items. A stretch is at most a piece: `cnr-2000` takes 0.48 ms, with half of it 0.67. If a
-/// run of 1024 begins at the end of a stretch, doubles take 17 KiB. This is rare, so 8 groups are
-/// resident.
+/// work-items. A stretch is at most a piece. `cnr-2000` takes 0.48 ms with a piece and 0.67 ms with
+/// half of it. If a run of 1024 begins at the end of a stretch, doubles take 17 KiB. This is rare,
+/// so 8 groups are resident.
 pub(in crate::product) const SCALARS: ScalarNumbers = ScalarNumbers { ahead: 4, stretch: RUN_PIECE };
 
 /// Whether kernels are compiled for the sides of these blocks of A and B.
@@ -163,22 +163,22 @@ impl BlockTiles {
         let (rows, inner, cols) = (a.rows(), a.cols(), b.cols());
         let (words, pair) = (element.arithmetic().bytes() / size_of::<u32>(), (rows + cols) * inner);
         // Two columns halve the loads of A. With more than 16 registers of sums too few groups are
-        // resident (6x6 doubles: 0.38 ms, not 0.34).
+        // resident: 6x6 doubles then take 0.38 ms instead of 0.34.
         let two = cols % 2 == 0 && 2 * rows * words <= 16;
         let fits = |n: &usize| rows.is_multiple_of(*n) && rows / n * cols <= group_size;
         let piece_rows = (1..=rows).find(fits).unwrap_or(rows);
         let room = group_size / (rows / piece_rows * cols);
-        // Registers in which each item holds the next blocks. Groups with short runs pay for them
-        // too. 16 are best, for the smallest blocks 8 (3x3 floats: 0.23 ms, with 32 registers
-        // 0.44). But there are at least eight products at once, because otherwise a run of a
-        // thousand takes longer than all others.
+        // Registers in which each item holds the next blocks. Groups with short runs need them too.
+        // 16 are best, and 8 for the smallest blocks: 3x3 floats take 0.23 ms with 8 registers and
+        // 0.44 ms with 32. But there are at least eight products at once, because otherwise a run
+        // of a thousand takes longer than all others.
         let held = if pair <= 18 { 8 } else { 16 };
         let slots = held * group_size / (words * pair);
         let piece_teams = (slots.max(8) / 8).clamp(1, room);
         Self {
             cols: if two { 2 } else { 1 },
-            // Three runs for each team, sorted by length (6x6 pose graphs: 0.64 ms, not 0.82). Six
-            // are slower if runs have similar lengths.
+            // Three runs for each team, sorted by length: 6x6 pose graphs take 0.64 ms instead of
+            // 0.82. Six are slower if runs have similar lengths.
             batch: 3,
             piece_rows,
             piece_teams,
@@ -193,24 +193,25 @@ impl StagedTiles {
         let (rows, cols, element) = (a.rows(), b.cols(), element.arithmetic().bytes());
         let even = |n: usize| n.next_multiple_of(2);
         let (tile_rows, tile_cols) = match rows {
-            // 9x9 in tiles of 3x3: 0.73 ms, in columns 0.81.
+            // Blocks of 9x9 take 0.73 ms in tiles of 3x3, and 0.81 ms in columns.
             ..=9 if rows % 3 == 0 && cols % 3 == 0 => (3, 3),
             ..=10 => (rows, 1),
-            // Half a column, with an even number of elements for vector loads. The exception is
-            // doubles: 14 rows in tiles of 7 take 1.37 ms, of 8 1.69.
+            // Half a column, with an even number of elements for vector loads. For doubles the
+            // number may be odd: blocks of 14 rows take 1.37 ms in tiles of 7 rows and 1.69 ms in
+            // tiles of 8.
             _ if rows % 2 == 0 && element == 8 => (rows / 2, 1),
             _ => (even(rows.div_ceil(2)), 1),
         };
         let team = rows.div_ceil(tile_rows) * cols.div_ceil(tile_cols);
-        // Two products of a team at once gain nothing, because half as many groups are resident
-        // (11x11: 1.35 ms, not 1.02).
+        // If a team took two products at once, half as many groups would be resident: blocks of
+        // 11x11 take 1.35 ms in that way, and 1.02 ms in this one.
         let fitting = numbers.bytes / (element * (a.area() + b.area()));
         let fitting = fitting.min((LEAST_LOCAL_BYTES - OTHER_LOCAL_BYTES) / Self::team_bytes(tile_rows, element, a, b));
         Self { rows: tile_rows, cols: tile_cols, teams: (numbers.group / team).min(fitting).max(1) }
     }
 
     /// Most bytes of local memory of a team in `cl/product/esc/blocks/staged.cl`. They hold two
-    /// pairs, and the operands with a vector after each column or the block of C.
+    /// pairs, and in turn the operands, with a vector after each column, and the block of C.
     fn team_bytes(tile_rows: usize, element: usize, a: BlockShape, b: BlockShape) -> usize {
         let vectors = 2 * a.rows().max(a.cols()) + 2 * b.cols().max(b.rows());
         let operands = (a.area() + b.area() + tile_rows) * element + vectors * 16;
@@ -226,7 +227,7 @@ mod tests {
     fn local_bytes(element: ElementType, group_size: usize, a: BlockShape, b: BlockShape) -> usize {
         let tiles = BlockTiles::new(element, group_size, a, b);
         let element = element.arithmetic().bytes();
-        // The parts are: at most a vector of 16 bytes between blocks; a pair for each slot; two
+        // The terms are: a vector of 16 bytes after each block, at most; a pair for each slot; two
         // words for each piece, and three for each run; the classes.
         let slots = tiles.piece_teams * tiles.piece_depth;
         let runs = group_size / (b.cols() / tiles.cols) * tiles.batch;
@@ -242,7 +243,7 @@ mod tests {
         assert!(bytes <= LEAST_LOCAL_BYTES, "{a} by {b}: {bytes} bytes, {tiles:?}");
     }
 
-    /// Blocks are checked with the numbers above, and with those that take the most local memory.
+    /// Blocks are checked with the numbers above, and with numbers that take the most local memory.
     #[test]
     fn blocks_of_every_shape_fit_the_smallest_local_memory() -> crate::Result<()> {
         let most = |group| StagedNumbers { group, bytes: 12 << 10 };

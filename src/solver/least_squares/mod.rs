@@ -27,11 +27,11 @@
 //!
 //! * the gradient is flat: the cosine |bⱼ|/√(Hⱼⱼ·2·cost) of the angle between the
 //!   residuals and a column of J, weighted by information and loss, is at most 1e-10;
-//! * * the cost is only rounding: residuals are 1e-14 of the numbers of which they are the
+//! * the cost is only rounding: residuals are 1e-14 of the numbers of which they are the
 //!   differences ([`RowCost::rounding`](super::problem::RowCost::rounding));
-//! * * a step changes the cost by at most the share [`Options::tolerance`], and the model predicted
+//! * a step changes the cost by at most the share [`Options::tolerance`], and the model predicted
 //!   no larger change;
-//! * * a step does not lower the cost, and the decrease that the model predicted is no larger than
+//! * a step does not lower the cost, and the decrease that the model predicted is no larger than
 //!   the effect of rounded residuals.
 //!
 //! A cost counts as rounding only below 1e-6 of the first cost, or below 100 times the rounding of

@@ -2,11 +2,10 @@
 //! McLauchlan, Hartley, Fitzgibbon: *Bundle Adjustment - A Modern Synthesis*, 2000, section 6.1).
 //! This module is for solvers that repeat the reduction with the same patterns and new values.
 //!
-//! An execution factors V' = L·Lᵀ and solves for Z = W·L⁻ᵀ and y = L⁻¹·b_p. Then it computes S = U'
-//! - Z·Zᵀ in one of two [forms](Form), and last r = b_c - Z·y. The plan holds everything that
-//! depends on patterns, and the output holds every value. So back-substitution and products by S
-//! are methods of the plan that read an output.
-//! of the plan that read an output.
+//! An execution factors V' = L·Lᵀ and solves for Z = W·L⁻ᵀ and y = L⁻¹·b_p. Then it computes
+//! S = U' - Z·Zᵀ in one of two [forms](Form), and last r = b_c - Z·y. The plan holds everything
+//! that depends on patterns, and the output holds every value. So back-substitution and products
+//! by S are methods of the plan that read an output.
 mod base;
 mod cameras;
 mod core;
@@ -57,13 +56,13 @@ use system::block_rows;
 /// 1 to 32. U' and V' include the damping; the matrices U and V do not change. Elements are `f64`
 /// or `f32`.
 ///
-/// On the device each diagonal block of V' is factored as L·Lᵀ. Then Z = W·L⁻ᵀ, y = L⁻¹·b_p, S = U'
-/// - Z·Zᵀ and r = b_c - Z·y are computed. No inverse is formed, and the matrix subtracted from U'
-/// is exactly symmetric. There are two forms:
+/// On the device each diagonal block of V' is factored as L·Lᵀ. Then Z = W·L⁻ᵀ, y = L⁻¹·b_p,
+/// S = U' - Z·Zᵀ and r = b_c - Z·y are computed. No inverse is formed, and the matrix subtracted
+/// from U' is exactly symmetric. There are two forms:
 ///
-/// * * [`Elimination::formed`] computes S as a matrix with the blocks on and below its diagonal:
+/// * [`Elimination::formed`] computes S as a matrix with the blocks on and below its diagonal:
 ///   the blocks of U and of W·Wᵀ, and every diagonal block. Diagonal blocks are complete.
-/// * * [`Elimination::implicit`] computes products by S without forming it, for an S with too many
+/// * [`Elimination::implicit`] computes products by S without forming it, for an S with too many
 ///   blocks. See [`Implicit`].
 ///
 /// The results have the same bits as [`reference::schur`](crate::reference::schur), which documents

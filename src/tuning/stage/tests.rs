@@ -54,8 +54,8 @@ fn products_of_numbers_are_bounded() {
     assert!(refused(cpu, [("drop_scan_items", 257)]).contains("drop_scan_items is 257, not from 2 to 256"));
 }
 
-/// The work-groups of a kernel whose local memory grows with two numbers: the items of a
-/// work-group, and the elements that each item holds.
+/// A kernel whose local memory grows with two numbers: the items of a work-group, and the elements
+/// that each item holds.
 struct Group {
     kernel: &'static str,
     numbers: [&'static str; 2],
@@ -93,8 +93,7 @@ fn work_groups_of_accepted_numbers_fit_local_memory() {
     assert!(accepted > all / 2 && accepted < all, "{accepted} of {all} are accepted");
 }
 
-/// Returns the numbers of a kind of device many times, each time with one number at one of its
-/// bounds.
+/// The numbers of a kind of device, many times. Each time one number is at one of its bounds.
 fn at_bounds(kind: DeviceKind) -> impl Iterator<Item = GivenNumbers> {
     let end = move |bound: &Bound, end| {
         let numbers = at_bound(kind, given([]), bound.name, bound.nearest(end));
@@ -106,7 +105,7 @@ fn at_bounds(kind: DeviceKind) -> impl Iterator<Item = GivenNumbers> {
     all.into_iter().flat_map(move |bound| [end(&bound, bound.least), end(&bound, bound.most)])
 }
 
-/// Scanning the sums of tiles of one word would never end.
+/// If a tile had one word, the scan of the sums of tiles would never end.
 #[test]
 fn tiles_of_scans_have_two_words_in_groups_of_any_size() -> Result<()> {
     for (kind, numbers) in KINDS.into_iter().flat_map(|kind| at_bounds(kind).map(move |numbers| (kind, numbers))) {

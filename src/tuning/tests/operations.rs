@@ -1,4 +1,4 @@
-//! Small operations, so that every number is used.
+//! Small operations that together use every number.
 mod others;
 
 use crate::{
@@ -33,7 +33,7 @@ pub struct Operation {
     pub run: Run,
 }
 
-/// Operations that are run on every change: one of each kind, and the operations that once failed.
+/// Operations that are run after every change: one of each kind, and those that once failed.
 const SAMPLE: [&str; 13] = [
     "scalars by auto",
     "scalars by esc",
@@ -85,8 +85,8 @@ fn sides<M: Matrix>(matrix: &M) -> (usize, usize) {
     if M::ROW_MAJOR { (cols, rows) } else { (rows, cols) }
 }
 
-/// Returns the bits of the result. They are empty if the operation is refused. It must then be
-/// refused with all numbers.
+/// Returns the bits of the result. They are empty if the operation is refused, which must not
+/// depend on the numbers.
 fn unless_refused(found: Result<Vec<u64>>) -> Result<Vec<u64>> {
     match found {
         Err(Error::Argument(_) | Error::Unsupported { .. }) => Ok(Vec::new()),

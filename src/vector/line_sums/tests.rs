@@ -6,9 +6,9 @@ use half::f16;
 use nalgebra::DMatrix;
 use std::collections::BTreeSet;
 
-/// Groups of fewer items than a line has sums, of as many, and of more. Lines are in tiles, or all
-/// in pieces; the sums of a piece share a group, or each has its own. Items load one element or
-/// entry at once, or several.
+/// Groups with fewer items than a line has sums, with the same number, and with more. Lines are in
+/// tiles, or all in pieces; the sums of a piece share a group, or each has its own. Items load one
+/// element or entry at once, or several.
 const TUNINGS: [LineTuning; 9] = [
     tuning(1, 16, 32, [1, 1]),
     tuning(2, 0, 1, [1, 4]),
@@ -31,7 +31,7 @@ const fn tuning(group_size: usize, tile: usize, held: usize, [ahead, together]: 
     LineTuning { group_size, tile, longest, held, ahead, skewed, direct, together, guessed, whole, light, apart }
 }
 
-/// A matrix with some long rows and as many long columns, among short and empty ones.
+/// A matrix with some long rows and the same number of long columns, among short and empty ones.
 fn arrow<T: Field>(n: usize, long: usize, shape: BlockShape) -> Result<Cbc<T>> {
     let mut random = Random::new(1);
     let mut block = || DMatrix::from_fn(shape.rows(), shape.cols(), |_, _| T::from_f64(2.0 * random.unit() - 1.0));
@@ -184,7 +184,7 @@ fn guessed_sums_have_the_bits_of_the_reference() -> Result<()> {
         let (long, most) = (lengths.len(), lengths.iter().copied().max().unwrap_or(0));
         for value in VALUES {
             let mut random = Random::new(1);
-            // Rows, and beside them columns of the same numbers.
+            // Rows, and columns with the same numbers.
             let mut entries = Vec::new();
             for (i, length) in lengths.iter().enumerate() {
                 for k in 0..*length {
@@ -202,7 +202,7 @@ fn guessed_sums_have_the_bits_of_the_reference() -> Result<()> {
     of::<f64>(&LENGTHS, guessed(64))?;
     of::<f32>(&LENGTHS, guessed(128))?;
     of::<f16>(&LENGTHS, LineTuning { guessed: 100, ..guessed(64) })?;
-    // Teams of two items, whose guesses are seldom right; and a group without teams.
+    // Teams of two items, whose guesses are seldom right, and a group without teams.
     of::<f64>(&LENGTHS, guessed(16))?;
     of::<f64>(&LENGTHS, guessed(4))?;
     let pairs = |group_size| LineTuning { whole: 2048, held: 2048, ..guessed(group_size) };

@@ -22,11 +22,11 @@ pub(crate) struct LongLines {
 
 /// The pieces of long lines, if the host does not know their number.
 pub(crate) struct Uncounted {
-    /// The pieces. The buffer has room for as many as there can be.
+    /// The pieces. The buffer is large enough for all pieces that there can be.
     pub pieces: Buffer<Piece>,
     /// The number of pieces, followed by other counts.
     pub counts: Buffer<u32>,
-    /// Most pieces that lines of several pieces can have.
+    /// Upper bound of the number of pieces that belong to lines of several pieces.
     pub parts: usize,
 }
 
@@ -61,7 +61,7 @@ impl Uncounted {
         Ok(Self { pieces, counts, parts })
     }
 
-    /// Bytes of device memory, in size classes.
+    /// Bytes of device memory, rounded up to size classes.
     pub fn bytes(&self) -> u64 {
         self.pieces.bytes() + self.counts.bytes()
     }

@@ -174,7 +174,7 @@ fn a_tile_of_packed_blocks_has_a_sum_for_each_item() -> Result<()> {
         let tuning = tuning.of_blocks(&info, shape, [lines, lines * each]);
         (tuning.tile, tuning.longest)
     };
-    // 10 compute units are busy with 2560 sums, which are 427 lines.
+    // With 2560 sums, which are 427 lines of 6 sums, 10 compute units are busy.
     assert_eq!(of(427, 27), (27 * tuning.group_size / 6, 64));
     assert_eq!(of(427, 200), (200 * tuning.group_size / 6, 512));
     assert_eq!(of(427, 900), (900 * tuning.group_size / 6, RUN_PIECE));

@@ -1,4 +1,4 @@
-//! Products with dense matrices whose element is a value.
+//! Products with dense matrices whose element type is known only at run time.
 use super::{ELEMENTS, algebra, formats, refused};
 use crate::common::device;
 use blockmul::{
@@ -11,7 +11,7 @@ use blockmul::{
     reference::multiply_any_dense,
 };
 
-/// Small integers by rows or by columns, with gaps.
+/// Small integers by rows or by columns, with two further elements between lines.
 fn numbers(element: ElementType, (rows, cols): (usize, usize), layout: Layout) -> Result<AnyDense> {
     let shape = DenseShape::new(rows, cols, layout);
     let shape = shape.with_leading(shape.leading + 2);

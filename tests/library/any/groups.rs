@@ -1,4 +1,4 @@
-//! Matrices of groups whose element and format are values.
+//! Matrices of groups whose element type and format are known only at run time.
 use super::{ELEMENTS, formats, refused};
 use crate::common::device;
 use blockmul::{
@@ -11,7 +11,8 @@ use blockmul::{
     reference,
 };
 
-/// Blocks of 2x2 beside blocks of 2x3, of small integers, by columns and by rows.
+/// Blocks of 2x2 and blocks of 2x3 side by side. The values are small integers, stored by columns
+/// and by rows.
 fn groups(element: ElementType) -> Result<[BlockGroups<AnyMatrix>; 2]> {
     let of = |cols, seed| {
         generate::Uniform {

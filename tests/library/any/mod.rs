@@ -1,5 +1,5 @@
-//! Matrices whose element and format are values: the same bits as those of types, and refusals of
-//! what does not belong together.
+//! Matrices whose element type and format are known only at run time. Results have the bits of
+//! those with static types, and operands that do not belong together are refused.
 mod dense;
 mod groups;
 mod structure;
@@ -20,7 +20,7 @@ use blockmul::{
 const ELEMENTS: [ElementType; 6] =
     [ElementType::F64, ElementType::F32, ElementType::F16, ElementType::U32, ElementType::I32, ElementType::U8];
 
-/// u8 has or-and alone.
+/// u8 supports only the semiring or-and.
 fn algebra(element: ElementType) -> Semiring {
     if element == ElementType::U8 { Semiring::OrAnd } else { Semiring::PlusTimes }
 }
@@ -32,7 +32,7 @@ fn refused(result: Result<()>, message: &str) {
     }
 }
 
-/// A square matrix of blocks or scalars in every format, of small integers.
+/// A square matrix of small integers in every format, of blocks and of scalars.
 fn formats(element: ElementType) -> Result<[AnyMatrix; 4]> {
     let shape = BlockShape::new(2, 2)?;
     let blocks =
@@ -163,7 +163,7 @@ fn matrices_become_types_and_back() -> Result<()> {
 fn scalars_times_blocks_are_blocks() -> Result<()> {
     let device = device();
     let [a, _, b, _] = formats(ElementType::F64)?;
-    // Scalars are blocks of 1x1, so the other factor has blocks of one row.
+    // A factor of scalars has blocks of 1x1, so the blocks of the other factor must have one row.
     let b = b.to_blocks(BlockShape::new(1, 2)?)?;
     let c = Product::of(&device.upload(&a)?, &device.upload(&b)?).run()?;
     assert_eq!((c.kind(), c.shape()), (MatrixKind::Cbc, BlockShape::new(1, 2)?));

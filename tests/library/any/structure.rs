@@ -1,4 +1,5 @@
-//! Changes of structure and values of matrices whose element and format are values.
+//! Changes of structure and values, for matrices whose element type and format are known only at
+//! run time.
 use super::{ELEMENTS, formats, refused};
 use crate::common::device;
 use blockmul::{
@@ -11,13 +12,13 @@ use blockmul::{
     reference,
 };
 
-/// Numbers 0, 1 and 2 in turn.
+/// The numbers 0, 1 and 2 in turn.
 fn numbers(element: ElementType, len: usize) -> Result<AnyValues> {
     let column = Csc::from_triplets(len, 1, (0..len).map(|i| (i, 0, (i % 3) as f64)))?;
     Ok(AnyMatrix::from(column).cast(element).into_values())
 }
 
-/// AᵀA, which is symmetric.
+/// The product AᵀA, which is symmetric.
 fn symmetric(a: &AnyMatrix) -> Result<AnyMatrix> {
     let wide = a.cast(ElementType::F64);
     Ok(reference::gram(&wide, Part::Full)?.cast(a.element()))

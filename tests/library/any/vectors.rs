@@ -1,4 +1,5 @@
-//! Vectors whose element is a value, and an application's arrays as matrices of that kind.
+//! Vectors whose element type is known only at run time, and arrays of an application as matrices
+//! of this kind.
 use super::{ELEMENTS, algebra, formats, refused};
 use crate::common::device;
 use blockmul::{
@@ -13,7 +14,7 @@ fn numbers<T: Element>(by: usize) -> Vec<T> {
     (0..3000).map(|i| T::from_f64((i * by % 17) as f64 / 8.0 - 1.0)).collect()
 }
 
-/// Computes on vectors of a type, and on those of the same elements as values.
+/// Compares operations on vectors of a static type with those on vectors whose type is a value.
 fn compared<T: Field>(device: &Device) -> Result<()>
 where
     AnyValues: From<Vec<T>>,

@@ -1,5 +1,5 @@
-//! Shared parts of the library's tests: what a machine has, and matrix families. Values are small
-//! integers, so that sums are exact.
+//! Shared parts of the library's tests: what the machine has, and families of matrices. Values are
+//! small integers, so that sums are exact.
 #[path = "../outside.rs"]
 mod outside;
 
@@ -13,7 +13,8 @@ use nalgebra::DMatrix;
 pub use outside::{data, device, python};
 use proptest::prelude::*;
 
-/// A·B with options, from host to host. A matrix that is both factors is uploaded once.
+/// Uploads A and B, multiplies them with `options`, and downloads C. If A and B are the same
+/// matrix, it is uploaded once.
 pub fn to_host<M: Matrix>(
     device: &Device,
     a: &M,
@@ -25,8 +26,8 @@ pub fn to_host<M: Matrix>(
     options(Product::of(&on_device, other.as_ref().unwrap_or(&on_device))).run_to_host()
 }
 
-/// Checks for the same pattern, blocks of one shape, and the same bits in every block; strides may
-/// differ.
+/// Checks that both matrices have the same pattern, the same shape of blocks, and the same bits in
+/// every block. Strides may differ.
 pub fn equal<M: Matrix>(got: &M, want: &M, what: &str) {
     let (got, want) = (got.as_cbc(), want.as_cbc());
     assert_eq!((got.pattern, got.shape), (want.pattern, want.shape), "{what}: pattern and shape");
@@ -45,7 +46,7 @@ pub fn shape(rows: usize, cols: usize) -> BlockShape {
     BlockShape::new(rows, cols).unwrap()
 }
 
-/// Uniform blocks of integers, small enough for sums in `f16`.
+/// Uniform blocks of integers so small that their sums are exact in `f16`.
 pub fn uniform<T: Element>(rows: usize, cols: usize, block: BlockShape, seed: u64) -> Cbc<T> {
     generate::Uniform { rows, cols, per_column: 4.min(rows), shape: block, values: Values::Integer, seed }
         .matrix()
@@ -58,12 +59,12 @@ pub fn real(rows: usize, cols: usize, per_column: usize, shape: BlockShape, seed
     generate::Uniform { rows, cols, per_column, shape, seed, ..Default::default() }.matrix().unwrap()
 }
 
-/// A row and a column of this many 2x2 blocks of real numbers: their product is one run.
+/// A row and a column of `length` blocks of 2x2 real numbers. Their product is one run.
 pub fn row_and_column(length: usize) -> (Cbc<f64>, Cbc<f64>) {
     (real(1, length, 1, shape(2, 2), 1), real(length, 1, length, shape(2, 2), 2))
 }
 
-/// The part of a matrix on one side of the diagonal.
+/// The entries of a matrix on one side of the diagonal, or all.
 pub fn part<T: Element>(of: &Cbc<T>, part: Part) -> Cbc<T> {
     let keep = |row: usize, col: usize| match part {
         Part::Full => true,
@@ -74,14 +75,14 @@ pub fn part<T: Element>(of: &Cbc<T>, part: Part) -> Cbc<T> {
     Cbc::from_triplets(of.nrows(), of.ncols(), of.shape(), blocks).unwrap()
 }
 
-/// The output of one execution of a plan.
+/// The output of a plan that is executed once.
 pub fn executed<M: Matrix>(plan: &Plan<M>, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> M {
     let mut c = plan.output().unwrap();
     plan.execute((a, b), &mut c).unwrap();
     c.download().unwrap()
 }
 
-/// Executes something on two threads at once, 20 times on each.
+/// Runs `execute` on two threads at once, 20 times on each.
 pub fn on_two_threads(execute: impl Fn() + Sync) {
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -90,7 +91,7 @@ pub fn on_two_threads(execute: impl Fn() + Sync) {
     });
 }
 
-/// A small generator: SplitMix64 (Steele, Lea, Flood 2014).
+/// A small random generator: SplitMix64 (Steele, Lea, Flood 2014).
 pub struct Random(pub u64);
 
 impl Random {
@@ -134,7 +135,7 @@ pub const FAMILIES: [Family; 10] = [
     Family::Arrow,
 ];
 
-/// The places of a family, about `per_col` in a column.
+/// The places of a family's entries, about `per_col` in each column.
 pub fn places(family: Family, rows: usize, cols: usize, per_col: usize, random: &mut Random) -> Vec<(usize, usize)> {
     let mut places = Vec::new();
     for col in 0..cols {
@@ -163,7 +164,7 @@ pub fn places(family: Family, rows: usize, cols: usize, per_col: usize, random: 
     places
 }
 
-/// A scalar matrix of a family; the values are 1 to 3, some of them negative.
+/// A scalar matrix of a family. The values are from 1 to 3, some of them negative.
 pub fn scalars<T: Element>(family: Family, rows: usize, cols: usize, per_col: usize, seed: u64) -> Csc<T> {
     let mut random = Random(seed);
     let places = places(family, rows, cols, per_col, &mut random);
@@ -189,7 +190,7 @@ fn value<T: Element>(random: &mut Random) -> T {
     T::from_f64([1.0, 2.0, 3.0, -1.0, -2.0][random.below(5)])
 }
 
-/// Any family.
+/// A strategy that returns any family.
 pub fn any_family() -> impl Strategy<Value = Family> {
     (0..FAMILIES.len()).prop_map(|i| FAMILIES[i])
 }

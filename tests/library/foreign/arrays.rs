@@ -1,4 +1,5 @@
-//! An application's buffers: multiplied in place, handed out, retained and released.
+//! Buffers of an application: they are multiplied in place, lent by the library, retained and
+//! released.
 use super::{App, QUEUES};
 use crate::common::{Family, blocks, scalars};
 use blockmul::dense::{DenseShape, DenseView, DeviceDense, Layout, Side};
@@ -36,7 +37,8 @@ fn dense_matrices_over_an_application_s_buffers_are_multiplied_in_place() -> Res
     let a = scalars::<f64>(Family::Banded, 50, 40, 4, 1);
     let app = App::new(0);
     let device = app.adopt()?;
-    // By rows, two elements between rows; C by columns in a buffer that is longer.
+    // D is stored by rows with two elements between rows, C by columns in a buffer that is longer
+    // than C.
     let (d_shape, c_shape) =
         (DenseShape::new(40, 3, Layout::ByRows).with_leading(5), DenseShape::new(50, 3, Layout::ByColumns));
     let values: Vec<f64> = (0..d_shape.len()).map(|i| i as f64).collect();
@@ -104,8 +106,8 @@ fn handles_are_retained_while_in_use_and_released_after() -> Result<()> {
         );
         Ok(())
     };
-    // A runtime may hold a queue for the events of its last commands. So rounds are compared, once
-    // its threads have released the queue.
+    // An OpenCL runtime may hold a queue for the events of its last commands. So rounds are
+    // compared after its threads have released the queue.
     let settled = |want: Option<(u32, u32, [u32; 3])>| {
         app.queue.finish().unwrap();
         let patience = std::time::Instant::now();
@@ -128,7 +130,8 @@ fn handles_are_retained_while_in_use_and_released_after() -> Result<()> {
 fn row_major_rectangular_and_padded_blocks_are_adopted_as_they_lie() -> Result<()> {
     let app = App::new(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     let device = app.adopt()?;
-    // Row-major: the arrays and the shape in `RawMatrix` are those of the transpose.
+    // The matrices are row-major, so the arrays and the shape in `RawMatrix` are those of the
+    // transposes.
     let (wide, tall) = (BlockShape::new(2, 3)?, BlockShape::new(3, 4)?);
     let a = Bsr::<f32>::from_transpose(blocks(Family::Arrow, 30, 20, 3, wide.transpose(), 8));
     let b = Bsr::<f32>::from_transpose(blocks(Family::Banded, 25, 30, 3, tall.transpose(), 9));
@@ -140,8 +143,8 @@ fn row_major_rectangular_and_padded_blocks_are_adopted_as_they_lie() -> Result<(
     assert_eq!(c.raw_parts().shape, BlockShape::new(4, 2)?);
     assert_eq!(c.download()?, reference::multiply(&a, &b)?);
 
-    // Blocks that start on 32-byte boundaries: 9 elements, 12 apart. The product is adopted and
-    // multiplied again in place.
+    // Blocks that start on 32-byte boundaries: 9 elements with a stride of 12. The product is
+    // adopted and multiplied again in place.
     let d = blocks::<f64>(Family::Uniform, 30, 30, 3, BlockShape::new(3, 3)?, 10).with_alignment(32)?;
     let d_buffers = app.buffers(&d);
     assert_eq!(d_buffers.3.stride, 12);

@@ -1,4 +1,4 @@
-//! Events and markers that order executions among an application's commands.
+//! Events and markers, by which an application orders executions among its own commands.
 use super::{App, QUEUES};
 use crate::common::{Family, scalars};
 use blockmul::{Csc, DeviceMatrix, Planned, Product, Result, foreign::Marker, plan::Accum, reference};
@@ -24,7 +24,7 @@ fn events_order_the_product_among_the_commands_of_another_queue() -> Result<()> 
         let c = blockmul::multiply(&da, &da)?;
         let marker = device.marker()?;
         let mut got = vec![0.0; c.nnz()];
-        // The next round's write waits for this read, which waits for the product.
+        // This read waits for the product, and the next round's write waits for this read.
         unsafe {
             let values = std::mem::ManuallyDrop::new(Buffer::<f64>::new(c.raw_parts().values));
             other.enqueue_read_buffer(&values, 1, 0, &mut got, &[marker.raw().unwrap().unwrap()]).unwrap();
@@ -44,7 +44,7 @@ fn an_execution_begins_after_markers_and_gives_one() -> Result<()> {
         let da = device.upload(&a)?;
         let plan = Product::of(&da, &da).plan()?;
         let mut c = plan.output()?;
-        plan.execute((&da, &da), &mut c)?.wait()?; // everything is compiled
+        plan.execute((&da, &da), &mut c)?.wait()?; // kernels are compiled here
         let event = create_user_event(app.context.get()).unwrap();
         let after = unsafe { Marker::from_raw(event)? };
         let marker = plan.execute((&da, &da), Accum::into(&mut c).alpha(2.0).after([&after]))?;
@@ -53,7 +53,7 @@ fn an_execution_begins_after_markers_and_gives_one() -> Result<()> {
             let status = get_event_info(event, opencl3::event::CL_EVENT_COMMAND_EXECUTION_STATUS).unwrap();
             Ok(i32::from(status) == CL_COMPLETE)
         };
-        // An execution that does not wait is long done by now.
+        // An execution that did not wait would be complete by now.
         std::thread::sleep(Duration::from_millis(30));
         assert!(!done(&marker)?, "queue properties {properties}");
         set_user_event_status(event, CL_COMPLETE).unwrap();
@@ -61,11 +61,11 @@ fn an_execution_begins_after_markers_and_gives_one() -> Result<()> {
         assert!(done(&marker)? && done(&after)?);
         let twice = |matrix: &Csc<f64>| matrix.values().iter().map(|x| 2.0 * x).collect::<Vec<_>>();
         assert_eq!(c.download()?.values(), twice(&reference::multiply(&a, &a)?));
-        // The device's own markers are already in the order of its queue.
+        // The device's own markers are already in its queue's order.
         plan.execute((&da, &da), Accum::into(&mut c).after([&marker, &after]))?.wait()?;
         assert_eq!(c.download()?, reference::multiply(&a, &a)?);
         unsafe { opencl3::event::release_event(event) }.unwrap();
-        // A product without entries enqueues nothing.
+        // A product without entries enqueues no commands.
         let empty = device.upload(&Csc::<f64>::from_triplets(2, 2, [])?)?;
         let plan = Product::of(&empty, &empty).plan()?;
         let nothing = plan.execute((&empty, &empty), &mut plan.output()?)?;
@@ -84,14 +84,14 @@ fn a_product_waits_for_the_event_behind_which_its_operand_is_written() -> Result
         let device = app.adopt()?;
         let (_p, _i, mut x, raw) = app.buffers(&a);
         let da: DeviceMatrix<Csc<f64>> = unsafe { DeviceMatrix::adopt(&device, &raw)? };
-        blockmul::multiply(&da, &da)?.download()?; // everything is compiled
+        blockmul::multiply(&da, &da)?.download()?; // kernels are compiled here
         let writer = App::on(&app.context, 0);
         let written = create_user_event(app.context.get()).unwrap();
         unsafe { device.wait_for(&[written])? };
         let marker = device.marker()?;
         std::thread::scope(|scope| {
             let product = scope.spawn(|| blockmul::multiply(&da, &da)?.download());
-            // A product that does not wait is long done by now.
+            // A product that did not wait would be complete by now.
             std::thread::sleep(Duration::from_millis(30));
             let status: i32 =
                 get_event_info(marker.raw().unwrap().unwrap(), opencl3::event::CL_EVENT_COMMAND_EXECUTION_STATUS)

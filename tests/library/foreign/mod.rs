@@ -1,4 +1,4 @@
-//! Tests of an application's own OpenCL handles, given by their raw values.
+//! Tests of OpenCL handles of an application, which are passed as raw pointers.
 mod arrays;
 mod events;
 mod refusals;
@@ -13,12 +13,12 @@ use opencl3::{
 };
 use std::ptr;
 
-/// The queues that an application may have: a plain one, one that records times, one that may
-/// reorder.
+/// Properties of the queues that an application may have: a plain queue, one that measures times,
+/// and one that may reorder commands.
 const QUEUES: [u64; 3] =
     [0, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE];
 
-/// An application with its own context and queue, which makes buffers.
+/// An application with its own context and queue. It makes buffers.
 pub struct App {
     queue: CommandQueue,
     context: Context,
@@ -26,8 +26,8 @@ pub struct App {
 
 impl App {
     pub fn new(properties: u64) -> Self {
-        // The device of the other tests, found by its place in the list. It is opened first: two
-        // threads must not start PoCL at once.
+        // The device of the other tests, by its index in the list. It is opened first, because two
+        // threads must not start PoCL at the same time.
         let index = device().info().index;
         let ids: Vec<_> = opencl3::platform::get_platforms()
             .unwrap()

@@ -1,4 +1,4 @@
-//! What is refused: broken arrays, and handles that do not belong together.
+//! Refused arguments: broken arrays, and handles that do not belong together.
 use super::App;
 use crate::common::{Family, blocks, scalars};
 use blockmul::{BlockShape, Cbc, Csc, Device, DeviceMatrix, Error, Result, error::PatternError, foreign::RawMatrix};
@@ -47,8 +47,8 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
     let (app, stranger) = (App::new(0), App::new(0));
     let mixed = unsafe { Device::adopt(app.context.get(), app.context.default_device(), stranger.queue.get()) };
     assert!(mixed.unwrap_err().to_string().contains("another context"));
-    // Devices outside the context: a null handle and, if the driver divides devices, a part of the
-    // context's own device.
+    // Devices outside of the context: a null handle and, if the driver can divide devices, a part
+    // of the context's own device.
     let adopt = |device| unsafe { Device::adopt(app.context.get(), device, app.queue.get()) };
     let whole = opencl3::device::Device::new(app.context.default_device());
     let by_counts = [CL_DEVICE_PARTITION_BY_COUNTS, 1, CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0];
@@ -57,7 +57,7 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
         let error = adopt(outside).unwrap_err();
         assert!(matches!(error, Error::Argument(_)) && error.to_string().contains("the context's"), "{error}");
     }
-    // Null handles.
+    // Null handles are refused.
     let (context, device) = (app.context.get(), app.context.default_device());
     assert!(matches!(unsafe { Device::adopt(ptr::null_mut(), device, app.queue.get()) }, Err(Error::OpenCl { .. })));
     assert!(matches!(unsafe { Device::adopt(context, device, ptr::null_mut()) }, Err(Error::OpenCl { .. })));
@@ -73,7 +73,7 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
         unsafe { DeviceMatrix::<Csc<f64>>::adopt(&device, &longer) },
         Err(Error::Length { array: "row_idx", .. })
     ));
-    // Kernels count entries in 32 bits, a tile beyond the last.
+    // Kernels count entries in 32 bits, and may count one tile beyond the last entry.
     let most = (1 << 32) - (1 << 16);
     for (nnz, is_counted) in [(most, true), (most + 1, false), (u32::MAX as usize, false), (1 << 32, false)] {
         let refused = unsafe { DeviceMatrix::<Csc<f64>>::adopt(&device, &RawMatrix { nnz, ..own.3 }) };
@@ -87,8 +87,8 @@ fn what_does_not_belong_together_is_refused() -> Result<()> {
     }
     let blocky = RawMatrix { shape: BlockShape::new(2, 2)?, stride: 4, ..own.3 };
     assert!(matches!(unsafe { DeviceMatrix::<Csc<f64>>::adopt(&device, &blocky) }, Err(Error::Argument(_))));
-    // A stride so large that nnz * stride wraps to 0, which fits any buffer. Then the largest
-    // stride that kernels take.
+    // A stride so large that nnz * stride wraps to 0, which would fit any buffer; then the largest
+    // stride that kernels support.
     let square = blocks::<f64>(Family::Banded, 8, 8, 2, BlockShape::new(2, 2)?, 6);
     let own = app.buffers(&square);
     let apart = |stride| RawMatrix { stride, ..own.3 };

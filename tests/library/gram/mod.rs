@@ -1,5 +1,5 @@
-//! JᵀJ, JᵀWJ and matrices of groups: compared with serial references to the bit, and with dense
-//! products of integers.
+//! JᵀJ, JᵀWJ and matrices of groups. Results have the bits of serial references, and are equal to
+//! dense products of integers.
 mod groups;
 mod operator;
 mod refusals;
@@ -19,12 +19,12 @@ use groups::{grid, residuals};
 use half::f16;
 use nalgebra::DMatrix;
 
-/// Weights of three groups of rows, for plans of patterns.
+/// Kinds of weights for three groups of rows, for plans that are made from patterns.
 const WEIGHTED: [Weights<(), ()>; 3] = [Weights::BlockRows(()), Weights::Rows(()), Weights::BlockRows(())];
 
 const PARTS: [Part; 3] = [Part::Full, Part::Lower, Part::Upper];
 
-/// Pattern, shape and the bytes of each block.
+/// Pattern, shape, and the bytes of each block.
 type Bits = (blockmul::matrix::Pattern, BlockShape, Vec<Vec<u8>>);
 
 fn bits<M: Matrix>(m: &M) -> Bits {
@@ -51,13 +51,13 @@ fn cast<T: Element>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&x| T::from_f64(x)).collect()
 }
 
-/// n blocks on the diagonal that are not symmetric: W may be any matrix.
+/// n blocks on the diagonal. They are not symmetric, because W may be any matrix.
 fn block_diagonal(n: usize, side: usize, values: Values, seed: u64) -> Cbc<f64> {
     let pattern = blockmul::matrix::Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect()).unwrap();
     Cbc::new(pattern, shape(side, side), numbers(n * side * side, values, seed)).unwrap()
 }
 
-/// A matrix whose rows have from 0 to many blocks.
+/// A matrix whose rows have from zero to many blocks.
 fn jacobian(rows: usize, cols: usize, block: BlockShape, values: Values, seed: u64) -> Cbc<f64> {
     generate::Uniform { rows, cols, per_column: 4.min(rows), shape: block, values, seed }.matrix().unwrap()
 }
@@ -78,8 +78,8 @@ fn triangle(lengths: &[u64]) -> u64 {
 
 #[test]
 fn a_triangle_takes_exactly_the_products_it_is_made_of() {
-    // A pose graph has rows of one and two blocks. Factors of three and seven poses and empty rows
-    // are added, so that all degrees mix.
+    // The rows of a pose graph's Jacobian have one or two blocks. Rows with 0, 1, 3 and 7 blocks
+    // are added, so that all lengths are mixed.
     let graph = generate::PoseChain { poses: 60, closures: 80, freedom: 3, ..Default::default() }.jacobian().unwrap();
     let mut random = Random(5);
     let mut places: Vec<(usize, usize)> = graph.blocks().map(|(row, col, _)| (row, col)).collect();
@@ -112,7 +112,7 @@ fn groups_of_a_bundle_adjustment_take_exactly_the_products_they_are_made_of() {
         generate::Visibility { cameras: 10, points: 70, views: 3, shape: shape(9, 3), seed: 2, ..Default::default() }
             .jacobian()
             .unwrap();
-    // A second matrix has a third group, of four parameters in all rows.
+    // A second matrix has a third group: four parameters that are in all rows.
     let (camera, point) = (j.get(0, 0).unwrap().clone(), j.get(0, 1).unwrap().clone());
     let rows = camera.nrows();
     let shared = Cbc::new(
@@ -135,7 +135,7 @@ fn groups_of_a_bundle_adjustment_take_exactly_the_products_they_are_made_of() {
 
 #[test]
 fn executions_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let device = Device::open(device().info()).unwrap(); // its counters count only this test
     let j = residuals(Values::Real);
     let dj = device.upload_groups(&j).unwrap();
     let cell = dj.get(0, 0).unwrap();
@@ -195,7 +195,7 @@ fn nothing_is_planned_too() {
         plan.execute(Inputs::of(&j).weights(Weights::Rows(&weights)), &mut h).unwrap();
         assert_eq!(h.download().unwrap(), Csc::from_triplets(cols, cols, []).unwrap());
     }
-    // No groups at all; groups without cells; cells without blocks, two of which are added.
+    // No groups; groups without cells; and cells without blocks, two of which are added.
     let none = BlockGroups::<Cbc<f64>>::new(vec![], vec![], vec![]).unwrap();
     let group = |blocks, side| Group { blocks, side };
     let no_cells = BlockGroups::<Cbc<f64>>::new(vec![group(4, 2)], vec![group(3, 1)], vec![None]).unwrap();

@@ -11,7 +11,7 @@ fn vector_bits<T: Element>(y: &[T]) -> &[u8] {
     bytemuck::cast_slice(y)
 }
 
-/// Checks products without weights and with all kinds of them, values in place and packed.
+/// Checks products without weights and with all kinds of weights, with values in place and packed.
 fn as_reference<M: Matrix>(
     j: &M,
     other: &M,
@@ -60,7 +60,7 @@ fn every_type<T: Element>(values: Values) {
         let (n, seed) = (40, seed as u64);
         let matrix = |seed| jacobian(n, 15, shape(r, c), values, seed).cast::<T>();
         let (j, w) = (matrix(seed), block_diagonal(n, r, values, seed + 50).cast::<T>());
-        // The same pattern with other values.
+        // A matrix with the same pattern and other values.
         let other = Cbc::new(j.pattern().clone(), j.shape(), j.values().iter().rev().copied().collect()).unwrap();
         let vectors = [numbers(15 * c, values, seed + 3), numbers(n, values, seed), numbers(n * r, values, seed + 9)];
         let vectors = vectors.map(|vector| cast::<T>(&vector));
@@ -81,7 +81,7 @@ fn operators_have_the_bits_of_the_reference() {
     every_type::<f16>(Values::Integer);
 }
 
-/// What the product with JᵀJ is, for whole numbers, whose sums are exact in any order.
+/// The values are integers, whose sums are exact in any order, so the result is equal to (JᵀJ)·x.
 #[test]
 fn whole_numbers_have_the_product_with_the_gram() {
     let j = jacobian(60, 20, shape(2, 3), Values::Integer, 7);
@@ -97,7 +97,7 @@ fn whole_numbers_have_the_product_with_the_gram() {
         assert_eq!(y.download().unwrap(), want, "{format}");
         assert_eq!(plan.products().map(Apply::format), [*format; 2]);
     }
-    // J turned: A·Aᵀ·x.
+    // The operator of Jᵀ, which computes A·Aᵀ·x.
     let turned = device().upload(&j.transpose()).unwrap();
     let plan = Apply::<Cbc<f64>>::with(&turned.pattern()).transposed().gram().unwrap();
     let mut y = device().upload_vector(&[0.5; 60]).unwrap();
@@ -106,8 +106,8 @@ fn whole_numbers_have_the_product_with_the_gram() {
     assert_eq!(plan.products().map(|product| product.format().order()), [Order::Ascending; 2]);
 }
 
-/// J, Jᵀ and a triangle of a symmetric matrix in every format of scalars: rows of 40 entries, which
-/// lanes add in an order of their own.
+/// Products with J, Jᵀ and a triangle of a symmetric matrix, in every format of scalars. Rows have
+/// 40 entries, which lanes may add in another order.
 #[test]
 fn each_product_has_the_order_of_its_format() {
     let a = generate::Uniform { rows: 80, cols: 50, per_column: 40, seed: 5, ..Default::default() }
@@ -145,7 +145,8 @@ fn each_product_has_the_order_of_its_format() {
 
 #[test]
 fn other_semirings_have_no_weights() {
-    // Of edges of lengths 2 and 3 from 0 to 1 and 2: there and back.
+    // J has edges of length 2 from vertex 0 to 1, and 3 from 0 to 2. In min-plus, Jᵀ·(J·x) is the
+    // length of the shortest way there and back.
     let j = Csc::from_triplets(3, 3, [(1, 0, 2.0), (2, 0, 3.0)]).unwrap();
     let dj = device().upload(&j).unwrap();
     let plan = Apply::<Csc<f64>>::with(&dj.pattern()).semiring(Semiring::MinPlus).gram().unwrap();
@@ -163,7 +164,7 @@ fn other_semirings_have_no_weights() {
     assert_eq!(by_reference(weights).unwrap_err().to_string(), why);
 }
 
-/// Integers, whose plus wraps around, bytes of or-and, and a J without rows.
+/// Integers whose sums wrap around, bytes with the semiring or-and, and a J without rows.
 #[test]
 fn integers_and_empty_matrices_have_operators() {
     fn y_of<T: Element>(j: &Csc<f64>, semiring: Semiring, x: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
@@ -215,7 +216,7 @@ fn operands_of_other_sizes_are_refused() {
 
 #[test]
 fn executions_of_operators_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let device = Device::open(device().info()).unwrap(); // its counters count only this test
     let j = device.upload(&jacobian(40, 15, shape(2, 3), Values::Real, 1)).unwrap();
     let plan = ApplyGram::<Cbc<f64>>::new(&j.pattern()).unwrap();
     let w = DeviceMatrix::<Cbc<f64>>::zeros(plan.weights_pattern()).unwrap();

@@ -19,7 +19,8 @@ fn what_does_not_belong_is_refused() {
         plan.execute(Inputs::of(&j).weights(Weights::Rows(&short)), &mut h),
         Err(Error::Length { found: 19, expected: 40, .. })
     ));
-    // A block-diagonal matrix made elsewhere is accepted; one with a block off the diagonal is not.
+    // A block-diagonal matrix is accepted even if the plan did not make it. A matrix with blocks
+    // off the diagonal is refused.
     let own = device().upload(&block_diagonal(20, 2, Values::Real, 1)).unwrap();
     plan.execute(Inputs::of(&j).weights(Weights::Information(&own)), &mut h).unwrap();
     let shifted =
@@ -39,7 +40,7 @@ fn what_does_not_belong_is_refused() {
         plan.execute(Inputs::of(&j).weights(Weights::BlockRows(&apart)), &mut h),
         Err(Error::DeviceMismatch { .. })
     ));
-    // Patterns of another kind of matrix.
+    // The patterns belong to another kind of matrix.
     assert!(matches!(
         Product::gram(&j.pattern()).weighted(Weights::Rows(())).part(Part::Full).plan::<Bsr<f64>>(),
         Err(Error::Argument(_))
@@ -73,7 +74,8 @@ fn groups_that_do_not_meet_are_refused() {
     let says = "A does not have the pattern of the plan: groups of [12 of 9, 20 of 3, 7 of 2] by [8 of 6, 11 of 1, 4 of 5] in place of \
                 [15 of 2, 9 of 6] by [12 of 9, 20 of 3, 7 of 2]";
     assert_eq!(text(plan.execute((&db, &db), &mut c)), says);
-    // The same groups, other cells; the same cells, other blocks.
+    // The first matrix has the same groups and other cells, the second the same cells and other
+    // blocks.
     let cells = |m: &BlockGroups<Cbc<f64>>, gone: usize| {
         let mut cells = m.clone().into_cells();
         cells[gone] = None;
@@ -85,7 +87,7 @@ fn groups_that_do_not_meet_are_refused() {
     let other = device().upload_groups(&other).unwrap();
     let message = text(plan.execute((&other, &db), &mut c));
     assert!(message.starts_with("group (0, 0) of A does not have the pattern of the plan"), "{message}");
-    // Matrices that are already on a device are put together there.
+    // Matrices on a device are combined to groups there.
     let put = DeviceGroups::new(&device(), a.row_groups().to_vec(), a.col_groups().to_vec(), da.into_cells()).unwrap();
     plan.execute((&put, &db), &mut c).unwrap();
     let elsewhere = Device::open(device().info()).unwrap();

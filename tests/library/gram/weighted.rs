@@ -1,7 +1,7 @@
 //! Tests of JᵀWJ.
 use super::*;
 
-/// Checks all kinds of weights against the reference, with J as `M`.
+/// Compares all kinds of weights with the reference. J is a matrix of type `M`.
 fn weighted_as_reference<M: Matrix>(j: &M, information: &M, per_block: &[M::Element], per_row: &[M::Element]) {
     let dj = device().upload(j).unwrap();
     let dw = device().upload(information).unwrap();
@@ -28,7 +28,8 @@ fn weighted_as_reference<M: Matrix>(j: &M, information: &M, per_block: &[M::Elem
 }
 
 fn every_type<T: Element>(values: Values) {
-    // Compiled kernels and the general one: tall, wide and square blocks, and one residual.
+    // Blocks for compiled kernels and for the general kernel: tall, wide and square blocks, and
+    // blocks of one row.
     for (seed, (r, c)) in [(2, 9), (2, 3), (6, 6), (1, 1), (3, 5), (1, 7)].into_iter().enumerate() {
         let (n, seed) = (40, seed as u64);
         let j = jacobian(n, 15, shape(r, c), values, seed).cast::<T>();
@@ -63,7 +64,8 @@ fn weighted_grams_of_scalars_and_of_rows() {
     }
 }
 
-/// The order of operations is that of single products, and the values are those of dense matrices.
+/// The operations have the same order as in single products, and the values are equal to those of
+/// dense matrices.
 #[test]
 fn the_reference_of_weighted_grams_is_what_it_says() {
     let (n, r, c) = (30, 3, 4);
@@ -97,7 +99,7 @@ fn the_reference_of_weighted_grams_is_what_it_says() {
                 Part::Upper => row <= col,
                 _ => true,
             };
-            // An entry that is not stored is zero, or outside the part.
+            // An entry that is not stored is zero, or it is outside of the part.
             let stored = h.to_dense();
             for (i, k) in
                 (0..10 * c).flat_map(|i| (0..10 * c).map(move |k| (i, k))).filter(|&(i, k)| in_part(i / c, k / c))
@@ -128,7 +130,7 @@ fn weights_of_one_change_no_bit() {
     assert_eq!(flops(Weights::Information(())), plain.cost().flops + 4 * 2 * 9 * j.nnz() as u64);
 }
 
-/// A weighted gram gives a Schur complement, S = U - Eᵀ·V⁻¹·E.
+/// A weighted gram is used to compute a Schur complement, S = U - Eᵀ·V⁻¹·E.
 #[test]
 fn a_schur_complement_is_a_weighted_gram_subtracted() {
     let e = jacobian(80, 12, shape(3, 6), Values::Real, 1); // points by cameras

@@ -1,15 +1,16 @@
-//! Circles: the modules of each room, and those of the command, name one another in one direction.
+//! Checks that the modules of each room, and those of the command, do not depend on each other in
+//! circles.
 use super::{
     File, files_of, rooms, source,
     wings::{Modules, file},
 };
 use std::collections::BTreeSet;
 
-/// Rooms with modules that name each other: a matrix of each format is made from those of the
-/// others, and the tables are constants of the type whose functions read them.
+/// Rooms whose modules may name each other. In `matrix` each format is converted from the others.
+/// In `tuning` the tables are constants of the type whose functions read them.
 const IN_CIRCLES: [&str; 2] = ["matrix", "tuning"];
 
-/// The sources of the command.
+/// The folder of the command's sources.
 const COMMAND: &str = "tools/blockmul/src";
 
 #[test]

@@ -1,8 +1,8 @@
-//! Types at the door: which files may have items that are generic over elements and formats.
+//! Doors: the only files that may have items that are generic over elements and formats.
 use super::source;
 use std::{collections::BTreeSet, path::Path};
 
-/// Rooms whose code is compiled once for all elements and formats of matrices.
+/// Rooms whose code is compiled once for all element types and formats of matrices.
 const ERASED: [&str; 12] = [
     "apply",
     "device",
@@ -18,7 +18,7 @@ const ERASED: [&str; 12] = [
     "vector",
 ];
 
-/// Traits over which code would be compiled for each element or format.
+/// Traits of element types and formats. Code that is generic over them is compiled for each type.
 const OF_TYPES: [&str; 12] = [
     "Arithmetic",
     "Element",
@@ -34,8 +34,9 @@ const OF_TYPES: [&str; 12] = [
     "Word",
 ];
 
-/// The doors of these rooms: the files that have items over such traits. The items are to check
-/// types and to call code that has none; the test sees only that no other file has such items.
+/// The doors of these rooms: the files that have items that are generic over such traits. These
+/// items should check types and call code that is not generic. The test only checks that no other
+/// file has such items.
 const DOORS: [&str; 64] = [
     "apply/gram.rs",
     "apply/gram/between.rs",
@@ -103,7 +104,7 @@ const DOORS: [&str; 64] = [
     "vector/scaling.rs",
 ];
 
-/// Whether code has a bound by one of these traits.
+/// Whether the code has a bound with one of these traits.
 fn has_bound(code: &str) -> bool {
     let of_name = |c: char| c.is_alphanumeric() || c == '_';
     let is_bound = |(at, name): (usize, &str)| {

@@ -1,15 +1,15 @@
-//! Names of types: a name that is seen outside its file stands once in its room, and a public name
-//! once in the library.
+//! Names of types. A name that is visible outside of its file must be unique in its room, and a
+//! public name in the library.
 use super::{File, expand, source};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The oracles, whose types have the names of those that they check.
+/// The room of the oracles, whose types have the same names as those that they check.
 const ORACLES: &str = "reference/";
 
-/// The files in which each name is declared.
+/// For each name, the files that declare it.
 type Declared = BTreeMap<String, BTreeSet<String>>;
 
-/// The type that a line declares, and whether it is public; `None` for types of one file.
+/// Returns the type that a line declares, and whether it is public. `None` if the type is private.
 fn declared(line: &str) -> Option<(&str, bool)> {
     let rest = line.trim_start().strip_prefix("pub")?;
     let (rest, is_public) = match rest.strip_prefix('(') {
@@ -19,10 +19,10 @@ fn declared(line: &str) -> Option<(&str, bool)> {
     let kinds = ["struct ", "enum ", "trait ", "type ", "union "];
     let name = kinds.iter().find_map(|kind| rest.strip_prefix(kind))?;
     let name = name.split(|c: char| !c.is_alphanumeric()).next()?;
-    (!name.is_empty()).then_some((name, is_public)) // a macro's `$name` is none
+    (!name.is_empty()).then_some((name, is_public)) // a macro's `$name` is not a name
 }
 
-/// Names that stand for several types.
+/// Returns the names that are declared in several files.
 fn twins(declared: Declared) -> Declared {
     declared.into_iter().filter(|(_, files)| files.len() > 1).collect()
 }
@@ -37,7 +37,7 @@ fn twins_of_room(files: &[File], room: &str) -> Declared {
     twins(found)
 }
 
-/// The modules of the library by their paths; the crate's root has none.
+/// The modules of the library by their paths. The crate's root has an empty path.
 struct Library<'f>(BTreeMap<Vec<String>, &'f File>);
 
 impl<'f> Library<'f> {
@@ -50,14 +50,14 @@ impl<'f> Library<'f> {
         Self(files.iter().map(|file| (path_of(file), file)).collect())
     }
 
-    /// A module and its path. The modules of `extra` are rooms.
+    /// Returns the module at a path, and its own path. The modules of `extra` are rooms.
     fn module(&self, path: &[String]) -> Option<(Vec<String>, &'f File)> {
         let path = path.strip_prefix(&["extra".to_owned()]).filter(|rest| !rest.is_empty()).unwrap_or(path);
         self.0.get(path).map(|file| (path.to_vec(), *file))
     }
 
-    /// The paths, from the crate's root on, of the names that a module uses or, if `is_public`,
-    /// exports.
+    /// Returns the paths, from the crate's root, of the names that a module imports or, if
+    /// `is_public`, exports.
     fn uses(module: &[String], file: &File, is_public: bool) -> Vec<Vec<String>> {
         let mut paths = BTreeSet::new();
         for (at, _) in file.code.match_indices("use ") {
@@ -76,12 +76,13 @@ impl<'f> Library<'f> {
         paths.into_iter().map(absolute).collect()
     }
 
-    /// The file that declares the type at a path.
+    /// Returns the file that declares the type at a path.
     fn declares(&self, path: &[String]) -> Option<&'f File> {
         self.declares_unless(path, &mut BTreeSet::new())
     }
 
-    /// Does as [`Library::declares`] without the paths `seen`, which may lead back to this one.
+    /// Like [`Library::declares`], but does not follow the paths in `seen`, which may lead back to
+    /// this one.
     fn declares_unless(&self, path: &[String], seen: &mut BTreeSet<Vec<String>>) -> Option<&'f File> {
         let (name, module) = path.split_last().filter(|_| seen.insert(path.to_vec()))?;
         let (module, file) = self.module(module)?;
@@ -92,7 +93,7 @@ impl<'f> Library<'f> {
         uses.iter().filter(|used| used.last() == Some(name)).find_map(|used| self.declares_unless(used, seen))
     }
 
-    /// Adds the public types of a module and of those that it exports.
+    /// Adds the public types of a module, and of the modules that it exports.
     fn visit(&self, path: &[String], seen: &mut BTreeSet<Vec<String>>, found: &mut Declared) {
         let Some((path, file)) = self.module(path).filter(|(path, _)| seen.insert(path.clone())) else { return };
         let mut add = |name: &str, of: &File| {
@@ -111,7 +112,7 @@ impl<'f> Library<'f> {
     }
 }
 
-/// The public types of the library, except those of the reference.
+/// Returns the public types of the library, except those of the reference.
 fn public(files: &[File]) -> Declared {
     let mut found = Declared::new();
     Library::new(files).visit(&[], &mut BTreeSet::new(), &mut found);
@@ -156,7 +157,7 @@ fn a_public_name_stands_once_in_the_library() {
     assert!(names.len() > 200 && !names.contains_key("DeviceCbc"), "{}", names.len());
     let found = twins(names);
     assert!(found.is_empty(), "public types with one name: {found:#?}");
-    // Another format of files, exported by the room and by the root.
+    // A second public `Format` is found if it is added.
     let room = files.iter_mut().find(|file| file.path.ends_with("io/mod.rs")).unwrap();
     room.code += "\npub enum Format {}\n";
     assert!(twins(public(&files)).contains_key("Format"));

@@ -1,9 +1,10 @@
-//! Numbers of stages. `tuning` reads the list of stages in `src/lib.rs`, which names rooms above
-//! `tuning`. This is no circle, because files that declare numbers name `tuning` alone.
+//! Numbers of stages. `tuning` reads the list of stages in `src/lib.rs`, which names rooms that
+//! depend on `tuning`. This is no circle, because the files that declare numbers depend only on
+//! `tuning`.
 use super::{File, code_of, source};
 use std::{fs, path::Path};
 
-/// The paths that a file names besides those of `tuning`.
+/// Returns the paths in a file that are not in `tuning`.
 fn others(file: &File) -> Vec<String> {
     let code = file.code.replace("pub(in crate::product)", "pub");
     let file = File { path: file.path.clone(), code };

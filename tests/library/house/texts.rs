@@ -1,4 +1,4 @@
-//! Texts of source files: where unsafe code stands, and how wide comments are.
+//! Checks which source files have unsafe code, and how wide comments are.
 use super::{collect, is_source};
 use std::{
     collections::BTreeSet,
@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The files and folders that the sentence of SECURITY.md about unsafe code names.
+/// Returns the files and folders that SECURITY.md lists for unsafe code.
 fn places_of_unsafe_code() -> Vec<PathBuf> {
     let text = fs::read_to_string(Path::new(crate::ROOT).join("SECURITY.md")).unwrap();
     let (_, list) = text.split_once("* **Unsafe code**").expect("SECURITY.md has a list of unsafe code");
@@ -14,8 +14,8 @@ fn places_of_unsafe_code() -> Vec<PathBuf> {
     list.split('`').skip(1).step_by(2).filter(|word| word.contains('/')).map(PathBuf::from).collect()
 }
 
-/// Whether a text has the word `unsafe`, in tests and strings too, but in no comment with a line of
-/// its own.
+/// Whether a text contains the word `unsafe`, also in tests and strings, but not in comments that
+/// have a line of their own.
 fn is_unsafe(text: &str) -> bool {
     let code: Vec<_> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let code = code.join("\n");
@@ -65,10 +65,10 @@ fn unsafe_code_is_where_the_page_says_and_nowhere_else() {
     }
 }
 
-/// Folders whose comments end at column 100.
+/// Folders whose comments have at most 100 columns.
 const NARROW: [&str; 7] = ["src", "cl", "tools/blockmul", "tests", "examples", "fuzz", "benches"];
 
-/// The endings of files whose comments begin with two slashes.
+/// The extensions of files whose comments begin with two slashes.
 const SLASHED: [&str; 4] = ["rs", "cl", "c", "h"];
 
 #[test]

@@ -1,17 +1,17 @@
-//! Parameters that are tuples: pairs of one type, such as `(rows, cols)`. What else travels
-//! together is a struct, or several parameters.
+//! Parameters that are tuples. Pairs of one type, such as `(rows, cols)`, are allowed. Other values
+//! should be a struct, or several parameters.
 use super::{File, files_of};
 use std::collections::BTreeSet;
 
-/// The folders whose functions are looked at.
+/// The folders whose functions are checked.
 const FOLDERS: [&str; 3] = ["src", "tools/blockmul/src", "benches/lab/src"];
 
-/// Functions with another tuple, by their files: `from` converts the operands that an execution
-/// takes, as `(&a, weights, &x)`.
+/// Files and their functions that may have another tuple: `from` converts the operands of an
+/// execution, such as `(&a, weights, &x)`.
 const EXCEPTED: &[(&str, &[&str])] =
     &[("src/apply/gram/operands.rs", &["from"]), ("src/product/plan/inputs.rs", &["from"])];
 
-/// The parts of a list between commas outside of brackets.
+/// Splits a list at the commas outside of brackets.
 fn parts(list: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut begin, mut last) = (Vec::new(), 0, 0, ' ');
     for (at, c) in list.char_indices() {
@@ -31,7 +31,7 @@ fn parts(list: &str) -> Vec<&str> {
     parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
-/// The text up to the bracket that closes one before it.
+/// Returns the text up to the bracket that closes one before the text.
 fn closed(text: &str) -> &str {
     let mut depth = 1;
     let end = text.find(|c| {
@@ -41,7 +41,7 @@ fn closed(text: &str) -> &str {
     &text[..end.expect("a bracket that closes")]
 }
 
-/// A type without its lifetimes.
+/// Returns a type without its lifetimes.
 fn without_lifetimes(of: &str) -> String {
     let words = of.split('\'').enumerate().map(|(at, part)| match at {
         0 => part,
@@ -50,7 +50,7 @@ fn without_lifetimes(of: &str) -> String {
     words.collect()
 }
 
-/// Whether a parameter, `pattern: type`, is a tuple other than a pair of one type.
+/// Whether a parameter, `pattern: type`, is a tuple that is not a pair of one type.
 fn is_unlike(parameter: &str) -> bool {
     let begin = match parameter.strip_prefix('(') {
         Some(pattern) => closed(pattern).len() + 2,
@@ -64,7 +64,7 @@ fn is_unlike(parameter: &str) -> bool {
     types.len() > 2 || types.windows(2).any(|pair| pair[0] != pair[1])
 }
 
-/// The functions of a file with such a parameter.
+/// Returns the functions of a file that have such a parameter.
 fn unlike(file: &File) -> BTreeSet<String> {
     let functions = file.code.match_indices("fn ").filter_map(|(at, _)| {
         let rest = &file.code[at + 3..];

@@ -1,25 +1,25 @@
-//! Wings: the modules of `product`, which name one another in one direction, as the modules of each
-//! wing do. The words of a product, in `product/terms`, name no other wing. The methods of columns
-//! do not name one another.
+//! Wings: the modules of `product`. Neither the wings nor the modules in a wing depend on each
+//! other in circles. `product/terms`, the types that all wings use, depends on no other wing. The
+//! methods of columns do not depend on one another.
 use super::{File, circle, exports, exports_of, source};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
 };
 
-/// What is known of a folder: its modules, and where names come from.
+/// The modules of a folder, and the modules from which names come.
 pub(super) struct Modules {
-    /// The folder's names from the crate's root on; none for a whole package.
+    /// The path of the folder from the crate's root. Empty for a whole package.
     folder: Vec<String>,
     modules: BTreeSet<String>,
     /// The module of each name that the folder exports.
     exports: BTreeMap<String, String>,
-    /// The names that the crate's root exports of the folder.
+    /// The names of the folder that the crate's root exports.
     of_crate: BTreeSet<String>,
 }
 
 impl Modules {
-    /// The modules of a folder, such as `product/esc`; of a package, if its name is empty.
+    /// Finds the modules of a folder, such as `product/esc`, or of a package if `folder` is empty.
     pub fn new(files: &[File], folder: &str) -> Self {
         let front = Path::new(folder).join(if folder.is_empty() { "lib.rs" } else { "mod.rs" });
         let of_crate = exports().into_iter().filter(|(_, room)| room == folder).map(|(name, _)| name).collect();
@@ -32,14 +32,15 @@ impl Modules {
         modules
     }
 
-    /// The module of the folder that a file belongs to. `mod.rs` or `lib.rs` is the front of all.
+    /// Returns the module of the folder that contains a file. `mod.rs` and `lib.rs` belong to no
+    /// module.
     pub fn module(&self, file: &File) -> Option<String> {
         let below = file.path.strip_prefix(self.folder.join("/")).ok()?.components().next()?;
         let name = below.as_os_str().to_str().unwrap().trim_end_matches(".rs");
         (!["mod", "lib", "main"].contains(&name)).then(|| name.to_owned())
     }
 
-    /// The other modules that a file of the folder names, with one path of each.
+    /// Returns the other modules that a file of the folder names, with one path for each.
     pub fn named_by(&self, file: &File) -> BTreeMap<String, String> {
         let (own, mut named) = (self.module(file), BTreeMap::new());
         for path in file.paths() {
@@ -59,7 +60,7 @@ impl Modules {
         named
     }
 
-    /// The arrows among the modules that are in a circle.
+    /// Returns the dependencies among the modules that are part of a circle.
     pub fn circle(&self, files: &[File]) -> Vec<(String, String)> {
         let mut arrows: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
         for (module, file) in files.iter().filter_map(|file| Some((self.module(file)?, file))) {
@@ -75,7 +76,7 @@ impl Modules {
     }
 }
 
-/// The names of a path from the crate's root on.
+/// Returns the names of a path from the crate's root.
 fn absolute(file: &File, path: &str) -> Vec<String> {
     let names: Vec<_> = path.split("::").map(str::to_owned).collect();
     let above = names.iter().take_while(|name| *name == "super").count();
@@ -93,7 +94,7 @@ pub(super) fn file(path: &str, code: &str) -> File {
     File { path: path.into(), code: code.to_owned() }
 }
 
-/// The wings of a product.
+/// Wings that must exist, so that the tests check something.
 const WINGS: [&str; 8] = ["bands", "columns", "cpu", "esc", "estimate", "masked", "plan", "terms"];
 
 #[test]
@@ -130,7 +131,8 @@ fn no_two_modules_of_product_or_of_a_wing_name_each_other() {
     let wings = Modules::new(&files, "product");
     let arrows = wings.circle(&files);
     assert!(arrows.is_empty(), "modules of product in a circle: {arrows:#?}");
-    // An engine names the dispatch, which is above it; a stage names the engine.
+    // Circles are found: an engine that names the dispatch, which uses engines, and a stage that
+    // names its engine.
     files.push(file("product/cpu/ranges/mod.rs", "use crate::product::dispatch::Prepared;"));
     let modules: BTreeSet<_> = wings.circle(&files).into_iter().map(|(to, _)| to).collect();
     assert!(modules.contains("dispatch") && modules.contains("cpu"), "{modules:?}");
@@ -140,7 +142,7 @@ fn no_two_modules_of_product_or_of_a_wing_name_each_other() {
     assert!(modules.contains("analysis") && modules.contains("engine"), "{modules:?}");
 }
 
-/// The methods of columns that a file of one of them names, also by their kernels.
+/// Returns the methods of columns that a file of another method names, also as paths of kernels.
 fn other_methods(file: &File, columns: &Modules) -> Vec<String> {
     let named = columns.named_by(file);
     let own = columns.module(file).filter(|own| METHODS.contains(&&**own));

@@ -1,8 +1,8 @@
-//! Tests of the stop criteria, and of how damping follows the steps.
+//! Tests of the stop criteria, and of the damping after each step.
 use super::*;
 use blockmul::{Device, solver::problem::Linearization};
 
-/// Costs in other units take the same iterations, however small or large the gradient is.
+/// If costs have other units, the iterations are the same, however small or large the gradient is.
 #[test]
 fn convergence_is_the_same_in_all_units() {
     let at = |scale: f64| {
@@ -14,7 +14,7 @@ fn convergence_is_the_same_in_all_units() {
         (solution.iterations.len(), solution.cost / scale)
     };
     let (iterations, cost) = at(1.0);
-    // Powers of 2 change only the bits of the exponent.
+    // A power of 2 changes only the exponents of numbers.
     for scale in [2f64.powi(-70), 2f64.powi(70), 2f64.powi(-530), 2f64.powi(530), 2f64.powi(-900), 2f64.powi(900)] {
         let found = at(scale);
         assert_eq!(found.0, iterations, "{scale}");
@@ -48,8 +48,9 @@ fn rows_without_unknowns_hide_no_others() {
     assert_eq!(without.dominant, None);
 }
 
-/// Two measurements of a pose contradict each other with an enormous weight: no step can be seen in
-/// the cost. That is no convergence unless all other poses have come to rest.
+/// Two measurements of a pose contradict each other with an enormous weight, so that no step
+/// changes the cost visibly. The solver must not report convergence before all other poses have
+/// come to rest.
 #[test]
 fn rows_that_hide_all_others_are_no_convergence() {
     let mut graph = in_plane(&walk(0));
@@ -70,8 +71,8 @@ fn rows_that_hide_all_others_are_no_convergence() {
     assert!(solution.stop != Stop::Converged || rest, "{} of {}", solution.cost, solution.initial_cost);
 }
 
-/// A point far behind rounding in the plane of its camera: the first cost is 1e30 times that of
-/// all other rows, so that these are no rounding.
+/// A point that lies in the plane of its camera up to rounding. The first cost is 1e30 times the
+/// cost of the other rows, but those rows must not count as rounding.
 #[test]
 fn a_point_in_the_image_plane_does_not_make_the_rest_negligible() {
     for depth in [1e-15, -1e-17, 1e-20] {
@@ -85,7 +86,7 @@ fn a_point_in_the_image_plane_does_not_make_the_rest_negligible() {
     }
 }
 
-/// A step that damping made short lowers the cost only a little, anywhere.
+/// A step that is short because of damping lowers the cost only a little, wherever the poses are.
 #[test]
 fn short_steps_by_damping_are_not_convergence() {
     let problem = bundle(&scene(), Loss::Squared);
@@ -95,7 +96,7 @@ fn short_steps_by_damping_are_not_convergence() {
     assert!((damped.cost / usual.cost - 1.0).abs() < 1e-6, "{} {}", damped.cost, usual.cost);
 }
 
-/// The cost is nearly flat along one direction, and damping hides what is left to gain there.
+/// The cost is nearly flat in one direction, and damping hides the gain in this direction.
 #[test]
 fn a_valley_is_followed_to_its_end() {
     for slope in [1e-3, 3e-6] {
@@ -118,8 +119,8 @@ fn a_valley_is_followed_to_its_end() {
     }
 }
 
-/// A robot that stands still measures steps of exactly zero. Their residuals, of 1e-17, make the
-/// others neither outliers nor rounding.
+/// A robot that stands still measures steps of exactly zero. Their residuals are about 1e-17.
+/// Because of them the other measurements must count neither as outliers nor as rounding.
 #[test]
 fn measurements_of_zero_hide_no_others() {
     for method in [StepMethod::LevenbergMarquardt, StepMethod::GaussNewton] {
@@ -141,7 +142,7 @@ fn measurements_of_zero_hide_no_others() {
     }
 }
 
-/// A first cost of 1e26 makes no other one negligible.
+/// Although the first cost is 1e26, no other cost is negligible.
 #[test]
 fn a_start_far_away_does_not_make_the_rest_negligible() {
     let problem = GraphProblem::new(in_plane(&walk(0)), Loss::Squared).unwrap();
@@ -156,7 +157,7 @@ fn a_start_far_away_does_not_make_the_rest_negligible() {
     }
 }
 
-/// Steps that conjugate gradients only begin gain little, anywhere.
+/// Conjugate gradients that are stopped early lower the cost only a little, wherever the poses are.
 #[test]
 fn few_steps_of_conjugate_gradients_are_not_convergence() {
     let problem = bundle(&scene(), Loss::Squared);
@@ -169,7 +170,7 @@ fn few_steps_of_conjugate_gradients_are_not_convergence() {
     }
 }
 
-/// A problem whose steps lead in the wrong direction.
+/// A problem whose steps go in the wrong direction.
 struct Backwards(GraphProblem<Plane>);
 
 impl LeastSquares for Backwards {
@@ -221,8 +222,8 @@ fn measurements_that_agree_are_met_to_rounding() {
     }
 }
 
-/// Robust losses converge slowly and need little damping. Steps must not be lost because damping
-/// sinks below what the system needs.
+/// With robust losses the iteration converges slowly and needs little damping. Damping must not
+/// become so small that the system cannot be solved and steps are lost.
 #[test]
 fn damping_stays_where_systems_can_be_solved() {
     for loss in [Loss::Huber(0.1), Loss::Cauchy(0.1)] {

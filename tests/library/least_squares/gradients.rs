@@ -1,8 +1,8 @@
 //! Gradients, compared with differences of the cost.
 use super::*;
 
-/// Checks the gradient, and the change of the cost by a step along it, against central differences
-/// of the cost in some directions.
+/// Checks the gradient, and the change of the cost by a step along the gradient, with central
+/// differences of the cost in several directions.
 fn gradient_is_that_of_the_cost<P: LeastSquares>(problem: &P) {
     let start = problem.start();
     let mut linearization = problem.prepare(&device()).unwrap();
@@ -12,7 +12,7 @@ fn gradient_is_that_of_the_cost<P: LeastSquares>(problem: &P) {
     normal.form(&linearization).unwrap();
     let b: Vec<Vec<f64>> = normal.b().iter().map(|b| b.download().unwrap()).collect();
     for direction in 0..4 {
-        // Along the gradient, where the slope is largest, and across it.
+        // The direction is the gradient, where the slope is largest, or a part of the gradient.
         let along = |b: f64, i: usize| if direction == 0 || i % 4 == direction { b } else { 0.0 };
         let step: Vec<Vec<f64>> = b.iter().map(|b| b.iter().enumerate().map(|(i, &b)| along(b, i)).collect()).collect();
         let norm = step.iter().flatten().map(|x| x * x).sum::<f64>();
@@ -21,7 +21,7 @@ fn gradient_is_that_of_the_cost<P: LeastSquares>(problem: &P) {
             let step: Vec<Vec<f64>> = step.iter().map(|step| step.iter().map(|x| x * by).collect()).collect();
             problem.cost(&problem.moved(&start, &step).unwrap())
         };
-        // b is minus the gradient: the cost falls by b·step. The cost's rounding, divided by the
+        // b is minus the gradient, so the cost falls by b·step. The cost's rounding, divided by the
         // difference, is 1e-6 of the slope, and the third derivative adds less.
         let slope = (at(scale) - at(-scale)) / (2.0 * scale);
         assert!((slope + norm).abs() < 1e-4 * norm, "{slope} {norm}");
@@ -39,8 +39,8 @@ fn gradients_are_those_of_the_cost() {
     }
 }
 
-/// Rows that end at an earlier pose, rows with one or both ends fixed, poses and landmarks without
-/// measurements, graphs with sightings only.
+/// Graphs with edges to an earlier pose, edges with one or both ends fixed, poses and landmarks
+/// without measurements, and sightings only.
 #[test]
 fn gradients_are_those_of_the_cost_whatever_a_graph_lacks() {
     fn check<P: Manifold>(graph: PoseGraph<P>) {

@@ -1,5 +1,5 @@
-//! Graphs of poses and landmarks: what is held, start and end of the iterations, weights and
-//! losses.
+//! Graphs of poses and landmarks: which poses are held, how the iterations start and end, weights
+//! and losses.
 use super::*;
 
 #[test]
@@ -12,10 +12,10 @@ fn what_holds_a_graph_is_fixed_or_first() {
     };
     assert_eq!(graph(&|_| ()), [0]);
     assert_eq!(graph(&|graph| graph.fixed_poses = vec![5, 9]), [5, 9]);
-    // One landmark leaves the graph turning: damping copes with that.
+    // With one fixed landmark the graph can still turn. Damping prevents this.
     assert_eq!(graph(&|graph| graph.fixed_landmarks = vec![3]), [0u32; 0]);
     assert_eq!(graph(&|graph| graph.fixed_landmarks = vec![3, 4]), [0u32; 0]);
-    // Pose 0 has no measurements: the first pose that has one is held.
+    // Pose 0 has no measurements, so the first pose that has one is held.
     let later = |graph: &mut PoseGraph<Plane>| {
         graph.steps.retain(|step| step.from > 2 && step.to > 2);
         graph.sightings.retain(|one| one.pose > 2);
@@ -37,14 +37,14 @@ fn graph_is_solved<P: Manifold>(graph: &PoseGraph<P>, exact: &PoseGraph<P>, chi2
     }
     assert!((costs[0] - costs[1]).abs() < 1e-5 * costs[0], "{costs:?}");
 
-    // The chordal start alone satisfies measurements that agree.
+    // If measurements agree, the chordal start satisfies them without any iteration.
     let problem = GraphProblem::new(exact.clone(), Loss::Squared).unwrap();
     let nowhere = GraphState { poses: vec![graph.poses[0]; graph.poses.len()], landmarks: graph.landmarks.clone() };
     let started = chordal(&problem.with_state(nowhere), &device()).unwrap();
     assert!(problem.cost(&started) < 1e-12, "{}", problem.cost(&started));
 }
 
-/// χ² of the measurements at the truth, which is the start of the same walk without noise.
+/// χ² of the measurements at the true poses. These are the start of the same walk without noise.
 fn at_truth<P: Manifold>(graph: &PoseGraph<P>, exact: &PoseGraph<P>) -> f64 {
     let problem = GraphProblem::new(graph.clone(), Loss::Squared).unwrap();
     2.0 * problem.cost(&GraphState { poses: exact.poses.clone(), landmarks: exact.landmarks.clone() })
@@ -78,8 +78,8 @@ fn what_is_fixed_stays_and_nothing_else_does() {
     assert_eq!(still, [7]);
 }
 
-/// Fixed poses and landmarks stay where they are, and so do poses that no step leads to. A
-/// component without a held pose is an error.
+/// Fixed poses and landmarks stay where they are, and so do poses without steps. A component
+/// without a held pose is an error.
 #[test]
 fn a_chordal_start_moves_what_is_free() {
     let mut graph = in_space(&walk(20));
@@ -94,12 +94,12 @@ fn a_chordal_start_moves_what_is_free() {
     graph.steps.retain(|step| (step.from < 60) == (step.to < 60));
     graph.fixed_landmarks.clear();
     assert!(matches!(chordal(&graph, &device()), Err(Error::Argument(_))));
-    // Without landmarks the second half is a part of its own.
+    // Without landmarks the second half of the graph is a component of its own.
     graph.sightings.clear();
     assert_eq!(held(&chordal(&graph, &device()).unwrap()).0, vec![0, 7, 40, 60]);
 }
 
-/// Poses that only fixed landmarks hold are moved to these: to one, to two, to all.
+/// Poses that are held only by fixed landmarks are moved to one fixed landmark, to two, or to all.
 #[test]
 fn a_chordal_start_meets_fixed_landmarks() {
     fn check<P: Manifold>(mut graph: PoseGraph<P>) {
@@ -108,7 +108,7 @@ fn a_chordal_start_meets_fixed_landmarks() {
             graph.fixed_landmarks = fixed;
             let problem = GraphProblem::new(graph.clone(), Loss::Squared).unwrap();
             assert_eq!(problem.held(), [0u32; 0]);
-            // The landmarks that are not fixed begin at the fixed one.
+            // The landmarks that are not fixed begin at the place of fixed landmark 7.
             let nowhere = GraphState {
                 poses: vec![P::origin(); graph.poses.len()],
                 landmarks: (0..20)
@@ -127,7 +127,7 @@ fn a_chordal_start_meets_fixed_landmarks() {
     check(in_space(&Walk { noise: 0.0, ..walk(20) }));
 }
 
-/// One fixed landmark is met, wherever the poses begin.
+/// With one fixed landmark, all measurements can be satisfied wherever the poses begin.
 #[test]
 fn a_graph_may_turn_about_the_landmark_that_is_fixed() {
     fn check<P: Manifold>(mut graph: PoseGraph<P>, noisy: PoseGraph<P>) {
@@ -145,7 +145,7 @@ fn a_graph_may_turn_about_the_landmark_that_is_fixed() {
     check(in_space(&Walk { noise: 0.0, ..walk(20) }), in_space(&walk(20)));
 }
 
-/// Measurements that are there twice are two residuals.
+/// A measurement that is there twice gives two residuals.
 #[test]
 fn a_measurement_counts_as_often_as_it_is_there() {
     let mut graph = in_plane(&walk(20));

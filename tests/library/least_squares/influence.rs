@@ -1,5 +1,5 @@
-//! Unknowns on which no residual depends: they stay where they are, are named, and the others are
-//! solved.
+//! Unknowns on which no residual depends. They keep their values and are reported, and the other
+//! unknowns are solved.
 use super::*;
 use blockmul::{
     generate::Random,
@@ -26,7 +26,7 @@ fn sound_cost(sound: &BundleAdjustment) -> f64 {
     want.cost
 }
 
-/// Solves by both methods. The cost must be `want`, to the tolerance of the iteration.
+/// Solves by both linear solvers. The cost must be `want`, up to the tolerance of the iteration.
 fn comes_to(found: &BundleAdjustment, want: f64, what: &str) -> Vec<WithoutInfluence> {
     let of = |linear| {
         let solution = solve(&problem(found), &Options { linear, ..options() });
@@ -40,8 +40,8 @@ fn comes_to(found: &BundleAdjustment, want: f64, what: &str) -> Vec<WithoutInflu
 
 #[test]
 fn cameras_without_a_focal_length_find_one() {
-    // No residual depends on the rotation, the translation and the distortion of such a camera.
-    // 1e-200 has a square of 0, and denormal numbers have few digits.
+    // No residual depends on the rotation, the translation and the distortion of such a camera. The
+    // square of 1e-200 is 0, and denormal numbers have few digits.
     let sound = scene();
     let want = sound_cost(&sound);
     let all = &[0, 1, 2, 3, 4, 5][..];
@@ -57,7 +57,7 @@ fn cameras_without_a_focal_length_find_one() {
 fn turns_by_multiples_of_2_pi_are_no_obstacle() {
     let sound = scene();
     let unit = |random: &mut Random| Vector3::from_fn(|_, _| 2.0 * random.unit() - 1.0).normalize();
-    // Exactly 2π about an axis is no turn.
+    // A rotation by exactly 2π about an axis is no rotation.
     let mut none = sound.clone();
     none.cameras[4][..3].fill(0.0);
     let (want, a) = (sound_cost(&none), problem(&none));
@@ -68,7 +68,7 @@ fn turns_by_multiples_of_2_pi_are_no_obstacle() {
         (unit(&mut Random::new(4)), std::f64::consts::TAU - 1e-9),
     ] {
         let mut full = sound.clone();
-        // Turned by 2π about its own axis the camera is where it was: so is its guess.
+        // After a rotation by 2π about its own axis, the camera and its guess are where they were.
         let turn = Vector3::from_column_slice(&sound.cameras[1][..3]);
         let whole = if turn.norm() > 0.0 { turn.normalize() } else { axis };
         let at = |by: f64| -> [f64; 3] { (turn + whole * by).into() };
@@ -81,7 +81,7 @@ fn turns_by_multiples_of_2_pi_are_no_obstacle() {
     }
 }
 
-/// A point on the axis of a camera that alone sees it: its distance has no influence.
+/// A point on the axis of the only camera that sees it. Its distance has no influence.
 fn on_axis(turned: bool) -> BundleAdjustment {
     let mut found = scene();
     if !turned {
@@ -101,7 +101,7 @@ fn a_point_that_one_camera_sees_on_its_axis_keeps_its_distance() {
         let found = on_axis(turned);
         let mut sound = found.clone();
         sound.observations.pop();
-        // The new point is placed where it is seen, so its residual becomes 0.
+        // The new point is placed where it was observed, so its residual becomes 0.
         let without = comes_to(&found, sound_cost(&sound), &format!("turned {turned}"));
         assert!(without.iter().all(|without| without.count <= 1));
     }
@@ -109,7 +109,8 @@ fn a_point_that_one_camera_sees_on_its_axis_keeps_its_distance() {
 
 #[test]
 fn blocks_of_zeros_are_held_or_damped() {
-    // The camera has no focal length and its points no other camera: their blocks of V are zero.
+    // The camera has no focal length, and no other camera sees its points: their blocks of V are
+    // zero.
     let sound = scene();
     let mut alone = sound.clone();
     for point in [7, 8] {
@@ -120,7 +121,7 @@ fn blocks_of_zeros_are_held_or_damped() {
     let mut with_focal = alone.clone();
     with_focal.cameras.clone_from(&sound.cameras);
     comes_to(&alone, sound_cost(&with_focal), "alone");
-    // One camera, one point on its axis: all but two numbers are without influence, in all members.
+    // One camera and one point on its axis: only two numbers have influence.
     let mut one = scene();
     one.cameras = vec![[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 500.0, 0.0, 0.0]];
     one.points = vec![[0.0, 0.0, -2.0]];
@@ -132,7 +133,7 @@ fn blocks_of_zeros_are_held_or_damped() {
     }
 }
 
-/// Poses on a line, each measured from the one before by information without a weight of angles.
+/// Poses on a line. Each is measured from the previous pose, and the weight of the angle is zero.
 fn chain(poses: usize) -> PoseGraph<Plane> {
     let mut graph = in_plane(&Walk { poses, closures: 0, ..walk(0) });
     graph.steps.iter_mut().for_each(|step| step.information = Matrix3::from_diagonal(&Vector3::new(4.0, 4.0, 0.0)));
@@ -146,7 +147,7 @@ fn an_angle_without_weight_is_named() {
         let solution = solve(&problem, &options());
         assert_eq!(solution.stop, Stop::Converged, "{poses}");
         assert!(solution.cost < 1e-9, "{poses}: {}", solution.cost);
-        // Pose 0 is held: unknown 0 is pose 1. The angle of the last pose turns nothing.
+        // Pose 0 is held, so unknown 0 is pose 1. Nothing depends on the angle of the last pose.
         let last = Coordinate { group: 0, number: poses - 2, coordinate: 2 };
         assert_eq!(solution.without_influence, WithoutInfluence { count: 1, first: vec![last] }, "{poses}");
         let angle = |state: &GraphState<Plane>| state.poses[poses - 1].rotation.angle();
@@ -154,8 +155,9 @@ fn an_angle_without_weight_is_named() {
     }
 }
 
-/// Gauss-Newton holds what is zero in all members of a group: here the angle of the one unknown
-/// pose. Beside angles with influence one without makes the system singular.
+/// Gauss-Newton holds a coordinate that is zero in all members of a group: here the angle of the
+/// one unknown pose. If other poses have an angle with influence, an angle without influence makes
+/// the system singular.
 #[test]
 fn gauss_newton_holds_a_coordinate_that_is_zero_in_all() {
     let of = |poses: usize| {
@@ -174,7 +176,7 @@ fn gauss_newton_holds_a_coordinate_that_is_zero_in_all() {
 fn at_most_a_hundred_are_named_and_all_are_counted() {
     let mut graph = in_plane(&Walk { poses: 200, closures: 0, ..walk(0) });
     graph.steps.iter_mut().for_each(|step| {
-        // Poses in one place see no angle in their translations.
+        // If poses are all measured from one pose, the angles do not change their translations.
         step.information = Matrix3::from_diagonal(&Vector3::new(4.0, 4.0, 0.0));
         step.from = 0;
     });
@@ -183,7 +185,7 @@ fn at_most_a_hundred_are_named_and_all_are_counted() {
     assert_eq!((count, first.len(), first[99].number), (199, WithoutInfluence::NAMED, 99));
 }
 
-/// Blocks of H of low rank, whose diagonals are not zero: no floor is needed.
+/// Blocks of H have low rank, but their diagonals are not zero, so no floor is needed.
 #[test]
 fn blocks_of_low_rank_with_a_nonzero_diagonal_are_damped() {
     let mut graph = in_plane(&Walk { poses: 30, closures: 0, ..walk(0) });

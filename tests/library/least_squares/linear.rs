@@ -1,4 +1,4 @@
-//! What is factored: H or S, on one thread.
+//! Tests of the linear systems that are factored: H or S, on one thread.
 use super::*;
 use blockmul::{
     BlockShape, Bsr, Device,
@@ -12,7 +12,8 @@ use nalgebra::{Matrix2, Vector2};
 
 const OF_TWO_GROUPS: [Linear; 3] = [Linear::Cholesky, Linear::NormalCholesky, Linear::SchurCholesky];
 
-/// A graph with landmarks that every second pose sees: H has 200 blocks for each, S 20,000.
+/// A graph with landmarks that every second pose sees. For each landmark H has 200 blocks and S has
+/// 20,000.
 fn beacons() -> PoseGraph<Plane> {
     let mut graph = in_plane(&Walk { poses: 400, ..walk(0) });
     for beacon in 0..6 {
@@ -37,7 +38,8 @@ fn costs<S>(of: &Solution<S>) -> Vec<u64> {
     of.iterations.iter().map(|it| it.cost_after.to_bits()).collect()
 }
 
-/// The steps are those of the same system, so costs differ by rounding.
+/// Checks that all solutions have the steps of the same system, so that costs differ only by
+/// rounding.
 fn agree<S>([chosen, whole, eliminated]: &[Solution<S>; 3], system: System) {
     assert_eq!((chosen.system, whole.system, eliminated.system), (system, System::Hessian, System::SchurComplement));
     assert_eq!(costs(chosen), costs(if system == System::Hessian { whole } else { eliminated }));
@@ -63,9 +65,7 @@ fn points_and_landmarks_that_few_see_are_eliminated() {
     agree(&each(&GraphProblem::new(in_space(&small), Loss::Huber(1.0)).unwrap()), System::SchurComplement);
 }
 
-/// Every pose is measured from every other, so that the factor of 654 unknowns is full. If `faer`
-/// runs as the process has set it, it adds in another order with `Par::rayon(16)`.
-/// Mapping with known poses has unknown landmarks alone; nothing may be unknown at all.
+/// Mapping with known poses has only unknown landmarks. There may also be no unknowns.
 #[test]
 fn groups_of_unknowns_may_be_empty() {
     let poses = (0..120).collect::<Vec<u32>>();
@@ -89,6 +89,8 @@ fn groups_of_unknowns_may_be_empty() {
     }
 }
 
+/// Every pose is measured from every other pose, so that the factor of 654 unknowns is full. `faer`
+/// itself would add in another order with `Par::rayon(16)`, which the process may have set.
 #[test]
 fn solutions_have_the_same_bits_on_any_number_of_threads() {
     let mut graph = in_space(&Walk { poses: 110, ..walk(0) });
@@ -112,7 +114,8 @@ fn solutions_have_the_same_bits_on_any_number_of_threads() {
     }
 }
 
-/// J of ones, a row of blocks for each list of columns. A cell for each side of the columns.
+/// J has only ones. `rows` lists the columns of each row of blocks, for each cell. `sides` has a
+/// cell for each group of columns.
 fn jacobian(rows: &[&[&[u32]]], sides: &[(usize, usize)]) -> BlockGroups<Bsr<f64>> {
     let cells = sides.iter().enumerate().map(|(group, &(blocks, side))| {
         let of_group: Vec<&[u32]> = rows.iter().map(|row| row[group]).collect();
@@ -156,7 +159,7 @@ fn unknowns_that_cannot_be_solved_are_refused_by_name() {
     assert!(refused(&[&[one, one, one, one]], &[(1, 1); 4]).starts_with("4 groups of unknowns: one or two"));
 }
 
-/// A problem of nothing but a J, which it gives to [`Linearization::new`].
+/// A problem that consists of a J, which it passes to [`Linearization::new`].
 struct Constant(BlockGroups<Bsr<f64>>);
 
 impl LeastSquares for Constant {
@@ -196,7 +199,7 @@ fn methods_refuse_what_they_are_not_for() {
         let error = refused(&one, linear).unwrap_err().to_string();
         assert!(error.starts_with(what), "{error}");
     }
-    // Two groups that no group of rows has both of.
+    // No group of rows contains both of the two groups of columns.
     let cell = || Some(jacobian(&[&[&[0]], &[&[1]]], &[(2, 1)]).into_cells().remove(0).unwrap());
     let groups = |of: &BlockGroups<Bsr<f64>>| (of.row_groups()[0], of.col_groups()[0]);
     let (rows, cols) = groups(&one.0);
@@ -213,7 +216,7 @@ fn methods_refuse_what_they_are_not_for() {
         let refused = minimize(&one, (), &device(), &options, |_| {}).map(drop);
         assert!(matches!(refused, Err(Error::Argument(_))), "{options:?}");
     }
-    // A pose without measurement is no panic, whatever the method.
+    // A pose without measurements is an error with every method, not a panic.
     let alone = Constant(jacobian(&[&[&[0]], &[&[0]]], &[(2, 1)]));
     let error = refused(&alone, Linear::Cholesky).unwrap_err().to_string();
     assert!(error.starts_with("unknown 1 of group 0 has no measurement"), "{error}");

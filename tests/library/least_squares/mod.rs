@@ -1,5 +1,5 @@
-//! The solvers of least-squares problems, on problems whose truth is known. `tools/problems` checks
-//! them on real problems.
+//! The solvers of least-squares problems, on problems whose true solution is known.
+//! `tools/problems` checks them on real problems.
 mod convergence;
 mod gradients;
 mod graphs;
@@ -90,7 +90,7 @@ fn a_bundle_adjustment_is_solved_better_than_the_truth_fits() {
     assert!(solution.initial_cost > 10.0 * at_truth && solution.cost < at_truth, "{} {at_truth}", solution.cost);
     assert_eq!(solution.stop, Stop::Converged);
     assert_eq!(solution.cost.to_bits(), problem.cost(&solution.state).to_bits());
-    // Another run gives the same bits.
+    // A second run has the same bits.
     let again = solve(&problem, &options());
     let costs = |of: &Solution<_>| of.iterations.iter().map(|it| it.cost_after.to_bits()).collect::<Vec<_>>();
     assert_eq!(costs(&again), costs(&solution));
@@ -146,7 +146,7 @@ fn a_start_that_is_no_number_fails_and_says_so() {
     assert_eq!(solution.not_finite, Some(0));
 }
 
-/// The residual is finite, its derivative is not.
+/// The residual is finite, but its derivative is not.
 #[test]
 fn a_derivative_that_is_no_number_fails_and_says_so() {
     let mut adjustment = bundle_adjustment(&scene()).unwrap();

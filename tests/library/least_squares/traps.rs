@@ -1,9 +1,10 @@
-//! Graphs whose dead reckoning leads into a wrong minimum, and starts that avoid it.
+//! Graphs on which dead reckoning leads to a wrong minimum, and starts that avoid it.
 //! `tools/problems` has larger graphs.
 use super::*;
 
-/// A walk, the lowest χ² known for it, and the χ² where the file's guess ends. `tools/minima` found
-/// the lowest from the file's guess, the chordal start and 20 perturbed starts.
+/// A walk, its lowest known χ², and the χ² that the solver reaches from the file's guess.
+/// `tools/minima` found the lowest from the file's guess, the chordal start and 20 perturbed
+/// starts.
 struct Trap {
     shape: Shape,
     poses: usize,
@@ -34,7 +35,7 @@ fn is_escaped<P: Manifold>(graph: PoseGraph<P>, trap: &Trap) {
     assert!(chordal < chosen.file_cost && (problem.cost(&chosen.state) - chordal).abs() <= 1e-12 * chordal);
     let solution = minimize(&problem, chosen.state, &device(), &Options::default(), |_| {}).unwrap();
     assert_eq!(solution.stop, Stop::Converged);
-    // A tolerance of 1e-6 a step leaves less than ten times that.
+    // With a tolerance of 1e-6 for each step, the rest is less than ten times the tolerance.
     assert!((2.0 * solution.cost / best - 1.0).abs() < 1e-5, "{shape:?} {seed}: {}", 2.0 * solution.cost);
 }
 
@@ -63,7 +64,7 @@ fn the_cheaper_start_is_taken_by_the_cost_with_its_loss() {
     };
     assert_eq!(start_of(in_plane(&walk(0)), Loss::Squared), Start::Chordal);
     // The file's guess is the truth, and some closures are far off. Relaxation spreads their errors
-    // over all poses, a robust loss does not.
+    // over all poses, but a robust loss does not.
     let mut wrong = in_plane(&walk(0));
     wrong.poses = in_plane(&Walk { noise: 0.0, ..walk(0) }).poses;
     let steps = wrong.steps.len();
@@ -85,7 +86,7 @@ fn without_a_chordal_start_the_file_s_guess_is_taken_and_a_reason_given() {
     assert_eq!(reason_of(&|graph| graph.steps.clear()), "no pose was measured from another");
     let reason = reason_of(&|graph| graph.steps.retain(|step| (step.from < 60) == (step.to < 60)));
     assert!(reason.starts_with("not every pose is tied by steps to one that is held"), "{reason}");
-    // Equal poses are no guess, even if a robust loss makes them cheap.
+    // If all poses are equal, they are no guess, even if a robust loss makes their cost low.
     let mut graph = in_plane(&walk(0));
     let first = graph.poses[0];
     graph.poses.fill(first);

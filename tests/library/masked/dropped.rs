@@ -1,8 +1,8 @@
-//! Products whose small entries are dropped.
+//! Products from which small entries are dropped.
 use super::*;
 use crate::common::to_host;
 
-/// Checks that the product without its small entries is the reference's, computed in each way.
+/// Checks in each way of computing that the product without its small entries is the reference's.
 fn check_dropped<M: Matrix<Element: Field> + PartialEq + std::fmt::Debug>(a: &M, b: &M, threshold: Threshold) -> u64 {
     let want = drop_below(&reference::multiply(a, b).unwrap(), threshold).unwrap();
     let (da, db) = (device().upload(a).unwrap(), device().upload(b).unwrap());

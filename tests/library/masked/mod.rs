@@ -1,5 +1,5 @@
-//! Masked products, products without their small entries, triple products: compared with the serial
-//! reference bit for bit.
+//! Masked products, products without small entries, and triple products. Results have the bits of
+//! the serial reference.
 mod dropped;
 mod triple;
 
@@ -14,13 +14,13 @@ use blockmul::{
 };
 use half::f16;
 
-/// A pattern of a family, with ones as values.
+/// A matrix of ones with a pattern of a family.
 fn mask(family: Family, rows: usize, cols: usize, seed: u64) -> Csc<f64> {
     let places = places(family, rows, cols, 5, &mut common::Random(seed));
     Csc::from_triplets(rows, cols, places.into_iter().map(|(i, j)| (i, j, 1.0))).unwrap()
 }
 
-/// The entries of the whole product in `mask`, and zeros where only `mask` has entries.
+/// The entries of the whole product that are in `mask`, and zeros where only `mask` has entries.
 fn selected<T: Element>(whole: &Cbc<T>, mask: &Pattern) -> Cbc<T> {
     let area = whole.shape().area();
     let mut values = vec![T::from_f64(0.0); mask.nnz() * area];
@@ -36,7 +36,7 @@ fn selected<T: Element>(whole: &Cbc<T>, mask: &Pattern) -> Cbc<T> {
     Cbc::new(mask.clone(), whole.shape(), values).unwrap()
 }
 
-/// Number of products of A·B that fall on `mask`, counted one by one.
+/// The number of products of A·B that are on `mask`, counted one by one.
 fn products_on(a: &Pattern, b: &Pattern, mask: &Pattern) -> u64 {
     let of_column = |col: usize| {
         let on_mask = |&&row: &&u32| mask.column(col).contains(&row);
@@ -45,7 +45,8 @@ fn products_on(a: &Pattern, b: &Pattern, mask: &Pattern) -> u64 {
     (0..b.ncols()).map(of_column).sum()
 }
 
-/// Shapes for all kernels: scalars, compiled ones, square and not, and the general one.
+/// Shapes for all kernels: scalars, square and other shapes with compiled kernels, and the general
+/// kernel.
 const SHAPES: [(usize, usize, usize); 6] = [(1, 1, 1), (2, 3, 6), (3, 3, 3), (9, 2, 3), (5, 1, 4), (1, 32, 2)];
 
 fn every_shape<T: Element>() {
@@ -105,7 +106,8 @@ fn masks_of_every_family_and_operands_of_every_family() {
 
 #[test]
 fn real_values_and_runs_that_are_cut() {
-    // A row times a column of this length: runs around a piece of 1024, and a run of three pieces.
+    // A row is multiplied by a column of this length, so that there is a single run: about a piece
+    // of 1024 products long, or of three pieces.
     for length in [1023, 1024, 1025, 2500] {
         let (a, b) = row_and_column(length);
         let m = mask(Family::Uniform, 1, 1, 1);
@@ -114,7 +116,7 @@ fn real_values_and_runs_that_are_cut() {
         assert_eq!(bits(&executed(&plan, &da, &db)), bits(&reference::multiply(&a, &b).unwrap()), "{length}");
         assert_eq!(plan.cost().products, length as u64);
     }
-    // H·H on the pattern of H, for the H of a pose graph.
+    // H·H on the pattern of H, where H is that of a pose graph.
     let h = generate::PoseChain { poses: 300, closures: 500, freedom: 6, ..Default::default() }.matrix().unwrap();
     let dh = device().upload(&h).unwrap();
     let plan = Product::of(&dh, &dh).mask(&dh.pattern()).plan().unwrap();
@@ -172,8 +174,8 @@ fn masks_are_refused_where_they_do_not_fit() {
 
 #[test]
 fn a_memory_limit_cuts_the_mask_into_bands_of_the_same_bits() {
-    // A product with many terms for each entry of C, of blocks: those of scalars on CPUs take no
-    // memory for products.
+    // The product has many terms for each entry of C. Its factors have blocks, because products of
+    // scalars on CPUs take no memory for terms.
     let a = real(400, 400, 40, shape(2, 1), 4).cast::<f32>();
     let b = real(400, 400, 40, shape(1, 2), 5).cast::<f32>();
     let whole = reference::multiply(&a, &b).unwrap();

@@ -19,7 +19,7 @@ fn triple_of<T: Element>(b: usize, m: usize) {
     let flops = 2 * (reference::products(&a, &r) * b as u64 + reference::products(&r.transpose(), &right) * m as u64);
     assert_eq!(plan.cost().flops, flops * (b * m) as u64);
 
-    // R stored transposed, and another P.
+    // R is stored transposed, and P is another matrix.
     let drt = device().upload(&r.transpose()).unwrap();
     let p = uniform::<T>(40, 9, shape(b, 2), 3);
     let dp = device().upload(&p).unwrap();
@@ -49,7 +49,7 @@ fn triple_products_are_two_products_of_the_reference() {
 
 #[test]
 fn triple_and_masked_executions_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let device = Device::open(device().info()).unwrap(); // its counters count only this test
     let a =
         generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix().unwrap();
     let r = real(60, 20, 2, shape(3, 2), 3);
@@ -73,7 +73,7 @@ fn triple_and_masked_executions_take_no_memory_and_read_nothing() {
         let want = selected(&reference::multiply(&now, &now).unwrap(), a.pattern());
         assert_eq!(bits(&m.download().unwrap()), bits(&want));
     }
-    // alpha and beta, and factors that are refused.
+    // Executions with alpha and beta, and factors that are refused.
     let before = c.download().unwrap();
     triple.execute((&dr, &da, &dr), Accum::into(&mut c).alpha(2.0).beta(-1.0)).unwrap();
     assert_eq!(bits(&c.download().unwrap()), bits(&before), "2C - C");

@@ -1,4 +1,4 @@
-//! Operands of a row's product on the host, and the expected C.
+//! The operands of a row's product on the host, and the expected C.
 use super::rows::{CHAIN, DROP, ELEMENT, GROUPS, KIND, MASK, PART, Row, SCALARS, TOLERANCE, WEIGHTS};
 use crate::common::Random;
 use blockmul::{
@@ -10,19 +10,19 @@ use blockmul::{
 };
 use nalgebra::DMatrix;
 
-/// The values of a case. None is zero, so that no zero can lose its sign.
+/// The values of a case. No value is zero, so that no zero can lose its sign.
 #[derive(Clone, Copy)]
 pub enum Values {
-    /// Small integers: every sum is exact in every type.
+    /// Small integers, so that every sum is exact in every type.
     Integers,
-    /// Magnitudes from 1 to 7/3 with all bits in use: products and sums are rounded, and the bits
-    /// of a sum depend on the order of its terms.
+    /// Magnitudes from 1 to 7/3 whose bits are all in use. Products and sums are rounded, and the
+    /// bits of a sum depend on the order of its terms.
     Rounded,
 }
 
 impl Values {
-    /// Half of the cases have rounded values. Those of `f16` all have integers: a device multiplies
-    /// W·B by its weights before it rounds to `f16`, and the expected result is rounded twice.
+    /// Half of the cases have rounded values. All cases of `f16` have integers: a device multiplies
+    /// W·B by its weights before it rounds to `f16`, but the expected result is rounded twice.
     fn of(row: &Row, seed: u64) -> Self {
         if row[ELEMENT] != 2 && (seed / 2).is_multiple_of(2) { Self::Rounded } else { Self::Integers }
     }
@@ -48,7 +48,7 @@ pub fn cell<T: Field>(rows: Group, cols: Group, values: Values, random: &mut Ran
     Cbc::from_triplets(rows.blocks, cols.blocks, BlockShape::new(rows.side, cols.side).unwrap(), blocks).unwrap()
 }
 
-/// A grid of cells without those of `missing`.
+/// A grid of cells in which those of `missing` are left out.
 fn grid<T: Field>(
     rows: &[Group],
     cols: &[Group],
@@ -64,7 +64,7 @@ fn grid<T: Field>(
     BlockGroups::new(rows.to_vec(), cols.to_vec(), places.map(one).collect()).unwrap()
 }
 
-/// A grid of the same groups with other cells.
+/// A grid with the same groups, whose cells `f` computes.
 fn map<T: Field>(
     of: &BlockGroups<Cbc<T>>,
     mut f: impl FnMut(usize, usize, Option<&Cbc<T>>) -> Option<Cbc<T>>,
@@ -75,16 +75,16 @@ fn map<T: Field>(
     BlockGroups::new(rows, cols, cells).unwrap()
 }
 
-/// The operands of a product on the host; a matrix is a grid of one cell.
+/// The operands of a product on the host. A matrix without groups is a grid of one cell.
 pub struct Host<T: Field> {
-    /// op(A), the middle of a chain, op(B).
+    /// op(A), the middle factor of a chain, and op(B).
     pub factors: Vec<BlockGroups<Cbc<T>>>,
     pub mask: BlockGroups<Cbc<T>>,
-    /// For each group of rows of op(B): blocks on the diagonal.
+    /// For each group of rows of op(B), blocks on the diagonal.
     pub information: Vec<Cbc<T>>,
-    /// A number for each block row of these groups.
+    /// A number for each row of blocks, in each of these groups.
     pub of_blocks: Vec<Vec<T>>,
-    /// A number for each row of these groups.
+    /// A number for each row, in each of these groups.
     pub of_rows: Vec<Vec<T>>,
 }
 
@@ -97,7 +97,7 @@ impl<T: Field> Host<T> {
             _ => (&[(12, 3)], &[(10, 2)]),
         };
         let (outer, inner): (Vec<_>, Vec<_>) = (outer.iter().map(group).collect(), inner.iter().map(group).collect());
-        // Cells of C that sum two products, one, or none.
+        // Some cells of C are sums of two products, some are a single product, and some are empty.
         let missing: &[_] = match (row[KIND], seed % 2) {
             (GROUPS, 0) => &[(1, 0), (1, 1)],
             (GROUPS, _) => &[(0, 1)],
@@ -122,7 +122,7 @@ impl<T: Field> Host<T> {
         }
     }
 
-    /// The product W·op(B).
+    /// Returns the product W·op(B).
     fn weighted(&self, row: &Row) -> BlockGroups<Cbc<T>> {
         let scaled = |of: Cbc<T>, weight: &dyn Fn(usize, usize) -> T| {
             let blocks = of.blocks().map(|(i, j, block)| {
@@ -145,7 +145,7 @@ impl<T: Field> Host<T> {
         })
     }
 
-    /// The expected C.
+    /// Returns the expected C.
     pub fn reference(&self, row: &Row) -> BlockGroups<Cbc<T>> {
         let right = self.weighted(row);
         let left = self.factors[..self.factors.len() - 1].iter().rev();
@@ -171,7 +171,7 @@ impl<T: Field> Host<T> {
     }
 }
 
-/// The entries of `cell` on the places of `mask`, zeros if `cell` has no such entry.
+/// The entries of `cell` on the places of `mask`. Places without an entry in `cell` are zeros.
 fn selected<T: Field>(cell: Option<&Cbc<T>>, mask: &Cbc<T>) -> Cbc<T> {
     let zeros = vec![T::from_f64(0.0); mask.nnz() * mask.shape().area()];
     let mut values = zeros;

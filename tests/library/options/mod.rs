@@ -1,5 +1,5 @@
-//! Every option of a product combined with every other: a pairwise covering array of rows, each
-//! compared with the reference to the bit. Combinations that are refused are tested too.
+//! Every option of a product is combined with every other option: a pairwise covering array of
+//! rows. The results have the bits of the reference. Refused combinations are tested, too.
 mod host;
 mod on_device;
 mod rows;
@@ -56,7 +56,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
         let message = check(&row, 1).expect_err(&said(&row)).to_string();
         assert!(message.contains(expected), "{}: {message}", said(&row));
     }
-    // A triangle needs a square product. Weights need a plan with weights.
+    // A triangle requires a square product, and weights require a plan with weights.
     let a = device()
         .upload(&cell::<f64>(
             Group { blocks: 4, side: 2 },

@@ -1,4 +1,4 @@
-//! A row's product on the device, compared with the reference.
+//! The product of a row on the device, compared with the reference.
 use super::{
     host::Host,
     rows::{
@@ -77,7 +77,7 @@ struct OnDevice<M: Matrix> {
     of_rows: DeviceVector<M::Element>,
 }
 
-/// The weights that the row asks for.
+/// Returns the weights that the row requests.
 fn weights_of<'a, M: Matrix>(
     row: &Row,
     OnDevice { information, of_blocks, of_rows }: &'a OnDevice<M>,
@@ -89,7 +89,7 @@ fn weights_of<'a, M: Matrix>(
     }
 }
 
-/// The factors as they are stored, some of them transposed.
+/// Returns the factors as they are stored. Some of them are transposed.
 fn stored<T: Field>(row: &Row, host: &Host<T>) -> Vec<BlockGroups<Cbc<T>>> {
     let last = host.factors.len() - 1;
     let turned = |number: usize| (number == 0 && row[A_T] == 1) || (number == last && row[B_T] == 1);

@@ -1,8 +1,9 @@
-//! The options with their levels, the rows that are refused, and rows that cover all pairs.
+//! The options with their levels, the rows that are refused, and rows that cover all pairs of
+//! levels.
 use crate::common::Random;
 use blockmul::Method;
 
-/// The options with their numbers of levels; level 0 is the default.
+/// The options with their numbers of levels. Level 0 is the default.
 pub const OPTIONS: [(&str, usize); 13] = [
     ("kind", 4),
     ("A transposed", 2),
@@ -41,13 +42,13 @@ pub const RUN: usize = 0;
 pub const PLAN: usize = 1;
 pub const TO_HOST: usize = 2;
 
-/// Entries (blocks) below it are dropped.
+/// Entries (blocks) below this number are dropped.
 pub const TOLERANCE: f64 = 3.0;
 
 /// A level of each option.
 pub type Row = [usize; OPTIONS.len()];
 
-/// The beginning of the message if a row is refused.
+/// Returns the beginning of the error message if a row is refused.
 pub fn refusal(row: &Row) -> Option<&'static str> {
     if row[MASK] == 1 && row[PART] > 0 {
         return Some("a masked product has the mask's pattern: a part");
@@ -75,7 +76,7 @@ fn pairs(row: &Row) -> impl Iterator<Item = Pair> {
     (0..row.len()).flat_map(move |i| (i + 1..row.len()).map(move |k| (at(i), at(k))))
 }
 
-/// Rows that are not refused, which together have every pair of levels that such a row can have.
+/// Returns rows that are not refused. Together they have every pair of levels that is not refused.
 pub fn covering(random: &mut Random) -> Vec<Row> {
     let mut wanted = std::collections::BTreeSet::new();
     for i in 0..OPTIONS.len() {
@@ -91,11 +92,12 @@ pub fn covering(random: &mut Random) -> Vec<Row> {
     }
     let mut rows = Vec::new();
     while let Some(&((i, x), (k, y))) = wanted.first() {
-        // The best of some candidates that have the first missing pair.
+        // Of several random rows with the first missing pair, the best is taken.
         let candidate = |_| {
             let mut row: Row = std::array::from_fn(|option| random.below(OPTIONS[option].1));
             (row[i], row[k]) = (x, y);
-            // Options that cause a refusal are set to their default, except the pair.
+            // Options that cause a refusal are set to their default, except for the two of the
+            // pair.
             for option in [DROP, MASK, ALIGNMENT, PART, HOW, KIND] {
                 if refusal(&row).is_some() && option != i && option != k {
                     row[option] = 0;

@@ -1,11 +1,12 @@
-"""SciPy's side of tests/library/formats.rs, and NumPy's of npy.rs.
+"""The SciPy part of tests/library/formats.rs, and the NumPy part of npy.rs.
 
-scipy_npz.py write FOLDER   NAME.npz by scipy.sparse.save_npz, and the same matrix as NAME.mtx by scipy.io.mmwrite
-scipy_npz.py check FOLDER   NAME.npz by blockmul is read by load_npz and compared with NAME.mtx; the first words of NAME
-                            say what it must be: FORMAT-DTYPE-...
-scipy_npz.py save FOLDER    ORDER-DTYPE-ROWSxCOLS.npy by numpy.save, C's and Fortran's order, and its elements row by row
-                            as numbers in the same name with .txt
-scipy_npz.py load FOLDER    the same names by blockmul are read by numpy.load and compared
+scipy_npz.py write FOLDER   writes NAME.npz by scipy.sparse.save_npz, and the same matrix as NAME.mtx by
+                            scipy.io.mmwrite
+scipy_npz.py check FOLDER   reads each NAME.npz that blockmul wrote by load_npz, and compares it with NAME.mtx. The
+                            first words of NAME are the format and the type that it must have: FORMAT-DTYPE-...
+scipy_npz.py save FOLDER    writes ORDER-DTYPE-ROWSxCOLS.npy by numpy.save, in the orders of C and Fortran, and a file
+                            of the same name with .txt that lists the elements row by row
+scipy_npz.py load FOLDER    reads files of the same names that blockmul wrote by numpy.load, and compares them
 """
 import pathlib
 import sys
@@ -24,7 +25,7 @@ def small_integers(rng, shape, density):
 
 
 def save(folder, name, matrix, data=None, **options):
-    """With `data` in place of the matrix's own where it is of a type that SciPy saves and does not compute with."""
+    """Saves a matrix. `data` replaces its values, for types that SciPy can save but not compute with."""
     wide = matrix.astype("f8").tocoo()
     if data is not None:
         matrix.data = data

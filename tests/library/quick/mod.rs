@@ -1,6 +1,6 @@
-//! A quick check of a device: one small product of each kind in each element type, and one on each
-//! way to a device. Results have the reference's bits. `tools/test quick` runs these with the unit
-//! tests; the other modules are the thorough tests.
+//! A quick check of a device: one small product of each kind in each element type, and one for each
+//! way to a device. Results have the bits of the reference. `tools/test quick` runs this module and
+//! the unit tests; the other modules are the thorough tests.
 mod paths;
 
 use crate::common::{device, equal, to_host};
@@ -18,7 +18,7 @@ use blockmul::{
 };
 use half::f16;
 
-/// A matrix of integers so small that sums in `f16` are exact; up to 4 blocks in a column.
+/// A matrix of integers so small that sums in `f16` are exact. Each column has up to 4 blocks.
 fn uniform<T: Element>(rows: usize, cols: usize, shape: (usize, usize), seed: u64) -> Cbc<T> {
     let shape = BlockShape::new(shape.0, shape.1).unwrap();
     generate::Uniform { rows, cols, per_column: 4, shape, values: Values::Integer, seed }.matrix().unwrap().cast()
@@ -34,7 +34,7 @@ fn multiplied<M: Matrix>(a: &M, b: &M, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Runs a check in each element type.
+/// Runs a check with each element type.
 macro_rules! every_type {
     ($check:ident) => {{
         $check::<f64>()?;
@@ -56,12 +56,12 @@ fn scalars() -> Result<()> {
 #[test]
 fn blocks() -> Result<()> {
     fn check<T: Element>() -> Result<()> {
-        // Kernels compiled for their sides, and the general one.
+        // The sides of a compiled kernel, and sides for the general kernel.
         for (r, k, c) in [(6, 3, 6), (5, 11, 2)] {
             let (a, b) = (uniform::<T>(15, 10, (r, k), 1), uniform::<T>(10, 20, (k, c), 2));
             multiplied(&a, &b, "blocks by columns")?;
             multiplied(&Bsr::from_transpose(a.transpose()), &Bsr::from_transpose(b.transpose()), "blocks by rows")?;
-            // Padded: every block begins at a multiple of 64 bytes.
+            // With padding, every block begins at a multiple of 64 bytes.
             let (a, b) = (a.with_alignment(64)?, b.with_alignment(64)?);
             let (c, _) = to_host(&device(), &a, &b, |product| product.alignment(64))?;
             assert_eq!(c.stride() * size_of::<T>() % 64, 0);
@@ -72,7 +72,8 @@ fn blocks() -> Result<()> {
     every_type!(check)
 }
 
-/// By teams of 128 and 256 items, whose barriers an optimising compiler may lose.
+/// Columns are sorted by teams of 128 and 256 items. An optimising compiler may drop the barriers
+/// of such teams.
 #[test]
 fn long_columns_that_are_sorted() -> Result<()> {
     for of_column in [35, 50] {

@@ -2,16 +2,16 @@
 use super::*;
 use blockmul::{reference::FlooredDamping, solver::Floors};
 
-/// The floors of a problem, for cameras and for points.
+/// The floors of a problem.
 struct Given {
     cameras: Vec<f64>,
     points: Vec<f64>,
 }
 
-/// A problem in which some numbers of unknowns are without influence: their rows and columns are
-/// zero. Returns the floors that make it solvable. Coordinate 0 of every point and the last one of
-/// every camera are zero, so they are held. So are all of point 5, coordinate 1 of point 7 if there
-/// is one, and coordinate 0 of camera 3: they have floors.
+/// A problem in which some coordinates have no influence: their rows and columns are zero. Returns
+/// the floors with which it can be solved. Coordinate 0 of every point and the last one of every
+/// camera are zero, so they are held. All coordinates of point 5, coordinate 1 of point 7 if there
+/// is one, and coordinate 0 of camera 3 have floors.
 fn without_influence(c: usize, p: usize) -> (Problem, [Vec<bool>; 2], Given) {
     let Problem { u, w, v, mut b_c, mut b_p } = problem(&seen(12, 40, 4, c as u64), 3, c, p, p as u64);
     let cameras: Vec<bool> = (0..12 * c).map(|row| row % c == c - 1 || row == 3 * c).collect();
@@ -38,8 +38,8 @@ fn host<T: Real>(problem: &Problem, damping: Damping, [cameras, points]: [&[T]; 
     reference::schur(&u.cast::<T>(), &w.cast::<T>(), &v.cast::<T>(), &cast::<T>(b_c), &cast::<T>(b_p), damping).unwrap()
 }
 
-/// Checks the formed and the implicit elimination against the reference to the bit. Returns the
-/// reference's S, r and its points for the solution x_c of S·x_c = r.
+/// Checks that the formed and the implicit elimination have the bits of the reference. Returns r
+/// and the points that the reference computes from the solution x_c of S·x_c = r.
 fn same_bits_with_floors<T: Real>(problem: &Problem, damping: Damping, given: &Given, what: &str) -> [Vec<f64>; 2] {
     let (data, device) = (Uploaded::<T>::new(&device(), problem), device());
     let of_host = [cast::<T>(&given.cameras), cast::<T>(&given.points)];
@@ -71,7 +71,7 @@ fn same_bits_with_floors<T: Real>(problem: &Problem, damping: Damping, given: &G
     [x_c.as_slice().to_vec(), x_want.iter().map(|&x| <T as blockmul::Element>::to_f64(x)).collect()]
 }
 
-/// Factors by a work-item and by a group.
+/// Sides for which points are factored by one work-item, and sides for which a group factors them.
 const BOTH: [(usize, usize); 4] = [(9, 3), (6, 6), (4, 7), (3, 10)];
 
 #[test]
@@ -81,7 +81,7 @@ fn unknowns_without_influence_keep_their_place_and_the_others_their_step() {
         let what = format!("{c}x{p}");
         let damping = Damping::Marquardt(1e-4);
         let x = same_bits_with_floors::<f64>(&problem, damping, &floors, &what);
-        // The dense system with 1 on the diagonal of those rows.
+        // The dense system has 1 on the diagonal of those rows.
         let n = problem.b_c.len();
         let (u, w, v) = (mirrored(&problem.u.to_dense()), problem.w.to_dense(), mirrored(&problem.v.to_dense()));
         let mut h = DMatrix::zeros(n + v.nrows(), n + v.nrows());
@@ -103,9 +103,9 @@ fn unknowns_without_influence_keep_their_place_and_the_others_their_step() {
 fn floors_have_the_bits_of_the_reference_in_single_precision_and_without_damping() {
     for (c, p) in BOTH {
         let (problem, _, floors) = without_influence(c, p);
-        // λ·floor is a normal number of f32.
+        // λ is chosen so that λ·floor is a normal number of f32.
         same_bits_with_floors::<f32>(&problem, Damping::Marquardt(1e-3), &floors, &format!("f32, {c}x{p}"));
-        // Only coordinates that are zero in all members: nothing needs damping.
+        // If only coordinates that are zero in all members have no influence, no damping is needed.
         let mut all = problem.clone();
         all.u = with_identity(&problem.u, &[3 * c]);
         all.v = with_identity(&problem.v, &(5 * p + 1..6 * p).chain([7 * p + 1]).collect::<Vec<_>>());
@@ -114,7 +114,7 @@ fn floors_have_the_bits_of_the_reference_in_single_precision_and_without_damping
     }
 }
 
-/// The matrix with 1 at these places of its diagonal.
+/// Returns the matrix with 1 at these places of its diagonal.
 fn with_identity(matrix: &Cbc<f64>, rows: &[usize]) -> Cbc<f64> {
     let side = matrix.shape().rows();
     let blocks = matrix.blocks().map(|(i, j, block)| {

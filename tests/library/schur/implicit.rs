@@ -1,5 +1,6 @@
-//! S as an operator, compared with the formed S and dense nalgebra within rounding. Its other parts
-//! have the bits of the formed one's.
+//! S as an operator. Products with it are equal, within rounding, to those with the formed S and
+//! with dense nalgebra. The other outputs of the operator have the same bits as those of the formed
+//! S.
 use super::*;
 
 const DAMPINGS: [Damping; 3] = [Damping::None, Damping::Marquardt(1e-4), Damping::Levenberg(0.3)];
@@ -19,12 +20,12 @@ fn column(x: &[f64]) -> DMatrix<f64> {
     DMatrix::from_column_slice(x.len(), 1, x)
 }
 
-/// The values of the blocks on the diagonal, one block after another.
+/// Returns the values of the blocks on the diagonal, one block after another.
 fn on_diagonal<T: Real>(s: &Cbc<T>) -> Vec<T> {
     s.blocks().filter(|(i, j, _)| i == j).flat_map(|(.., block)| block.iter().copied().collect::<Vec<_>>()).collect()
 }
 
-/// The whole U + damping, of a U that is stored whole or by its lower triangle.
+/// Returns the whole U + damping. U may be stored whole or by its lower triangle.
 fn whole_u(problem: &Problem, damping: Damping) -> DMatrix<f64> {
     let (mut u, c) = (DMatrix::zeros(problem.b_c.len(), problem.b_c.len()), problem.u.shape().rows());
     for (i, j, block) in problem.u.blocks().filter(|(i, j, _)| i >= j) {
@@ -34,19 +35,19 @@ fn whole_u(problem: &Problem, damping: Damping) -> DMatrix<f64> {
     damped(&u, damping)
 }
 
-/// Checks y within rounding. Each element is a sum of the same products in another order, rounded
-/// at most `roundings` times.
+/// Checks that y is equal to `want` within rounding. Each element is a sum of the same products in
+/// another order, and is rounded at most `roundings` times.
 fn within(found: &[f64], want: &DMatrix<f64>, roundings: usize, sizes: &DMatrix<f64>, what: &str) {
     for (i, (&found, &want)) in found.iter().zip(want.iter()).enumerate() {
-        // u·m / (1 - u·m) < 1.01·u·m
+        // The bound uses u·m / (1 - u·m) < 1.01·u·m.
         let bound = 1.01 * roundings as f64 * f64::EPSILON / 2.0 * sizes[i];
         let error = (found - want).abs();
         assert!(error <= bound, "{what}: element {i}: {found:e}, not {want:e}: {error:e} > {bound:e}");
     }
 }
 
-/// Compares the product with those of the formed S and of a dense one, the rest with the formed
-/// one's to the bit.
+/// Compares products with the operator with those of the formed S and of a dense S. The other
+/// outputs must have the bits of the formed elimination.
 fn agrees(problem: &Problem, damping: Damping, what: &str) {
     let data = Uploaded::<f64>::new(&device(), problem);
     let ((formed, mut formed_out), (plan, mut reduced)) = (data.formed(), data.implicit());
@@ -56,27 +57,27 @@ fn agrees(problem: &Problem, damping: Damping, what: &str) {
     let host_x = sines(cameras);
     let (x, y) = (column(&host_x), multiplied(&plan, &reduced, &host_x));
 
-    // |U'|, and Z by the dense factor of V'.
+    // Computes |U'|, and Z from the dense factor of V'.
     let (u, v) = (whole_u(problem, damping), damped(&problem.v.to_dense(), damping));
     let l = v.clone().cholesky().unwrap().l();
     let inverse = l.clone().try_inverse().unwrap();
     let z = problem.w.to_dense() * inverse.transpose();
     let (u_size, z_size) = (u.abs(), z.abs());
 
-    // Formed: an element of S is at most `points` products and one of U', and each row has
-    // `cameras` products with x. As an operator: Zᵀ·x sums at most `cameras` products, Z·(Zᵀ·x)
-    // `points`, the three parts of U' `cameras`. Damping, alpha and the last additions round a few
-    // times.
+    // If S is formed, an element of S is a sum of at most `points` products and one element of U',
+    // and each row has `cameras` products with x. As an operator, Zᵀ·x is a sum of at most
+    // `cameras` products, Z·(Zᵀ·x) of `points`, and the three parts of U' of `cameras`. Damping,
+    // alpha and the last additions round a few times.
     let roundings = 2 * (points + 2 * cameras) + 16;
     let s = formed_out.s().unwrap().download().unwrap();
     let dense = mirrored(&s.to_dense());
     let sizes = (&u_size + &z_size * z_size.transpose()) * x.abs();
     within(&y, &(&dense * &x), roundings, &sizes, &format!("{what}: formed"));
 
-    // V' = L·Lᵀ and Z = W·L⁻ᵀ are exact for a V' and a W that are off by p + 1 roundings of
-    // |L|·|Lᵀ| and of |Z|·|Lᵀ| (Higham, Accuracy and Stability of Numerical Algorithms, 10.1 and
-    // 8.1). So Z·Zᵀ is off by as many roundings of |Z|·(M + 1)·(Mᵀ + 1)·|Zᵀ|, where M = |L⁻¹|·|L|
-    // has 1 on its diagonal. This counts once for each side.
+    // V' = L·Lᵀ and Z = W·L⁻ᵀ are exact for a V' and a W with errors of p + 1 roundings of |L|·|Lᵀ|
+    // and of |Z|·|Lᵀ| (Higham, Accuracy and Stability of Numerical Algorithms, 10.1 and 8.1). So
+    // Z·Zᵀ has an error of as many roundings of |Z|·(M + 1)·(Mᵀ + 1)·|Zᵀ|, where M = |L⁻¹|·|L| has
+    // 1 on its diagonal. The error is counted once for each of the two computations.
     let p = problem.v.shape().rows();
     let m = inverse.abs() * l.abs() + DMatrix::identity(points, points);
     let zm = &z_size * m;
@@ -115,8 +116,8 @@ fn every_kind_of_u_and_damping_agrees_with_the_formed_and_the_dense() {
 
 #[test]
 fn what_is_missing_is_zero() {
-    // Cameras 0 and 11 see nothing, and U has no block for some cameras. Then points that no camera
-    // sees, and empty problems.
+    // Cameras 0 and 11 see no points, and U has no block for some cameras. Then there are points
+    // that no camera sees, and empty problems.
     let inner = seen(10, 60, 2, 4);
     let rows = inner.row_idx().iter().map(|&row| row + 1).collect();
     let good = problem(&Pattern::new(12, 60, inner.col_ptr().to_vec(), rows).unwrap(), 2, 6, 3, 5);
@@ -138,7 +139,8 @@ fn what_is_missing_is_zero() {
 
 #[test]
 fn long_rows_are_cut_on_the_diagonal_as_in_the_formed() {
-    // Cameras 1 to 4 see 33, 1024, 1025 and 2500 points, so the sums of products have pieces.
+    // Cameras 1 to 4 see 33, 1024, 1025 and 2500 points, so that the long sums are computed in
+    // pieces.
     let lengths = [0usize, 33, 1024, 1025, 2500];
     let mut columns = vec![Vec::new(); 2500];
     for (camera, n) in lengths.into_iter().enumerate() {
@@ -167,7 +169,7 @@ fn one() -> DMatrix<f64> {
 
 #[test]
 fn executions_and_products_repeat_to_the_bit_take_no_memory_and_read_one_word() {
-    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let device = Device::open(device().info()).unwrap(); // its counters count only this test
     let (first, second) = (problem(&seen(10, 100, 3, 1), 2, 6, 3, 5), problem(&seen(10, 100, 3, 1), 2, 6, 3, 6));
     let with_neighbours = |problem: Problem| Problem { u: with_neighbours(&problem.u, true, &[]), ..problem };
     let data = Uploaded::<f64>::new(&device, &with_neighbours(first));
@@ -211,7 +213,7 @@ fn executions_and_products_repeat_to_the_bit_take_no_memory_and_read_one_word() 
     );
     assert_eq!(bits(&made(&reduced, &y)), bits(&want));
     assert_eq!((plan.cost().device_bytes, reduced.device_bytes()), bytes);
-    // More than Z, the diagonal blocks of U' and those of S.
+    // The bytes include Z, the diagonal blocks of U' and those of S.
     assert!(bytes.1 > (300 * 18 + 2 * 10 * 36) * 8, "{bytes:?}");
 }
 
@@ -237,7 +239,8 @@ fn what_does_not_fit_is_refused_and_what_failed_is_told() {
     let other = Uploaded::<f64>::new(&elsewhere, &good);
     assert!(matches!(new(&data.u, &other.w, &data.v), Err(Error::DeviceMismatch { .. })));
 
-    // Before an execution, with arguments that do not fit, and after an execution that failed.
+    // The errors before an execution, of arguments that do not fit, and after an execution that
+    // failed.
     let (x, mut y) = (device().zero_vector::<f64>(48).unwrap(), device().zero_vector(48).unwrap());
     assert_eq!(product(plan.multiply(&reduced, &x, &mut y)), "the Schur complement has not been executed");
     assert!(reduced.check().is_err() && reduced.diagonal().is_err() && reduced.rhs().is_err());

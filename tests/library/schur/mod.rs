@@ -1,6 +1,6 @@
-//! The Schur complement, compared with dense nalgebra and the library's general products, and with
-//! its reference to the bit. Also what it refuses, what an execution costs, S as an operator, and S
-//! in a solver.
+//! The Schur complement. Results are compared with dense nalgebra and with the library's general
+//! products, and have the bits of their reference. Other tests check refusals, costs of executions,
+//! S as an operator, and S in a solver.
 mod accuracy;
 mod floors;
 mod implicit;
@@ -21,7 +21,7 @@ use blockmul::{
 };
 use nalgebra::{DMatrix, DVector};
 
-/// Normal equations [U W; Wᵀ V] and their right-hand side.
+/// The normal equations [U W; Wᵀ V] with their right-hand side.
 #[derive(Clone)]
 struct Problem {
     u: Cbc<f64>,
@@ -35,8 +35,8 @@ fn random_block(rows: usize, cols: usize, random: &mut Random) -> DMatrix<f64> {
     DMatrix::from_fn(rows, cols, |_, _| 2.0 * random.unit() - 1.0)
 }
 
-/// H = JᵀJ and b = Jᵀe. J has a block for each observation, `rows` x (c | p). It has an identity
-/// for each camera and point, too, so that H is well conditioned.
+/// H = JᵀJ and b = Jᵀe. J has a row of blocks, `rows` x (c | p), for each observation. It also has
+/// an identity for each camera and point, so that H is well conditioned.
 fn problem(visible: &Pattern, rows: usize, c: usize, p: usize, seed: u64) -> Problem {
     let random = &mut Random::new(seed);
     let (n, m) = (visible.nrows(), visible.ncols());
@@ -74,7 +74,7 @@ fn seen(cameras: usize, points: usize, views: usize, seed: u64) -> Pattern {
         .0
 }
 
-/// A problem on a device.
+/// The arrays of a problem on a device.
 struct Uploaded<T: Real> {
     u: DeviceMatrix<Cbc<T>>,
     w: DeviceMatrix<Cbc<T>>,
@@ -122,12 +122,12 @@ impl<T: Real> Uploaded<T> {
     }
 }
 
-/// The symmetric matrix of a lower triangle.
+/// Returns the symmetric matrix whose lower triangle is given.
 fn mirrored(lower: &DMatrix<f64>) -> DMatrix<f64> {
     DMatrix::from_fn(lower.nrows(), lower.ncols(), |i, j| if i >= j { lower[(i, j)] } else { lower[(j, i)] })
 }
 
-/// H + damping.
+/// Returns H + damping.
 fn damped(h: &DMatrix<f64>, damping: Damping) -> DMatrix<f64> {
     let mut h = h.clone();
     for i in 0..h.nrows() {
@@ -170,8 +170,8 @@ fn same_bits<T: Real>(problem: &Problem, damping: Damping, what: &str) {
     assert!(!upper, "{what}: every column begins on the diagonal");
 }
 
-/// Sides of cameras and points: usual ones, scalars, both sides of the switch of the factorization
-/// at 6, the largest, and sides without compiled products.
+/// Sides of the blocks of cameras and points: usual sides, scalars, sides below and above 6, at
+/// which the factorization changes, the largest sides, and sides without compiled products.
 const SIDES: [(usize, usize); 8] = [(9, 3), (6, 3), (1, 1), (6, 6), (4, 7), (2, 32), (32, 2), (10, 11)];
 
 #[test]
@@ -181,7 +181,8 @@ fn every_shape_and_type_has_the_bits_of_the_reference() {
         for damping in [Damping::None, Damping::Marquardt(1e-4), Damping::Levenberg(0.3)] {
             same_bits::<f64>(&problem, damping, &format!("f64, {c}x{p}, {damping:?}"));
         }
-        // Factors by a work-item and by a group, compiled products and the general one.
+        // Sides for factors by a work-item and by a group, for compiled products and for the
+        // general product.
         if [(9, 3), (4, 7), (10, 11)].contains(&(c, p)) {
             same_bits::<f32>(&problem, Damping::Marquardt(1e-3), &format!("f32, {c}x{p}"));
         }
@@ -190,7 +191,8 @@ fn every_shape_and_type_has_the_bits_of_the_reference() {
 
 #[test]
 fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
-    // Cameras that see 0, 33, 1024, 1025 and all 2500 points. Then points seen by as many cameras.
+    // The cameras see 0, 33, 1024, 1025 and all 2500 points. Then the same test with points that
+    // are seen by as many cameras.
     let lengths = [0usize, 33, 1024, 1025, 2500];
     let mut columns = vec![Vec::new(); 2500];
     for (camera, n) in lengths.into_iter().enumerate() {
@@ -206,15 +208,16 @@ fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
     };
     let rows = problem(&pattern(5, &columns), 2, 6, 3, 5);
     same_bits::<f64>(&rows, Damping::Marquardt(1e-4), "rows");
-    // U has blocks before those with products: the pieces of long runs move with their runs.
+    // U has further blocks before those with products, so that the pieces of long runs have other
+    // places.
     let u = with_neighbours(&rows.u, false, &[]);
     same_bits::<f64>(&Problem { u, ..rows }, Damping::Marquardt(1e-4), "rows, and neighbours");
     let columns = [0, 32, 33, 1024, 1025, 1300].map(|n| (0..n).map(|i| i * (1300 / n.max(1))).collect());
     same_bits::<f64>(&problem(&pattern(1300, &columns), 2, 2, 3, 6), Damping::Marquardt(1e-4), "columns");
 }
 
-/// U with blocks off its diagonal, whole or only the lower triangle, and without some diagonal
-/// blocks.
+/// Returns U with further blocks off its diagonal: the whole U or its lower triangle, without some
+/// diagonal blocks.
 fn with_neighbours(u: &Cbc<f64>, whole: bool, without: &[usize]) -> Cbc<f64> {
     let (n, side, random) = (u.ncols(), u.shape().rows(), &mut Random::new(9));
     let mut blocks: Vec<_> = u.blocks().map(|(i, j, block)| (i, j, block.into_owned())).collect();
@@ -231,8 +234,8 @@ fn with_neighbours(u: &Cbc<f64>, whole: bool, without: &[usize]) -> Cbc<f64> {
 
 #[test]
 fn u_whole_or_lower_with_and_without_its_diagonal() {
-    // Each point is seen by two neighbouring cameras, so blocks 7 apart are U's alone. Cameras 0
-    // and 11 see nothing, so S has no products there.
+    // Each point is seen by two neighbouring cameras, so only U has blocks at a distance of 7.
+    // Cameras 0 and 11 see no points, so S has no products there.
     let inner = seen(10, 60, 2, 4);
     let rows = inner.row_idx().iter().map(|&row| row + 1).collect();
     let visible = Pattern::new(12, 60, inner.col_ptr().to_vec(), rows).unwrap();

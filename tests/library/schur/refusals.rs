@@ -1,4 +1,4 @@
-//! Refusals: blocks that are not positive definite, and sizes that do not match.
+//! Refused arguments: blocks that are not positive definite, and sizes that do not match.
 use super::*;
 
 #[test]
@@ -11,7 +11,7 @@ fn the_first_block_that_is_not_positive_definite_is_named() {
         assert!(matches!(reduced.check(), Err(Error::Argument(_))) && reduced.s().is_err(), "nothing executed");
         for (bad, last) in [(vec![299, 120, 121, 64], 0.0), (vec![0, 7], -1.0), (vec![299], f64::NAN), (vec![], 0.0)] {
             let mut values = good.v.values().to_vec();
-            // The last pivot of a block, which a factorization reaches last.
+            // The last pivot of a block is bad. A factorization computes it last.
             bad.iter().for_each(|block| values[(block + 1) * p * p - 1] = last);
             data.v.write_values(&values).unwrap();
             data.execute(&plan, &mut reduced, Damping::Marquardt(1e-4)).unwrap();
@@ -37,7 +37,7 @@ fn the_first_block_that_is_not_positive_definite_is_named() {
                 assert_eq!(error.to_string(), text);
             }
         }
-        // A block of zeros becomes positive definite only by adding λ.
+        // A block of zeros becomes positive definite only if λ is added.
         data.v.write_values(&vec![0.0; good.v.values().len()]).unwrap();
         data.execute(&plan, &mut reduced, Damping::Marquardt(1.0)).unwrap();
         assert!(matches!(reduced.check(), Err(Error::NotPositiveDefinite { block: 0, .. })));
@@ -46,7 +46,7 @@ fn the_first_block_that_is_not_positive_definite_is_named() {
     }
 }
 
-/// A denormal pivot is refused: dividing by it would make S infinite.
+/// A denormal pivot is refused, because a division by it would make S infinite.
 #[test]
 fn pivots_below_the_normal_numbers_are_none() {
     fn check<T: blockmul::element::Real>(least: f64, below: [f64; 2]) {
@@ -94,7 +94,8 @@ fn what_does_not_fit_is_refused() {
         text(new(&data.v, &data.w, &data.u)),
         "not the blocks of one matrix: U is 30x30 blocks of 3x3, W is 8x30 blocks of 6x3, V is 8x8 blocks of 6x6"
     );
-    // As many blocks, with one off the diagonal; one missing; one more.
+    // A matrix with as many blocks, one of them off the diagonal; a matrix without one of the
+    // blocks; a matrix with one more.
     let block = DMatrix::identity(3, 3);
     let v_of = |places: &[(usize, usize)]| {
         let blocks = places.iter().map(|&(i, j)| (i, j, block.clone()));
@@ -116,7 +117,7 @@ fn what_does_not_fit_is_refused() {
     let other = Uploaded::<f64>::new(&elsewhere, &good);
     assert!(matches!(new(&data.u, &other.w, &data.v), Err(Error::DeviceMismatch { .. })));
 
-    // The same patterns from other arrays are accepted, other patterns are not.
+    // A matrix with equal patterns in other arrays is accepted. Other patterns are refused.
     let again = Uploaded::<f64>::new(&device(), &good);
     again.execute(&plan, &mut reduced, Damping::None).unwrap();
     let w = Uploaded::<f64>::new(&device(), &problem(&seen(8, 30, 3, 2), 2, 6, 3, 5)).w;
@@ -144,14 +145,14 @@ fn what_does_not_fit_is_refused() {
     let (in_f32, mut reduced_in_f32) = single.formed();
     assert!(single.execute(&in_f32, &mut reduced_in_f32, Damping::Levenberg(1e300)).is_err(), "infinite in f32");
     let mut x_p = device().zero_vector(90).unwrap();
-    plan.back_substitute(&reduced, b_c, &mut x_p).unwrap(); // the refusals changed nothing
+    plan.back_substitute(&reduced, b_c, &mut x_p).unwrap(); // no refusal changed anything
     assert!(matches!(plan.back_substitute(&reduced, b_p, &mut x_p), Err(Error::Length { array: "x_c", .. })));
     let mut short = device().zero_vector(89).unwrap();
     assert!(matches!(plan.back_substitute(&reduced, b_c, &mut short), Err(Error::Length { array: "x_p", .. })));
 }
 
-/// Only U's blocks on and below the diagonal are read, so one that is stored above alone would be
-/// lost in silence.
+/// Only the blocks of U on and below the diagonal are read. A block that is stored only above would
+/// be lost silently.
 #[test]
 fn blocks_of_u_above_the_diagonal_alone_are_refused() {
     let good = problem(&seen(8, 30, 3, 1), 2, 6, 3, 5);
@@ -176,7 +177,7 @@ fn blocks_of_u_above_the_diagonal_alone_are_refused() {
     refused(&without(&|i, j| i > j), "block (0, 1) above the diagonal without its mirror image (1, 0)");
     refused(&without(&|i, j| (i, j) == (7, 0)), "block (0, 7) above the diagonal without its mirror image (7, 0)");
 
-    // As a product computes it, if it is asked for the other triangle.
+    // The products of a gram that has only the other triangle are refused, too.
     let j = generate::PoseChain { poses: 8, closures: 5, freedom: 6, values: Values::Integer, ..Default::default() }
         .matrix()
         .unwrap();
@@ -203,7 +204,7 @@ fn a_reduced_system_is_replaced_and_only_by_a_plan_for_its_patterns() {
     data.execute(&plan, &mut reduced, damping).unwrap();
     let s = reduced.s().unwrap().download().unwrap();
 
-    // Scaled, added, and by plans for other patterns.
+    // Executions with alpha and beta, and by plans for other patterns, are refused.
     for (alpha, beta) in [(2.0, 0.0), (1.0, 1.0), (-1.0, 0.5)] {
         let into = Accum::into(&mut reduced).alpha(alpha).beta(beta);
         let error = plan.execute(data.equations(damping), into).unwrap_err();
@@ -227,7 +228,8 @@ fn a_reduced_system_is_replaced_and_only_by_a_plan_for_its_patterns() {
     let error = neighbours.multiply(&operator, &x_c, &mut y).unwrap_err().to_string();
     assert!(error.starts_with("U of the reduced system does not have the pattern"), "{error}");
 
-    // What was refused changed nothing; another plan for the same patterns writes it.
+    // The refused executions changed nothing. Another plan for equal patterns can write to the
+    // system.
     assert_eq!(bits(reduced.s().unwrap().download().unwrap().values()), bits(s.values()));
     let (plan, _) = same.formed();
     same.execute(&plan, &mut reduced, Damping::None).unwrap();

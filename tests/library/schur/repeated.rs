@@ -1,9 +1,9 @@
-//! Repeated executions.
+//! Repeated executions of eliminations.
 use super::*;
 
 #[test]
 fn a_hundred_executions_change_no_bit_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let device = Device::open(device().info()).unwrap(); // its counters count only this test
     let data = Uploaded::<f64>::new(&device, &problem(&seen(10, 100, 3, 1), 2, 6, 3, 5));
     let (plan, mut reduced) = data.formed();
     let damping = Damping::Marquardt(1e-4);
@@ -27,7 +27,7 @@ fn a_hundred_executions_change_no_bit_take_no_memory_and_read_nothing() {
     );
     assert!(after.commands >= before.commands + 600);
     assert_eq!((plan.cost().device_bytes, reduced.device_bytes()), bytes);
-    // One word is read, and only once.
+    // One word is read, only at the first check.
     for _ in 0..10 {
         reduced.check().unwrap();
         plan.back_substitute(&reduced, &x_c, &mut x_p).unwrap();
@@ -51,19 +51,19 @@ fn new_values_on_the_same_patterns_leave_nothing_of_the_old() {
     let want = reference::schur(u, w, v, b_c, b_p, Damping::Levenberg(1e-2)).unwrap();
     assert_eq!(bits(reduced.s().unwrap().download().unwrap().values()), bits(want.s.values()));
     assert_eq!(bits(&reduced.rhs().unwrap().download().unwrap()), bits(&want.rhs));
-    // The caller's matrices are unchanged.
+    // The application's matrices are unchanged.
     assert_eq!(fresh.u.download().unwrap(), *u);
     assert_eq!(fresh.v.download().unwrap(), *v);
 }
 
-/// Cameras that see 1500 points, more than a sum takes without a cut.
+/// A problem whose cameras see 1500 points, so that sums are cut into pieces.
 fn long_rows(seed: u64) -> Problem {
     problem(&seen(3, 1500, 3, 1), 2, 6, 3, seed)
 }
 
 #[test]
 fn threads_execute_one_plan_each_into_an_output_of_its_own() {
-    /// What an execution leaves.
+    /// A function that returns the result of an execution.
     type Made<'a, F> = &'a (dyn Fn(&Elimination<F>, &Reduced<F>) -> Vec<f64> + Sync);
 
     fn check<F: Form<Element = f64>>(
@@ -80,7 +80,7 @@ fn threads_execute_one_plan_each_into_an_output_of_its_own() {
         let mut outputs: Vec<Reduced<F>> = data.iter().map(|_| plan.output().unwrap()).collect();
         let want: Vec<Vec<f64>> = data.iter().zip(&mut outputs).map(|(data, reduced)| once(data, reduced)).collect();
         assert!(want[1..].iter().all(|other| bits(other) != bits(&want[0])));
-        // All still hold what was written to them.
+        // All outputs still have the values that were written to them.
         for (reduced, want) in outputs.iter().zip(&want) {
             assert_eq!(bits(&made(plan, reduced)), bits(want));
         }
@@ -90,7 +90,7 @@ fn threads_execute_one_plan_each_into_an_output_of_its_own() {
                 scope.spawn(move || (0..20).for_each(|_| assert_eq!(bits(&once(data, &mut reduced)), bits(want))));
             }
         });
-        // Executions one after another need no memory but the plan's, with long rows too.
+        // Executions one after another use only the plan's memory, also with long rows.
         let mut reduced = plan.output().unwrap();
         once(first, &mut reduced);
         let before = device.counters();
@@ -100,7 +100,7 @@ fn threads_execute_one_plan_each_into_an_output_of_its_own() {
         assert_eq!((after.buffers_created, after.buffers_taken), (before.buffers_created, before.buffers_taken));
     }
 
-    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let device = Device::open(device().info()).unwrap(); // its counters count only this test
     let data: Vec<_> = (0..4).map(|seed| Uploaded::<f64>::new(&device, &long_rows(seed))).collect();
     let x_c = device.upload_vector(&[0.5; 18]).unwrap();
     let back = |x_p: &DeviceVector<f64>| x_p.download().unwrap();
@@ -124,10 +124,12 @@ fn threads_execute_one_plan_each_into_an_output_of_its_own() {
 #[test]
 fn reports_have_the_stages_and_costs_are_counted_from_the_patterns() {
     let data = Uploaded::<f64>::new(&device(), &problem(&seen(10, 100, 3, 1), 2, 6, 3, 5));
-    // Each point is seen by three cameras: six pairs of views, of a view with itself among them.
+    // Each point is seen by three cameras. This gives six pairs of views, including a view with
+    // itself.
     let (c, p, views, pairs) = (6, 3, 300, 600);
-    // Column j of a factor: products subtracted from the elements below and on the diagonal, and
-    // those multiplied by the reciprocal pivot. Forward substitution of a row: the same for one.
+    // Column j of a factor: products are subtracted from the elements on and below the diagonal,
+    // and those below are multiplied by the reciprocal pivot. The forward substitution of a row is
+    // counted in the same way.
     let of_factor: u64 = (0..p).map(|j| 2 * j * (p - j) + (p - j - 1)).sum();
     let of_row: u64 = (0..p).map(|j| 2 * j + 1).sum();
     let shared = 100 * (of_factor + of_row) + views * (c * of_row + 2 * c * p);

@@ -1,8 +1,8 @@
 //! A solver with S as an operator: conjugate gradients, preconditioned by its diagonal blocks.
 use super::*;
 
-/// Solves S·x = r by conjugate gradients with the inverted diagonal blocks. Returns x and the
-/// number of steps.
+/// Solves S·x = r by conjugate gradients. The preconditioner is the inverse of the diagonal blocks.
+/// Returns x and the number of steps.
 fn solved(plan: &Elimination<Implicit<f64>>, reduced: &Reduced<Implicit<f64>>, tolerance: f64) -> (Vec<f64>, usize) {
     let device = device();
     let diagonal = reduced.diagonal().unwrap().download().unwrap();

@@ -1,5 +1,5 @@
-//! Operations over semirings that are drawn at random, the same in every run: any element, algebra
-//! and method or format together. The other tests go through each of them by turns.
+//! Random operations over semirings, the same in every run. Each has a random element type, algebra
+//! and method or format. The other tests go through these systematically.
 use super::{Numbers, algebras, bits, numbers};
 use crate::common::{FAMILIES, Family, Random, blocks, device, places};
 use blockmul::{
@@ -11,7 +11,7 @@ use blockmul::{
 };
 use half::f16;
 
-/// The sides of blocks: scalars as often as blocks.
+/// The sides of blocks. Half of them are scalars.
 const SIDES: [(usize, usize, usize); 6] = [(1, 1, 1), (1, 1, 1), (1, 1, 1), (2, 3, 2), (3, 3, 3), (5, 2, 4)];
 
 fn one<T: Copy>(of: &[T], random: &mut Random) -> T {
@@ -28,7 +28,7 @@ fn matrix<T: Numbers>(family: Family, [rows, cols]: [usize; 2], sides: (usize, u
     Cbc::new(a.pattern().clone(), shape, numbers(a.values().len(), random.next())).unwrap()
 }
 
-/// A·B by a method, or on a mask at once and by a plan.
+/// Computes A·B by a method, or on a mask directly and by a plan.
 fn product<T: Numbers>(random: &mut Random, masked: bool) {
     let (semiring, (r, k, c)) = (algebra::<T>(random), one(&SIDES, random));
     let (left, right) = (one(&FAMILIES, random), one(&FAMILIES, random));
@@ -60,7 +60,7 @@ fn product<T: Numbers>(random: &mut Random, masked: bool) {
     same(&found.download().unwrap(), &want, method.name());
 }
 
-/// The whole of a symmetric matrix of which the lower triangle is given.
+/// Returns the whole symmetric matrix whose lower triangle is given.
 fn mirrored<T: Numbers>(triangle: &Cbc<T>) -> Cbc<T> {
     let pattern = triangle.pattern();
     let of_column = |col| pattern.entries(col).map(move |entry| (pattern.row_idx()[entry] as usize, col, entry));
@@ -75,9 +75,8 @@ fn mirrored<T: Numbers>(triangle: &Cbc<T>) -> Cbc<T> {
     Csc::from_triplets(n, n, entries).unwrap().to_blocks(BlockShape::SCALAR).unwrap()
 }
 
-/// A·x or Aᵀ·x with x of another element type than A or the same: in any format that has a
-/// reproducible order, with the values where they are or in the order of the format, of a whole
-/// matrix or of a triangle.
+/// Computes A·x or Aᵀ·x. The elements of x have the type of A or another type. The format is any
+/// that has a reproducible order, with values in place or packed, for a whole matrix or a triangle.
 fn vector<T: Numbers, V: Numbers + VectorElement<T>>(random: &mut Random) {
     let (semiring, (r, c, _)) = (algebra::<T>(random), one(&SIDES, random));
     let [transposed, packed, symmetric] = [(); 3].map(|()| random.below(2) == 0);

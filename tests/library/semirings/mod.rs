@@ -1,5 +1,5 @@
 //! Sums and products over every semiring have the bits of the reference: for every element type,
-//! method and format, with values at which algebras differ.
+//! method and format. Some values are those for which algebras have rules of their own.
 mod drawn;
 mod products;
 mod turns;
@@ -8,7 +8,7 @@ mod vectors;
 use blockmul::{Csc, Element, Semiring, matrix::Pattern};
 use half::f16;
 
-/// A type of elements, and the numbers at which its algebras have rules of their own.
+/// An element type, and the numbers for which its algebras have rules of their own.
 pub trait Numbers: Element {
     const SPECIAL: &'static [f64];
 }
@@ -38,7 +38,7 @@ impl Numbers for u8 {
     const SPECIAL: &'static [f64] = &[0.0, 1.0, 255.0];
 }
 
-/// Numbers of all kinds: roundings, both signs, and every 11th a special one.
+/// Numbers of both signs that are rounded. About every 11th is one of the special numbers.
 pub fn numbers<T: Numbers>(n: usize, seed: u64) -> Vec<T> {
     let mut random = crate::common::Random(seed);
     let mut number = |_| match random.below(11) {
@@ -48,17 +48,17 @@ pub fn numbers<T: Numbers>(n: usize, seed: u64) -> Vec<T> {
     (0..n).map(|i| T::from_f64(number(i))).collect()
 }
 
-/// A matrix with these numbers on the pattern.
+/// A matrix with such numbers on the given pattern.
 pub fn with_numbers<T: Numbers>(pattern: &Pattern, seed: u64) -> Csc<T> {
     Csc::new(pattern.clone(), numbers(pattern.nnz(), seed)).unwrap()
 }
 
-/// The algebras that an element type has.
+/// Returns the algebras that an element type supports.
 pub fn algebras<T: Element>() -> impl Iterator<Item = Semiring> {
     Semiring::ALL.iter().copied().filter(|semiring| semiring.check::<T>().is_ok())
 }
 
-/// The bits of values; all NaN are one.
+/// Returns the bits of values. All NaNs have the same bits.
 pub fn bits<T: Element>(values: &[T]) -> Vec<u64> {
     let bits = |value: &T| match value.to_f64() {
         number if number.is_nan() => u64::MAX,

@@ -1,4 +1,4 @@
-//! A·B over semirings.
+//! Products A·B over semirings.
 use super::{Numbers, algebras, bits, numbers, with_numbers};
 use crate::common::{FAMILIES, Family, blocks, device};
 use blockmul::{
@@ -12,7 +12,7 @@ fn same<M: Matrix>(found: &M, want: &M, what: &str) {
     assert_eq!(bits(found.as_cbc().values), bits(want.as_cbc().values), "{what}");
 }
 
-/// Compares A·B by each method and algebra with the reference.
+/// Compares A·B by each of the `cases` with the reference.
 fn check<M: Matrix<Element: Numbers>>(a: &M, b: &M, what: &str, cases: &[(Semiring, Method)]) {
     let device = device();
     let (da, db) = (device.upload(a).unwrap(), device.upload(b).unwrap());
@@ -23,8 +23,8 @@ fn check<M: Matrix<Element: Numbers>>(a: &M, b: &M, what: &str, cases: &[(Semiri
     }
 }
 
-/// Each algebra of the element with another method than its neighbours. Other methods, whose
-/// kernels take long to compile, meet one algebra below.
+/// Returns each algebra of the element type with a method. Neighbouring algebras have different
+/// methods. Methods whose kernels take long to compile are tested with one algebra below.
 fn cases<T: Numbers>(turn: usize) -> Vec<(Semiring, Method)> {
     let methods = [Method::Auto, Method::Esc, Method::Host].into_iter().cycle().skip(turn);
     algebras::<T>().zip(methods).collect()
@@ -47,7 +47,8 @@ fn every_element_and_algebra_has_the_bits_of_the_reference() {
     of::<u32>(3);
     of::<i32>(4);
     of::<u8>(5);
-    // Row-major products swap their operands, which plus-first and plus-second must not show.
+    // Products of rows swap their operands. The results of plus-first and plus-second must not
+    // depend on this.
     let (a, b) = pair::<i32>(Family::Uniform, 50);
     let cases = [Semiring::PlusFirst, Semiring::PlusSecond, Semiring::MinPlus].map(|semiring| (semiring, Method::Auto));
     check(&Csr::from_transpose(b.clone()), &Csr::from_transpose(a.clone()), "by rows", &cases);
@@ -61,7 +62,7 @@ fn every_method_follows_the_algebra() {
         let cases: Vec<_> = all.iter().map(|&&method| (Semiring::MinPlus, method)).collect();
         check(&a, &b, &format!("{family:?}"), &cases);
     }
-    // Runs that are cut into pieces, whose sums start where a product changes no bit.
+    // Runs are cut into pieces. The sum of a piece begins with a value that changes no bit.
     let long = Csc::<f64>::from_triplets(2, 2500, (0..2500).flat_map(|k| [(0, k, 1.0), (1, k, 1.0)])).unwrap();
     let (a, b) = (with_numbers::<f32>(long.pattern(), 5), with_numbers::<f32>(long.transpose().pattern(), 6));
     let cases: Vec<_> = all.iter().map(|&&method| (Semiring::MinPlus, method)).collect();
@@ -81,7 +82,7 @@ fn blocks_and_plans_have_the_bits_of_the_reference() {
     check(&a, &a.transpose(), "i32 of 3x4", &[(Semiring::MinPlus, Method::Auto)]);
     let a = of::<u8>(6, 3);
     check(&a, &a.transpose(), "u8 of 6x3", &[(Semiring::OrAnd, Method::Auto)]);
-    // AᵀA by a plan, and added to what C holds.
+    // AᵀA is computed by a plan, and added to the values of C.
     let a = of::<i32>(3, 3);
     let (da, min_plus) = (device.upload(&a).unwrap(), Semiring::MinPlus);
     let want = reference::multiply_over(min_plus, &a.transpose(), &a).unwrap();

@@ -1,11 +1,11 @@
-//! Products of all element types in turn on one device, which keeps the kernels of one product for
-//! the next.
+//! Products of all element types in turn on one device, which keeps the kernels of a product for
+//! the next product.
 use super::{Numbers, bits, numbers};
 use crate::common::{Family, blocks, device};
 use blockmul::{BlockShape, Cbc, Device, Method, Product, Result, Semiring, reference};
 use half::f16;
 
-/// The case that a turn computes in one element type.
+/// The case that is computed in each element type.
 #[derive(Clone, Copy)]
 struct Case {
     method: Method,
@@ -29,15 +29,16 @@ impl Case {
     }
 }
 
-/// A product finds kept kernels by a key, and the products of a case differ in nothing but their
-/// elements. All else in the key is equal for them: shapes, strides, semiring, method, costs.
-/// If the key left the element out, the second type would be lent the kernels of the first. Today
-/// the host keeps them in another type, so that is an error (`src/device/loans.rs`). Without types
-/// they would read elements of another size, or a float as an integer. The second round is computed
-/// by kernels that the first one kept: the device keeps more than the six of a case.
+/// A product finds kept kernels by a key. The products of a case differ only in their element
+/// types; all else in the key is equal: shapes, strides, semiring, method, costs. If the key did
+/// not include the element type, the second type would get the kernels of the first. Today this
+/// would be an error, because the host keeps kernels by type (`src/device/loans.rs`). If kernels
+/// were not kept by type, the kernels of one element type would read elements of another: of
+/// another size, or floats as integers. The second round is computed by kernels that the first one
+/// kept, because the device keeps more than the six products of a case.
 #[test]
 fn every_element_in_turn_has_kernels_of_its_own() -> Result<()> {
-    // A device that no other test shares, so that nothing else puts kept kernels out.
+    // No other test uses this device, so that no other product replaces the kept kernels.
     let device = Device::open(device().info())?;
     let (scalar, square) = (BlockShape::SCALAR, BlockShape::new(2, 2)?);
     for (method, semiring, shape) in [

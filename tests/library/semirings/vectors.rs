@@ -1,4 +1,4 @@
-//! A·x over semirings.
+//! Products A·x over semirings.
 use super::{Numbers, algebras, bits, numbers, with_numbers};
 use crate::common::{FAMILIES, Family, blocks, device};
 use blockmul::{
@@ -12,8 +12,9 @@ use half::f16;
 /// An algebra, a format, and whether A is transposed.
 type Case = (Semiring, Format, bool);
 
-/// Each algebra of the element in another format and direction than its neighbours, since every one
-/// has kernels of its own; the turns of six elements give an algebra six formats.
+/// Returns each algebra of the element type with a format and a direction. Neighbouring algebras
+/// have different ones, because each combination has kernels of its own. With the turns of six
+/// element types each algebra has six formats.
 fn cases<T: Numbers>(turn: usize) -> Vec<Case> {
     let formats = Format::ALL.iter().cycle().skip(turn);
     let case =
@@ -68,7 +69,7 @@ fn empty_and_long_rows() {
     for family in FAMILIES {
         check(&scalars::<f32>(family, 50), &format!("{family:?}"), &cases);
     }
-    // A row of more than a piece, and one of a tile.
+    // One row is longer than a piece, another is as long as a tile.
     let long = (0..2100).map(|k| (1, k, 1.0)).chain((0..2100).step_by(3).map(|k| (0, k, 1.0)));
     let long = Csc::<f64>::from_triplets(3, 2100, long).unwrap();
     let cases = [Format::Csr, Format::CsrAdaptive, Format::Coo].map(|format| (Semiring::MaxMin, format, false));

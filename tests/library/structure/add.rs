@@ -51,7 +51,7 @@ fn a_factor_of_zero_spreads_no_nan() {
 fn sums_of_every_two_families_and_of_nothing() {
     for (seed, left) in FAMILIES.into_iter().enumerate() {
         for right in FAMILIES {
-            // More entries than a tile of the scan has.
+            // The matrices have more entries than a tile of the scan.
             let (a, b) = (scalars::<f64>(left, 300, 900, 9, seed as u64), scalars(right, 300, 900, 8, 77));
             equal(
                 &sum(2.0, &a, -1.0, &b),
@@ -64,7 +64,7 @@ fn sums_of_every_two_families_and_of_nothing() {
         let empty = Csr::<f64>::new(m, n, vec![0; m + 1], vec![], vec![]).unwrap();
         equal(&sum(1.0, &empty, 1.0, &empty), &empty, "empty");
     }
-    // A zero that only one matrix has keeps its sign.
+    // A zero that only one of the matrices has keeps its sign.
     let (a, b) =
         (Csc::from_triplets(2, 1, [(0, 0, -0.0f64)]).unwrap(), Csc::from_triplets(2, 1, [(1, 0, -0.0)]).unwrap());
     assert!(sum(1.0, &a, 1.0, &b).values().iter().all(|x| x.to_bits() == (-0.0f64).to_bits()));

@@ -1,5 +1,5 @@
-//! Transposition, permutation and sum on the device, compared with serial references: the same
-//! bits, also with new values, and no memory taken by executions.
+//! Transposition, permutation and sum on the device. Results have the bits of serial references,
+//! also with new values, and executions allocate no memory.
 mod add;
 mod permute;
 mod transpose;
@@ -23,13 +23,14 @@ fn order(n: usize, seed: u64) -> Vec<usize> {
     order
 }
 
-/// The same matrix by rows.
+/// Converts the matrix to rows.
 fn by_rows<T: Element>(matrix: &Cbc<T>) -> Bsr<T> {
     Bsr::from_transpose(matrix.transpose())
 }
 
-/// Scalars; squares; wide and tall blocks; areas below, at and above a work-group's items; the
-/// largest. Some types use the first few only: each shape and type is a program to compile.
+/// Scalars; squares; wide and tall blocks; blocks with fewer elements than a work-group has items,
+/// with as many, and with more; the largest blocks. Some element types use only the first few
+/// shapes, because kernels are compiled for each shape and type.
 const SHAPES: [(usize, usize); 8] = [(1, 1), (2, 3), (6, 6), (9, 3), (16, 16), (1, 32), (32, 5), (32, 32)];
 const FEW: usize = 3;
 
@@ -53,7 +54,7 @@ fn new_values_through_one_plan() {
     }
 }
 
-/// P·A·Qᵀ, computed block by block.
+/// Computes P·A·Qᵀ block by block.
 fn permuted<T: Element>(a: &Cbc<T>, rows: &[usize], cols: &[usize]) -> Cbc<T> {
     let to = |order: &[usize], old: usize| order.iter().position(|&index| index == old).unwrap();
     let blocks = a.blocks().map(|(i, j, block)| (to(rows, i), to(cols, j), block.into_owned()));
@@ -90,7 +91,7 @@ fn another_pattern_is_refused_and_an_equal_one_is_not() {
 
 #[test]
 fn executions_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let device = Device::open(device().info()).unwrap(); // its counters count only this test
     let h = part(
         &generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix().unwrap(),
         Part::Lower,
@@ -115,8 +116,8 @@ fn executions_take_no_memory_and_read_nothing() {
     assert!(transpose.cost().device_bytes > 0 && permute.cost().device_bytes > 0 && add.cost().device_bytes > 0);
 }
 
-/// The use they are made for: S of a bundle adjustment, damped, in another order, from patterns
-/// that were planned on the device.
+/// The typical use of these plans: S of a bundle adjustment is damped and permuted. Its patterns
+/// are those of plans on the device.
 #[test]
 fn plans_meet_plans() {
     let w = generate::Visibility {

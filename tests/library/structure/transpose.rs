@@ -28,7 +28,7 @@ fn transposes_of_every_shape_and_type() {
 #[test]
 fn transposes_of_every_family_and_of_nothing() {
     for (seed, family) in FAMILIES.into_iter().enumerate() {
-        // More columns than a group has items.
+        // The matrix has more columns than a group has items.
         let a = scalars::<f32>(family, 200, 150, 5, seed as u64);
         equal(&up(&a).transposed().unwrap().download().unwrap(), &a.transpose(), &format!("{family:?}"));
     }
@@ -40,7 +40,7 @@ fn transposes_of_every_family_and_of_nothing() {
 
 #[test]
 fn bits_are_moved_as_they_are() {
-    // NaNs, -inf, -0, a subnormal.
+    // The values are NaNs, -inf, -0 and a subnormal number.
     let values = [0x7e01u16, 0xfc00, 0x8000, 0x0001, 0x7c01, 0x3c00].map(f16::from_bits);
     let a = Cbc::new(Pattern::new(1, 1, vec![0, 1], vec![0]).unwrap(), shape(2, 3), values.to_vec()).unwrap();
     let back = up(&up(&a).transposed().unwrap().download().unwrap()).transposed().unwrap().download().unwrap();

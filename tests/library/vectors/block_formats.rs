@@ -1,4 +1,5 @@
-//! The formats of A·x that matrices of blocks have: bits of the reference, as for scalars.
+//! The formats of A·x that support matrices of blocks. Results have the bits of the reference, as
+//! for scalars.
 use super::{
     bits,
     formats::{check, formats_of, with_values},
@@ -14,8 +15,8 @@ use blockmul::{
 };
 use half::f16;
 
-/// Tall, wide and square blocks by columns and by rows, aligned ones, and some too large for a
-/// tile; tails of [`Format::Hyb`] beside its heads.
+/// Tall, wide and square blocks by columns and by rows, aligned blocks, and blocks too large for a
+/// tile. With [`Format::Hyb`], rows have blocks in both of its parts.
 #[test]
 fn blocks_in_every_format() {
     check(&blocks::<f64>(Family::Uniform, 40, 35, 4, shape(2, 3), 1), "2x3 by columns");
@@ -24,7 +25,7 @@ fn blocks_in_every_format() {
     check(&blocks::<f16>(Family::Uniform, 9, 7, 3, shape(18, 17), 4), "18x17 of f16");
 }
 
-/// The longest sides.
+/// Blocks with the longest sides.
 #[test]
 fn blocks_of_32_in_every_format() {
     for (rows, cols) in [(1, 32), (32, 1), (32, 32)] {
@@ -40,7 +41,7 @@ fn blocks_without_rows_or_entries_in_every_format() {
     }
 }
 
-/// Rows of a piece of 1024 blocks and more.
+/// Rows of more than one piece of 1024 blocks.
 #[test]
 fn long_rows_of_blocks_are_cut_where_the_reference_cuts_them() {
     for length in [1025, 2100] {
@@ -71,7 +72,7 @@ fn blocks_over_a_semiring_in_every_format() {
 fn a_triangle_of_blocks_has_the_bits_of_the_whole() {
     let device = device();
     let j = blocks::<f64>(Family::Uniform, 60, 40, 4, shape(2, 3), 1);
-    // Diagonal blocks that are not symmetric to the last bit.
+    // The diagonal blocks are changed, so that they are not exactly symmetric.
     let of = |part| {
         let a = reference::gram(&j, part).unwrap();
         let shape = a.shape();

@@ -1,5 +1,6 @@
-//! Products with dense matrices by the public interface: columns have the bits of products with
-//! vectors, plans take no memory and read nothing, refusals.
+//! Products with dense matrices by the public interface. Columns have the bits of products with
+//! vectors, and executions of plans allocate nothing and read nothing back. Refusals are tested,
+//! too.
 use super::{bits, reals, shape};
 use crate::common::{Family, blocks, device};
 use blockmul::{
@@ -42,7 +43,7 @@ fn columns_have_the_bits_of_products_with_vectors() -> blockmul::Result<()> {
 
 #[test]
 fn executions_take_no_memory_and_read_nothing() -> blockmul::Result<()> {
-    let device = Device::open(device().info())?; // counters of its own
+    let device = Device::open(device().info())?; // its counters count only this test
     let host = generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix()?;
     let a = device.upload(&host)?;
     let by_columns = |rows, cols| device.zero_dense::<f64>(DenseShape::new(rows, cols, Layout::ByColumns));
@@ -50,7 +51,7 @@ fn executions_take_no_memory_and_read_nothing() -> blockmul::Result<()> {
     let plan = ApplyDense::<Cbc<f64>>::with(&a.pattern(), 7).layouts(Layout::ByColumns, Layout::ByRows).plan()?;
     let mut packed = ApplyDense::with(&a.pattern(), 7).from_right().pack(&a)?;
     let (mut c, mut e) = (plan.output()?, packed.output()?);
-    // The first execution by another layout than was said reserves memory.
+    // The first execution with a layout other than the plan's reserves memory.
     packed.execute(&right, &mut e)?;
     let before = device.counters();
     for _ in 0..20 {
@@ -69,7 +70,7 @@ fn executions_take_no_memory_and_read_nothing() -> blockmul::Result<()> {
 
 #[test]
 fn a_plan_of_rows_reads_nothing() -> blockmul::Result<()> {
-    let device = Device::open(device().info())?; // counters of its own
+    let device = Device::open(device().info())?; // its counters count only this test
     let by_columns =
         generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix()?;
     let by_rows = Bsr::from_transpose(by_columns.try_transpose()?);
@@ -81,7 +82,7 @@ fn a_plan_of_rows_reads_nothing() -> blockmul::Result<()> {
     Ok(())
 }
 
-/// Products with a limit of memory: D on the host in bands, of every side and layout.
+/// Products with a limit of memory, with D on the host in bands, for each side and layout.
 #[test]
 fn bands_have_the_bits_of_the_whole() -> blockmul::Result<()> {
     let host = blocks::<f64>(Family::PowerLawColumns, 40, 30, 5, shape(2, 3), 4);

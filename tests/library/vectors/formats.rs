@@ -1,5 +1,5 @@
-//! Every format of A·x has the bits of the reference in its own order: for every matrix type,
-//! direction and element, with A's values where they are and in the order of the format.
+//! Every format of A·x has the bits of the reference in the format's order: for every matrix type,
+//! direction and element type, with A's values in place and packed in the order of the format.
 use super::{bits, reals, scalar_sides, shape};
 use crate::common::{FAMILIES, Family, Random, blocks, device};
 use blockmul::{
@@ -11,7 +11,7 @@ use blockmul::{
 };
 use half::f16;
 
-/// The formats whose bits do not differ from run to run, and the choice among them.
+/// Returns the formats whose bits are the same in every run, and `auto`.
 fn formats() -> impl Iterator<Item = Format> {
     let all = [Format::Auto].into_iter().chain(Format::ALL.iter().chain(Format::COMPARED).copied());
     all.filter(|format| format.reproducible())
@@ -22,19 +22,19 @@ fn atomic() -> impl Iterator<Item = Format> {
     Format::COMPARED.iter().copied().filter(|format| !format.reproducible())
 }
 
-/// Those of them that blocks of a shape have.
+/// Returns those of these formats that support blocks of a shape.
 pub(super) fn formats_of(shape: BlockShape) -> impl Iterator<Item = Format> {
     formats().filter(move |format| shape == BlockShape::SCALAR || format.has_blocks())
 }
 
-/// The same matrix with other values.
+/// Returns the same matrix with other values.
 pub(super) fn with_values<M: Matrix>(a: &M, seed: u64) -> M {
     let view = a.as_cbc();
     let values = reals(view.values.len(), seed);
     M::from_cbc(Cbc::with_stride(view.pattern.clone(), view.shape, view.stride, values).unwrap()).unwrap()
 }
 
-/// Compares every format with the reference, twice with other values on the same plan.
+/// Compares every format with the reference. Each plan is executed with two sets of values.
 pub(super) fn check<M: Matrix>(pattern: &M, what: &str) {
     let device = device();
     let (rows, cols) = scalar_sides(pattern);
@@ -57,7 +57,7 @@ pub(super) fn check<M: Matrix>(pattern: &M, what: &str) {
             for (a, da) in matrices.iter().zip(&on_device) {
                 packed.update(da).unwrap();
                 for (alpha, beta) in [(1.0, 0.0), (-0.3, 1.7)] {
-                    // With beta 0 what y holds does not matter.
+                    // If beta is 0, the result does not depend on the old contents of y.
                     y.iter_mut()
                         .step_by(3)
                         .for_each(|y| *y = M::Element::from_f64(if beta == 0.0 { f64::NAN } else { 0.25 }));
@@ -84,7 +84,7 @@ pub(super) fn check<M: Matrix>(pattern: &M, what: &str) {
     }
 }
 
-/// Checks the same entries by columns, by rows, and with a stride.
+/// Checks a matrix by columns, and the same arrays by rows.
 fn check_types<T: Element>(a: &Csc<T>, what: &str) {
     check(a, what);
     check(&Csr::from_transpose(a.clone()), &format!("{what} by rows"));
@@ -109,8 +109,8 @@ fn every_family_of_patterns_in_every_format() {
     }
 }
 
-/// No rows, columns or entries; one of each; a slice of 32 rows and one more; rows of a team's 32
-/// entries and one more.
+/// No rows, columns or entries; one of each; 32 rows, as in a slice, and 33; rows of 32 entries, as
+/// many as a team has items, and of 33.
 #[test]
 fn small_matrices_in_every_format() {
     for (rows, cols) in [(0, 0), (0, 3), (3, 0), (2, 3), (40, 1)] {
@@ -122,7 +122,7 @@ fn small_matrices_in_every_format() {
     }
 }
 
-/// Rows of a piece of 1024 terms, longer and much longer ones, among short and empty ones.
+/// Rows of a piece of 1024 terms, longer and much longer rows, among short and empty rows.
 #[test]
 fn long_rows_are_cut_where_the_reference_cuts_them() {
     for length in [1023, 1024, 1025, 5000] {
@@ -160,7 +160,7 @@ fn sums_in_the_order_of_arrival_have_every_term_once() {
             assert_eq!(bits(&y.download().unwrap()), bits(&want), "packed {format} {}", T::NAME);
         }
     }
-    // Every third row is empty, one is long.
+    // Every third row is empty, and one row is long.
     let entries = |n: usize| {
         let long = (0..n).map(|j| (7, j));
         long.chain((0..n).filter(|i| i % 3 > 0 && *i != 7).flat_map(move |i| [(i, i), (i, (i * 7 + 5) % n)]))
@@ -177,7 +177,8 @@ fn sums_in_the_order_of_arrival_have_every_term_once() {
     check::<f64>(0, 3, [].into_iter());
 }
 
-/// The lower triangle, the upper one, a diagonal; by columns and by rows; new values.
+/// The lower triangle, the upper one, and a diagonal. They are stored by columns and by rows, with
+/// new values, too.
 #[test]
 fn a_triangle_of_a_symmetric_matrix_has_the_bits_of_the_whole() {
     let device = device();
@@ -185,7 +186,7 @@ fn a_triangle_of_a_symmetric_matrix_has_the_bits_of_the_whole() {
         let mut random = Random(5);
         let mut lower: Vec<_> =
             (0..n * 4).map(|k| (random.below(n), k % n)).map(|(i, j)| (i.max(j), i.min(j))).collect();
-        // A long row and column, in two pieces.
+        // A long row and a long column, each in two pieces.
         let wide = if n == 70 { 1100 } else { n };
         lower.extend((n..wide).map(|i| (i, 3)));
         lower.sort_unstable();
@@ -209,7 +210,7 @@ fn a_triangle_of_a_symmetric_matrix_has_the_bits_of_the_whole() {
                 Csc::from_triplets(wide, wide, entries.iter().copied().chain(mirrored)).unwrap()
             };
             let on_device = triangles.each_ref().map(|a| device.upload(a).unwrap());
-            // ELL would be padding alone.
+            // ELL would consist almost only of padding.
             for format in formats().filter(|&format| format != Format::Ell || wide == n) {
                 let pattern = on_device[0].pattern();
                 let options = || Apply::<Csc<f64>>::with(&pattern).symmetric().format(format);
@@ -251,8 +252,9 @@ fn matrices_that_are_no_triangle_are_refused() {
     assert_eq!(blocks.to_string(), "A is 9 x 9 blocks of 2x3, a symmetric matrix is square");
 }
 
-/// Heads alone, tails alone, and both; rows of a head's width and one more, tails of several
-/// pieces. A head is at most 1023 wide.
+/// HYB with only the dense part, with only the list of other entries, and with both. Rows are as
+/// wide as the dense part and one entry wider; lists have several pieces. The dense part is at most
+/// 1023 wide.
 #[test]
 fn no_split_of_hyb_changes_a_bit() {
     let lengths = |row: usize| if row == 7 { 3000 } else { row * 3 % 8 };
@@ -273,7 +275,7 @@ fn no_split_of_hyb_changes_a_bit() {
     }
 }
 
-/// A product with infinities in x has no NaN from padding.
+/// If x contains infinities, padding must not cause NaN.
 #[test]
 fn padding_is_not_multiplied() {
     let a = Csc::from_triplets(3, 2, [(0, 0, 2.0), (0, 1, 3.0), (2, 1, 4.0)]).unwrap();

@@ -1,4 +1,5 @@
-//! Vectors of another element type than the matrix: the bits of the reference in every format.
+//! Vectors with another element type than the matrix. Results have the bits of the reference in
+//! every format.
 use super::{
     bits,
     formats::{formats_of, with_values},
@@ -47,7 +48,7 @@ fn matrices_of_halves_multiply_floats_and_doubles() {
     check::<_, f64>(&host, Semiring::PlusTimes);
 }
 
-/// 2^24 + 1 is no float.
+/// 2^24 + 1 is not a number of `f32`.
 #[test]
 fn sums_are_those_of_the_vectors() {
     let host = blockmul::Csr::new(1, 2, vec![0, 2], vec![0, 1], vec![16777216.0f32, 1.0]).unwrap();

@@ -1,5 +1,5 @@
-//! Matrices with vectors and dense matrices: the bits of the reference for every matrix type, block
-//! shape and direction. Executions allocate and read nothing.
+//! Products with vectors and dense matrices. Results have the bits of the reference for every
+//! matrix type, block shape and direction. Executions allocate nothing and read nothing back.
 mod arithmetic;
 mod block_formats;
 mod dense;

@@ -1,4 +1,4 @@
-//! Refusals and costs of plans.
+//! Refused arguments of plans, and their costs.
 use super::{reals, shape};
 use crate::common::{Family, blocks, device};
 use blockmul::{
@@ -52,7 +52,7 @@ fn operands_of_other_lengths_patterns_types_or_devices_are_refused() {
 
 #[test]
 fn executions_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // counters of its own
+    let device = Device::open(device().info()).unwrap(); // its counters count only this test
     let host =
         generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix().unwrap();
     let mut a = device.upload(&host).unwrap();
@@ -83,7 +83,8 @@ fn executions_take_no_memory_and_read_nothing() {
         (before.buffers_created, before.buffers_taken, before.read_backs)
     );
     assert!(after.commands >= before.commands + 800);
-    // A dot product reads one number. Its memory comes from the pool, which allocated it once.
+    // A dot product reads one number. Its memory comes from the pool, which allocated it at the
+    // first dot product.
     x.dot(&ones).unwrap();
     let before = device.counters();
     x.dot(&ones).unwrap();

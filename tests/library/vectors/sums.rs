@@ -1,4 +1,4 @@
-//! Products, norms and scaled rows and columns.
+//! Products, norms, and rows and columns that are scaled.
 use super::{bits, reals, scalar_sides, shape};
 use crate::common::{FAMILIES, Family, Random, blocks, device, real};
 use blockmul::{
@@ -11,12 +11,12 @@ use blockmul::{
 use half::f16;
 use nalgebra::{DMatrix, DVector};
 
-/// The same pattern with other values.
+/// Returns the same pattern with other values.
 fn with_reals<T: Element>(a: &Cbc<T>, seed: u64) -> Cbc<T> {
     Cbc::with_stride(a.pattern().clone(), a.shape(), a.stride(), reals(a.values().len(), seed)).unwrap()
 }
 
-/// Checks all operations on one matrix against the reference.
+/// Compares all operations on one matrix with the reference.
 fn check<M: Matrix<Element: Field>>(a: &M, what: &str) {
     let device = device();
     let (rows, cols) = scalar_sides(a);
@@ -62,7 +62,7 @@ fn check<M: Matrix<Element: Field>>(a: &M, what: &str) {
     }
 }
 
-/// Checks the same entries in every matrix type that can hold them, and with a stride.
+/// Checks the same entries in every matrix type that can store them, and with a stride.
 fn check_types<T: Field>(a: &Cbc<T>, what: &str) {
     check(a, what);
     check(&Bsr::from_transpose(a.clone()), &format!("{what} by rows"));
@@ -74,8 +74,8 @@ fn check_types<T: Field>(a: &Cbc<T>, what: &str) {
     }
 }
 
-/// Blocks in tiles of many, of few (16x16 is the last), and too large for tiles; wide, tall and
-/// square.
+/// Blocks of which a tile holds many or few (16x16 is the largest), and blocks too large for tiles;
+/// wide, tall and square blocks.
 const SHAPES: [(usize, usize); 5] = [(2, 3), (18, 17), (1, 1), (16, 16), (32, 32)];
 
 fn every_shape<T: Field>(shapes: &[(usize, usize)]) {
@@ -115,7 +115,7 @@ fn matrices_without_rows_columns_or_entries() {
             check_types(&a, &format!("{rows}x{cols} of {block}"));
         }
     }
-    // An empty sum is 0, not -0.
+    // A sum without terms is 0, not -0.
     let a = device().upload(&Csc::<f64>::from_triplets(2, 2, []).unwrap()).unwrap();
     let mut y = device().upload_vector(&[f64::NAN; 2]).unwrap();
     let x = device().zero_vector(2).unwrap();
@@ -123,7 +123,7 @@ fn matrices_without_rows_columns_or_entries() {
     assert_eq!(bits(&y.download().unwrap()), bits(&[0.0f64; 2]));
 }
 
-/// Rows and columns of a piece's length, longer and much longer, among short ones.
+/// Rows and columns as long as a piece, longer and much longer, among short ones.
 #[test]
 fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
     for (block, length) in [((1, 1), 1024), ((1, 1), 1025), ((1, 1), 20_000), ((2, 3), 2500), ((18, 17), 1030)] {
@@ -142,7 +142,7 @@ fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
     }
 }
 
-/// A row's sum has the order of a product with a matrix of one column.
+/// The sum of a row has the same order as in a product with a matrix of one column.
 #[test]
 fn a_vector_is_a_matrix_of_one_column() {
     let a = real(40, 3000, 30, shape(3, 2), 4);
@@ -160,7 +160,7 @@ fn a_vector_is_a_matrix_of_one_column() {
     assert_eq!(bits(product.values()), bits(&y));
 }
 
-/// Sums of integers are the same in every order, so they are compared with nalgebra.
+/// Sums of integers are the same in every order, so the result is compared with nalgebra.
 #[test]
 fn whole_numbers_agree_with_dense_matrices() {
     let a = blocks::<f64>(Family::Arrow, 30, 20, 3, shape(2, 3), 9);
@@ -200,7 +200,7 @@ fn whole_numbers_agree_with_dense_matrices() {
     assert_eq!(scaled.download().unwrap().into_transpose().to_dense(), want.transpose());
 }
 
-/// Roots of floats are rounded to nearest, from the least subnormal to the largest sum.
+/// Roots of floats are rounded to nearest, from the least subnormal number to the largest sum.
 #[test]
 fn norms_of_single_floats_are_their_magnitudes_and_of_pairs_rounded_to_nearest() {
     let mut random = Random(1);

@@ -23,7 +23,7 @@ pub struct Args {
     a: PathBuf,
     /// B, of the same size.
     b: PathBuf,
-    /// Where to write C, in the format of the file's ending, packed if it ends in .gz or .bz2; -
+    /// Output file for C, in the format of the name's ending, packed if it ends in .gz or .bz2; -
     /// for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -35,7 +35,7 @@ pub struct Args {
     beta: f64,
     #[command(flatten)]
     files: FileArgs,
-    /// Do not print on stderr what was written.
+    /// Do not report on stderr that the file was written.
     #[arg(short, long)]
     quiet: bool,
 }

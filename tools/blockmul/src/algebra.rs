@@ -1,14 +1,14 @@
-//! `--semiring`: which algebras blocks have.
+//! `--semiring`: checks which algebras support blocks.
 use crate::failure::Failure;
 use blockmul::{BlockShape, Semiring};
 
-/// Whether an entry of 0 does in products what a place without an entry does.
+/// Whether an entry of 0 has the same effect in products as a place without an entry.
 pub fn has_zeros(semiring: Semiring) -> bool {
     matches!(semiring, Semiring::PlusTimes | Semiring::OrAnd)
 }
 
-/// Refuses an algebra in which cutting the matrices of a file into blocks of these shapes changes
-/// their product: a place of a block without an entry in the file becomes 0. Each shape comes with
+/// Refuses an algebra in which the product changes if the matrices of a file are cut into blocks of
+/// these shapes: a place of a block that has no entry in the file becomes 0. Each shape comes with
 /// the option that sets it.
 pub fn check_blocks(semiring: Semiring, shapes: &[(&str, BlockShape)]) -> Result<(), Failure> {
     match shapes.iter().find(|&&(_, shape)| shape != BlockShape::SCALAR) {

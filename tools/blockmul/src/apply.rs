@@ -1,4 +1,4 @@
-//! `blockmul apply`: multiplies a matrix with a vector, or with several.
+//! `blockmul apply`: multiplies a matrix with a vector, or with several vectors.
 mod report;
 mod run;
 mod weights;
@@ -51,8 +51,8 @@ pub struct Args {
     a: PathBuf,
     /// The vector, or vectors as columns [default: ones].
     x: Option<PathBuf>,
-    /// Write y here: .mtx for Matrix Market, .npy for NumPy, packed if .gz or .bz2 follows; - for
-    /// Matrix Market on stdout.
+    /// Output file for y: .mtx for Matrix Market, .npy for NumPy, packed if .gz or .bz2 follows; -
+    /// for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Multiply with the transpose of A.
@@ -66,8 +66,9 @@ pub struct Args {
     /// matrix with blocks on its diagonal, each as high as J's [default: the identity].
     #[arg(long, value_name = "FILE", requires = "gram")]
     weights: Option<PathBuf>,
-    /// A is symmetric: keep one triangle of it. Its file holds one, or is a Matrix Market file
-    /// that says symmetric, or holds both, which agree within rounding; the lower one counts then.
+    /// A is symmetric, so that only one triangle of it is kept. The file contains one triangle, or
+    /// is a Matrix Market file with the word symmetric, or contains both triangles, which must
+    /// agree within rounding; the lower one is used then.
     #[arg(long)]
     symmetric: bool,
     /// Cut A, after --transpose, into dense blocks of R rows and K columns; one number for square
@@ -77,29 +78,32 @@ pub struct Args {
     /// Format of A's rows on the device.
     #[arg(long, default_value = "auto", value_parser = one_of(choice::formats()))]
     format: Format,
-    /// Let auto choose formats that add in an order of their own; for an X of one column.
+    /// Let auto also choose formats that add the terms of a sum in another order; only for an X of
+    /// one column.
     #[arg(long)]
     any_order: bool,
-    /// Where --format hyb or hyb-atomic cuts rows: bytes, at the fewest bytes; filled, at the
-    /// largest width that a third of the rows, and at least 4096, still fill; a number from 0 to 1,
-    /// at this part of the way from the average row to the longest; quantile:0.8, at the length
-    /// that this part of the rows does not exceed; or capped, at the length that a third of the
-    /// rows does not exceed, but at most a thousandth of the number of rows [default: bytes].
+    /// Where --format hyb or hyb-atomic cuts rows. bytes: at the width with the fewest bytes;
+    /// filled: at the largest width that a third of the rows, and at least 4096, still fill; a
+    /// number from 0 to 1: at this fraction of the way from the average row to the longest;
+    /// quantile:0.8: at the length that this fraction of the rows does not exceed; capped: at the
+    /// length that a third of the rows does not exceed, but at most a thousandth of the number of
+    /// rows [default: bytes].
     #[arg(long, value_name = "RULE")]
     split: Option<Split>,
     /// How the entries of A are shared out if X has several columns: row by row, or in groups of
     /// rows that load a row of X once (gcoo) [default: auto].
     #[arg(long, value_name = "METHOD", value_parser = one_of(choice::sharings()))]
     sharing: Option<DenseMethod>,
-    /// Element type; f16 is stored in 16 bits and computed in f32. u8 has or-and alone.
+    /// Element type; f16 is stored in 16 bits and computed in f32. u8 supports only --semiring
+    /// or-and.
     #[arg(long, default_value = "f64", value_parser = choice::number())]
     element: ElementType,
     /// Element type of X and y, in which sums are computed: --element f32 --vectors f64 stores A in
-    /// half the bytes. f64 fits f32 and f16, f32 fits f16. Another type than A's is for an X of one
-    /// column, without --gram [default: that of A].
+    /// half the bytes. f64 fits f32 and f16, f32 fits f16. A type other than A's is for an X of
+    /// one column, without --gram [default: that of A].
     #[arg(long, value_name = "TYPE", value_parser = choice::number())]
     vectors: Option<ElementType>,
-    /// Algebra of sums and products; the first factor of a product is A's.
+    /// Algebra of sums and products. The first factor of each product is from A.
     #[arg(long, default_value = "plus-times", value_parser = choice::semiring())]
     semiring: Semiring,
     #[command(flatten)]
@@ -133,7 +137,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(why.into()));
     }
     args.semiring.check_type(element)?;
-    // `--block` gives the shape of blocks of A after its transposition.
+    // `--block` gives the shape of blocks of op(A), so of A's transpose with --transpose.
     let block = oriented_shape(args.block, args.transpose).unwrap_or(BlockShape::SCALAR);
     check_blocks(args.semiring, &[("--block", block)])?;
     let messages = Messages::new(args.quiet);
@@ -186,7 +190,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     run::run(&run::Product { args, a: &a, x, weights: weights.as_ref() }, overflow, &messages)
 }
 
-/// A times every column of X.
+/// Multiplies A with every column of X.
 fn with_matrix(args: &Args, a: SparseOperand, x: &DenseOperand, messages: &Messages) -> Result<(), Failure> {
     if args.format != Format::Auto {
         return Err(Failure::Usage(format!(

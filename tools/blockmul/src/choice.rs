@@ -36,7 +36,8 @@ pub fn methods() -> impl Iterator<Item = (&'static str, Method)> {
     named([Method::Auto].iter().chain(Method::ALL), Method::name)
 }
 
-/// The ways to share out the entries of the sparse matrix in a product with a dense one.
+/// The ways in which work-groups share the entries of the sparse matrix in a product with a dense
+/// one.
 pub fn sharings() -> impl Iterator<Item = (&'static str, DenseMethod)> {
     named([DenseMethod::Auto].iter().chain(DenseMethod::ALL), DenseMethod::name)
 }
@@ -51,7 +52,7 @@ pub fn semiring() -> impl TypedValueParser<Value = Semiring> {
     one_of(named(Semiring::ALL, Semiring::name))
 }
 
-/// Parses the name of an element type of products, integers included.
+/// Parses the name of an element type that products support, integers included.
 pub fn number() -> impl TypedValueParser<Value = ElementType> {
     one_of(named(ElementType::ALL, ElementType::name))
 }

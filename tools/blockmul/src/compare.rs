@@ -33,13 +33,13 @@ pub struct Args {
     /// Let values differ by up to R times the larger of the two.
     #[arg(long, value_name = "R", value_parser = crate::numbers::from_zero)]
     tolerance: Option<f64>,
-    /// Let values differ by up to N steps from one number of the element type to the next.
+    /// Let values differ by up to N steps. A step leads to the next number of the element type.
     #[arg(long, value_name = "N", value_parser = crate::numbers::count::<u64>)]
     ulps: Option<u64>,
     /// Compare values rounded to this type.
     #[arg(long, default_value = "f64", value_parser = choice::real())]
     element: ElementType,
-    /// Take an entry that only one matrix stores as 0 in the other.
+    /// Treat an entry that only one matrix stores as 0 in the other.
     #[arg(long)]
     missing_as_zero: bool,
     #[command(flatten)]
@@ -57,7 +57,7 @@ struct Comparison {
     schema: u32,
     a: String,
     b: String,
-    /// Rows and columns of each.
+    /// Rows and columns of each matrix.
     a_size: [usize; 2],
     b_size: [usize; 2],
     equal: bool,

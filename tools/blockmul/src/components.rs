@@ -25,7 +25,7 @@ pub struct Args {
 #[derive(Serialize)]
 struct Components {
     components: usize,
-    /// Vertices of the largest one.
+    /// Number of vertices of the largest component.
     largest: usize,
     /// Vertices without a neighbour.
     isolated: usize,

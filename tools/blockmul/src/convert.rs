@@ -32,18 +32,18 @@ dense matrices: written to .npz and the like, or with --drop-zeros or --block, t
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.
     input: PathBuf,
-    /// Where to write, in the format of the file's ending, packed if it ends in .gz or .bz2; - for
+    /// Output file, in the format of the name's ending, packed if it ends in .gz or .bz2; - for
     /// Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Cut into dense blocks of R rows and K columns; one number for square ones.
+    /// Cut into dense blocks of R rows and K columns; one number for square blocks.
     #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
-    /// Write the layout of the blocks too, in SLAM++'s format: X.bla beside X.mtx. Only this keeps
-    /// blocks of several shapes.
+    /// Also write the layout of the blocks, in SLAM++'s format: X.bla beside X.mtx. Blocks of
+    /// several shapes are kept only with this option.
     #[arg(long)]
     bla: bool,
-    /// Leave out entries that are 0, and with --block the blocks that have no others.
+    /// Leave out entries that are 0; with --block, leave out blocks whose entries are all 0.
     #[arg(long)]
     drop_zeros: bool,
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub struct Args {
     /// Round the values to this type.
     #[arg(long, default_value = "f64", value_parser = choice::real())]
     element: ElementType,
-    /// Do not print on stderr what was written.
+    /// Do not report on stderr that the file was written.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 impl Args {
-    /// Whether the result is dense: a `.npy`, or an array made of one.
+    /// Whether the result is dense: a `.npy` file, or an array that is converted from one.
     fn makes_dense(&self) -> Result<bool, Failure> {
         let given = [("--block", self.block.is_some()), ("--bla", self.bla), ("--drop-zeros", self.drop_zeros)];
         let of_sparse = given.iter().find(|(_, given)| *given);
@@ -85,7 +85,7 @@ impl Args {
     }
 }
 
-/// Writes every place of the matrix.
+/// Writes every element of the matrix.
 fn to_dense(args: &Args) -> Result<(), Failure> {
     let (messages, name) = (Messages::new(args.quiet), args.input.display().to_string());
     let matrix = dense::read(args.element, &args.input, &name, &args.files.reading, &messages)?;

@@ -35,10 +35,11 @@ pub struct Request<'a> {
     pub side: Side,
     pub transposed: bool,
     pub semiring: Semiring,
-    /// The way to share out the entries of the sparse matrix, if `--sharing` names one.
+    /// The way in which work-groups share the entries of the sparse matrix, if `--sharing` names
+    /// one.
     pub sharing: Option<DenseMethod>,
     pub run: &'a RunArgs,
-    /// Most bytes of device memory held at once.
+    /// Maximum number of bytes of device memory that are held at once.
     pub memory_limit: Option<u64>,
     pub explain: bool,
     pub quiet: bool,
@@ -83,7 +84,7 @@ struct Run {
 /// A product and its checks.
 struct Outcome {
     run: Run,
-    /// Elements of C that are not the reference's, with `--verify`.
+    /// With `--verify`, the number of elements of C that differ from the reference's.
     different: Option<usize>,
     overflowed: Overflow,
 }
@@ -146,7 +147,7 @@ pub fn run(
     request.output.as_ref().map_or(Ok(()), |path| write(path, &c))
 }
 
-/// Reports a product and returns C. Fails if elements of C are not the reference's.
+/// Reports a product and returns C. Fails if elements of C differ from the reference's.
 fn finish(
     request: &Request<'_>,
     target: &Target,
@@ -208,7 +209,7 @@ fn on_device(request: &Request<'_>, device: &Device, a: &AnyMatrix, d: &AnyDense
     let ((), runs_ms) = repeatedly(request.run.repeat, run)?;
     let sharing = Some((packed.method(), packed.why().to_owned()));
     let device_bytes = packed.cost().device_bytes;
-    // Executions allocate nothing.
+    // Executions allocate no memory.
     let peak_device_bytes = a.device_bytes() + on_device.device_bytes() + c.device_bytes() + device_bytes;
     Ok(Run { c: c.download()?, sharing, bands: 1, convert_ms, device_bytes, peak_device_bytes, runs_ms })
 }
@@ -226,7 +227,7 @@ fn in_bands(request: &Request<'_>, device: &Device, limit: u64, a: &AnyMatrix, d
     if request.run.repeat.is_none() {
         runs_ms.push(last.total_ms);
     }
-    // The product above was the warm-up for the repeated ones.
+    // The product above was the warm-up for the repeated products.
     for _ in 0..request.run.repeat.map_or(0, NonZero::get) {
         last = product.run_into(&mut c)?;
         runs_ms.push(last.total_ms);

@@ -40,7 +40,7 @@ pub fn explain(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), c: &Size, run:
         false => vec![format!("no setup       {sizes}")],
     };
     let c_bytes = show_bytes(c_bytes(element, c));
-    // Methods that add products as they meet them have a stage `sums`.
+    // Methods that add products while they find them have a stage `sums`.
     let lines_of = match run.took.stages.iter().any(|stage| stage.name == "sums") {
         _ if on_host => vec![
             ("read", format!("the host reads A and B; {sizes}")),
@@ -73,8 +73,8 @@ pub fn explain(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), c: &Size, run:
     lines.join("\n")
 }
 
-/// Why `auto` left a product to the host, with the time predicted for it. `None` if the host was
-/// asked for.
+/// The reason why `auto` left a product to the host, with the predicted time. `None` if the host
+/// was requested.
 fn why_host(target: &Target, run: &Run) -> Option<String> {
     let by_name = run.method == Method::Host.name() || !matches!(target, Target::Device(_));
     let predicted_ms = run.bins.iter().map(|bin| bin.predicted_ms).sum::<Option<f64>>();

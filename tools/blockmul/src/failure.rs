@@ -8,16 +8,16 @@ pub const MEMORY: u8 = 4;
 /// Hint if memory is insufficient.
 pub const LESS_MEMORY: &str =
     "--element f32 takes less, f16 less still; `blockmul info FILE` shows what a product of sparse matrices takes";
-/// Exit status of anything that is neither the caller's, the device's nor memory's fault.
+/// Exit status of failures that are not caused by the caller, the device or insufficient memory.
 const OTHER: u8 = 5;
 
 #[derive(Debug)]
 pub enum Failure {
-    /// The result is not the product.
+    /// The result differs from the reference.
     Verification(String),
-    /// Two matrices differ; this has been printed.
+    /// Two matrices differ. This has been printed already.
     Different,
-    /// Some of several inputs failed, the first with this status; this has been printed.
+    /// Some of several inputs failed, the first with this status. This has been printed already.
     Reported(u8),
     /// Arguments that contradict each other.
     Usage(String),
@@ -123,7 +123,7 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// A message of the library in which options have the names that the command gives them.
+/// Replaces the names of the library's options in a message by those of the command.
 fn with_options(text: &str) -> String {
     text.replace("ReadOptions::sum_duplicates", "--sum-duplicates")
         .replace("ReadOptions::max_unproven_lines", "--max-lines")
@@ -142,9 +142,9 @@ pub fn exit_on_panic() {
     }));
 }
 
-/// Runs `end`, which ends its process, in a second process: that process runs the test of this name
-/// again with a variable set. It must exit with `status` and leave nothing at or beside the path
-/// that `end` is given. Returns what the process writes to stderr.
+/// Runs `end`, which ends its process, in a second process. That process runs the test of this name
+/// again with an environment variable set. It must exit with `status` and leave nothing at or
+/// beside the path that is passed to `end`. Returns the text that the process writes to stderr.
 #[cfg(test)]
 pub fn in_another_process(test: &str, status: i32, end: impl FnOnce(&std::path::Path)) -> String {
     const PLACE: &str = "BLOCKMUL_TEST_PLACE";

@@ -45,7 +45,7 @@ struct MatrixArgs {
 
 #[derive(clap::Args)]
 struct PlaceArgs {
-    /// Where to write, in the format of the file's ending, packed if it ends in .gz or .bz2; - for
+    /// Output file, in the format of the name's ending, packed if it ends in .gz or .bz2; - for
     /// Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -59,7 +59,7 @@ struct Common {
     /// Seed of the random numbers.
     #[arg(long, default_value_t = 1, value_parser = count::<u64>)]
     seed: u64,
-    /// Do not print on stderr what was written.
+    /// Do not report on stderr that the file was written.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -122,7 +122,7 @@ enum Family {
         /// Rows and columns.
         #[arg(long, default_value_t = 1_000, value_parser = count::<usize>)]
         nodes: usize,
-        /// Blocks drawn; those drawn twice are kept once.
+        /// Number of blocks that are drawn. A block that is drawn twice is kept once.
         #[arg(long, default_value_t = 8_000, value_parser = count::<usize>)]
         edges: usize,
         #[arg(long, default_value = "1", value_name = "RxK")]

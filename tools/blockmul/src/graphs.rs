@@ -1,5 +1,5 @@
 //! The common part of `components` and `triangles`. Both compute a number for each vertex of a
-//! graph whose edges connect in both directions, whatever their values.
+//! graph. Edges connect their vertices in both directions, and their values do not matter.
 use crate::failure::Failure;
 use crate::input;
 use crate::matrix_size::Size;
@@ -19,8 +19,8 @@ use std::path::PathBuf;
 pub struct GraphArgs {
     /// The graph, a square matrix; - for Matrix Market on stdin.
     graph: PathBuf,
-    /// Write the number of each vertex here: .mtx for Matrix Market, .npy for NumPy, packed if .gz
-    /// or .bz2 follows; - for Matrix Market on stdout.
+    /// Output file for the number of each vertex: .mtx for Matrix Market, .npy for NumPy, packed if
+    /// .gz or .bz2 follows; - for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub struct GraphArgs {
     quiet: bool,
 }
 
-/// The fields of the report; `found` has those of the command.
+/// The fields of the report. `found` has the fields of the command.
 #[derive(Serialize)]
 struct Fields<'a, T: Serialize> {
     graph: Size,
@@ -41,7 +41,7 @@ struct Fields<'a, T: Serialize> {
     total_ms: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs_ms: Option<Vec<f64>>,
-    /// Whether the result is the reference's; `None` without --verify.
+    /// Whether the result is equal to the reference's; `None` without --verify.
     verified: Option<bool>,
 }
 
@@ -49,7 +49,8 @@ struct Fields<'a, T: Serialize> {
 pub struct Question {
     /// A name of the result, for messages.
     pub what: &'static str,
-    /// Computes the numbers on a device, from the pattern of the graph; its values are ones.
+    /// Computes the numbers on a device, from the pattern of the graph. All values of the graph are
+    /// one.
     pub on_device: fn(&DeviceMatrix<Csc<u32>>) -> blockmul::Result<Vec<u32>>,
     pub by_reference: fn(&Csc<u32>) -> blockmul::Result<Vec<u32>>,
 }
@@ -58,7 +59,7 @@ pub struct Question {
 pub struct Answer<S> {
     /// The fields of the report.
     pub fields: S,
-    /// A line of the summary.
+    /// A line for the summary.
     pub text: String,
     /// The number of each vertex, as it is written to files.
     pub numbers: Vec<u32>,

@@ -15,8 +15,7 @@ static HEAP: Heap = Heap;
 
 struct Heap;
 
-// SAFETY: all calls go to the system's allocator, and an address that it does not give is never
-// returned.
+// SAFETY: all calls go to the system's allocator, and only addresses from it are returned.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: guaranteed by the caller.
@@ -61,7 +60,7 @@ fn exhausted(bytes: usize) -> ! {
     }
     let mut text = [0; 512];
     let mut rest = &mut text[..];
-    // Clears the bar that may be on this line.
+    // Clears the progress bar that may be on this line.
     let clear = if std::io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
     let _ = writeln!(
         rest,
@@ -69,7 +68,7 @@ fn exhausted(bytes: usize) -> ! {
     );
     let unused = rest.len();
     let _ = std::io::stderr().write_all(&text[..text.len() - unused]);
-    // Another thread, or this one, may be registering a file, which then does not exist yet.
+    // A thread may be registering a file, which then does not exist yet.
     let none_begins_again = (0..100).find_map(|_| {
         let discarded = blockmul::io::try_discard_unfinished();
         if discarded.is_none() {
@@ -81,7 +80,7 @@ fn exhausted(bytes: usize) -> ! {
     leave()
 }
 
-/// Ends the process at once: exit handlers of drivers may need memory.
+/// Ends the process at once, because exit handlers of drivers may need memory.
 fn leave() -> ! {
     #[cfg(unix)]
     signal_hook::low_level::exit(MEMORY.into());
@@ -93,7 +92,7 @@ fn leave() -> ! {
 mod tests {
     #[test]
     fn memory_that_is_refused_exits_with_4_and_leaves_nothing_half_written() {
-        // More than any address space, but less than a vector refuses by itself.
+        // More than any address space has, but less than a vector refuses by itself.
         const MUCH: usize = 1 << 60;
         let stderr = crate::failure::in_another_process(
             "heap::tests::memory_that_is_refused_exits_with_4_and_leaves_nothing_half_written",

@@ -37,8 +37,8 @@ pub struct Args {
     picture: Option<PathBuf>,
     #[command(flatten)]
     overwriting: Overwriting,
-    /// Print neither messages nor sizes and times; the latter are not printed either if a matrix
-    /// goes to stdout.
+    /// Print neither messages nor sizes and times. If a matrix goes to stdout, sizes and times are
+    /// not printed either.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -89,13 +89,13 @@ pub struct Linearized {
     plan_ms: f64,
     residuals_ms: f64,
     products_ms: f64,
-    /// Waiting for kernels, which the other times exclude.
+    /// Time spent waiting for kernels, which is not part of the other times.
     kernels_ms: f64,
 }
 
 impl Linearized {
-    /// Linearises twice: the first time includes the first use of arrays and kernels. Fails if the
-    /// cost, its gradient or H is not finite.
+    /// Linearises twice, because the first time includes the first use of arrays and kernels. Fails
+    /// if the cost, its gradient or H is not finite.
     pub fn new(problem: &AnyProblem, state: &AnyState, device: &blockmul::Device) -> Result<Self, Failure> {
         let clock = Clock::start(device);
         let mut linearization = problem.prepare(device)?;

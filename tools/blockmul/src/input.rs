@@ -20,7 +20,7 @@ pub struct Reading {
     #[arg(long)]
     sum_duplicates: bool,
     /// Read files of up to N rows and columns, however few entries they have [default: 2^24, or 16
-    /// for each entry if that is more].
+    /// for each entry if this is more].
     #[arg(long, value_name = "N", value_parser = crate::numbers::count::<u64>)]
     max_lines: Option<u64>,
 }
@@ -47,8 +47,8 @@ pub fn read(path: &Path, reading: &Reading, messages: &Messages) -> blockmul::Re
     Ok(file)
 }
 
-/// Leaves out the zeros in the blocks of a file, where they would count as entries, and says how
-/// many there were.
+/// Leaves out the zeros in the blocks of a file, if they would count as entries, and prints their
+/// number.
 pub fn drop_padding(file: &mut MatrixFile, path: &Path, messages: &Messages) {
     let blocks = layout(file).map_or("several shapes".into(), |shape| shape.to_string());
     match file.drop_padding() {
@@ -78,8 +78,8 @@ pub fn read_graph(path: &Path, reading: &Reading, messages: &Messages) -> Result
     Ok(file)
 }
 
-/// Reads what [`read`] does, and NumPy's arrays, whose zeros become places without an entry.
-/// Returns the matrix, and the blocks that the file declares.
+/// Reads a file as [`read`] does, or a NumPy array. Zeros of an array become places without an
+/// entry. Returns the matrix, and the blocks that the file declares.
 pub fn read_any(
     path: &Path,
     reading: &Reading,
@@ -144,7 +144,7 @@ pub fn cast(element: ElementType, matrix: Csc<f64>, name: &str, messages: &Messa
     elements(element, matrix)
 }
 
-/// The matrix with elements of this type; it is moved, not copied, if it has them already.
+/// The matrix with elements of this type. If it has this type, it is moved, not copied.
 pub fn elements(element: ElementType, matrix: impl Into<AnyMatrix>) -> AnyMatrix {
     let matrix = matrix.into();
     if matrix.element() == element { matrix } else { matrix.cast(element) }

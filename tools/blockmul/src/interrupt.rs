@@ -3,19 +3,19 @@
 use crate::messages::{Tone, tell};
 use blockmul::io::discard_unfinished;
 
-/// Handles the signals that end a process from here on: they remove unfinished files and end the
-/// process with status 128 plus the signal's number, as in shells. SIGQUIT still makes a dump of
-/// memory. Signals that are ignored, as under `nohup` or in the background of a script, stay
-/// ignored. Signals that have a handler already, as those of a profiler, keep it.
+/// From here on, signals that end the process remove unfinished files and end it with status 128
+/// plus the signal's number, as in shells. SIGQUIT still dumps the memory. Signals that are
+/// ignored, as under `nohup` or in the background of a script, stay ignored. Signals that have a
+/// handler already, as those of a profiler, keep it.
 #[cfg(unix)]
 pub fn leave_nothing_half_written() {
     use signal_hook::consts::{
         SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
     };
     const ENDING: [i32; 9] = [SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGXCPU];
-    // A file would grow beyond `ulimit -f`. With any handler the write fails, and is reported as
-    // one to a full disk is. A handler, unlike an ignored signal, is not passed on to compilers
-    // that a driver starts.
+    // The signal is sent if a file would grow beyond `ulimit -f`. If the signal has a handler, the
+    // write fails instead, and the error is reported like that of a full disk. A handler, unlike an
+    // ignored signal, is not passed on to compilers that a driver starts.
     let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default());
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let handled = ENDING.into_iter().filter(|&signal| is_taken(signal, &status));

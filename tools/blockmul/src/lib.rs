@@ -6,6 +6,7 @@ mod add;
 mod algebra;
 mod apply;
 pub mod bench;
+mod cg;
 mod choice;
 mod compare;
 mod components;
@@ -104,6 +105,7 @@ enum Command {
     Hessian(hessian::Args),
     Schur(schur::Args),
     Solve(solve::Args),
+    Cg(cg::Args),
     Bench(Box<bench::Args>),
     Tune(tune::Args),
     Devices(devices::Args),
@@ -111,10 +113,10 @@ enum Command {
     Man(manual::ManArgs),
 }
 
-/// Settings of PoCL, unless the user sets others. They prevent it from compiling a kernel again for
-/// each launch size, since the cache keeps kernels for all sizes. They also prevent vectorization
-/// across work-items, but most groups have only one. Kernels compile sooner; large products of
-/// blocks take about a tenth longer.
+/// Settings of PoCL, unless the user has set others. Because of them PoCL does not compile a kernel
+/// again for each launch size, and the cache keeps one kernel for all sizes. They also prevent
+/// vectorization across work-items, but most groups have only one. Kernels compile sooner; large
+/// products of blocks take about a tenth longer.
 const POCL: [(&str, &str); 2] = [("POCL_WORK_GROUP_SPECIALIZATION", "0"), ("POCL_WORK_GROUP_METHOD", "loops")];
 
 /// The command.
@@ -136,6 +138,7 @@ pub fn main() -> ExitCode {
         Command::Hessian(args) => hessian::run(args),
         Command::Schur(args) => schur::run(args),
         Command::Solve(args) => solve::run(args),
+        Command::Cg(args) => cg::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Tune(args) => tune::run(args),
         Command::Devices(args) => devices::run(args),
@@ -144,7 +147,7 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// A whole program: parses the command line, does what it asks for, and reports what failed.
+/// A whole program: parses the command line, calls `run`, and reports failures.
 pub fn program<C: Parser>(run: impl FnOnce(&C) -> Result<(), failure::Failure>) -> ExitCode {
     for (name, value) in POCL {
         if std::env::var_os(name).is_none() {

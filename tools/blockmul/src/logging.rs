@@ -8,11 +8,11 @@ use tracing_subscriber::{
     layer::SubscriberExt,
 };
 
-/// The variables; the first that is set and not empty counts.
+/// The environment variables. The first one that is set and not empty is used.
 const VARIABLES: [&str; 2] = ["BLOCKMUL_LOG", "RUST_LOG"];
 
-/// Prints events from now on, if a variable asks for them. A malformed filter gives only a warning,
-/// because RUST_LOG may be meant for other programs.
+/// Prints events from now on, if a variable requests them. A malformed filter causes only a
+/// warning, because RUST_LOG may be meant for other programs.
 pub fn start() {
     let value = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(|value| (name, value));
     let Some((name, value)) = VARIABLES.into_iter().find_map(value) else { return };
@@ -35,7 +35,7 @@ pub fn start() {
     debug_assert!(started.is_ok(), "the command has one subscriber");
 }
 
-/// A writer of lines above the bar.
+/// A writer that prints lines above the progress bar.
 struct AboveTheBar;
 
 impl MakeWriter<'_> for AboveTheBar {
@@ -46,8 +46,8 @@ impl MakeWriter<'_> for AboveTheBar {
 }
 
 impl Write for AboveTheBar {
-    /// Writes a whole line, in which names of files may have line ends. A line that cannot be
-    /// written is lost, like every message.
+    /// Writes one line. Line ends in names of files are escaped. A line that cannot be written is
+    /// lost, like every message.
     fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
         let text = String::from_utf8_lossy(line);
         let text = text.trim_end_matches('\n').replace('\n', "\\n").replace('\r', "\\r");

@@ -25,8 +25,8 @@ Examples:
   blockmul man | man -l -                                read it
   blockmul man ~/.local/share/man/man1                   then: man blockmul-multiply")]
 pub struct ManArgs {
-    /// Write blockmul.1, blockmul-multiply.1 and so on into this folder, which is made if
-    /// necessary; without it the first goes to stdout.
+    /// Write blockmul.1, blockmul-multiply.1 and so on into this folder, which is created if
+    /// necessary. Without a folder, blockmul.1 goes to stdout.
     dir: Option<PathBuf>,
 }
 

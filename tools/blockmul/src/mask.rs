@@ -8,19 +8,19 @@ use blockmul::{BlockShape, Csc, matrix::Pattern};
 use half::f16;
 use std::path::{Path, PathBuf};
 
-/// A mask on the grid of C; only its places count, not its values.
+/// A mask on the grid of C. Only its places matter, not its values.
 pub type Mask = Csc<f16>;
 
 /// A mask as read from its file, in scalars.
 pub struct MaskFile {
     path: PathBuf,
     places: Mask,
-    /// If the file's blocks are padded with zeros: the mask without these, and their number.
+    /// If blocks of the file are padded with zeros, the mask without these zeros, and their number.
     unpadded: Option<(Mask, u64)>,
 }
 
 impl MaskFile {
-    /// Refuses a mask from stdin if one of `others`, which are read too, is stdin.
+    /// Refuses a mask from stdin if one of `others`, which are also read, is stdin.
     pub fn check(path: &Path, others: &[&Path]) -> Result<(), Failure> {
         match is_standard(path) && others.iter().any(|other| is_standard(other)) {
             true => Err(Failure::Usage("the mask and a matrix cannot both be read from stdin".into())),

@@ -1,4 +1,4 @@
-//! Sizes of matrices and vectors, as reports and messages have them.
+//! Sizes of matrices and vectors, for reports and messages.
 use blockmul::{
     BlockShape, DeviceMatrix,
     matrix::{AnyView, HostMatrix, Pattern},
@@ -27,12 +27,12 @@ impl Size {
         self.nnz
     }
 
-    /// The size of a matrix with these columns beside those of the other.
+    /// The size of a matrix that has the columns of both, side by side.
     pub fn and(self, columns: Self) -> Self {
         Self { cols: self.cols + columns.cols, nnz: self.nnz + columns.nnz, ..self }
     }
 
-    /// Elements of an entry (block).
+    /// Number of elements of an entry (block).
     pub fn area(&self) -> usize {
         self.block[0] * self.block[1]
     }

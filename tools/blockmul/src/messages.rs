@@ -1,5 +1,5 @@
-//! Messages to the user on stderr, and on a terminal a bar or a spinner. Colours are used only
-//! where they are wanted.
+//! Messages to the user on stderr, with a progress bar or a spinner if stderr is a terminal.
+//! Colours are used only if they are wanted.
 use blockmul::{Device, device::kernel_cache, extra::host::Progress};
 use clap::builder::styling::AnsiColor;
 use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
@@ -33,19 +33,19 @@ pub fn tell(tone: Tone, text: &str) {
     tell_lines(tone, &in_a_line(text));
 }
 
-/// Prints a text of several lines, as [`tell`] does; it must name no file.
+/// Prints a text of several lines, as [`tell`] does; it must not contain file names.
 pub fn tell_lines(tone: Tone, text: &str) {
     let (label, colour) = tone.label();
     let style = colour.on_default().bold();
     line(&format!("{style}{label}:{style:#} {}", visible(text)));
 }
 
-/// The text on one line, with all control characters as escapes; file names may have any.
+/// The text on one line. All control characters are escaped, because file names may contain any.
 pub fn in_a_line(text: &str) -> Cow<'_, str> {
     escaped(text, char::is_control)
 }
 
-/// The text with the control characters that steer a terminal as escapes; it keeps its lines.
+/// The text in its lines. Control characters that a terminal would interpret are escaped.
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c.is_control() && c != '\n' && c != '\t')
 }
@@ -64,7 +64,7 @@ fn line(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// The bar on the terminal, for code that writes there without [`Messages`].
+/// The progress bar on the terminal, for code that writes there without [`Messages`].
 static BAR: Mutex<Option<WeakProgressBar>> = Mutex::new(None);
 
 /// Calls `write`, which writes to the terminal, while the bar, if any, is hidden.
@@ -84,6 +84,8 @@ pub enum Unit {
     Columns,
     Runs,
     Kernels,
+    /// Steps of an iteration, of which most take fewer than the limit.
+    Steps,
     /// Milliseconds.
     Time,
 }
@@ -95,13 +97,15 @@ impl Unit {
             Self::Entries => "{msg} {wide_bar} {human_pos}/{human_len} entries [{elapsed}, {eta} left]",
             Self::Columns => "{msg} {wide_bar} {human_pos}/{human_len} columns [{elapsed}, {eta} left]",
             Self::Kernels => "{msg} {wide_bar} {pos}/{len} [{elapsed}]",
+            Self::Steps => "{spinner} {msg}, step {human_pos} [{elapsed}]",
             Self::Time => "{msg} {wide_bar} {percent} % [{elapsed}]",
             Self::Runs => "{msg} {wide_bar} {pos}/{len} runs [{elapsed}, {eta} left]",
         }
     }
 }
 
-/// Messages to the user: only alerts under `--quiet`; a bar only on a terminal, removed at the end.
+/// Messages to the user. Under `--quiet` only alerts are printed. A progress bar is shown only on a
+/// terminal, and is removed at the end.
 pub struct Messages {
     quiet: bool,
     bar: ProgressBar,
@@ -160,7 +164,7 @@ impl Messages {
         }));
     }
 
-    /// Compares a result with the reference, if that is asked for.
+    /// Compares a result with the reference if verification was requested.
     pub fn verifying<T, E>(&self, asked: bool, compare: impl FnOnce() -> Result<T, E>) -> Result<Option<T>, E> {
         asked
             .then(|| {
@@ -170,17 +174,18 @@ impl Messages {
             .transpose()
     }
 
-    /// Prints one line that stays.
+    /// Prints one line, which stays on the terminal.
     pub fn say(&self, text: &str) {
         self.say_lines(&in_a_line(text));
     }
 
-    /// Prints lines that stay. They name no file.
+    /// Prints lines, which stay on the terminal. They must not contain file names.
     pub fn say_lines(&self, text: &str) {
         self.above_the_bar(|| line(&visible(text)));
     }
 
-    /// Prints one line where there is no terminal for a bar, so that a log shows how far work is.
+    /// Prints one line if there is no terminal for a bar, so that a log shows the progress of the
+    /// work.
     pub fn passed(&self, text: impl FnOnce() -> String) {
         if !self.quiet && !std::io::stderr().is_terminal() {
             line(&in_a_line(&text()));
@@ -243,7 +248,8 @@ mod tests {
     #[test]
     fn every_template_parses() {
         spinner();
-        for unit in [Unit::Bytes, Unit::Entries, Unit::Columns, Unit::Runs, Unit::Kernels, Unit::Time] {
+        let all = [Unit::Bytes, Unit::Entries, Unit::Columns, Unit::Runs, Unit::Kernels, Unit::Steps, Unit::Time];
+        for unit in all {
             style(unit.template());
         }
     }

@@ -44,18 +44,19 @@ device; 4 not enough memory; 5 anything else.")]
 pub struct Args {
     #[command(flatten)]
     operands: OperandArgs,
-    /// Write C here, in the format of the file's ending, packed if it ends in .gz or .bz2; - for
-    /// Matrix Market on stdout.
+    /// Output file for C, in the format of the name's ending, packed if it ends in .gz or .bz2; -
+    /// for Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Element type; f16 is stored in 16 bits and computed in f32. u8 has or-and alone.
+    /// Element type; f16 is stored in 16 bits and computed in f32. u8 supports only --semiring
+    /// or-and.
     #[arg(long, default_value = "f64", value_parser = choice::number())]
     element: ElementType,
     /// Method of multiplication.
     #[arg(long, default_value = "auto", value_parser = choice::one_of(choice::methods()))]
     method: Method,
-    /// Algebra of sums and products. Blocks have plus-times and or-and alone: a place without an
-    /// entry is 0 in them.
+    /// Algebra of sums and products. Blocks support only plus-times and or-and, because a place of
+    /// a block without an entry is 0.
     #[arg(long, default_value = "plus-times", value_parser = choice::semiring())]
     semiring: Semiring,
     /// How the entries of the sparse matrix are shared out if the other is dense: row by row, or in
@@ -78,8 +79,8 @@ pub struct Args {
     mask: Option<PathBuf>,
     #[command(flatten)]
     run: RunArgs,
-    /// Limit of the device memory used at once, such as 2GiB; the product is cut into bands to
-    /// respect it.
+    /// Limit of the device memory used at once, such as 2GiB; if necessary, the product is computed
+    /// in bands.
     #[arg(long, value_name = "SIZE", value_parser = crate::sizes::bytes)]
     memory_limit: Option<u64>,
     /// Print on stderr the work of each stage, and add to the table what each method computed, with
@@ -212,7 +213,7 @@ impl Job<'_> {
         let mask = self.mask.as_ref().map(|mask| mask.cut(size, shape, &self.messages)).transpose()?;
         let mask = mask.as_ref();
         let Computed { c, of_c, run, runs_ms } = self.multiply((&a, b), mask)?;
-        // In the other algebras an infinity may be the value of a place that no path leads to.
+        // In the other algebras the value of a place may be infinite because no path leads to it.
         let overflow = match (IntegerSums::of(element, semiring), semiring) {
             (Some(sums), _) => {
                 let counted = c.as_ref().filter(|_| self.args.run.verify);
@@ -260,7 +261,7 @@ impl Job<'_> {
     }
 
     /// The product and its costs. With `--repeat`, the costs are those of the run with the median
-    /// time, with the times of all runs.
+    /// time, and the times of all runs are returned.
     fn multiply(&self, (a, b): (&AnyMatrix, &AnyMatrix), mask: Option<&Mask>) -> Result<Computed, Failure> {
         let Args { method, semiring, memory_limit, explain, .. } = *self.args;
         let threshold = self.args.threshold();

@@ -60,8 +60,8 @@ pub struct SparseAndDense {
     pub dense: DenseOperand,
 }
 
-/// Operands from stdin and pipes, which cannot be opened twice. They are read before it is known
-/// which operand is dense.
+/// Operands from stdin and pipes, which cannot be opened twice. They are read before the command
+/// knows which operand is dense.
 #[derive(Default)]
 pub struct Streamed {
     a: Option<MatrixFile>,
@@ -76,7 +76,7 @@ struct Asked<'a> {
     read: Option<MatrixFile>,
     transposed: bool,
     block: Option<BlockShape>,
-    /// The option of its blocks.
+    /// The name of the option that sets its blocks.
     option: &'static str,
 }
 
@@ -111,7 +111,7 @@ impl OperandArgs {
         }
     }
 
-    /// Reads the operands, of which the sparse one is on `side`.
+    /// Reads the operands. The sparse one is on `side`.
     pub fn read_with_dense(
         &self,
         element: ElementType,
@@ -158,7 +158,8 @@ impl OperandArgs {
         Ok(SparseAndDense { sparse, transposed, dense: matrix })
     }
 
-    /// Reads the files, calls `once_read`, and prints shapes and transpositions chosen by default.
+    /// Reads the files, calls `once_read`, and prints which shapes and transpositions were chosen
+    /// by default.
     pub fn read<R>(
         &self,
         element: ElementType,

@@ -1,4 +1,4 @@
-//! Writes results: text to stdout, files as a whole.
+//! Writes results: text to stdout, and whole files.
 use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use crate::stdout;
@@ -15,7 +15,7 @@ pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Refuses two outputs that both go to stdout. Each output comes with its option.
+/// Refuses two outputs that both go to stdout. Each output is passed with its option.
 pub fn check_stdout(outputs: &[(&str, &Option<PathBuf>)]) -> Result<(), Failure> {
     let has = |path: &Option<PathBuf>| path.as_deref().is_some_and(is_standard);
     let names: Vec<_> = outputs.iter().filter(|(_, path)| has(path)).map(|(option, _)| *option).collect();
@@ -52,8 +52,8 @@ pub fn print(text: &str) -> Result<(), Failure> {
     write(Path::new("-"), text)
 }
 
-/// Writes text about results to stdout. If the results are `written` to files, they are complete
-/// without this text, and a closed stdout is no failure.
+/// Writes text about results to stdout. If the results are `written` to files, a closed stdout is
+/// no failure, because the results are complete without this text.
 pub fn print_beside(written: bool, text: &str) -> Result<(), Failure> {
     if written && stdout::check().is_err() { Ok(()) } else { print(text) }
 }
@@ -68,8 +68,8 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_filled(path, &mut |writer| writer.write_all(bytes))
 }
 
-/// Writes the contents of a file. It is not a type parameter, so that its callers are compiled
-/// once.
+/// A function that writes the contents of a file. It is not a type parameter, so that its callers
+/// are compiled once.
 pub type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>;
 
 /// Writes the output of `fill` to the file `path`, or to stdout for `-`.
@@ -102,7 +102,7 @@ pub fn of_stdout(error: std::io::Error) -> Failure {
     Failure::Output("stdout".into(), error)
 }
 
-/// Makes a file error an error of the output, not of an input.
+/// Converts a file error to an error of the output instead of an input.
 pub fn of_output(error: Error) -> Failure {
     match error {
         Error::Io { path, source } => Failure::Output(path.display().to_string(), source),

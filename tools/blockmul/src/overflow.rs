@@ -17,15 +17,15 @@ pub struct Converted {
 }
 
 impl Converted {
-    /// The conversion of values that the element type holds exactly.
+    /// For values that the element type can represent exactly.
     pub const EXACT: Self = Self { lost: 0, finite: true };
 
-    /// The values of two files together.
+    /// Combines the values of two files.
     pub fn and(self, other: Self) -> Self {
         Self { lost: self.lost + other.lost, finite: self.finite && other.finite }
     }
 
-    /// Counts the finite numbers that are infinite as elements, and warns of them.
+    /// Counts the finite numbers that become infinite as elements, and prints a warning.
     pub fn count(element: ElementType, numbers: &[f64], name: &str, messages: &Messages) -> Self {
         let (mut lost, mut finite) = (0, true);
         for number in numbers {
@@ -40,7 +40,7 @@ impl Converted {
     }
 }
 
-/// The properties of C that are reported. The host need not hold C as a whole.
+/// The properties of C that are reported. C need not be on the host as a whole.
 #[derive(Clone, Copy)]
 pub struct Extent {
     pub size: Size,
@@ -64,7 +64,7 @@ impl Extent {
     }
 }
 
-/// Values of a result in a message: their name, type and number.
+/// Describes values of a result in a message: their name, type and number.
 #[derive(Clone, Copy)]
 pub struct Named {
     name: &'static str,
@@ -83,27 +83,27 @@ fn not_finite(values: &AnyValues) -> u64 {
     (0..values.len()).filter(|&at| !values.number(at).is_finite()).count() as u64
 }
 
-/// How many finite values became infinite: in A and B because they are too large for the element
-/// type, in C because sums are too large. For integers C counts the sums that wrapped around. B and
-/// C are vectors if A is multiplied with vectors.
+/// The numbers of finite values that became infinite: in A and B because they are too large for the
+/// element type, in C because sums are too large. For integers C counts the sums that wrapped
+/// around. B and C are vectors if A is multiplied with vectors.
 #[derive(Clone, Copy, serde::Serialize)]
 pub struct Overflow {
     a: u64,
     b: u64,
     /// `None` if A or B has values that are not finite, from the file or by conversion: infinite
-    /// values of C that come from them cannot be distinguished from others. Also `None` if integers
-    /// may have wrapped around and were not counted.
+    /// values of C that are caused by them cannot be distinguished from others. Also `None` if
+    /// integers may have wrapped around and were not counted.
     c: Option<u64>,
 }
 
 impl Overflow {
-    /// Counts for operands whose product is not known yet.
+    /// The counts of the operands, before the product is known.
     pub fn of_operands(a: Converted, b: Converted) -> Self {
         let Converted { lost, finite } = a.and(b);
         Self { a: a.lost, b: b.lost, c: (finite && lost == 0).then_some(0) }
     }
 
-    /// Warns of the infinite values of C.
+    /// Warns if C has infinite values.
     pub fn of_product(self, c: &Extent, element: ElementType, messages: &Messages) -> Self {
         self.of_lost(c.named(element), c.not_finite, messages)
     }

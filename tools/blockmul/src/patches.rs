@@ -1,4 +1,4 @@
-//! `blockmul patches`: a mesh cut into patches by Lloyd relaxation.
+//! `blockmul patches`: cuts a mesh into patches by Lloyd relaxation.
 use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{self, finite, some};
@@ -44,11 +44,11 @@ no such device; 4 not enough memory; 5 anything else.")]
 pub struct Args {
     /// The mesh: .obj, .ply or .off; - for one of these on stdin.
     mesh: PathBuf,
-    /// Patches.
+    /// Number of patches.
     #[arg(long, default_value = "64", value_parser = some)]
     count: NonZero<u32>,
-    /// Write here: .png for a picture, .ply for the mesh in colours, .mtx or .npy for the patch of
-    /// each vertex, these packed if .gz or .bz2 follows; - for a picture on stdout.
+    /// Output file: .png for a picture, .ply for the mesh in colours, .mtx or .npy for the patch of
+    /// each vertex, packed if .gz or .bz2 follows; - for a picture on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Seed of the random numbers that choose the first centres.
@@ -106,7 +106,7 @@ struct Fields {
     /// The rule of centres: nearest to the centroids, or farthest from the borders.
     centres: &'static str,
     balanced: bool,
-    /// The energy of the first centres, then after each step.
+    /// The energy of the first centres, and the energy after each step.
     energies: Vec<f64>,
     /// The index of the least energy in `energies`.
     best: usize,
@@ -234,7 +234,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// Makes a failure name the file and count vertices from 1.
+/// Changes a failure so that it names the file and counts vertices from 1.
 fn from_one(error: Error, name: &str) -> Failure {
     match error {
         Error::LongEdge { from, to } => {

@@ -54,29 +54,31 @@ pub struct Args {
     /// Vertices where paths begin, counted from 1; several separated by commas.
     #[arg(long, value_name = "V,...", value_delimiter = ',', required = true, value_parser = place)]
     sources: Vec<NonZero<usize>>,
-    /// Find the paths from each source by itself: results are matrices, with a column for each.
+    /// Find the paths from each source separately; results are matrices with a column for each
+    /// source.
     #[arg(long)]
     each: bool,
-    /// Write the distances here: .mtx for Matrix Market, .npy for NumPy; - for Matrix Market on
-    /// stdout.
+    /// Output file for the distances: .mtx for Matrix Market, .npy for NumPy; - for Matrix Market
+    /// on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write here the vertex before each on a shortest path, counted from 1; 0 for vertices out of
-    /// reach and for sources, unless a negative length brings a source closer to another one.
+    /// Output file for predecessors: for each vertex the previous vertex on a shortest path,
+    /// counted from 1; 0 for vertices that cannot be reached and for sources, unless a negative
+    /// length brings a source closer to another one.
     #[arg(long, value_name = "FILE")]
     predecessors: Option<PathBuf>,
-    /// Take every edge the other way: the entry at row i, column j as the edge from i to j, a line
-    /// `i j` of an edge list as the edge from j to i.
+    /// Reverse all edges: the entry at row i, column j is the edge from i to j, and a line `i j` of
+    /// an edge list is the edge from j to i.
     #[arg(long)]
     transpose: bool,
-    /// Take every edge as one of length 1.
+    /// Treat every edge as an edge of length 1.
     #[arg(long, conflicts_with_all = ["element", "delta"])]
     levels: bool,
     /// Order in which edges are visited; the distances are the same.
     #[arg(long, default_value = "auto", value_parser = one_of(named([Schedule::Auto].iter().chain(Schedule::ALL), Schedule::name)))]
     schedule: Schedule,
-    /// How far near-far and frontier move the limit between near and far at first [default: a 64th
-    /// of the mean length, and the mean].
+    /// First step of the limit between near and far vertices, for the schedules near-far and
+    /// frontier [default: the mean length / 64 for near-far, the mean length for frontier].
     #[arg(long, value_name = "LENGTH", value_parser = above_zero)]
     delta: Option<f64>,
     /// Element type of lengths and distances.
@@ -100,7 +102,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     [&args.output, &args.predecessors].into_iter().flatten().try_for_each(|path| vector::check_name(path))?;
     let places = args.files.overwriting.places().reads([&args.graph]);
     places.others(&args.output).others(&args.predecessors).json(&args.run.report).check()?;
-    // Levels are lengths of paths along edges of length 1.
+    // Levels are lengths of paths if all edges have length 1.
     let element = if args.levels { ElementType::U32 } else { args.element };
     let messages = Messages::new(args.quiet);
     let file = input::read_graph(&args.graph, &args.files.reading, &messages)?;
@@ -112,7 +114,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             input::elements(element, file.matrix)
         }
     };
-    // In an edge list the row of an edge is the vertex that it leaves.
+    // In an edge list, the row of an edge is the vertex from which it leads.
     let leaves_rows = args.transpose != (file.format == FileFormat::EdgeList);
     let g = if leaves_rows { g.transpose()? } else { g };
     let wanted = wanted(args, g.ncols())?;
@@ -171,8 +173,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.output.as_ref().map_or(Ok(()), |path| write(args, path, &found.distances))
 }
 
-/// Warns of whole numbers of a file that mean an infinite length: the largest of an integer type.
-/// For floats the conversion warns.
+/// Warns of whole numbers of a file that an integer type treats as infinite: its largest number.
+/// For floats, the conversion prints a warning.
 fn warn_of_lengths(element: ElementType, lengths: &[f64], messages: &Messages) {
     let highest = element.nearest(f64::INFINITY);
     let is_lost = |length: &&f64| length.is_finite() && element.nearest(**length) == highest;
@@ -182,7 +184,7 @@ fn warn_of_lengths(element: ElementType, lengths: &[f64], messages: &Messages) {
     }
 }
 
-/// Warns of vertices that have a path whose length is above or below all numbers of its type.
+/// Warns of vertices to which a path exists whose length is outside the range of its type.
 fn warn_of_distances(g: &AnyMatrix, distances: &AnyValues, messages: &Messages) -> blockmul::Result<()> {
     let (element, LostDistances { too_far, too_low }) = (g.element(), LostDistances::of(g, distances)?);
     let wider = if element == ElementType::F64 { "" } else { "; --element f64 has them" };
@@ -213,7 +215,7 @@ fn wanted(args: &Args, vertices: usize) -> Result<Wanted, Failure> {
     Ok(Wanted { sources, schedule, delta, predecessors })
 }
 
-/// Writes a number for each vertex, or with --each a column for each source.
+/// Writes a number for each vertex; with --each, a column for each source.
 fn write(args: &Args, path: &Path, numbers: &AnyValues) -> Result<(), Failure> {
     match args.each {
         true => {
@@ -225,8 +227,8 @@ fn write(args: &Args, path: &Path, numbers: &AnyValues) -> Result<(), Failure> {
     }
 }
 
-/// Makes a failure name the file, count vertices from 1, and name the entry of a bad length by its
-/// place in the file.
+/// Changes a failure so that it names the file, counts vertices from 1, and names the entry of a
+/// bad length by its place in the file.
 fn from_one(error: Error, leaves_rows: bool, graph: &Path) -> Failure {
     let name = input::name(graph);
     match error {

@@ -3,7 +3,7 @@
 
 use blockmul::{Cbc, Csc, Error, Result, generate, matrix::Pattern};
 
-/// The seed of every matrix that is measured, so that a name identifies a matrix.
+/// The seed of every generated matrix, so that the same name always means the same matrix.
 pub const SEED: u64 = 1;
 
 /// A, and B if the product is not A·A.
@@ -19,14 +19,14 @@ pub fn scalars(matrix: Cbc<f64>) -> Result<Csc<f64>> {
     Csc::new(pattern, values)
 }
 
-/// A matrix whose entries are in rows drawn uniformly.
+/// A matrix with entries in random rows.
 pub fn uniform(columns: usize, entries: usize) -> Result<Factors> {
     let n = columns.max(2 * entries);
     Ok((drawn([n, n], entries)?, None))
 }
 
-/// A graph of few hubs and many leaves, whose square has about `products` products. They grow
-/// faster than the graph.
+/// A graph of few hubs and many leaves whose square has about `products` products. The products
+/// grow faster than the graph.
 pub fn power_law(products: usize) -> Result<Factors> {
     let columns = (50.0 * (products as f64 / 3240.0).powf(0.68)).round().max(10.0) as usize;
     Ok((hubs_and_leaves(columns, 9 * columns)?, None))
@@ -38,12 +38,12 @@ pub fn hubs_and_leaves(nodes: usize, edges: usize) -> Result<Csc<f64>> {
     scalars(generate::PowerLaw { nodes, edges, seed: SEED, ..Default::default() }.matrix()?)
 }
 
-/// Columns of B with one entry.
+/// Factors for which columns of B have one entry.
 pub fn single(columns: usize) -> Result<Factors> {
     Ok((drawn([columns, columns], 8)?, Some(drawn([columns, columns], 1)?)))
 }
 
-/// Long columns of B that meet short columns of A.
+/// Factors for which long columns of B select short columns of A.
 pub fn hubs(columns: usize) -> Result<Factors> {
     let rows = (8 * columns).max(1000);
     Ok((drawn([rows, rows], 3)?, Some(drawn([rows, columns], 300)?)))
@@ -78,7 +78,7 @@ pub fn banded(columns: usize, half: usize) -> Result<Csc<f64>> {
     stencil(columns, |column| (column.saturating_sub(half)..(column + half + 1).min(columns)).collect())
 }
 
-/// A square matrix; `rows` gives the rows of each column, ascending.
+/// A square matrix. `rows` returns the rows of each column in ascending order.
 pub fn stencil(n: usize, rows: impl Fn(usize) -> Vec<usize>) -> Result<Csc<f64>> {
     if n >= u32::MAX as usize {
         return Err(Error::Argument(format!("a grid of {n} points")));
@@ -91,15 +91,15 @@ pub fn stencil(n: usize, rows: impl Fn(usize) -> Vec<usize>) -> Result<Csc<f64>>
     with_values(n, col_ptr, row_idx)
 }
 
-/// The matrix of this pattern, with values whose sums depend on their order.
+/// A matrix with this pattern, and values whose sums depend on their order.
 pub fn with_values(rows: usize, col_ptr: Vec<u64>, row_idx: Vec<u32>) -> Result<Csc<f64>> {
     let mut random = generate::Random::new(SEED);
     let values = row_idx.iter().map(|_| 2.0 * random.unit() - 1.0).collect();
     Csc::new(Pattern::new(rows, col_ptr.len() - 1, col_ptr, row_idx)?, values)
 }
 
-/// A grid of nodes with `unknowns` unknowns each, which meet those of the node and of its six
-/// neighbours: neighbouring columns have the same rows.
+/// A grid of nodes with `unknowns` unknowns each. Rows of a column are the unknowns of its node and
+/// of the six neighbours, so that neighbouring columns have the same rows.
 pub fn elements(side: usize, unknowns: usize) -> Result<Csc<f64>> {
     stencil(side * side * side * unknowns, |column| {
         let nodes = neighbours(column / unknowns, side, 3);
@@ -107,13 +107,13 @@ pub fn elements(side: usize, unknowns: usize) -> Result<Csc<f64>> {
     })
 }
 
-/// A matrix with `entries` entries in each column, at rows drawn uniformly.
+/// A matrix with `entries` entries in each column, in random rows.
 pub fn drawn([rows, cols]: [usize; 2], entries: usize) -> Result<Csc<f64>> {
     scalars(generate::Uniform { rows, cols, per_column: entries.min(rows), seed: SEED, ..Default::default() }.matrix()?)
 }
 
-/// Factors whose product has at most `rows` rows in each column: each column of B has `entries`
-/// entries, which meet columns of A with 32 entries.
+/// Factors whose product has at most `rows` rows in each column. Each column of B has `entries`
+/// entries, which select columns of A with 32 entries.
 pub fn few_rows(rows: usize, columns: usize, entries: usize) -> Result<Factors> {
     let inner = columns.max(2 * entries);
     Ok((drawn([rows, inner], 32)?, Some(drawn([inner, columns], entries)?)))

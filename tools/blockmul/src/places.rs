@@ -8,15 +8,15 @@ use blockmul::io::{self, FileFormat, dense::is_npy};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The option of every command that reads files and writes some.
+/// The option of every command that both reads and writes files.
 #[derive(clap::Args)]
 pub struct Overwriting {
-    /// Let a result replace an input, which is refused without this.
+    /// Allow a result to replace an input, which is refused otherwise.
     #[arg(long)]
     overwrite: bool,
 }
 
-/// The options of commands that read matrices and write some files.
+/// The options of commands that read matrices and write files.
 #[derive(clap::Args)]
 pub struct FileArgs {
     #[command(flatten)]
@@ -152,7 +152,7 @@ fn folder(path: &Path) -> &Path {
 
 /// Refuses a path at which no file can be written.
 fn check_place(path: &Path) -> Result<(), Failure> {
-    // The end of a link, whether it exists or not.
+    // The target of a link, even if it does not exist.
     let (place, output) = (io::linked(path), path.display());
     let folder = folder(&place);
     let refused = match folder.is_dir() {
@@ -166,8 +166,9 @@ fn check_place(path: &Path) -> Result<(), Failure> {
     Err(Failure::Usage(refused))
 }
 
-/// Refuses a path in whose folder no new file can be made, since results are first written beside
-/// their place. If the folder does not exist, the nearest existing folder above it is checked.
+/// Refuses a path if no new file can be made in its folder, because results are first written to a
+/// file beside their place. If the folder does not exist, the nearest existing folder above it is
+/// checked.
 pub fn check_writable(path: &Path) -> Result<(), Failure> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Ok(()); // a pipe or a device, which is written itself
@@ -175,7 +176,7 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
     let place = io::linked(path);
     let mut folders = place.ancestors().skip(1).map(|of| if of.as_os_str().is_empty() { Path::new(".") } else { of });
     let Some(folder) = folders.find(|folder| folder.exists()) else { return Ok(()) };
-    // The file has no name where the system allows it, and is gone at once.
+    // The file has no name if the system supports this, and is removed at once.
     tempfile::tempfile_in(folder).map(drop).map_err(|error| Failure::Output(path.display().to_string(), error))
 }
 
@@ -188,7 +189,7 @@ fn check_name(path: &Path, kind: OutputKind) -> Result<(), Failure> {
             "a .npy is dense, and this matrix is sparse: `blockmul convert` makes one of an .mtx or .npz".into()
         }
         OutputKind::Matrix => return Ok(FileFormat::of_output(path).map(drop)?),
-        // A `.txt` holds any text.
+        // A `.txt` file may contain any text.
         OutputKind::Json
             if !ends_in(&plain, &["txt"]) && (FileFormat::of(&plain).is_some() || ends_in(&plain, &OTHERS)) =>
         {
@@ -203,9 +204,9 @@ fn check_name(path: &Path, kind: OutputKind) -> Result<(), Failure> {
     Err(Failure::Usage(format!("{}: {refused}", path.display())))
 }
 
-/// Endings of problems. A `.txt` holds either kind.
+/// Endings of problems. A `.txt` file may contain either kind.
 const PROBLEMS: [&str; 4] = ["txt", "bal", "g2o", "graph"];
-/// Endings of files that hold neither a matrix nor JSON.
+/// Endings of files that contain neither a matrix nor JSON.
 const OTHERS: [&str; 9] = ["bal", "g2o", "graph", "npy", "png", "ply", "obj", "off", "bla"];
 
 /// Refuses to write a problem under the ending of the other kind.
@@ -221,13 +222,13 @@ pub fn check_problem(path: &Path, is_graph: bool) -> Result<(), Failure> {
     }
 }
 
-/// The path without the ending of a packing that is written.
+/// The path without the ending of a compression that can be written.
 fn plain(path: &Path) -> PathBuf {
     let packed = path.extension().is_some() && ends_in(path, &["gz", "bz2"]);
     if packed { path.with_extension("") } else { path.into() }
 }
 
-/// Whether a name has one of these endings, or none.
+/// Whether a name has one of these endings or no ending.
 fn ends_in(path: &Path, endings: &[&str]) -> bool {
     path.extension().is_none_or(|ending| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }

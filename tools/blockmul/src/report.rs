@@ -11,10 +11,10 @@ pub use product::Product;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Number of the schema of JSON objects. It is increased by changes that a reader must know.
+/// The schema of the JSON objects. Its number is increased by changes that a reader must know.
 pub const SCHEMA: u32 = 1;
 
-/// The JSON object of `--report`: the fields that all reports begin with, then those of the
+/// The JSON object of `--report`: first the fields that all reports have, then those of the
 /// command.
 #[derive(Serialize)]
 pub struct Report<T> {
@@ -47,7 +47,7 @@ pub fn command_line() -> String {
     std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// The algebra of a product in its summary, unless it is the usual one.
+/// The algebra of a product in its summary. Empty for plus-times.
 pub fn over(semiring: Semiring) -> String {
     if semiring == Semiring::PlusTimes { String::new() } else { format!(" over {semiring}") }
 }

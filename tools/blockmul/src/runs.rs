@@ -3,7 +3,7 @@ use crate::numbers::some;
 use blockmul::Device;
 use std::{num::NonZero, path::PathBuf, time::Instant};
 
-/// The options of commands that compute something on a device, or by the reference.
+/// The options of commands that compute a result on a device or by the reference.
 #[derive(clap::Args)]
 pub struct RunArgs {
     /// auto (a GPU, else a CPU, else the reference), reference, gpu, cpu, an index or part of a
@@ -40,7 +40,7 @@ pub fn repeatedly<T, E>(
     Ok((found, runs_ms))
 }
 
-/// The time of the median run; of two runs the shorter.
+/// The time of the median run; if the number of runs is even, the shorter of the two in the middle.
 pub fn median_run(runs_ms: &[f64]) -> f64 {
     let mut sorted = runs_ms.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -56,7 +56,7 @@ pub fn timed_on<T, E>(device: &Device, run: impl Fn() -> Result<T, E>) -> Result
     Ok((found, (ms - for_kernels).max(0.0)))
 }
 
-/// A result with the milliseconds that it took.
+/// A result with its milliseconds.
 pub fn timed<T, E>(run: impl Fn() -> Result<T, E>) -> Result<(T, f64), E> {
     let clock = Instant::now();
     let found = run()?;

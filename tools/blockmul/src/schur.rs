@@ -36,8 +36,8 @@ pub struct Args {
     picture: Option<PathBuf>,
     #[command(flatten)]
     overwriting: Overwriting,
-    /// Print neither messages nor sizes and times; the latter are not printed either if S goes to
-    /// stdout.
+    /// Print neither messages nor sizes and times. If S goes to stdout, sizes and times are not
+    /// printed either.
     #[arg(short, long)]
     quiet: bool,
 }

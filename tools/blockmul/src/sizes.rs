@@ -10,7 +10,7 @@ pub fn count_of(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// The binary and the decimal units of memory, each largest first.
+/// The binary and the decimal units of memory, each from the largest to the smallest.
 const UNITS: [(&str, u64); 8] = [
     ("TiB", 1 << 40),
     ("GiB", 1 << 30),
@@ -22,8 +22,8 @@ const UNITS: [(&str, u64); 8] = [
     ("kB", 1_000),
 ];
 
-/// Parses a number of bytes: digits, an optional fraction, and a unit (none or `B` for bytes) in
-/// any case.
+/// Parses a number of bytes: digits, an optional fraction, and a unit in upper or lower case (no
+/// unit or `B` for bytes).
 pub fn bytes(text: &str) -> Result<u64, String> {
     let malformed = || format!("a size is written as in 2GiB, 500MB or 1048576, not \"{text}\"");
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -39,7 +39,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes in the largest binary unit not above them, with one decimal.
+/// Bytes in the largest binary unit that is not larger, with one decimal.
 pub fn show_bytes(bytes: u64) -> String {
     match UNITS[..4].iter().find(|(_, factor)| bytes >= *factor) {
         Some((name, factor)) => format!("{:.1} {name}", bytes as f64 / *factor as f64),

@@ -46,10 +46,10 @@ finite, or the system singular at any damping: no solution is written.")]
 pub struct Args {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// Method of making steps.
+    /// Method by which steps are made.
     #[arg(long, value_enum, default_value = "levenberg-marquardt")]
     method: MethodName,
-    /// Method of solving the linear system of a step.
+    /// Method by which the linear system of a step is solved.
     #[arg(long, value_enum, default_value = "cholesky")]
     linear: LinearName,
     /// Conjugate gradients end if the residual is this share of the right-hand side [default:
@@ -62,8 +62,8 @@ pub struct Args {
     /// Maximum number of steps to try.
     #[arg(long, value_name = "N", default_value_t = Options::default().iterations)]
     iterations: u32,
-    /// A step that lowers the cost by less than this share of it is the last, unless damping made
-    /// it short.
+    /// The last step is one that lowers the cost by less than this share, unless damping made it
+    /// short.
     #[arg(long, value_name = "SHARE", default_value_t = Options::default().tolerance, value_parser = from_zero)]
     tolerance: f64,
     /// Damping of the first step, relative to the diagonal of H.
@@ -99,15 +99,16 @@ enum MethodName {
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum LinearName {
-    /// Sparse Cholesky factorization: of S, the Schur complement of points or landmarks, or of H
-    /// whole if that is clearly less work.
+    /// Sparse Cholesky factorization of S, the Schur complement of points or landmarks, or of the
+    /// whole H if that is clearly less work.
     Cholesky,
-    /// Sparse Cholesky factorization, always of H whole.
+    /// Sparse Cholesky factorization, always of the whole H.
     NormalCholesky,
-    /// Sparse Cholesky factorization, always of S: for problems with unknown points or landmarks.
+    /// Sparse Cholesky factorization, always of S; only for problems with unknown points or
+    /// landmarks.
     SchurCholesky,
-    /// Conjugate gradients on the device, preconditioned by diagonal blocks; S is not formed: for
-    /// problems with unknown points or landmarks.
+    /// Conjugate gradients on the device, preconditioned by diagonal blocks; S is not formed; only
+    /// for problems with unknown points or landmarks.
     ConjugateGradients,
 }
 
@@ -310,7 +311,7 @@ impl Run<'_> {
     }
 }
 
-/// Members that are no unknowns, as JSON, with a bounded list of names.
+/// Members that are not unknowns, as JSON. The list of names is limited.
 fn no_unknowns(left: &LeftOut) -> serde_json::Value {
     let why = match left.why {
         Why::Held => "held".to_owned(),
@@ -321,7 +322,8 @@ fn no_unknowns(left: &LeftOut) -> serde_json::Value {
     json!({"kind": left.kind, "why": why, "count": left.names.len(), "of": left.all, "first": first})
 }
 
-/// The reason why there is no solution, or perhaps no minimum, and advice; `None` if converged.
+/// The reason why there is no solution, or perhaps no minimum, with advice. `None` if the iteration
+/// converged.
 fn ending(problem: &AnyProblem, solution: &Solution<AnyState>) -> Option<String> {
     let tried = count(solution.iterations.len(), "iteration");
     Some(match solution.stop {

@@ -46,15 +46,15 @@ pub struct Args {
     /// Show the picture in the terminal; the default without --output.
     #[arg(long)]
     term: bool,
-    /// Show the entries that are in FILE but not in OTHER (the fill, if FILE is a product of
-    /// OTHER), and the reverse.
+    /// Compare with OTHER: show the entries that only FILE has (the fill, if FILE is a product of
+    /// OTHER), and those that only OTHER has.
     #[arg(long, value_name = "OTHER", conflicts_with = "shade")]
     diff: Option<PathBuf>,
     /// Meaning of the colours.
     #[arg(long, value_parser = one_of(shades()), default_value = "magnitude")]
     shade: Shade,
-    /// Cut into blocks of R rows and K columns, one number for square ones [default: the file's own
-    /// blocks, else 1x1].
+    /// Cut into blocks of R rows and K columns, one number for square blocks [default: the file's
+    /// own blocks, else 1x1].
     #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// Maximum number of pixels of the longer side of the PNG picture, without frame and legend.
@@ -84,7 +84,7 @@ fn shades() -> [(PossibleValue, Shade); 3] {
     ]
 }
 
-/// A PNG picture of where the entries of a matrix are, with at most `size` pixels a side.
+/// A PNG picture of the places of a matrix's entries, with at most `size` pixels a side.
 pub fn picture<M: blockmul::Matrix>(matrix: &M, size: usize) -> blockmul::Result<Vec<u8>> {
     let shaded = Shaded::new(&Raster::on_host(matrix, size)?, Shade::Pattern);
     Picture::draw(&shaded, size)
@@ -148,15 +148,15 @@ pub fn draw(path: &Path, matrix: &AnyMatrix, device: &Device, messages: &Message
     write(path, &Shaded::new(&raster, Shade::Magnitude), SIZE, messages)
 }
 
-/// The subject of a picture, at any size.
+/// What a picture shows. It can be drawn at any size.
 struct Subject {
-    /// One matrix; or three matrices of ones: the entries of both files, of the first only, and of
-    /// the second only.
+    /// One matrix; or for a comparison three matrices of ones: the entries of both files, of only
+    /// the first, and of only the second.
     parts: Vec<Place>,
     shade: Shade,
 }
 
-/// A matrix on the device or host that bins it.
+/// A matrix on the device or on the host, which counts the entries of each cell.
 enum Place {
     Device(DeviceMatrix<AnyMatrix>),
     Host(AnyMatrix),

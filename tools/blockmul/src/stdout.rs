@@ -1,11 +1,11 @@
-//! Whether results can go to stdout. A shell closes it by `>&-`; Rust's runtime then opens
-//! /dev/null in its place before `main`, and results would be lost without an error.
+//! Checks whether results can go to stdout. A shell can close it with `>&-`. Rust's runtime then
+//! opens /dev/null in its place before `main`, and results would be lost without an error.
 use std::io;
 
-/// Refuses an stdout that was closed, or open for reading alone, when the process was started.
+/// Refuses stdout if it was closed, or open only for reading, when the process was started.
 ///
 /// # Errors
-/// One that says so.
+/// An error that says so.
 pub fn check() -> io::Result<()> {
     match at_start::was_closed() {
         true => Err(io::Error::other("it is closed, and the result would be lost; `> FILE` keeps it")),

@@ -1,4 +1,4 @@
-//! Symmetric matrices of which one triangle is kept.
+//! Symmetric matrices of which only one triangle is kept.
 use crate::failure::Failure;
 use crate::input::elements;
 use crate::messages::Messages;
@@ -29,7 +29,7 @@ impl Halves {
     }
 
     /// Converts both parts to elements of this type and cuts them into blocks. Blocks on the
-    /// diagonal are kept whole.
+    /// diagonal are stored whole.
     pub fn cut(self, element: ElementType, shape: BlockShape) -> Outcome<Self> {
         let Self { whole, triangle } = self;
         if shape == BlockShape::SCALAR {
@@ -43,7 +43,7 @@ impl Halves {
 
     /// The symmetric matrix of a file. If the file says that it is symmetric, the reader has added
     /// the other triangle. Otherwise the file has one triangle, or two that agree within rounding;
-    /// the lower one counts then.
+    /// the lower one is used then.
     pub fn new(file: MatrixFile, messages: &Messages) -> Result<Self, Failure> {
         let MatrixFile { matrix: read, symmetry, .. } = file;
         let refused = |why: String| Failure::Usage(format!("--symmetric: {why}"));

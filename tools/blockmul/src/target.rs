@@ -18,7 +18,7 @@ use std::{num::NonZero, panic::resume_unwind, thread::ScopedJoinHandle, time::In
 
 type AnyDeviceMatrix = DeviceMatrix<AnyMatrix>;
 
-/// The value of `--device` for the reference, to which `auto` falls back.
+/// The value of `--device` for the reference, which `auto` chooses if there is no device.
 pub const REFERENCE: &str = "reference";
 
 pub enum Target {
@@ -56,7 +56,7 @@ pub struct Task<'a> {
     pub a: &'a AnyMatrix,
     /// B; the same reference as `a` if B is A.
     pub b: &'a AnyMatrix,
-    /// The places of C to compute, if not all.
+    /// The places of C to compute; `None` for all places.
     pub mask: Option<&'a Mask>,
     pub method: Method,
     pub semiring: Semiring,
@@ -68,8 +68,8 @@ pub struct Task<'a> {
 }
 
 impl Target {
-    /// Chooses the device of `--device`, else of [`Device::ENVIRONMENT_VARIABLE`], else `auto`, for
-    /// elements of this type. Prints the choice of `auto` on stderr.
+    /// Chooses the device that `--device` names, else [`Device::ENVIRONMENT_VARIABLE`], else
+    /// `auto`, for elements of this type. Prints the choice of `auto` on stderr.
     pub fn choose(
         wanted: Option<&str>,
         element: ElementType,
@@ -79,8 +79,8 @@ impl Target {
         Ok(Self::open(wanted, element, method)?.announce(messages))
     }
 
-    /// Chooses as [`Target::choose`] does, but prints nothing until [`Opened::announce`]; for use
-    /// on another thread.
+    /// Chooses as [`Target::choose`] does, but prints nothing until [`Opened::announce`]. It can be
+    /// called on another thread.
     pub fn open(wanted: Option<&str>, element: ElementType, method: Method) -> Result<Opened, Failure> {
         let variable = std::env::var_os(Device::ENVIRONMENT_VARIABLE).unwrap_or_default();
         let variable = variable.to_string_lossy();
@@ -128,8 +128,8 @@ impl Target {
         DeviceName { name: name.into(), platform: platform.into(), driver: driver.into() }
     }
 
-    /// C = A·B from host to host, with its costs; if there is a mask, only on its places. Without a
-    /// mask C need not fit the device.
+    /// Computes C = A·B, with A, B and C on the host; if there is a mask, only on its places.
+    /// Without a mask, C need not fit the device.
     pub fn multiply(&self, task: &Task<'_>) -> Result<(AnyMatrix, Run), Failure> {
         let Self::Device(device) = self else { return task.by_reference() };
         let operands = OnDevice::new(device, task)?;
@@ -277,12 +277,12 @@ pub fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// The device of `--device`, else of [`Device::ENVIRONMENT_VARIABLE`], else any.
+/// The device that `--device` names, else [`Device::ENVIRONMENT_VARIABLE`], else any device.
 pub fn select(wanted: Option<&str>) -> blockmul::Result<Device> {
     wanted.map_or_else(Device::auto, Device::select)
 }
 
-/// The best device that can compute with such elements: a GPU, else a CPU, else any other.
+/// The best device that can compute with elements of this type: a GPU, else a CPU, else any other.
 fn best(element: ElementType, devices: &[DeviceInfo]) -> Option<&DeviceInfo> {
     let rank = |info: &&DeviceInfo| match info.kind {
         DeviceKind::Gpu => 0,

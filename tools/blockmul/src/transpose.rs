@@ -19,13 +19,13 @@ Blocks of the input are transposed with it. Every entry keeps its bits.")]
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.
     input: PathBuf,
-    /// Where to write, in the format of the file's ending, packed if it ends in .gz or .bz2; - for
+    /// Output file, in the format of the name's ending, packed if it ends in .gz or .bz2; - for
     /// Matrix Market on stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
     files: FileArgs,
-    /// Do not print on stderr what was written.
+    /// Do not report on stderr that the file was written.
     #[arg(short, long)]
     quiet: bool,
 }

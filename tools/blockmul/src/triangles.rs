@@ -25,7 +25,7 @@ pub struct Args {
 #[derive(Serialize)]
 struct Triangles {
     triangles: u64,
-    /// The most through a vertex.
+    /// The most triangles through one vertex.
     most: u32,
 }
 

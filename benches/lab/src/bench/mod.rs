@@ -38,7 +38,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     bench::run(&args.bench)
 }
 
-/// The operations beside those of the command.
+/// Operations that `blockmul bench` does not have.
 static FURTHER: [Operation; 4] = [
     Operation::array("scan", primitives::scan).help("Exclusive sums of an array"),
     Operation::array("segmented-scan", primitives::segmented_scan)

@@ -1,6 +1,5 @@
 //! The primitives on arrays: scan, segmented sort, segmented reduction. Each result is compared
-//! with a plain model. Bytes are those of every input, read once, and of every output, written
-//! once.
+//! with a plain model. The bytes count each input as read once and each output as written once.
 use blockmul::{Element, Result, extra::primitives::bench as primitives, reference};
 use blockmul_cli::bench::{
     measure::{Subject, same_bits},
@@ -8,11 +7,11 @@ use blockmul_cli::bench::{
 };
 use blockmul_cli::matrix_size::Size;
 
-/// The length of a segment from the number of a segment.
+/// Returns the length of a segment from the segment's number.
 type Length = fn(u64) -> usize;
 
-/// Columns of products: a mesh's, a random graph's, those of a Schur complement, a few among many
-/// as in a graph with hubs (one in 4096 has tens of thousands), and hubs alone.
+/// Lengths of segments as in the columns of products: of a mesh, of a random graph, of two Schur
+/// complements, of a graph with hubs (one column in 4096 is long), and of hubs alone.
 const SEGMENTS: [(&str, Length); 6] = [
     ("1 to 16", |i| 1 + random(i) as usize % 16),
     ("64", |_| 64),
@@ -22,7 +21,10 @@ const SEGMENTS: [(&str, Length); 6] = [
     ("500000", |_| 500_000),
 ];
 
-/// Products summed into one entry: mostly one, some, and long ones.
+/// One segment of everything.
+const WHOLE: (&str, Length) = ("all elements", |_| u32::MAX as usize);
+
+/// Numbers of products that are summed into one entry: mostly one, some, and many.
 const RUNS: [(&str, Length); 3] = [
     ("1 to 3", |i| 1 + random(i) as usize % 3),
     ("100", |_| 100),
@@ -38,7 +40,7 @@ fn random(i: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The beginnings of segments that hold `elements` together, and that number.
+/// Offsets of segments of `elements` elements in all: where each segment begins, then `elements`.
 fn segments(elements: usize, length: Length) -> Vec<u32> {
     let mut ptr = vec![0];
     let mut total = 0;
@@ -76,7 +78,7 @@ pub fn segmented_scan(on: &Subject<'_>, elements: usize) -> Result<Vec<Record>> 
         let bytes = 16 * elements + 4 * ptr.len();
         Array::of_segments(text, f64::NAME, elements, bytes).record(on, same_bits(&sums, &want), runs)
     };
-    SEGMENTS.iter().map(scan).collect()
+    SEGMENTS.iter().chain([&WHOLE]).map(scan).collect()
 }
 
 /// Times sorts of segments of several lengths.
@@ -101,7 +103,7 @@ pub fn reduce(on: &Subject<'_>, elements: usize) -> Result<Vec<Record>> {
     let reduce = |(text, length): &(&str, Length)| {
         let ptr = segments(elements, *length);
         let ends: Vec<u32> = ptr[1..].iter().map(|&end| end - 1).collect();
-        // Integers: their sums are exact in any order.
+        // The values are integers, so that their sums are exact in any order.
         let values: Vec<f64> = (0..elements as u64).map(|i| (random(i) % 1000) as f64).collect();
         let (sums, runs) = primitives::reduce(on.device(), &ends, &values, rounds(on))?;
         let sum = |segment: &[u32]| values[segment[0] as usize..segment[1] as usize].iter().sum();
@@ -116,7 +118,7 @@ fn rounds(on: &Subject<'_>) -> usize {
     on.bench.args.patience.rounds.get() as usize
 }
 
-/// A primitive's input and output, whose times the library takes.
+/// A primitive's input and output. The library itself measures the times.
 struct Array {
     name: String,
     element: &'static str,
@@ -129,7 +131,7 @@ impl Array {
         Self { name: format!("{len} in segments of {lengths}"), element, len, bytes }
     }
 
-    /// The record of these times, if the result is right.
+    /// Returns the record of the times `runs`, without times if the result is wrong.
     fn record(self, on: &Subject<'_>, right: bool, runs: Vec<f64>) -> Result<Record> {
         let Self { name, element, len, bytes } = self;
         let record = on.place.record(&on.bench.messages, name, on.operation.to_owned())?;

@@ -1,17 +1,17 @@
-//! Axes: from numbers to pixels, with ticks.
+//! Axes: they convert numbers to pixels and have ticks.
 use plotters::coord::{
     ranged1d::{BoldPoints, KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter},
     types::RangedCoordf64,
 };
 use std::ops::Range;
 
-/// Decades up to which an axis has ticks at 2 and 5 too.
+/// An axis of at most this many decades has ticks at 2 and 5 too.
 const FEW_DECADES: f64 = 3.0;
-/// Most decades with ticks.
+/// Maximum number of powers of ten that have ticks.
 const MOST_DECADES: usize = 10;
 
-/// The numbers along one side of a chart, linear or logarithmic in one type. The logarithmic axes
-/// of `plotters` have no ticks below their first power of ten.
+/// The numbers along one side of a chart. One type has both linear and logarithmic axes, because
+/// the logarithmic axes of `plotters` have no ticks below their first power of ten.
 #[derive(Clone)]
 pub struct Axis {
     pub label: String,
@@ -20,8 +20,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// A logarithmic axis that shows these numbers, as far as they are positive. It leads from a
-    /// tick to a tick, with no number at its ends.
+    /// A logarithmic axis that shows the positive ones of these numbers. It begins and ends at
+    /// round numbers, and no number lies at its ends.
     pub fn log(label: &str, numbers: impl Iterator<Item = f64>) -> Self {
         let (low, high) = extremes(numbers.filter(|number| *number > 0.0)).unwrap_or((1.0, 10.0));
         let (low, high) = (0.8 * low, 1.25 * high);
@@ -36,12 +36,12 @@ impl Axis {
         Self { label: label.into(), log: false, range: 0.0..if high > 0.0 { 1.05 * high } else { 1.0 } }
     }
 
-    /// So many places side by side, each one wide.
+    /// An axis of `count` places side by side, each one wide.
     pub fn places(count: usize) -> Self {
         Self { label: String::new(), log: false, range: 0.0..count.max(1) as f64 }
     }
 
-    /// Whether the axis has a place for a number.
+    /// Whether a number can be drawn on the axis.
     pub fn shows(&self, number: f64) -> bool {
         number.is_finite() && (!self.log || number > 0.0)
     }
@@ -73,7 +73,7 @@ impl Ranged for Axis {
         RangedCoordf64::from(place(self.range.start)..place(self.range.end)).map(&place(*value), pixels)
     }
 
-    /// The ticks are bold, the finer lines of a grid are not.
+    /// A hint for bold points asks for the ticks, another hint for the finer lines of a grid.
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
         if hint.bold_points() == 0 {
             return Vec::new();
@@ -94,7 +94,7 @@ impl Ranged for Axis {
 }
 
 impl ValueFormatter<f64> for Axis {
-    /// A number as a tick has it: `5k`, `2M`, `0.01`.
+    /// A number as it is written at a tick: `5k`, `2M`, `0.01`.
     fn format(number: &f64) -> String {
         let units = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
         match units.iter().find(|(unit, _)| *number >= *unit * 0.999_999) {
@@ -109,7 +109,7 @@ fn trimmed(number: f64) -> String {
     if rounded != 0.0 && rounded.abs() < 1e-3 { format!("{rounded:.0e}") } else { rounded.to_string() }
 }
 
-/// 1, 2 and 5 of the decade of a number, and the power of ten above.
+/// 1, 2, 5 and 10 times the largest power of ten that is not above a number.
 fn round_numbers(number: f64) -> impl DoubleEndedIterator<Item = f64> {
     let decade = 10f64.powi(number.log10().floor() as i32);
     [1.0, 2.0, 5.0, 10.0].into_iter().map(move |step| step * decade)
@@ -135,7 +135,7 @@ mod tests {
         let log = Axis::log("", [3.0, 4000.0, -1.0, 0.0].into_iter());
         assert_eq!((ticks(&log), log.range()), (vec![10.0, 100.0, 1000.0], 2.0..5000.0));
         assert!(!log.shows(0.0) && !log.shows(f64::NAN) && log.shows(1.0));
-        // Within a decade.
+        // The numbers lie within one decade.
         assert_eq!(ticks(&Axis::log("", [2.6, 3.9].into_iter())), [2.0, 5.0]);
         let linear = Axis::linear("", [3.0, 42.0].into_iter());
         assert_eq!(ticks(&linear), [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0]);

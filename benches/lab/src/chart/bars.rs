@@ -4,10 +4,10 @@ use blockmul::io::encode_png;
 use plotters::prelude::*;
 use std::io;
 
-/// The part of a group's place that is to the left and to the right of its bars.
+/// The fraction of a group's width that is empty on either side of its bars.
 const GAP: f64 = 0.1;
 
-/// The bars of one thing: a number for each part, if there is one.
+/// The bars of one subject: a number for each part, or `None` if it was not measured.
 pub struct Group {
     pub name: String,
     pub numbers: Vec<Option<f64>>,
@@ -17,10 +17,10 @@ pub struct Group {
 pub struct Bars {
     pub title: String,
     pub label: String,
-    /// The names of the parts, which have colours in their order.
+    /// The names of the parts. Colours follow this order.
     pub parts: Vec<String>,
     pub groups: Vec<Group>,
-    /// Whether the parts of a group stand upon each other.
+    /// Whether the parts of a group are stacked, instead of side by side.
     pub stacked: bool,
     /// Whether the axis is logarithmic.
     pub log: bool,

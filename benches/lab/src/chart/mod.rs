@@ -17,8 +17,9 @@ use plotters::style::{
 use std::error::Error;
 use std::io;
 
-/// Colours of series, which people who see no red or no green can distinguish: those of Okabe and
-/// Ito 2008 without the yellow, which is too light for lines on white, then some of P. Tol's.
+/// Colours of series. People who see no red or no green can distinguish them. The first are those
+/// of Okabe and Ito 2008, without the yellow, which is too light for lines on white; the others are
+/// from P. Tol.
 const COLOURS: [RGBColor; 12] = [
     RGBColor(0x00, 0x72, 0xb2),
     RGBColor(0xd5, 0x5e, 0x00),
@@ -37,34 +38,34 @@ const INK: RGBColor = RGBColor(0x20, 0x20, 0x20);
 const GRID: RGBColor = RGBColor(0xd4, 0xd4, 0xd4);
 const FINE_GRID: RGBColor = RGBColor(0xf0, 0xf0, 0xf0);
 
-/// Sides of a picture, in pixels.
+/// Width and height of a picture, in pixels.
 const SIZE: [u32; 2] = [1100, 640];
-/// Sides of the drawing over those of the picture, each of whose pixels is the mean of some of the
-/// drawing's: `plotters` does not smooth the edges of wide lines, and rounds all places. All
-/// lengths below are of the drawing.
+/// The drawing is this many times as wide and high as the picture. Each pixel of the picture is the
+/// mean of SCALE x SCALE pixels, because `plotters` does not smooth wide lines and rounds
+/// coordinates. All lengths below are in pixels of the drawing.
 const SCALE: u32 = 3;
 const WIDTH: u32 = SIZE[0] * SCALE;
 const HEIGHT: u32 = SIZE[1] * SCALE;
-/// The part to the right, with the legend.
+/// Width of the legend, at the right.
 const LEGEND: u32 = 220 * SCALE;
 const MARGIN: u32 = 12 * SCALE;
 /// Heights of letters.
 const TITLE: u32 = 22 * SCALE;
 const TEXT: u32 = 16 * SCALE;
-/// By how much letters are too high if they are centred: their box reaches above them.
+/// By how many pixels centred text is too high, because its box is higher than its letters.
 const HIGH: i32 = 2 * SCALE as i32;
 /// Lines of axes and grids.
 const THIN: u32 = SCALE;
 const TICK: u32 = 4 * SCALE;
-/// Places of the ticks' numbers, with the axis' label.
+/// Space for the numbers at the ticks and the axis' label: to the left of the chart, and below it.
 const LEFT: u32 = 70 * SCALE;
 const BELOW: u32 = 50 * SCALE;
-/// Room for the longest name below an axis, if names are turned.
+/// Maximum number of pixels below the axis for names that are turned by 90 degrees.
 const TURNED: u32 = 230 * SCALE;
-/// Side of a colour's square in the legend, and the distance of its rows.
+/// Side of the coloured square of a series in the legend, and the distance between rows.
 const SWATCH: u32 = 13 * SCALE;
 const ROW: u32 = 21 * SCALE;
-/// The name that the font is registered by.
+/// The name under which the font is registered.
 const FONT: &str = "sans-serif";
 
 type Drawn<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -84,7 +85,8 @@ impl<'p> Frame<'p> {
         Ok(Self { chart, legend })
     }
 
-    /// Axes with a grid. Names are those of the places below, instead of numbers.
+    /// Axes with a grid. If there are `names`, they are written below the x axis instead of
+    /// numbers.
     fn chart(&self, x: &Axis, y: &Axis, names: &[&str]) -> Drawn<Chart<'_, 'p>> {
         let step = (WIDTH - LEGEND - LEFT - 2 * MARGIN) / names.len().max(1) as u32;
         let widest = names.iter().map(|name| width(&self.chart, name)).max().unwrap_or(0);
@@ -131,9 +133,9 @@ impl<'p> Frame<'p> {
     }
 }
 
-/// The pixels of a white picture after it was drawn upon.
+/// Returns the pixels of a white picture after `draw` has drawn on it.
 fn paint(draw: impl FnOnce(&Picture<'_>) -> Drawn<()>) -> io::Result<Vec<u8>> {
-    // One font alone is linked.
+    // Only one font is linked.
     let font = epaint_default_fonts::UBUNTU_LIGHT;
     register_font(FONT, FontStyle::Normal, font).map_err(|_| io::Error::other("the font is unreadable"))?;
     let mut pixels = vec![0xff; 3 * (WIDTH * HEIGHT) as usize];
@@ -147,8 +149,8 @@ fn smaller(pixels: &[u8], width: usize) -> Vec<u8> {
     let (line, mut all) = (3 * width / SIDE, Vec::with_capacity(pixels.len() / (SIDE * SIDE)));
     let mut above: &[u8] = &[];
     for rows in pixels.chunks_exact(3 * width * SIDE) {
-        // Most squares are as those above or to the left: white, or within a bar. To compare bytes
-        // takes less time than to add them.
+        // Most squares are equal to the one above or to the left: white, or within a bar. Comparing
+        // bytes takes less time than adding them.
         if rows == above {
             all.extend_from_within(all.len() - line..);
             continue;
@@ -184,7 +186,8 @@ fn width(picture: &Picture<'_>, name: &str) -> u32 {
     picture.estimate_text_size(name, &text(TEXT)).map_or(0, |(width, _)| width)
 }
 
-/// A name without some letters in its middle, if it is wider: its ends say what distinguishes it.
+/// A name that fits `most` pixels. A longer name loses letters in its middle, because names differ
+/// at their ends.
 fn fitted(picture: &Picture<'_>, name: &str, most: u32) -> String {
     let letters: Vec<char> = name.chars().collect();
     let cut = |kept: usize| -> String {

@@ -8,18 +8,18 @@ use std::io;
 const MARK: u32 = 4 * SCALE;
 /// Width of a line.
 const LINE: u32 = 2 * SCALE;
-/// Joined points are marked too if they are fewer.
+/// A line with fewer points than this has marks at its points.
 const FEW_POINTS: usize = 40;
 
-/// Numbers of one kind, each with a place on both axes.
+/// Points of one kind, with their numbers on both axes.
 pub struct Series {
     pub name: String,
     pub points: Vec<[f64; 2]>,
-    /// Whether neighbours are joined.
+    /// Whether a line joins neighbouring points.
     pub joined: bool,
 }
 
-/// A chart of some series, which have colours in their order.
+/// A chart of several series. Colours follow their order.
 pub struct Plot {
     pub title: String,
     pub axes: [Axis; 2],
@@ -31,7 +31,7 @@ impl Series {
         Self { name: name.into(), points, joined: false }
     }
 
-    /// Numbers in ascending order, over their places.
+    /// A line through the sorted numbers. The x axis has their ranks, from 1.
     pub fn ascending(name: impl Into<String>, mut numbers: Vec<f64>) -> Self {
         numbers.sort_by(f64::total_cmp);
         Self::line(name, (1..).map(f64::from).zip(numbers).map(|(at, number)| [at, number]).collect())

@@ -1,7 +1,7 @@
-//! `lab paper`: the measurements of a paper again, with this implementation. A study is a folder:
-//! `report.md`, `report.json` and the figures. `polok`, `parger`, `garland`, `evtushenko` and `shi`
-//! have the papers, `models` the matrices that stand for theirs, which `written` makes files of,
-//! `peers` the times of other libraries.
+//! `lab paper`: repeats the measurements of a paper with blockmul. The result is a folder with
+//! `report.md`, `report.json` and the figures. The modules `polok`, `parger`, `garland`,
+//! `evtushenko` and `shi` repeat one paper each. `models` generates matrices in place of theirs,
+//! `written` writes these to files, and `peers` reads the times of other libraries.
 mod evtushenko;
 mod garland;
 mod models;
@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 
 /// Repeat the measurements of a paper, and write a report with figures into a folder.
 ///
-/// Files are measured, or generated matrices that stand for the paper's. Elements are f64, or those
-/// of the paper.
+/// Files are measured, or matrices that are generated in place of the paper's. Elements are f64, or
+/// those of the paper.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -47,27 +47,27 @@ pub struct Args {
     paper: Paper,
     #[command(flatten)]
     study: StudyArgs,
-    /// The folder of the report, which is made: report.md, report.json, pictures.
+    /// The folder of the report, which is created: report.md, report.json, pictures.
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
     /// Multiply rows (CSR, BSR), as most other libraries do, instead of columns: A and B are
     /// row-major.
     #[arg(long)]
     by_rows: bool,
-    /// With inputs, measure what stands for the matrices of the paper too; with --squares what
-    /// stands for those of shi.
+    /// With inputs, also measure the models, which are generated in place of the paper's matrices;
+    /// with --squares, also the models of shi.
     #[arg(long)]
     models: bool,
-    /// Measure nothing, but write what stands for the matrices of the paper into the folder, as
-    /// NAME.bsr, for the programs of benches/peers.
+    /// Measure nothing, but write the models of the paper's matrices into the folder, as NAME.bsr,
+    /// for the programs of benches/peers.
     #[arg(long, conflicts_with_all = ["inputs", "models", "peers", "squares"])]
     write_models: bool,
     /// Times of other libraries beside those of the paper: files that benches/peers/run-cpu and
     /// run-gpu keep in FOLDER/records. They are matched by the names of matrices.
     #[arg(long, value_name = "FILE.json,...", value_delimiter = ',', num_args = 1..)]
     peers: Vec<PathBuf>,
-    /// The random squares of shi, in place of its own squares and models: N rows, of whose elements
-    /// the part S are zeros.
+    /// The random squares of shi, in place of its own squares and models: matrices of N rows and
+    /// columns, of whose elements the fraction S is zero.
     #[arg(long, value_name = "N:S,...", value_delimiter = ',', num_args = 1..)]
     squares: Vec<Square>,
 }
@@ -87,22 +87,22 @@ enum Paper {
     Shi,
 }
 
-/// Exit status if the inputs have nothing that the paper measures.
+/// Exit status if the inputs contain nothing that the paper measures.
 const NOTHING: u8 = 2;
 
-/// The circumstances of a paper's measurements.
+/// The settings of a paper's measurements.
 struct Setting<'a> {
     args: &'a Args,
     lab: &'a Lab,
     device: &'a Device,
     folder: &'a Path,
-    /// Most products of a generated matrix, and of a product of two different ones; of products
-    /// with vectors most entries.
+    /// Maximum number of products of entries, if a matrix is generated and multiplied by itself or
+    /// by another one. For products with vectors, the maximum number of entries.
     most: u64,
     peers: Peers,
 }
 
-/// Writes the report of a paper's measurements, and its models.
+/// A function that writes the report of a paper's measurements, and one that writes its models.
 type Study = fn(&Setting<'_>, &mut Report) -> std::result::Result<(), Failure>;
 type Write = fn(&Setting<'_>) -> std::result::Result<(), Failure>;
 
@@ -145,7 +145,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     study::end(report.wrong, report.failed)
 }
 
-/// A matrix whose products may be those of rows.
+/// A matrix of columns that can be converted to rows.
 trait ByRows: Matrix {
     type Rows: Matrix;
     fn by_rows(&self) -> Result<Self::Rows>;
@@ -166,17 +166,18 @@ impl ByRows for Cbc<f64> {
 }
 
 impl Setting<'_> {
-    /// Whether the models of the paper are measured: without files, or beside them.
+    /// Whether the models are measured: without files, or if they are asked for.
     fn with_models(&self) -> bool {
         self.args.study.inputs.is_empty() || self.args.models
     }
 
-    /// ESC as it is made for the kind of device.
+    /// The method of ESC for this kind of device.
     fn esc(&self) -> Method {
         if self.device.info().kind == DeviceKind::Cpu { Method::Esc } else { Method::EscLocal }
     }
 
-    /// Times a product, of columns or of rows. `None` if it fails, which is reported.
+    /// Times a product, of columns or of rows. Returns `None` if it fails, after reporting the
+    /// error.
     fn contest<M: ByRows>(
         &self,
         report: &mut Report,
@@ -196,12 +197,12 @@ impl Setting<'_> {
         Some(contest)
     }
 
-    /// Returns what was made. A failure is reported, and `None` returned.
+    /// Returns the result `made`. If it is an error, reports it and returns `None`.
     fn made<R>(&self, report: &mut Report, name: &str, made: Result<R>) -> Option<R> {
         made.map_err(|error| self.note(report, name, error)).ok()
     }
 
-    /// Returns what was measured, and counts it. A failure is reported, and `None` returned.
+    /// Returns the measurement and counts it. If it is an error, reports it and returns `None`.
     fn kept<R>(&self, report: &mut Report, name: &str, measured: Result<R>) -> Option<R> {
         let measured = self.made(report, name, measured)?;
         report.measured += 1;
@@ -209,7 +210,8 @@ impl Setting<'_> {
         Some(measured)
     }
 
-    /// The median of the milliseconds that `run` returns in each round; `None` for a wrong result.
+    /// The median of the milliseconds that `run` returns in each round. `None` if the result was
+    /// wrong.
     fn median(&self, verified: bool, mut run: impl FnMut() -> Result<f64>) -> Result<Option<f64>> {
         if !verified {
             return Ok(None);
@@ -219,7 +221,7 @@ impl Setting<'_> {
         Ok(median(&self.lab.patience.rounds(&progress, &mut run)?))
     }
 
-    /// Reports that something could not be measured. The others continue.
+    /// Reports that `what` could not be measured. The study continues.
     fn note(&self, report: &mut Report, what: &str, error: Error) {
         let failure = Failure::from(error);
         self.lab.note(what, &failure);
@@ -227,7 +229,7 @@ impl Setting<'_> {
     }
 }
 
-/// Numbers from -1 to 1, of a type.
+/// A vector of numbers from -1 to 1.
 pub fn of_type<T: blockmul::Element>(n: usize) -> Vec<T> {
     blockmul_cli::bench::apply::vector(T::TYPE, n).get().expect("numbers of the type").to_vec()
 }

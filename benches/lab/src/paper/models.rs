@@ -1,17 +1,17 @@
-//! Generated matrices that stand for those of the papers, if no files are given.
+//! Matrices that are generated in place of those of the papers, if no files are given.
 use crate::patterns::{
     Factors, banded, drawn, elements, hexagons, plane, power_law, roads, scattered, side, space, with_transpose,
 };
 use crate::regret::families;
 use blockmul::{Csc, Result};
 
-/// A matrix that stands for one of a paper's, or the factors of a product.
+/// How to generate a matrix, or the factors of a product, in place of a paper's matrix.
 pub struct Model<S, M = Csc<f64>> {
     /// The paper's matrix.
     pub name: &'static str,
     /// The kind of matrix that is generated in its place.
     pub what: &'static str,
-    /// The size of the paper's matrix.
+    /// The size of the paper's matrix, in the unit that the paper's study needs.
     pub size: S,
     pub make: fn(size: usize) -> Result<M>,
 }
@@ -22,8 +22,9 @@ impl<S, M> Model<S, M> {
     }
 }
 
-/// Models of the matrices of Parger 2020, table 4, and the sizes of their products. They have about
-/// as many entries in a column and as many products for each entry of C.
+/// Models of the matrices of Parger 2020, table 4, with the number of products of each square. The
+/// models have about as many entries in a column, and as many products for each entry of C, as the
+/// paper's matrices.
 pub const PARGER: [Model<u64, Factors>; 10] = [
     Model::like("webbase", "power law", 69_500_000, power_law),
     Model::like("hugebubbles", "honeycomb", 190_700_000, |products| Ok((hexagons(side(products / 9, 2))?, None))),
@@ -45,14 +46,14 @@ pub const PARGER: [Model<u64, Factors>; 10] = [
     Model::like("harbor", "elements, 7 unknowns a node", 156_500_000, |products| {
         Ok((elements(cube(products / 16_807), 7)?, None))
     }),
-    // A narrower one if so few products do not fill it.
+    // The band is narrower if there are too few products for this width.
     Model::like("TSC_OPF", "a band of 251", 1_352_400_000, |products| {
         let half = ((products / 8) as f64).cbrt().clamp(1.0, 125.0) as usize;
         Ok((banded((products / (2 * half + 1).pow(2)).max(2 * half), half)?, None))
     }),
 ];
 
-/// The side of a cube of about so many nodes.
+/// The side of a cube of about `nodes` nodes.
 fn cube(nodes: usize) -> usize {
     (nodes as f64).cbrt().round().max(2.0) as usize
 }
@@ -102,17 +103,17 @@ pub fn evtushenko(most: usize) -> Result<Vec<Sample>> {
 }
 
 impl Model<u64, Factors> {
-    /// Factors of about as many products as the paper's have, but of about `most` at most.
+    /// Factors with about as many products as the paper's, but at most about `most`.
     pub fn factors(&self, most: u64) -> Result<Factors> {
         (self.make)(self.size.min(most) as usize)
     }
 }
 
-/// Products of the longest column of C, or of its longest row if products are of rows.
+/// Products of the longest column of C, or of its longest row if rows are multiplied.
 pub fn longest_line((a, b): &Factors, by_rows: bool) -> u64 {
     let [a, b] = [a, b.as_ref().unwrap_or(a)].map(Csc::pattern);
     if by_rows {
-        // Each entry of a column of A meets a row of B.
+        // Each entry (row, k) of A is multiplied by row k of B.
         let (mut of_b, mut products) = (vec![0u64; b.nrows()], vec![0u64; a.nrows()]);
         b.row_idx().iter().for_each(|&row| of_b[row as usize] += 1);
         let met = (0..a.ncols()).flat_map(|k| a.column(k).iter().map(move |&row| (row, k)));
@@ -130,8 +131,8 @@ mod tests {
 
     #[test]
     fn the_longest_line_is_a_column_or_a_row_of_c() -> Result<()> {
-        // Column 1 of B meets columns of A with 2 and 1 entries; row 2 of A meets rows of B with 1,
-        // 2 and 3.
+        // Column 1 of B selects columns of A with 2 and 1 entries; row 2 of A selects rows of B
+        // with 1, 2 and 3 entries.
         let a = Csc::from_triplets(3, 3, [(0, 0), (2, 0), (2, 1), (2, 2)].map(|(row, col)| (row, col, 1.0)))?;
         let entries = [(0, 1), (1, 1), (1, 3), (2, 0), (2, 2), (2, 3)];
         let b = Csc::from_triplets(3, 4, entries.map(|(row, col)| (row, col, 1.0)))?;
@@ -139,7 +140,7 @@ mod tests {
         let factors = (a, Some(b));
         assert_eq!([false, true].map(|by_rows| longest_line(&factors, by_rows)), [3, 6]);
         assert_eq!([false, true].map(|by_rows| longest_line(&transposed, by_rows)), [6, 3]);
-        // A·A: row 2 of A meets rows with 1, none and 3 entries.
+        // In A·A, row 2 of A selects rows with 1, 0 and 3 entries.
         assert_eq!([false, true].map(|by_rows| longest_line(&(factors.0.clone(), None), by_rows)), [3, 4]);
         Ok(())
     }

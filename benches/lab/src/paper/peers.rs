@@ -1,5 +1,5 @@
-//! Times of other libraries, from files of the schema that `bench --json` and the programs of
-//! `benches/peers` write.
+//! Times of other libraries. They are read from files of the schema that `bench --json` and the
+//! programs of `benches/peers` write.
 use blockmul::Error;
 use blockmul_cli::failure::Failure;
 use serde::{Deserialize, Serialize};
@@ -25,8 +25,8 @@ pub struct Peer {
     element: String,
     verified: bool,
     pub ms: Option<f64>,
-    /// Most memory in use at once, operands and C included, if the program measures it. A library
-    /// for CPUs takes the host's.
+    /// Peak memory, operands and C included, if the program measures it. For a library for CPUs it
+    /// is host memory.
     pub peak_device_bytes: Option<u64>,
 }
 
@@ -35,11 +35,11 @@ pub struct Peer {
 pub enum DenseWork {
     /// The sparse matrix times a dense one with this many columns.
     Product(usize),
-    /// The product of the dense matrix with the sparse one, whose zeros are stored too.
+    /// The product of the dense matrix with the sparse one, which is stored as a dense one.
     Gemm(usize),
-    /// The sparse matrix from a dense one.
+    /// The conversion of a dense matrix to the sparse one.
     Conversion,
-    /// The product with a vector.
+    /// The product of the sparse matrix with a vector.
     Vector,
 }
 
@@ -78,7 +78,7 @@ impl Peers {
         libraries(self.products.iter())
     }
 
-    /// The fastest right record of each library for work with a dense matrix or a vector.
+    /// The fastest correct record of each library for work with a dense matrix or a vector.
     pub fn with_dense(&self, work: DenseWork, matrix: &str, element: &str) -> Vec<&Peer> {
         let of = |peer: &&Peer| (&*peer.matrix, &*peer.element) == (matrix, element) && peer.right_ms().is_some();
         let right: Vec<&Peer> = self.dense.iter().filter(|one| one.0 == work).map(|one| &one.1).filter(of).collect();
@@ -89,13 +89,14 @@ impl Peers {
         libraries(right.iter().copied()).into_iter().filter_map(fastest).collect()
     }
 
-    /// The fastest record of a library for a matrix; a wrong one if there is no other.
+    /// The fastest record of a library for a matrix. It is a wrong result only if the library has
+    /// no correct one.
     pub fn fastest(&self, library: &str, matrix: &str) -> Option<&Peer> {
         let of = self.products.iter().filter(|peer| peer.library == library && peer.matrix == matrix);
         of.min_by(|one, other| time(one).total_cmp(&time(other)))
     }
 
-    /// The fastest time of a library for a matrix.
+    /// The fastest time of a library for a matrix, if its result is correct.
     pub fn ms(&self, library: &str, matrix: &str) -> Option<f64> {
         self.fastest(library, matrix).filter(|peer| peer.verified).and_then(|peer| peer.ms)
     }
@@ -118,8 +119,8 @@ pub fn libraries<'a>(peers: impl Iterator<Item = &'a Peer>) -> Vec<&'a str> {
 }
 
 impl Peer {
-    /// The work of a variant with a dense matrix or a vector: "from-dense ...", "apply ...", or
-    /// "dense ..." which ends with the columns of that matrix.
+    /// The work with a dense matrix or a vector that the variant names: "from-dense ...", "apply
+    /// ...", "dense gemm ... N" or "dense ... N". N is the number of columns of the dense matrix.
     fn dense_work(&self) -> Option<DenseWork> {
         let variant = self.variant.as_deref()?;
         if variant.starts_with("from-dense ") {
@@ -133,13 +134,13 @@ impl Peer {
         Some(if way.starts_with("gemm ") { DenseWork::Gemm(columns) } else { DenseWork::Product(columns) })
     }
 
-    /// Whether all of a product was computed: not its values alone, into a pattern that was "kept",
-    /// nor one triangle, the "upper".
+    /// Whether the record is of a whole product. In a "kept" variant only the values were computed,
+    /// in an "upper" variant one triangle.
     fn is_whole(&self) -> bool {
         !self.variant.iter().flat_map(|variant| variant.split(' ')).any(|word| matches!(word, "kept" | "upper"))
     }
 
-    /// The time of a right result.
+    /// The time, if the result is correct.
     pub fn right_ms(&self) -> Option<f64> {
         self.ms.filter(|_| self.verified)
     }

@@ -11,20 +11,20 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-/// Number of the schema, increased by changes that a reader must know.
+/// The schema of `report.json`. Its number is increased by changes that a reader must know.
 const SCHEMA: &str = "blockmul-paper/1";
 
 /// The findings of a study.
 pub struct Report {
     page: String,
     object: Map<String, Value>,
-    /// Names and contents.
+    /// File names and contents of the pictures.
     pictures: Vec<(String, Vec<u8>)>,
-    /// Figures of the report that this one replaces.
+    /// Names of the figures of the folder's previous report, which are removed.
     replaced: Vec<String>,
-    /// Results of measurements; without any, the folder keeps the report that it has.
+    /// Number of measurements. If it is 0, the folder keeps its previous report.
     pub measured: usize,
-    /// Results that differ from the reference.
+    /// Number of results that differ from the reference.
     pub wrong: usize,
     /// Exit status of the first failure.
     pub failed: Option<u8>,
@@ -42,7 +42,7 @@ impl Report {
         report.keep("device", [&info.name, &info.platform, &info.driver]);
         report.keep("by_rows", setting.args.by_rows);
         report.keep("max_products", setting.most);
-        // Until the report is complete, these are the figures in the folder.
+        // Until the report is complete, the folder has the previous figures.
         report.keep("figures", report.replaced.clone());
         report
     }
@@ -58,14 +58,15 @@ impl Report {
         self.page.push_str("\n\n");
     }
 
-    /// Begins the page: its title, what is repeated, by what, and how.
+    /// Begins the page with the title and a sentence on what is repeated, with which device and
+    /// how.
     pub fn begin(&mut self, setting: &Setting<'_>, title: &str, what: &str, how: &str) {
         let (version, info) = (env!("CARGO_PKG_VERSION"), setting.device.info());
         self.say(&format!("# {title}, again"));
         self.say(&format!("{what}, with blockmul {version} on {} ({}). {how}", info.name, info.platform));
     }
 
-    /// Says which libraries stand in the tables.
+    /// Names the libraries that are in the tables.
     pub fn libraries<'p>(&mut self, peers: impl IntoIterator<Item = &'p Peer>) {
         let mut names: Vec<String> = peers.into_iter().map(Peer::what).collect();
         names.sort();
@@ -92,7 +93,7 @@ impl Report {
         self.page.push('\n');
     }
 
-    /// Adds a picture with a line below it.
+    /// Adds a picture with its caption.
     pub fn figure(&mut self, name: &str, text: &str, picture: io::Result<Vec<u8>>) -> Result<(), Failure> {
         let picture = picture.map_err(|error| Failure::Output(name.into(), error))?;
         writeln!(self.page, "![{text}]({name})\n\n{text}\n").expect("text");
@@ -100,8 +101,8 @@ impl Report {
         Ok(())
     }
 
-    /// Writes the JSON object as it is so far, because a study may take long. Before the first
-    /// measurement it writes nothing.
+    /// Writes the JSON object with the results so far, because a study may take long. Before the
+    /// first measurement it writes nothing.
     pub fn save(&self, folder: &Path) -> Result<(), Failure> {
         if self.measured == 0 {
             return Ok(());
@@ -110,7 +111,7 @@ impl Report {
         output::write(&folder.join("report.json"), &object)
     }
 
-    /// Writes all files of the folder, in place of the figures of the report before.
+    /// Writes all files of the folder, and removes the figures of the previous report.
     pub fn write(&mut self, folder: &Path) -> Result<(), Failure> {
         for name in self.replaced.drain(..) {
             match std::fs::remove_file(folder.join(&name)) {
@@ -133,17 +134,17 @@ pub fn is_in(folder: &Path) -> bool {
     ["report.md", "report.json"].iter().any(|name| folder.join(name).exists())
 }
 
-/// The figures that the report in a folder names; none if there is no report.
+/// The names of the figures of the report in a folder. Empty if there is no report.
 fn figures_of(folder: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(folder.join("report.json")).unwrap_or_default();
     let object: Value = serde_json::from_str(&text).unwrap_or_default();
     let figures = object["figures"].as_array().filter(|_| object["schema"] == SCHEMA).into_iter().flatten();
-    // Nothing but pictures, and in the folder itself.
+    // Only pictures in the folder itself are removed, whatever the file says.
     let is_ours = |name: &&str| name.ends_with(".png") && Path::new(name).file_name() == Some(name.as_ref());
     figures.filter_map(Value::as_str).filter(is_ours).map(String::from).collect()
 }
 
-/// A number in millions or thousands, as tables have it.
+/// A number in thousands, millions or billions, as the tables show it.
 pub fn counted(number: f64) -> String {
     match number {
         number if number >= 1e9 => format!("{:.3} G", number / 1e9),

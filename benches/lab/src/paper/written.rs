@@ -1,6 +1,6 @@
 //! `--write-models`: the generated matrices of a study as files, so that the programs of
 //! `benches/peers` can time other libraries on them. The values are positive integers, as in the
-//! other files of these programs, since some libraries drop entries that cancel.
+//! other files of these programs, because some libraries drop entries that cancel.
 use super::{Setting, evtushenko, garland, models, parger, shi};
 use blockmul::{Cbc, Csc, Csr, Matrix, generate::Random, io::binary};
 use blockmul_cli::bench::matrices::Input;
@@ -18,7 +18,7 @@ pub fn polok(setting: &Setting<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes those of Parger 2020 that other libraries can multiply.
+/// Writes the models of Parger 2020 that other libraries can multiply.
 pub fn parger(setting: &Setting<'_>) -> Result<(), Failure> {
     for parger::Operands { name, make, .. } in parger::generated(setting.most) {
         let (a, b) = make()?;
@@ -30,7 +30,7 @@ pub fn parger(setting: &Setting<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes those of Shi 2020.
+/// Writes the models of Shi 2020.
 pub fn shi(setting: &Setting<'_>) -> Result<(), Failure> {
     for model in &shi::TABLE_III {
         let a = model.matrix(setting.most)?;
@@ -45,7 +45,7 @@ pub fn evtushenko(setting: &Setting<'_>) -> Result<(), Failure> {
     evtushenko::generated(setting.most)?.iter().try_for_each(|matrix| write_by_rows(setting, &matrix.name, &matrix.a))
 }
 
-/// Writes those of section 3 of Garland 2008, by rows.
+/// Writes the matrices of section 3 of Garland 2008, by rows.
 pub fn garland(setting: &Setting<'_>) -> Result<(), Failure> {
     let matrices = garland::generated_matrices(setting.most)?;
     matrices.iter().try_for_each(|(name, a)| write_by_rows(setting, name, &a.to_scalars()))
@@ -57,13 +57,14 @@ fn write_by_rows(setting: &Setting<'_>, name: &str, a: &Csc<f64>) -> Result<(), 
     write(setting, name, &Csr::from_transpose(Csc::new(by_rows.pattern().clone(), values)?))
 }
 
-/// So many values from 1 to 8.
+/// `count` random values from 1 to 8.
 fn values(count: usize) -> Vec<f64> {
     let random = &mut Random::new(1);
     (0..count).map(|_| 1.0 + random.below(8) as f64).collect()
 }
 
-/// Whether B is what the programs multiply A by: A itself if it is square, else its transpose.
+/// Whether the programs of `benches/peers` compute A·B. They multiply A by itself if it is square,
+/// else by its transpose.
 fn is_multiplied(a: &Csc<f64>, b: Option<&Csc<f64>>) -> bool {
     let square = a.nrows() == a.ncols();
     b.map_or(square, |b| !square && *b == a.transpose())

@@ -3,7 +3,8 @@
 use super::{SEED, of_places, scalars};
 use blockmul::{Csc, Result, generate};
 
-/// A square matrix whose rows have these columns, in any order; those beyond the last are left out.
+/// A square matrix. `columns` returns the columns of each row, in any order; columns from `n` on
+/// are left out.
 fn by_rows(n: usize, mut columns: impl FnMut(usize) -> Vec<usize>) -> Result<Csc<f64>> {
     let mut places = Vec::new();
     for row in 0..n {
@@ -18,9 +19,9 @@ fn of_edges(n: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Result
     of_places([n, n], (0..n).map(|node| (node, node)).chain(both).collect())
 }
 
-/// Points within two edges of each other, in a triangulated strip of 309 by 46 points or the like:
-/// the mesh of rings around an airfoil, cut open. Rows of points on the border have the diagonal
-/// alone. Points are numbered quadrant by quadrant.
+/// A row for each point of a triangulated strip of 309 by 46 points, or of similar sides, with the
+/// points at most two edges away. It is like the mesh of rings around an airfoil, cut open. Rows of
+/// points on the border have only the diagonal. Points are numbered quadrant by quadrant.
 pub fn mesh(rows: usize) -> Result<Csc<f64>> {
     let rings = ((rows as f64 * 46.0 / 309.0).sqrt().round() as usize).max(3);
     let around = (rows / rings).max(3);
@@ -36,15 +37,17 @@ pub fn mesh(rows: usize) -> Result<Csc<f64>> {
     })
 }
 
-/// The bits of two numbers below 2^32 in turn: points in the order of their quadrants.
+/// Interleaves the bits of two numbers below 2^32, so that sorting by the result sorts points by
+/// quadrants.
 fn interleaved(place: [usize; 2]) -> u64 {
     let bit = |of: usize, at: u32| (place[of] as u64 >> at & 1) << (2 * at + of as u32);
     (0..32).map(|at| bit(0, at) | bit(1, at)).sum()
 }
 
-/// Chains of nine steps in three directions, or of fewer: a polymer that creeps through a gel. Two
-/// neighbouring steps swap, two equal ones become two of another direction, and so does a step at
-/// an end. The first chains in lexicographic order.
+/// Chains of at most nine steps in three directions: a model of a polymer that creeps through a
+/// gel. A chain's neighbours differ from it by one move: two adjacent steps swap, two equal
+/// adjacent steps change to another direction, or a step at an end changes. The first chains in
+/// lexicographic order are taken.
 pub fn chains(rows: usize) -> Result<Csc<f64>> {
     const DIRECTIONS: usize = 3;
     let places = || std::iter::successors(Some(1), |place| Some(DIRECTIONS * place)).take_while(|&place| place < rows);
@@ -67,8 +70,9 @@ pub fn chains(rows: usize) -> Result<Csc<f64>> {
     })
 }
 
-/// Buses with two unknowns each. Lines connect each bus to one of the 30 before it, and one in ten
-/// to another: of those one in five to any before it, the others to one of the 400 before it.
+/// A network of buses with two unknowns each. A line connects each bus to one of the 30 buses
+/// before it. One bus in ten has another line: one in five of these leads to any bus before it, the
+/// others to one of the 400 before it.
 pub fn power_network(rows: usize) -> Result<Csc<f64>> {
     let (buses, mut random) = (rows.div_ceil(2), generate::Random::new(SEED));
     let mut lines = Vec::new();
@@ -88,7 +92,7 @@ pub fn power_network(rows: usize) -> Result<Csc<f64>> {
 }
 
 /// Flow in a film of 12 nodes across, by bilinear elements with two velocities and a pressure at
-/// each node. No pressure meets another, and the velocities at the wall are given.
+/// each node. The velocities at the wall are given, and no row of a pressure has another pressure.
 pub fn film(rows: usize) -> Result<Csc<f64>> {
     const ACROSS: usize = 12;
     const UNKNOWNS: usize = 3;
@@ -110,17 +114,19 @@ pub fn film(rows: usize) -> Result<Csc<f64>> {
 
 /// Flow in a square cavity whose lid moves, by square elements with two velocities at each of nine
 /// nodes and three pressures inside. Velocities at the walls and one pressure are given. With 20
-/// elements a side it has the rows and the entries of cavity21.
+/// elements a side the matrix has as many rows and entries as cavity21.
 pub fn cavity(rows: usize) -> Result<Csc<f64>> {
-    // e elements a side have 2·(2e + 1)² velocities and 3e² pressures: 11e² + 8e + 2 unknowns.
+    // With e elements a side there are 2·(2e + 1)² velocities and 3e² pressures: 11e² + 8e + 2
+    // unknowns.
     let elements = (1..).take_while(|e| 11 * e * e + 8 * e + 2 <= rows.max(21)).last().unwrap_or(1);
     let side = 2 * elements + 1;
-    // Unknowns go by lines of nodes; the pressures of an element follow its middle node.
+    // Unknowns are numbered by lines of nodes; the pressures of an element follow the velocities of
+    // its middle node.
     let is_middle = |[x, y]: [usize; 2]| x % 2 == 1 && y % 2 == 1;
     let nodes: Vec<[usize; 2]> = (0..side * side).map(|node| [node / side, node % side]).collect();
     let mut first = vec![0];
     nodes.iter().for_each(|&node| first.push(first[first.len() - 1] + if is_middle(node) { 5 } else { 2 }));
-    // The elements that a place along a side belongs to, by their middles.
+    // The middles of the elements that contain a node, along one side.
     let middles = |at: usize| [at.wrapping_sub(1), at, at + 1].into_iter().filter(|&at| at % 2 == 1 && at < side);
     let of_row: Vec<usize> = (0..nodes.len()).flat_map(|node| vec![node; first[node + 1] - first[node]]).collect();
     by_rows(of_row.len(), |row| {
@@ -141,11 +147,11 @@ pub fn cavity(rows: usize) -> Result<Csc<f64>> {
     })
 }
 
-/// Columns of 20 stages that separate 15 components. Unknowns of a stage are the flows of the
-/// components as liquid and as vapour, both totals and the temperature. Equations are a balance of
-/// each component, an equilibrium of each, two sums, and a balance of heat. Balances meet the
-/// stages above and below; one stage in 20 is fed from another anywhere. Unknowns go by stages,
-/// equations of a column by kinds.
+/// Columns of 20 stages that separate 15 components. The unknowns of a stage are the flows of each
+/// component as liquid and as vapour, both totals and the temperature. Its equations are a balance
+/// and an equilibrium of each component, two sums, and a balance of heat. Balances contain unknowns
+/// of the stages above and below. One stage in 20 is fed from any other stage. Unknowns are
+/// numbered by stages, the equations of a column by kinds.
 pub fn stages(rows: usize) -> Result<Csc<f64>> {
     const STAGES: usize = 20;
     const COMPONENTS: usize = 15;
@@ -162,7 +168,7 @@ pub fn stages(rows: usize) -> Result<Csc<f64>> {
         let stages = STAGES.min(count - column * STAGES);
         let (stage, equation) = (column * STAGES + of_column % stages, of_column / stages);
         let here = move |unknown: usize| stage * UNKNOWNS + unknown;
-        // Beyond the first stage and the last there is none.
+        // The first stage has no stage above, the last no stage below.
         let above = move |unknown: usize| here(unknown).wrapping_sub(UNKNOWNS);
         let below = move |unknown: usize| here(unknown) + UNKNOWNS;
         let feed = |unknown: usize| feeds[stage].map(|from| from * UNKNOWNS + unknown);
@@ -189,8 +195,9 @@ pub fn stages(rows: usize) -> Result<Csc<f64>> {
     })
 }
 
-/// Blocks of 60 to 499 rows on the diagonal, the units of a plant. One row in ten has three of four
-/// columns of its block, the others have six that end at the diagonal.
+/// Blocks of 60 to 499 rows on the diagonal, one for each unit of a plant. One row in ten has
+/// entries in three of four columns of its block. The other rows have at most six entries, which
+/// end at the diagonal.
 pub fn units(rows: usize) -> Result<Csc<f64>> {
     let mut random = generate::Random::new(SEED);
     let mut ends = vec![0];
@@ -210,16 +217,16 @@ pub fn units(rows: usize) -> Result<Csc<f64>> {
 /// The parameters of a circuit.
 #[derive(Clone, Copy)]
 pub struct Circuit {
-    /// Devices for 100 nodes.
+    /// Number of devices for each 100 nodes.
     pub devices: u64,
-    /// Entries of the longest row, about.
+    /// Approximate number of entries in the longest row.
     pub longest: usize,
-    /// Devices connect nodes whose numbers differ by less than two to this power.
+    /// A device connects nodes whose numbers differ by less than two to this power.
     pub power: u64,
 }
 
-/// Nodes of a circuit, with devices between nodes at distances of all magnitudes, and a few nets of
-/// many nodes anywhere: the k-th of them has a k-th of the longest row.
+/// A circuit: devices connect nodes at distances of all magnitudes, and a few nets connect many
+/// nodes anywhere. Net k has 1/k of the entries of the longest row.
 pub fn circuit(rows: usize, of: Circuit) -> Result<Csc<f64>> {
     let mut random = generate::Random::new(SEED);
     let mut edges = Vec::new();
@@ -249,12 +256,14 @@ mod tests {
     #[test]
     fn patterns_have_their_neighbours() -> Result<()> {
         let mesh = mesh(60)?;
-        // Three rings of 20 points: 18 are inside, and meet the border two points away.
+        // The mesh has three rings of 20 points. 18 points are inside; their rows include border
+        // points two edges away.
         let inside = (0..60).filter(|&of| row(&mesh, of).len() > 1);
         let met: Vec<_> = inside.map(|of| (row(&mesh, of).contains(&(of as u32)), row(&mesh, of).len())).collect();
         assert!(met.len() == 18 && met.iter().all(|&(itself, count)| itself && (8..16).contains(&count)), "{met:?}");
         assert_eq!([[0, 0], [1, 0], [0, 1], [1, 1], [2, 0], [3, 5]].map(interleaved), [0, 1, 2, 3, 4, 39]);
-        // 22120 in base 3: the last step changes, the first too, and 2,2 become 0,0 and 1,1.
+        // The neighbours of chain 22120 (base 3): the last or the first step changes, the equal
+        // steps 2,2 become 0,0 or 1,1, or neighbouring steps swap.
         let chains = chains(243)?;
         let chain = |digits: &str| u32::from_str_radix(digits, 3).unwrap();
         let mut want: Vec<u32> =
@@ -274,7 +283,8 @@ mod tests {
     fn a_cavity_of_one_element_has_its_walls_and_three_pressures() -> Result<()> {
         let one = cavity(21)?;
         assert_eq!(one.ncols(), 21);
-        // Eight nodes are walls. Of the middle one, two velocities meet all; a pressure is given.
+        // Eight of the nine nodes are walls. The rows of the middle node's two velocities are full.
+        // One of its pressures is given.
         let of_middle: Vec<_> = (8..13).map(|at| row(&one, at).len()).collect();
         assert_eq!((of_middle, one.nnz()), (vec![21, 21, 1, 18, 18], 16 + 2 * 21 + 1 + 2 * 18));
         Ok(())
@@ -282,11 +292,11 @@ mod tests {
 
     #[test]
     fn plants_and_circuits_have_long_rows_and_short_ones() -> Result<()> {
-        // The fourth of ten stages.
+        // Rows of the fourth of ten stages.
         let stages = stages(330)?;
         let length = |equation: usize| row(&stages, 10 * equation + 3).len();
         assert_eq!([15, 30, 31].map(length), [32, 16, 16]);
-        // One more each if the stage is fed.
+        // A stage that is fed has one more entry in each of these rows.
         assert!(matches!([0, 32].map(length), [8, 65] | [9, 66]));
         let units = units(700)?;
         let lengths: Vec<_> = (0..700).map(|of| row(&units, of).len()).collect();

@@ -1,8 +1,9 @@
-//! Kinds of patterns to which no costs are fitted. They judge the choice of methods.
+//! Kinds of patterns to which no costs of methods are fitted. The choice of methods is tested on
+//! them.
 use super::{SEED, of_places, stencil};
 use blockmul::{Csc, Result, generate};
 
-/// Dense blocks of so many rows and columns along the diagonal.
+/// Dense blocks of `side` rows and columns along the diagonal.
 pub fn diagonal_blocks(columns: usize, side: usize) -> Result<Csc<f64>> {
     let blocks = columns.div_ceil(side).max(1);
     stencil(blocks * side, |column| (column / side * side..(column / side + 1) * side).collect())
@@ -17,13 +18,14 @@ pub fn kronecker(one: &Csc<f64>, other: &Csc<f64>) -> Result<Csc<f64>> {
     })
 }
 
-/// A random geometric graph: points of the unit square in the order in which they were drawn, each
-/// beside itself and about so many others that are near.
+/// A random geometric graph. The points of the unit square are numbered as they were drawn. Each
+/// has an edge to itself and, on average, to about `near` points around it.
 pub fn geometric(points: usize, near: usize) -> Result<Csc<f64>> {
     let mut random = generate::Random::new(SEED);
     let places: Vec<[f64; 2]> = (0..points).map(|_| [random.unit(), random.unit()]).collect();
     let radius = (near as f64 / (points as f64 * std::f64::consts::PI)).sqrt();
-    // Cells no narrower than the radius: what is near lies in a point's cell or beside it.
+    // Cells are at least as wide as the radius, so that neighbours lie in the same or an adjacent
+    // cell.
     let cells = ((1.0 / radius) as usize).max(1);
     let cell = |place: [f64; 2]| place.map(|at| ((at * cells as f64) as usize).min(cells - 1));
     let mut members = vec![Vec::new(); cells * cells];

@@ -1,5 +1,5 @@
-//! Generated matrices of scalars on which methods and formats are measured: those of the command,
-//! and others. `held_out` has kinds to which no costs are fitted, `applications` those of
+//! Generated matrices of scalars on which methods and formats are measured: the patterns of the
+//! command, and others. No costs are fitted to those of `held_out`. `applications` has patterns of
 //! applications.
 mod applications;
 mod held_out;
@@ -10,13 +10,14 @@ pub use held_out::{diagonal_blocks, geometric, kronecker};
 
 use blockmul::{BlockShape, Csc, Result, generate};
 
-/// A·Aᵀ.
+/// The factors of A·Aᵀ.
 pub fn with_transpose(a: Csc<f64>) -> Factors {
     let transposed = a.transpose();
     (a, Some(transposed))
 }
 
-/// Entries in rows drawn uniformly, in blocks of so many rows and columns.
+/// A matrix with `entries` random blocks in each column of blocks. Blocks have `side` rows and
+/// columns.
 pub fn uniform_blocks(columns: usize, entries: usize, side: usize) -> Result<Csc<f64>> {
     let n = columns.max(2 * entries);
     Ok(generate::Uniform {
@@ -31,11 +32,12 @@ pub fn uniform_blocks(columns: usize, entries: usize, side: usize) -> Result<Csc
     .to_scalars())
 }
 
-/// Columns of a 27-point stencil with `unknowns` unknowns a node, whose products lie in a range of
-/// about so many rows: A, and as many of its columns as have about so many products with it.
+/// Factors of a product with about `products` products: A is a 27-point stencil with `unknowns`
+/// unknowns a node, and B some of its columns. The rows of a column of C lie in a range of about
+/// `range` rows.
 pub fn stencil_of_range(range: usize, unknowns: usize, products: usize) -> Result<Factors> {
     let (nodes, columns) = (range / unknowns, (products / (27 * unknowns).pow(2) / unknowns).max(1));
-    // A product's row is at most two layers, two lines and two nodes away.
+    // The node of a product is at most two layers, two lines and two nodes away.
     let line = (nodes as f64 / 4.0).sqrt().max(3.0) as usize;
     let layer = (nodes / 4).saturating_sub(line + 1).max(3 * line);
     let half = 2 * (layer + line + 1);
@@ -58,8 +60,8 @@ pub fn stencil_of_range(range: usize, unknowns: usize, products: usize) -> Resul
     Ok((of(0..n)?, Some(of(half..half + columns)?)))
 }
 
-/// Roads: a square grid without three tenths of its edges, and a few hubs with edges to 100 nodes
-/// anywhere.
+/// Roads: a square grid from which three tenths of the edges are removed. A few hubs have edges to
+/// 100 nodes anywhere.
 pub fn roads(side: usize) -> Result<Csc<f64>> {
     let (n, mut random) = (side * side, generate::Random::new(SEED));
     let mut edges = Vec::new();
@@ -76,14 +78,14 @@ pub fn roads(side: usize) -> Result<Csc<f64>> {
     of_places([n, n], both.collect())
 }
 
-/// A square matrix with fewer entries than columns, at places drawn uniformly.
+/// A square matrix with fewer entries than columns, at random places.
 pub fn hypersparse(n: usize, entries: usize) -> Result<Csc<f64>> {
     let mut random = generate::Random::new(SEED);
     let mut line = || random.below(n as u64) as usize;
     of_places([n, n], (0..entries).map(|_| (line(), line())).collect())
 }
 
-/// Honeycombs, of which every node has three neighbours.
+/// A honeycomb. Each inner node has three neighbours.
 pub fn hexagons(side: usize) -> Result<Csc<f64>> {
     stencil(side * side, |column| {
         let (x, y) = (column % side, column / side);
@@ -97,7 +99,8 @@ pub fn hexagons(side: usize) -> Result<Csc<f64>> {
     })
 }
 
-/// Entries in each column at rows drawn from those nearer than `width`.
+/// A matrix with `entries` entries in each column, at random rows at most `width` from the
+/// diagonal.
 pub fn scattered(columns: usize, entries: usize, width: usize) -> Result<Csc<f64>> {
     let mut random = generate::Random::new(SEED);
     let mut places = Vec::new();
@@ -109,7 +112,8 @@ pub fn scattered(columns: usize, entries: usize, width: usize) -> Result<Csc<f64
     of_places([columns, columns], places)
 }
 
-/// Short columns beside long ones: of two neighbours one has 2 entries, the other `long`.
+/// A matrix of short and long columns in turn: the even columns have 2 entries, the odd ones
+/// `long`.
 pub fn bimodal(columns: usize, long: usize) -> Result<Csc<f64>> {
     let (n, mut random) = (columns.max(2 * long), generate::Random::new(SEED));
     let mut places = Vec::new();
@@ -120,8 +124,8 @@ pub fn bimodal(columns: usize, long: usize) -> Result<Csc<f64>> {
     of_places([n, n], places)
 }
 
-/// Columns of few patterns, none beside its equal: groups of `alike` columns have the same rows,
-/// and rows and columns are permuted.
+/// Each group of `alike` columns has the same rows. Rows and columns are permuted, so that equal
+/// columns are not neighbours.
 pub fn permuted_equals(columns: usize, alike: usize) -> Result<Csc<f64>> {
     let nodes = columns.div_ceil(alike).max(8);
     let (n, mut random) = (nodes * alike, generate::Random::new(SEED));
@@ -135,8 +139,8 @@ pub fn permuted_equals(columns: usize, alike: usize) -> Result<Csc<f64>> {
     of_places([n, n], places.map(|(column, row)| (to[column], to[row])).collect())
 }
 
-/// Factors with `entries` entries in each column, except one column of B that has `percent`
-/// hundredths of the products.
+/// Factors with `entries` entries in each column, except for one column of B, which has `percent`
+/// percent of the products.
 pub fn skewed(products: usize, entries: usize, percent: usize) -> Result<Factors> {
     let long = products * percent / 100 / entries;
     let columns = ((products - long * entries) / (entries * entries)).max(1);
@@ -150,7 +154,7 @@ pub fn skewed(products: usize, entries: usize, percent: usize) -> Result<Factors
     Ok((drawn([inner, inner], entries)?, Some(of_places([inner, columns + 1], places)?)))
 }
 
-/// A matrix with entries at these places, each a column and a row; twice is once.
+/// A matrix with entries at these places, pairs of column and row. Repeated places are stored once.
 fn of_places([rows, cols]: [usize; 2], mut places: Vec<(usize, usize)>) -> Result<Csc<f64>> {
     places.sort_unstable();
     places.dedup();

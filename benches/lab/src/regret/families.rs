@@ -1,5 +1,5 @@
-//! Families of matrices, each for a kind of application, on which choices are judged: the choice of
-//! methods of products, of formats of A·x, or of both.
+//! Families of matrices, each like those of one kind of application. The choices of methods and of
+//! formats are judged on them.
 use crate::patterns::{
     self, Factors, banded, drawn, elements, hexagons, hubs_and_leaves, hypersparse, plane, power_law, roads, side,
     space, with_transpose,
@@ -7,11 +7,12 @@ use crate::patterns::{
 use blockmul::{BlockShape, Cbc, Csc, Result};
 use blockmul_cli::bench::families::Named;
 
-/// Products or elements of the smallest matrix of a family, and by how much the next ones grow.
+/// Number of products, or of stored elements, of the smallest matrix of a family, and the factor
+/// from one size to the next.
 const SMALLEST: u64 = 10_000;
 const GROWTH: u64 = 10;
 
-/// The sizes in which families are generated.
+/// The sizes in which families are generated, up to `most`.
 pub fn sizes(most: u64) -> impl Iterator<Item = u64> {
     std::iter::successors(Some(SMALLEST.min(most)), |size| Some(size * GROWTH)).take_while(move |size| *size <= most)
 }
@@ -22,16 +23,16 @@ type Make<M> = fn(usize) -> Result<M>;
 /// A family of matrices.
 pub struct Family {
     pub name: &'static str,
-    /// The applications that it stands for.
+    /// The applications that have such matrices.
     pub stands_for: &'static str,
-    /// The family of `blockmul tune` that is of the same kind, so that costs of methods are fitted
-    /// to it.
+    /// The family of `blockmul tune` that is of the same kind, if there is one. Costs of methods
+    /// are fitted to it.
     fitted_as: Option<&'static str>,
     /// Whether one triangle may be stored.
     pub symmetric: bool,
-    /// Factors of about so many products, on which methods are compared.
+    /// Makes factors of about the given number of products, on which methods are compared.
     pub products: Option<Make<Factors>>,
-    /// A matrix of about so many stored elements, on which formats are compared.
+    /// Makes a matrix of about the given number of stored elements, on which formats are compared.
     pub elements: Option<Make<Cbc<f64>>>,
 }
 
@@ -56,15 +57,15 @@ impl Family {
         Self { elements: Some(make), ..self }
     }
 
-    /// The name of a member of a size.
+    /// The name of this family's matrix of a size.
     pub fn member(&self, size: u64) -> String {
         format!("{}:{:.0e}", self.name, size as f64)
     }
 }
 
 /// The families; those with products come first. Neighbouring families are unlike each other, so
-/// that every third one is a sample of all. The last two with products are adversaries of a choice
-/// by averages and of a choice by neighbours.
+/// that every third family is a sample of all. `bimodal` and `permuted-equals`, the last two with
+/// products, are hard for a choice by averages and for a choice by neighbouring columns.
 pub const FAMILIES: [Family; 28] = [
     Family::of("grid-5", "stencils of the plane")
         .fitted_as("grid-5")
@@ -76,7 +77,7 @@ pub const FAMILIES: [Family; 28] = [
         .products(|products| patterns::uniform(products / 64, 8))
         .elements(|elements| scalars(drawn([(elements / 8).max(8); 2], 8)?)),
     Family::of("bundle-adjustment", "W·Wᵀ of bundle adjustments")
-        // Three columns a point, with six rows for each of five views.
+        // Three columns for each point, with six rows for each of its five views.
         .products(|products| {
             let points = (products / 2700).max(10);
             Ok(with_transpose(named(&format!("bundle-adjustment:{}x{points}x5", points / 100 + 8))?.to_scalars()))
@@ -99,7 +100,7 @@ pub const FAMILIES: [Family; 28] = [
         .elements(|elements| scalars(roads(side(elements / 3, 2))?)),
     Family::of("hypersparse", "fewer entries than columns")
         .fitted_as("uniform-3")
-        // n·(entries/n)² products.
+        // The product has n·(entries/n)² products of entries.
         .products(|products| {
             let n = (4 * products).min(MOST_COLUMNS);
             Ok((hypersparse(n, (products as f64 * n as f64).sqrt() as usize)?, None))
@@ -114,22 +115,24 @@ pub const FAMILIES: [Family; 28] = [
         .products(|products| Ok((banded((products / 1089).max(33), 16)?, None)))
         .elements(|elements| scalars(banded((elements / 33).max(33), 16)?)),
     Family::of("geometric", "particles and their neighbours")
-        // Eight columns on average, and a few more that are met as often.
+        // Columns have eight entries on average. Longer columns of A are also used by more columns
+        // of B.
         .products(|products| Ok((patterns::geometric((products / 72).max(16), 7)?, None))),
     Family::of("pose-graph", "Hessians of pose graphs")
-        // Six columns a pose, with six rows for each of about five poses.
+        // Six columns for each pose, with six rows for each of about five poses.
         .products(|products| {
             let poses = (products / 6500).max(8);
             Ok((named(&format!("pose-graph:{poses}x{poses}"))?.to_scalars(), None))
         }),
     Family::of("kronecker", "products of two graphs")
-        // Three neighbours of a node, and four of sixteen places in each.
+        // Each node has three neighbours. Each of these edges becomes a matrix of 16 by 16 with
+        // four entries a column.
         .products(|products| {
             let nodes = hexagons(side(products / 2304, 2))?;
             Ok((patterns::kronecker(&nodes, &drawn([16, 16], 4)?)?, None))
         }),
     Family::of("ratings", "two kinds of things and what connects them")
-        // Rows with eight times as many entries as columns.
+        // Rows have eight times as many entries as columns have.
         .products(|products| {
             let columns = (products / 36).max(48);
             Ok(with_transpose(drawn([columns / 8, columns], 6)?))
@@ -138,7 +141,7 @@ pub const FAMILIES: [Family; 28] = [
         .products(|products| Ok((named(&format!("arrow:{}", products.isqrt()))?.to_scalars(), None)))
         .elements(|elements| named(&format!("arrow:{}", (elements / 3).max(2)))),
     Family::of("bimodal", "short columns between long ones")
-        // An entry of B meets a column of 16 on average.
+        // An entry of B multiplies a column of A with 16 entries on average.
         .products(|products| Ok((patterns::bimodal(products / 256, 30)?, None))),
     Family::of("permuted-equals", "equal columns far apart")
         .products(|products| Ok((patterns::permuted_equals(products / 81, 3)?, None))),
@@ -168,20 +171,20 @@ pub const FAMILIES: [Family; 28] = [
     }),
 ];
 
-/// Most columns of a family: their offsets fit the host.
+/// Maximum number of columns of a generated matrix, whose offsets must fit the host's memory.
 const MOST_COLUMNS: usize = 1 << 26;
 
-/// The family of a matrix, if it is of one.
+/// The family of this name. `None` if there is none, as for a file.
 pub fn of(name: &str) -> Option<&'static Family> {
     FAMILIES.iter().find(|family| family.name == name)
 }
 
-/// The application that a family stands for; empty for a file.
+/// The applications that have matrices like a family's. Empty for a file.
 pub fn stands_for(name: &str) -> &'static str {
     of(name).map_or("", |family| family.stands_for)
 }
 
-/// Whether no costs are fitted to products of the kind of this family.
+/// Whether the family is of a kind to which no costs of methods are fitted.
 pub fn is_held_out(name: &str) -> bool {
     of(name).is_some_and(|family| family.fitted_as.is_none())
 }
@@ -190,15 +193,15 @@ fn scalars(matrix: Csc<f64>) -> Result<Cbc<f64>> {
     Cbc::new(matrix.pattern().clone(), BlockShape::SCALAR, matrix.values().to_vec())
 }
 
-/// Five blocks for each pose.
+/// A pose graph with about five blocks for each pose.
 fn poses(elements: usize, freedom: usize) -> Result<Cbc<f64>> {
     let poses = (elements / (5 * freedom * freedom)).max(8);
     blocks(&format!("pose-graph:{poses}x{poses}"), freedom)
 }
 
-/// A 27-point stencil of blocks, for which one triangle may be stored.
+/// A 27-point stencil of symmetric blocks, so that the matrix is symmetric.
 fn nodes(elements: usize, unknowns: usize) -> Result<Cbc<f64>> {
-    // A row of n nodes has 3n - 2 pairs of neighbours.
+    // A line of n nodes has 3n - 2 pairs of neighbours; a node is its own neighbour, too.
     let pairs = (elements as f64 / (unknowns * unknowns) as f64).cbrt();
     let stencil = space(((pairs + 2.0) / 3.0).round().max(2.0) as usize)?;
     let places = (0..unknowns).flat_map(|column| (0..unknowns).map(move |row| row.abs_diff(column)));
@@ -207,13 +210,13 @@ fn nodes(elements: usize, unknowns: usize) -> Result<Cbc<f64>> {
     Cbc::new(stencil.pattern().clone(), BlockShape::new(unknowns, unknowns)?, values.collect())
 }
 
-/// A matrix of `blockmul bench` in square blocks.
+/// A matrix of a family of `blockmul bench`, in square blocks.
 fn blocks(name: &str, side: usize) -> Result<Cbc<f64>> {
     let family = Named::parse(name).expect("a family").expect("its sizes");
     family.matrix(BlockShape::new(side, side)?)
 }
 
-/// A matrix of `blockmul bench` in its own blocks.
+/// A matrix of a family of `blockmul bench`, in the family's own blocks.
 fn named(name: &str) -> Result<Cbc<f64>> {
     let family = Named::parse(name).expect("a family").expect("its sizes");
     family.matrix(family.block())
@@ -245,7 +248,7 @@ mod tests {
                 let Some(make) = family.products else { continue };
                 let (a, b) = make(wanted)?;
                 let products = reference::products(&a, b.as_ref().unwrap_or(&a)) as usize;
-                // A grid has at least four nodes a side.
+                // A grid has at least four nodes a side, so small sizes are exceeded.
                 assert!((wanted / 4..=6 * wanted).contains(&products), "{}: {products} of {wanted}", family.name);
             }
         }

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 pub struct LeftOut {
     pub name: String,
     pub why: String,
-    /// The part of the products that a method leaves to others, if that is why.
+    /// The fraction of the products that a method leaves to others, if that is the reason.
     pub part: Option<f64>,
 }
 
@@ -17,13 +17,13 @@ impl LeftOut {
     }
 }
 
-/// Formats in the JSON of a study of them.
+/// Serializes formats that were left out, for the JSON of a study of formats.
 pub fn formats<S: Serializer>(all: &[LeftOut], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(all.iter().map(|of| serde_json::json!({"format": of.name, "why": of.why})))
 }
 
-/// A line for each one with the number of contests that it is left out of, and the reason in the
-/// one that it left the least part of.
+/// Writes a line for each method or format that was left out: in how many contests, and why. The
+/// reason is that of the contest in which it left the smallest part of the products to others.
 pub fn text<'c>(contests: impl ExactSizeIterator<Item = &'c Vec<LeftOut>>, what: &str) -> Option<String> {
     let (count, mut all) = (contests.len(), Vec::<(&str, Vec<&LeftOut>)>::new());
     for left_out in contests.flatten() {

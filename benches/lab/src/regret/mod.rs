@@ -1,6 +1,6 @@
 //! `lab regret` measures whether the choices of methods and of formats are right. `methods` times
 //! the choice of methods beside every method, `formats` the choice of formats of A·x beside every
-//! format. They share `families`, `summary`, `table`, and the rest of a study, which is here.
+//! format. They share `families`, `summary`, `table`, and the code of a study in this file.
 pub mod families;
 pub mod formats;
 pub mod left_out;
@@ -24,9 +24,10 @@ use std::path::{Path, PathBuf};
 /// Time the choice of methods, or of formats, beside all that can be chosen.
 ///
 /// Products of scalars are timed by the choice of methods and by every method that can compute the
-/// whole product: files, or else generated families in growing sizes. So is each class of columns
-/// alone; parameters step across the thresholds of the choice; and its costs are cross-validated.
-/// Operation apply times the choice of formats beside every format, for 1, 10 and 1000 uses.
+/// whole product. Their matrices are files, or else generated families in growing sizes. Each class
+/// of columns is also timed alone, parameters step across the thresholds of the choice, and its
+/// costs are cross-validated. Operation apply times the choice of formats beside every format, for
+/// 1, 10 and 1000 uses.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -52,8 +53,8 @@ pub struct Args {
     /// [default: the file's own blocks, else scalars].
     #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
-    /// With --operation apply, time one triangle of A on the device too, the lower one. Its mirror
-    /// image stands for the upper one, so that another matrix than a symmetric one becomes
+    /// With --operation apply, also time A with one triangle on the device, the lower one. Its
+    /// mirror image is taken as the upper triangle, so that a matrix that is not symmetric becomes
     /// symmetric.
     #[arg(long)]
     symmetric: bool,
@@ -61,8 +62,8 @@ pub struct Args {
     /// but not more than this [default: 10].
     #[arg(long, value_name = "N", value_parser = some)]
     together: Option<NonZero<u32>>,
-    /// Step only those parameters across their thresholds whose names have one of these words in
-    /// them, such as "at a hub"; with inputs too, which have no steps otherwise.
+    /// Run only the sweeps, in which a parameter steps across a threshold, whose names contain one
+    /// of these texts, such as "at a hub". With inputs, sweeps run only if this option is given.
     #[arg(long, value_name = "WORDS,...", value_delimiter = ',')]
     sweeps: Vec<String>,
     /// Write every time as JSON; - for stdout, instead of the tables.
@@ -88,7 +89,7 @@ enum Element {
 }
 
 impl Args {
-    /// Refuses options of the other operation.
+    /// Refuses options that belong to the other operation.
     fn check(&self) -> Result<(), Failure> {
         let given = [
             ("--sweeps", Operation::Product, !self.sweeps.is_empty()),
@@ -106,7 +107,7 @@ impl Args {
     }
 }
 
-/// Measures with the element type that is asked for.
+/// Measures with the requested element type.
 pub fn run(args: &Args) -> Result<(), Failure> {
     args.check()?;
     let files = args.study.inputs.iter().filter_map(Input::file);
@@ -120,19 +121,19 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// The findings of a study, one matrix after another.
+/// The findings of a study, to which one matrix after another adds.
 trait Findings: Serialize {
-    /// The number of the schema, increased by changes that a reader must know.
+    /// The schema of the JSON. Its number is increased by changes that a reader must know.
     const SCHEMA: &'static str;
     /// Whether nothing was measured.
     fn is_empty(&self) -> bool;
-    /// Results that differ from the reference.
+    /// Number of results that differ from the reference.
     fn wrong(&self) -> usize;
-    /// Every table, each with a line that says what it is.
+    /// Every table, each with a line that says what it shows.
     fn text(&self) -> String;
 }
 
-/// The measurements so far.
+/// A study with its findings so far.
 #[derive(Serialize)]
 struct Study<'a, F> {
     schema: &'static str,
@@ -172,8 +173,9 @@ impl<'a, F: Findings> Study<'a, F> {
         }
     }
 
-    /// Adds what is found by `measure`, which returns a line about it. What fails is reported, and
-    /// the others continue. The file is written each time, because a study may take long.
+    /// Runs `measure`, which adds to the findings and returns a line about them. A failure is
+    /// reported, and the study continues. The file is written each time, because a study may take
+    /// long.
     fn add(&mut self, name: &str, measure: impl FnOnce(&mut F) -> Result<String, Failure>) -> Result<(), Failure> {
         match measure(&mut self.found) {
             Ok(line) => self.lab.messages.passed(|| line),

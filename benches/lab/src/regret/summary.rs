@@ -1,4 +1,4 @@
-//! Summarises the regrets of a study in a few numbers.
+//! Summaries of the regrets of a study.
 use super::families;
 use super::formats::{Choice, Contest as OfFormats, USES, Values};
 use super::methods::Contest;
@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct Regrets {
     pub mean: f64,
     pub median: f64,
-    /// 95 of 100 products have a lower regret.
+    /// The regret below which 95 of 100 products lie.
     pub percentile_95: f64,
     pub worst: f64,
     /// The name of the matrix with the worst regret.
@@ -19,7 +19,7 @@ pub struct Regrets {
 }
 
 impl Regrets {
-    /// The summary of regrets, each with the name of its matrix; `None` of none.
+    /// Summarizes regrets, each with the name of its matrix. `None` if there are none.
     fn of(each: impl Iterator<Item = (f64, String)>) -> Option<Self> {
         let (regrets, names): (Vec<f64>, Vec<String>) = each.unzip();
         let (worst, worst_of) = regrets.iter().zip(names).max_by(|one, other| one.0.total_cmp(other.0))?;
@@ -40,19 +40,19 @@ impl Regrets {
     }
 }
 
-/// Regrets of the products of families to which no costs are fitted.
+/// Regrets of the products of families to which no costs of methods are fitted.
 #[derive(Serialize)]
 pub struct HeldOut {
     pub families: usize,
     pub products: usize,
     #[serde(flatten)]
     pub regrets: Regrets,
-    /// Those of the choice alone.
+    /// The regrets without noise between equal programs, see [`Contest::regret_of_choice`].
     pub of_choice: Regrets,
 }
 
 impl HeldOut {
-    /// `None` if there is no such product with times.
+    /// `None` if no such product was timed.
     fn of(contests: &[Contest]) -> Option<Self> {
         let held_out = || contests.iter().filter(|of| families::is_held_out(&of.family) && of.regret().is_some());
         let mut families: Vec<&str> = held_out().map(|of| of.family.as_str()).collect();
@@ -73,22 +73,21 @@ pub struct Summary {
     pub products: usize,
     #[serde(flatten)]
     pub regrets: Regrets,
-    /// The regrets of the choice alone: a method that launched what the choice did counts as the
-    /// same program.
+    /// The regrets without noise between equal programs, see [`Contest::regret_of_choice`].
     pub of_choice: Regrets,
-    /// Both of the families to which no costs are fitted.
+    /// The regrets of the families to which no costs of methods are fitted.
     pub held_out: Option<HeldOut>,
-    /// Products whose choice was the fastest method: their regret is the noise.
+    /// Number of products for which the fastest method was chosen. Their regret is noise.
     pub right: usize,
-    /// The mean and the worst regret of the other products, and which has that.
+    /// The mean and the worst regret of the other products, and the name of the worst.
     pub wrong: Option<(f64, f64, String)>,
     /// The number of products on which each method was the fastest.
     pub best: Vec<(String, usize)>,
 }
 
 impl Summary {
-    /// `None` if there is no product with times. Those without products have no choice, and do not
-    /// count.
+    /// `None` if no product was timed. Matrices without entries to multiply do not count, because
+    /// nothing is chosen for them.
     pub fn of(contests: &[Contest]) -> Option<Self> {
         let chosen = || contests.iter().filter(|of| of.products > 0);
         let mut best: Vec<(String, usize)> = Vec::new();
@@ -126,20 +125,20 @@ pub struct ForUses {
     pub choices: usize,
     #[serde(flatten)]
     pub regrets: Regrets,
-    /// The mean and the worst regret of the chosen formats asked for by name.
+    /// The mean and the worst regret of the chosen formats if they are requested by name.
     pub of_formats: [f64; 2],
-    /// The mean noise of the choices of which it is known.
+    /// The mean noise of the choices whose noise is known.
     pub noise: Option<f64>,
-    /// Choices that were the best format: their regret is the noise, and what choosing takes.
+    /// Number of choices of the best format. Their regret is the noise, and the time to choose.
     pub right: usize,
-    /// Choices of another format whose regret is not beyond the noise.
+    /// Number of choices of another format whose regret is within the noise.
     pub as_good: usize,
     /// The number of other choices, their mean and their worst regret.
     pub wrong: Option<(usize, f64, f64)>,
 }
 
 impl ForUses {
-    /// One for each number of uses, by where values are and by order.
+    /// The summaries for each number of uses, by the place of the values and by the order of sums.
     pub fn all(contests: &[OfFormats]) -> Vec<Self> {
         let ways = [(Values::InPlace, false), (Values::Packed, false), (Values::Packed, true)];
         let of_way = |&(values, any_order)| USES.map(|uses| Self::of(contests, values, any_order, uses));
@@ -175,7 +174,7 @@ impl ForUses {
     }
 }
 
-/// The mean noise of the choices of which it is known.
+/// The mean noise of the choices whose noise is known.
 pub fn mean_noise<'c>(choices: impl Iterator<Item = &'c Choice>) -> Option<f64> {
     let known: Vec<f64> = choices.filter_map(|choice| choice.noise).collect();
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
@@ -186,7 +185,7 @@ mod tests {
     use super::*;
     use crate::regret::methods::contest;
 
-    /// A product whose choice takes so many times as long as the fastest method.
+    /// A product for which `auto` takes `times` times as long as the fastest method.
     fn contest_of(family: &str, times: f64) -> Contest {
         let of = contest::tests::contest(&[(Method::Auto, 1, &[times]), (Method::Esc, 2, &[1.0])]);
         Contest { matrix: format!("{family}:1e4"), family: family.into(), ..of }

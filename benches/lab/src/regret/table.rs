@@ -1,4 +1,4 @@
-//! The output of a study of regrets as text.
+//! The findings of a study of regrets as text.
 use super::families::stands_for;
 use super::formats::{Choice, Contest as OfFormats, USES};
 use super::methods::{Classes, Cliff, Contest, Entrant, Point, Predicted, Validation};
@@ -11,7 +11,7 @@ fn percent(part: Option<f64>) -> String {
     part.map_or(NOTHING.into(), |part| format!("{:+.1}", 100.0 * part))
 }
 
-/// A share as a percentage without a sign.
+/// A fraction as a percentage, without the sign.
 fn share(part: Option<f64>) -> String {
     number(part.map(|part| 100.0 * part), 1)
 }
@@ -20,7 +20,7 @@ fn verified(wrong: usize) -> String {
     if wrong == 0 { "yes" } else { "NO" }.into()
 }
 
-/// Products of scalars by the choice and the fastest method.
+/// The times of `auto` and of the fastest method for products of scalars.
 pub fn products(contests: &[Contest]) -> String {
     let rows = contests.iter().map(|contest| {
         let (auto, best) = (contest.entrant(Method::Auto), contest.best());
@@ -40,7 +40,7 @@ pub fn products(contests: &[Contest]) -> String {
     named(4, rows)
 }
 
-/// The products whose times say little.
+/// A note on the products whose times are unreliable.
 pub fn noisy(contests: &[Contest]) -> Option<String> {
     let count = contests.iter().filter(|of| of.noisy).count();
     let repeated = contests.iter().filter(|of| of.noisy && of.repeated).count();
@@ -52,7 +52,7 @@ pub fn noisy(contests: &[Contest]) -> Option<String> {
     })
 }
 
-/// The regrets of methods.
+/// Returns the lines about the regrets of methods.
 pub fn summary(of: &Summary) -> String {
     let best: Vec<_> = of.best.iter().map(|(name, count)| format!("{name} {count}")).collect();
     let wrong = of.wrong.as_ref().map_or(String::new(), |(mean, worst, of)| {
@@ -187,7 +187,7 @@ pub fn families(contests: &[OfFormats]) -> String {
     named(2, rows)
 }
 
-/// The choices of formats that regret more than the noise, the worst first.
+/// The choices of formats whose regret exceeds the noise, the worst first.
 pub fn wrong(contests: &[OfFormats]) -> Option<String> {
     let mut wrong: Vec<(&OfFormats, &Choice)> = contests
         .iter()

@@ -4,7 +4,7 @@ use super::*;
 #[test]
 fn every_operation_is_verified_and_timed() {
     let desk = Desk::new();
-    let variants = [&["scan"][..], &["segmented-scan"; 6], &["sort"; 6], &["reduce"; 3]].concat();
+    let variants = [&["scan"][..], &["segmented-scan"; 7], &["sort"; 6], &["reduce"; 3]].concat();
     desk.times("--elements 5000 --operation scan,segmented-scan,sort,reduce", &variants);
     desk.times("uniform:60x3 --operation apply,norms", &["apply", "norms"]);
 }

@@ -2,7 +2,7 @@
 use super::*;
 use serde_json::json;
 
-/// A file of one library, with the given runs for each product.
+/// A file of results of one library, with the given runs of each product.
 fn results(library: &str, records: &[(&str, [usize; 2], Vec<f64>)]) -> String {
     let record = |(matrix, block, runs): &(&str, [usize; 2], Vec<f64>)| {
         let mut sorted = runs.clone();
@@ -19,7 +19,7 @@ fn results(library: &str, records: &[(&str, [usize; 2], Vec<f64>)]) -> String {
     json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string()
 }
 
-/// Eleven runs around `ms`, up to the share `noise` above and below it.
+/// Eleven times around `ms`. They differ from it by at most the fraction `noise`.
 fn runs(ms: f64, noise: f64) -> Vec<f64> {
     (0..11).map(|i| ms * (1.0 + noise * (f64::from(i * 7 % 11) / 5.0 - 1.0))).collect()
 }
@@ -55,13 +55,14 @@ fn two_files_are_compared_as_their_noise_allows() {
     let stages = tool(&desk, &python, "bench-compare old.json new.json --stages").stdout;
     assert_eq!(stages.matches(" setup ").count(), 3, "{stages}");
 
-    // The runs of several files count together: half of them are old ones, half of them new ones.
+    // The runs of several files are pooled: half of them are old, half are new.
     let pooled = tool(&desk, &python, "bench-compare old.json old.json,new.json");
     assert!(pooled.stdout.contains(" 1.147 "), "{}", pooled.stdout);
     assert!(pooled.stdout.contains("0 faster, 0 slower, 3 no difference"), "{}", pooled.stdout);
 
-    // Processes have two speeds: three of each do not tell whether one side has more slow ones, for
-    // all the runs of each. Processes that are all slower do.
+    // Each process is either fast or slow. Two fast ones and a slow one do not differ significantly
+    // from one fast one and two slow ones, although each has many runs. Processes that are all
+    // slower do.
     for (name, ms) in [("p", 7.6), ("q", 7.7), ("r", 10.8), ("s", 10.9)] {
         desk.put(&format!("{name}.json"), &results("blockmul", &[("a", square, runs(ms, 0.02))]));
     }
@@ -72,14 +73,14 @@ fn two_files_are_compared_as_their_noise_allows() {
         assert_eq!(ran.stdout.matches(word).count(), 3, "{line}: {}", ran.stdout);
     }
 
-    // b is at least 25 % slower, c only looks slower.
+    // b is at least 25 % slower; c only seems to be slower.
     for (limit, status) in [("20", 1), ("60", 0)] {
         let ran = tool(&desk, &python, &format!("bench-compare old.json new.json --fail-above {limit}"));
         assert_eq!(ran.status, status, "{limit}: {}", ran.stderr);
         assert_eq!(ran.stderr.contains("b 3x3 f64"), status == 1, "{}", ran.stderr);
         assert!(!ran.stderr.contains("c 6x3"), "{}", ran.stderr);
     }
-    // Records of other libraries are not compared, and records of one side only are named.
+    // Records of other libraries are not compared. Records that only one side has are listed.
     desk.put("mkl.json", &results("mkl", &new[..1]));
     let others = tool(&desk, &python, "bench-compare old.json mkl.json");
     assert!(
@@ -88,7 +89,8 @@ fn two_files_are_compared_as_their_noise_allows() {
         others.stdout
     );
 
-    // A library with one thread is not the same as with two. Records that failed have no times.
+    // A library with one thread is not compared with itself with two threads. Failed records have
+    // no times.
     let one = results("mkl", &old[..2]).replace("\"device\"", "\"threads\":1,\"device\"");
     desk.put("one.json", &one);
     desk.put("two.json", &one.replace("\"threads\":1", "\"threads\":2"));
@@ -148,7 +150,7 @@ fn files_are_plotted() {
         assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{line}: {}", ran.stderr);
     }
     assert_eq!(std::fs::read(desk.path("both.png")).unwrap()[..8], *b"\x89PNG\r\n\x1a\n");
-    // Matplotlib writes the text that it draws as curves into comments.
+    // Matplotlib draws text as curves, and writes the text itself into comments.
     let svg = |name: &str| std::fs::read_to_string(desk.path(name)).unwrap();
     let (both, theirs) = (svg("both.svg"), svg("theirs.svg"));
     for word in ["Two", "blockmul", "mkl", "er", "Gflop/s", "side of a block", "time against products"] {

@@ -1,4 +1,4 @@
-//! Tests of the laboratory as its user runs it, and of the scripts beside it.
+//! Tests of the program `lab` as its user runs it, and of the scripts next to it.
 mod bench;
 mod bench_tools;
 #[path = "../../../../tests/library/outside.rs"]
@@ -25,7 +25,7 @@ fn lab(desk: &Desk, line: &str) -> Ran {
     desk.run(&format!("{study} --device {} {rest}", common::device().info().index))
 }
 
-/// A file of a square matrix with as many entries in each column.
+/// Writes a square matrix with equally many entries in each column to a file.
 fn put_uniform(desk: &Desk, name: &str, rows: usize, per_column: usize) {
     let matrix = generate::Uniform { rows, cols: rows, per_column, ..Default::default() }.matrix().unwrap();
     io::write(desk.path(name), &matrix, &WriteOptions::default()).unwrap();

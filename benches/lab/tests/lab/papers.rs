@@ -1,4 +1,4 @@
-//! `lab paper`: the folder of a paper's measurements.
+//! `lab paper`: the folder that contains the measurements of a paper.
 mod vectors;
 
 use super::*;
@@ -7,7 +7,7 @@ use blockmul::io::ReadOptions;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Runs a study into the folder `p`, and returns its page and its object.
+/// Runs a study that writes the folder `p`. Returns its page and its JSON object.
 fn study(desk: &Desk, line: &str) -> (String, Value) {
     let ran = lab(desk, &format!("{line} --rounds 1 -o p"));
     assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{line}: {}", ran.stderr);
@@ -15,7 +15,7 @@ fn study(desk: &Desk, line: &str) -> (String, Value) {
     (read("report.md"), serde_json::from_str(&read("report.json")).unwrap())
 }
 
-/// Every picture that the page shows is a PNG file of the folder.
+/// Checks that every picture on the page is a PNG file in the folder.
 fn has_its_pictures(desk: &Desk, page: &str, names: &[&str]) {
     for name in names {
         assert!(page.contains(&format!("]({name})")), "no {name} in {page}");
@@ -28,13 +28,14 @@ fn has_its_pictures(desk: &Desk, page: &str, names: &[&str]) {
     }
 }
 
-/// Most memory of another library.
+/// The peak memory of the other library.
 const PEER_BYTES: u64 = 1 << 30;
 
-/// A time of another library: its variant, the element, milliseconds, and whether it was right.
+/// A time of the other library: its variant, the element, milliseconds, and whether the result was
+/// right.
 type Time = (&'static str, &'static str, f64, bool);
 
-/// A file of another library's times.
+/// Writes a file with times of the other library.
 fn put_times(desk: &Desk, matrix: &str, times: &[Time]) {
     let record = |&(variant, element, ms, verified): &Time| {
         json!({"library": "other", "version": "3", "variant": variant, "threads": 2, "device": "d", "matrix": matrix,
@@ -45,7 +46,7 @@ fn put_times(desk: &Desk, matrix: &str, times: &[Time]) {
     desk.put("peers.json", &json!({"schema": "blockmul-bench/1", "host": {}, "results": records}).to_string());
 }
 
-/// Checks the report of a paper on products of two sparse matrices.
+/// Writes a file with products of two sparse matrices by the other library.
 fn put_peers(desk: &Desk, matrix: &str) {
     put_times(desk, matrix, &[("slow", "f64", 70.0, true), ("fast", "f64", 50.0, true), ("wrong", "f64", 1.0, false)]);
 }
@@ -65,13 +66,13 @@ fn polok_has_its_tables_and_figures() {
     for of in table.iter().chain(object["figure_5"].as_array().unwrap()) {
         assert!(of["entrants"].as_array().unwrap().iter().all(|one| one["verified"] == true), "{of}");
     }
-    // The row of g: the paper's FLOP, and the fastest right record of the other library.
+    // The row of g contains the paper's FLOP, and the fastest right time of the other library.
     let row = page.lines().find(|line| line.starts_with("| g |")).unwrap();
     let flop = 2 * table[0]["products"].as_u64().unwrap() - table[0]["c_nnz"].as_u64().unwrap();
     let shown = if flop >= 1000 { format!("{:.3} k", flop as f64 / 1e3) } else { flop.to_string() };
     assert!(row.contains(&format!(" {shown} ")) && row.contains(" 50.000 "), "{row}");
     assert!(page.contains("other 3 fast (2 threads) on d"), "{page}");
-    // Blocks of six sides for each of the three.
+    // Blocks of six sides replace the entries of each of the three matrices.
     assert_eq!(object["figure_5"].as_array().unwrap().len(), 18);
     assert!(!object["all_to_all"].as_array().unwrap().is_empty());
 }
@@ -90,7 +91,7 @@ fn parger_has_its_tables_and_figures() {
     let info = device.info();
     let (balanced, on_cpu) = (["](figure-14.png)", "balanced always"], info.kind == DeviceKind::Cpu);
     assert_eq!(balanced.map(|words| page.contains(words)), [!on_cpu; 2], "{page}");
-    // The costs and numbers by which auto chooses.
+    // The costs and numbers by which `auto` chooses are in the report.
     let (cost, chosen_by) = (info.costs().of("dense").unwrap(), &object["table_2"]);
     assert_eq!(chosen_by["costs"]["dense"]["product_ps"], cost.product_ps, "{chosen_by}");
     assert!(page.contains(&format!("| dense | {} | {} |", cost.launch_us, cost.product_ps)), "{page}");
@@ -165,8 +166,8 @@ fn shi_has_its_tables_and_figures() {
     assert!(page.contains("n = 30, milliseconds") && page.contains("n = 40, milliseconds"));
 }
 
-/// Models of Table III beside squares, as they are written for other libraries, whose times join
-/// them by name.
+/// Models of Table III are measured beside squares, and are written for other libraries. The times
+/// of these libraries are matched by name.
 #[test]
 fn shi_has_models_beside_squares_and_writes_them() {
     let desk = Desk::new();
@@ -190,7 +191,8 @@ fn shi_has_models_beside_squares_and_writes_them() {
     assert_eq!((&nemeth["columns"], &nemeth["products"][0]["ms"]), (&40.into(), &7.5.into()), "{page}");
 }
 
-/// Models beside a file, as they are written for other libraries, whose times join them by name.
+/// Models are measured beside a file, and are written for other libraries. The times of these
+/// libraries are matched by name.
 #[test]
 fn models_are_measured_beside_files_and_written_for_other_libraries() {
     let desk = Desk::new();
@@ -213,7 +215,7 @@ fn models_are_measured_beside_files_and_written_for_other_libraries() {
         assert!(values.iter().all(|value| (1.0..=8.0).contains(value) && value.fract() == 0.0), "{name}: {values:?}");
     }
 
-    // A model that was written is the one that is measured.
+    // The model that was written is the same as the one that is measured.
     put_peers(&desk, "mario002");
     put_uniform(&desk, "g.mtx", 60, 4);
     let (page, object) = study(&desk, "paper parger g.mtx --models --max-products 900 --by-rows --peers peers.json");
@@ -228,7 +230,7 @@ fn models_are_measured_beside_files_and_written_for_other_libraries() {
     assert_eq!(page.matches("](figure-8-").count(), 11, "the file and the models");
 }
 
-/// A file of the name of one of the paper's matrices has the paper's numbers beside it.
+/// If a file has the name of one of the paper's matrices, the paper's numbers are shown beside it.
 #[test]
 fn polok_has_the_rows_of_the_paper() {
     let desk = Desk::new();
@@ -263,7 +265,7 @@ fn a_report_replaces_the_figures_of_the_one_before() {
         assert_eq!(files, expected);
     }
 
-    // Another program's report, and names that lead elsewhere.
+    // Files are kept if the report is another program's, or if the names lead out of the folder.
     desk.put("kept.png", "the reader's");
     for (schema, name) in [("other/1", "notes.png"), ("blockmul-paper/1", "../kept.png")] {
         desk.put("p/notes.png", "the reader's");
@@ -282,7 +284,7 @@ fn a_product_of_nothing_has_a_dash_for_its_choice() {
     assert!(row.ends_with("| 0 | 0 | - |"), "{row}");
 }
 
-/// shi measures squares as well.
+/// The paper `shi` is not tested, because it measures squares as well.
 #[test]
 fn an_unreadable_file_is_named_once_and_leaves_the_report_before_it() {
     let desk = Desk::new();
@@ -298,7 +300,7 @@ fn an_unreadable_file_is_named_once_and_leaves_the_report_before_it() {
         };
         refused("no report is written");
         assert!(files_of(&desk, paper).is_empty());
-        // All papers have the folder of one, with its pictures.
+        // The other papers get a copy of garland's folder with its pictures.
         if paper == "garland" {
             let ran = lab(&desk, "paper garland a.mtx -o garland --rounds 1");
             assert_eq!(ran.status, 0, "{}", ran.stderr);
@@ -318,7 +320,7 @@ fn an_unreadable_file_is_named_once_and_leaves_the_report_before_it() {
     assert!(files_of(&desk, "shi").len() > 2, "what was measured is reported");
 }
 
-/// The files of a folder: names and contents.
+/// The paths and the contents of the files in a folder.
 fn files_of(desk: &Desk, folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let entries = std::fs::read_dir(desk.path(folder)).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();

@@ -1,4 +1,4 @@
-//! `lab regret`: the choice beside every method.
+//! `lab regret`: the choice of methods, compared with every method.
 use super::*;
 
 fn regret(desk: &Desk, line: &str) -> Value {
@@ -31,7 +31,7 @@ fn every_method_is_timed_or_left_out_with_a_reason() {
             assert!(entrant["verified"] == true && entrant["ms"].as_f64() > Some(0.0), "{entrant}");
         }
     }
-    // Regret is the choice's time over that of the fastest method.
+    // The regret is the choice's time divided by that of the fastest method, minus 1.
     let [auto, best] = [true, false].map(|auto| {
         let times = all["products"][0]["entrants"].as_array().unwrap().iter();
         let of = times.filter(|entrant| (entrant["name"] == "auto") == auto);
@@ -44,7 +44,7 @@ fn every_method_is_timed_or_left_out_with_a_reason() {
     assert_eq!(summary["products"], 2);
     assert!(summary["of_choice"]["median"].as_f64() <= summary["of_choice"]["worst"].as_f64(), "{summary}");
     assert!(summary["held_out"].is_null(), "files are of no family: {summary}");
-    // The columns of an arrow: one is full.
+    // One of the arrow's columns is full, so there are several classes.
     let classes = all["classes"].as_array().unwrap().iter().find(|of| of["matrix"] == "arrow:40").unwrap();
     let columns: u64 = classes["classes"].as_array().unwrap().iter().map(|of| of["columns"].as_u64().unwrap()).sum();
     assert!(columns == 40 && classes["oracle_ms"].as_f64() <= classes["apart_ms"].as_f64(), "{classes}");
@@ -65,7 +65,7 @@ fn what_has_no_products_has_no_regret() {
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("regret of auto on 1 products"), "{}", ran.stdout);
     let empty = ran.stdout.lines().find(|line| line.trim().starts_with("e ")).expect("a row");
-    // The choice is none, and so is the regret.
+    // Nothing is chosen, so there is no regret.
     let cells: Vec<_> = empty.split_whitespace().filter(|cell| *cell != "*").collect();
     assert_eq!((cells[1], cells.len(), cells[7]), ("-", 9, "-"), "{empty}");
     let all = regret(&desk, "e.mtx");
@@ -92,7 +92,7 @@ fn families_have_cliffs_and_a_cross_validation() {
         assert!(ran.stdout.contains(words), "no \"{words}\" in {}", ran.stdout);
     }
     assert!(!ran.stdout.contains("products of a column, at 32"), "not asked for: {}", ran.stdout);
-    // Without a terminal each product is a line when it is measured.
+    // If the output is not a terminal, a line is written for each product when it is measured.
     for words in ["roads:1e3: auto ", "products of an entry of B, at a hub: 9 points"] {
         assert!(ran.stderr.contains(words), "no \"{words}\" in {}", ran.stderr);
     }

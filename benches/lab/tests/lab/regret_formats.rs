@@ -1,4 +1,4 @@
-//! `lab regret --operation apply`: the choice of formats beside every format.
+//! `lab regret --operation apply`: the choice of formats, compared with every format.
 use super::*;
 use blockmul::{element::Order, plan::Format};
 

@@ -12,8 +12,8 @@ use std::sync::{Arc, OnceLock};
 /// The arrays of a [`DeviceGcoo`], as in the paper.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GcooArrays<T> {
-    /// The number of entries before each group, and of all. The paper's `gIdxes` is this array, and
-    /// `nnzPerGroup` its differences.
+    /// The number of entries before each group; the last element is the number of all entries. The
+    /// paper's `gIdxes` is this array, and `nnzPerGroup` its differences.
     pub group_ptr: Vec<u32>,
     /// Row of each entry: ascending in a group of columns.
     pub rows: Vec<u32>,

@@ -45,7 +45,7 @@ kernel! {
 
 /// The lines of groups, with counts of how much their entries share.
 pub(super) struct CountedGroups {
-    /// Entries before each line, and of all.
+    /// Number of entries before each line; the last element is the number of all entries.
     pub line_ptr: Buffer<u32>,
     /// Entries of each group.
     pub group_len: Buffer<u32>,

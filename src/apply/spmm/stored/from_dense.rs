@@ -76,12 +76,12 @@ kernel! {
 }
 
 /// Places that an item counts if its work-group takes a chunk: `ROUNDS` of the kernels. It does not
-/// depend on the device: four counts of 16 bits fill a word of 64.
+/// depend on the device: four counts of 16 bits fill a word of 64 bits.
 const ROUNDS: usize = 4;
 
 /// The arrays of groups on the device.
 struct Entries {
-    /// Entries before each group, and of all.
+    /// Number of entries before each group; the last element is the number of all entries.
     group_ptr: Buffer<u32>,
     other: Buffer<u32>,
     line: Buffer<u8>,

@@ -42,7 +42,7 @@ impl Origin {
         self.pack.run(&work, Some(&self.source), a.into(), values)
     }
 
-    /// Bytes of device memory held, including those of the pattern, which this keeps alive.
+    /// Bytes of device memory held, including the pattern, which is kept for updates.
     pub fn bytes(&self) -> u64 {
         self.source.bytes() + self.pattern.device_bytes()
     }

@@ -25,7 +25,7 @@ pub(in crate::apply::spmm) struct Groups {
     pub ncols: usize,
     pub shape: BlockShape,
     pub grouping: Grouping,
-    /// Entries before each group, and of all.
+    /// Number of entries before each group; the last element is the number of all entries.
     pub group_ptr: Buffer<u32>,
     pub other: Buffer<u32>,
     pub line: Buffer<u8>,

@@ -51,7 +51,7 @@ fn long_lines_become_groups_and_come_back() -> Result<()> {
     come_back([9, 1300], &[(4, 1100)], &groupings())
 }
 
-/// Checks all conversions of a matrix of so many rows and columns, with long rows.
+/// Checks all conversions of a matrix of `rows` x `cols` with long rows.
 fn come_back([rows, cols]: [usize; 2], long: &[(usize, usize)], groupings: &[Grouping]) -> Result<()> {
     let device = test_device();
     let host: Csc<f32> =
@@ -347,7 +347,7 @@ fn values_change_and_places_do_not() -> Result<()> {
     plan.execute((&a, &d), &mut c)?;
     plan.execute((&same, &d), &mut c_of_same)?;
     assert_eq!(c_of_same.values()?, c.values()?);
-    // Groups of other rows, and a matrix with as many entries in other places.
+    // Groups of other rows, and a matrix with the same number of entries in other places.
     let rows = |col: usize| host.pattern().column(col).iter().map(move |&row| (19 - row as usize, col, 1.0));
     let mirrored = Csc::from_triplets(20, 30, (0..30).flat_map(rows))?;
     assert_eq!(mirrored.nnz(), host.nnz());

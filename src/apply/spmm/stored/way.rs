@@ -1,4 +1,4 @@
-//! The choice how a product reads the entries of groups.
+//! The choice of how a product reads the entries of groups.
 use super::{compressed::CountedGroups, groups::Groups};
 use crate::{
     Result,
@@ -99,7 +99,7 @@ impl Way {
         }
     }
 
-    /// Bytes of device memory held beside the groups.
+    /// Bytes of device memory held in addition to the groups.
     pub fn bytes(&self) -> u64 {
         match self {
             Self::Lines(spmm) => spmm.bytes(),

@@ -58,7 +58,7 @@ fn large_results_pass_the_caches() -> Result<()> {
 }
 
 /// Tests rows and columns of A on either side, with A's arrays by columns and by rows. Long lines
-/// have one more piece than fits, two pieces, and more.
+/// have one piece, two, and three.
 #[test]
 fn both_sides_transposes_and_long_lines() -> Result<()> {
     let device = test_device();

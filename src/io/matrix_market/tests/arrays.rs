@@ -1,4 +1,4 @@
-//! Arrays: the number of a value gives its place.
+//! Dense arrays. The place of a value follows from its number.
 use super::*;
 
 fn array(kind: &str, rest: &str) -> String {
@@ -17,7 +17,7 @@ fn columns_are_read_and_zeros_dropped() {
 
 #[test]
 fn triangles_are_expanded() {
-    // [1 2 4; 2 0 5; 4 5 6] and [0 -1 -2; 1 0 -3; 2 3 0].
+    // The matrices are [1 2 4; 2 0 5; 4 5 6] and [0 -1 -2; 1 0 -3; 2 3 0].
     let file = accepted(array("integer symmetric", "3 3\n1\n2\n4\n0\n5\n6\n"));
     assert_eq!(parts(&file).1, [0, 1, 2, 0, 2, 0, 1, 2]);
     assert_eq!(parts(&file).2, [1.0, 2.0, 4.0, 2.0, 5.0, 4.0, 5.0, 6.0]);
@@ -40,7 +40,7 @@ fn what_is_refused() {
     assert_eq!(sizes("1 1 1"), "2: 3 numbers where \"rows columns\" is expected");
     assert_eq!(refused(array("real general", "")), "1: the file ends before the line \"rows columns\"");
     assert_eq!(sizes("4294967295 1"), "2: 4294967295 rows, at most 4294967294 are supported");
-    // Memory of that size is not allocated before the values are there.
+    // Memory for the values is not allocated before they are read.
     assert_eq!(sizes("4294967294 4294967294"), "3: the file ends after 1 of the 18446744056529682436 values of line 2");
     assert_eq!(
         sizes("0 4294967294"),

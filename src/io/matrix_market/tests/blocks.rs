@@ -3,7 +3,7 @@ use super::*;
 use crate::io::{BlockLayout, WriteOptions};
 use crate::{BlockShape, Bsr, Cbc, Matrix};
 
-/// A grid of 3x4 blocks with an empty column; every third element is 0 or -0.
+/// 3x4 blocks with an empty column. Every third element is 0 or -0.
 fn blocks(shape: BlockShape) -> Cbc<f64> {
     let pattern = Pattern::new(3, 4, vec![0, 2, 2, 5, 6], vec![0, 2, 0, 1, 2, 1]).unwrap();
     let element = |i: usize| if i.is_multiple_of(3) { [0.0, -0.0][i % 2] } else { i as f64 / 7.0 };
@@ -52,7 +52,7 @@ fn notes_are_read_or_refused_with_their_line() {
     for other in ["%blockmul blocks 4x4", "% %%blockmul blocks 4x4", "%%blockmuls", "%%Blockmul blocks 4x4", "%%"] {
         assert_eq!(layout(other), None, "{other}");
     }
-    // After the sizes it is an ordinary comment.
+    // After the line of sizes, a note is an ordinary comment.
     assert_eq!(accepted(format!("{REAL}1 1 1\n%%blockmul blocks 5x5\n1 1 1\n")).layout, None);
     let refused = |notes: &str| refused(text(notes));
     for malformed in ["", " blocks", " blocks 2", " blocks 2x2 3", " rows 2x2", " blocks 2 x 2", " blocks 2X2"] {
@@ -71,8 +71,8 @@ fn notes_are_read_or_refused_with_their_line() {
     );
 }
 
-/// 5x3 blocks, enough for three chunks, in columns of very different lengths, so that chunks end
-/// anywhere in a block.
+/// Blocks of 5x3 elements in columns of very different lengths. They are written in at least three
+/// chunks, which may end anywhere in a block.
 fn long() -> Cbc<f64> {
     let rows = 3000u32;
     let columns = [0, rows, 0, 0, 1, 2, rows - 1, 0, 700, 0];
@@ -118,7 +118,7 @@ fn writing_reports_progress_and_returns_errors() {
     let (reported, total) = (reported.lock().unwrap(), (matrix.nnz() * 15) as u64);
     assert!(reported.is_sorted() && reported.len() < 6, "{reported:?}");
     assert_eq!(reported.last(), Some(&(total, total)));
-    // Memory for less than the matrix.
+    // The output has less space than the matrix needs.
     let mut small = [0; 1 << 20];
     assert_eq!(write_to(&mut small[..], &matrix, &WriteOptions::default()).unwrap_err().kind(), ErrorKind::WriteZero);
 }

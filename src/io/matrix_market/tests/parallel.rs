@@ -1,7 +1,7 @@
-//! Results and messages are the same for blocks of any size on any number of threads.
+//! Results and messages do not depend on the size of the blocks of text and the number of threads.
 use super::*;
 
-/// A file of 60 entries of 30x30, one per line from line 3, with some lines replaced.
+/// A 30x30 matrix of 60 entries, one per line from line 3. Some lines are replaced.
 fn text(replaced: &[(usize, String)]) -> String {
     let mut lines: Vec<_> = (0..60).map(|i| format!("{} {} {i}.5", 1 + i * 7 % 30, 1 + i / 2)).collect();
     replaced.iter().for_each(|(line, text)| lines[*line].clone_from(text));
@@ -81,7 +81,7 @@ proptest! {
         prop_assert_eq!(reason, expected);
     }
 
-    /// Sums depend on the order: 1e16 + 1 - 1e16 is 0, 1e16 - 1e16 + 1 is 1.
+    /// The sums depend on the order: 1e16 + 1 - 1e16 is 0, and 1e16 - 1e16 + 1 is 1.
     #[test]
     fn duplicates_are_summed_in_the_order_of_the_file(
         terms in prop::collection::vec(prop::sample::select(vec![1e16, -1e16, 1.0, 3.0, 1e-3]), 1..60),
@@ -95,7 +95,7 @@ proptest! {
         prop_assert_eq!(parts(&file), (&[0, 2, 3][..], &[0, 1, 0][..], &[sum; 3][..]));
     }
 
-    /// nalgebra's reader gives the same matrices for files that it defines.
+    /// nalgebra's reader returns the same matrices, for the kinds of files that it supports.
     #[test]
     fn nalgebra_reads_the_same(
         (rows, cols) in (1..12u32, 1..12u32),

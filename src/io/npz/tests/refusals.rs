@@ -1,4 +1,4 @@
-//! Broken archives, and archives that hold no real matrix.
+//! Broken archives, and archives that do not hold a real matrix.
 use super::*;
 
 #[test]
@@ -39,7 +39,7 @@ fn sizes_and_formats_refused() {
     // A few bytes that would allocate much memory are refused at once.
     let reason = "member shape.npy: 4000000000 columns for 3 entries, 16777216 at most; ReadOptions::max_unproven_lines allows more";
     assert_eq!(refused_with(&[shape_of(3, 4_000_000_000)]), reason);
-    // Three entries may have 48 columns without it.
+    // Three entries may have 48 columns without this option.
     let read = |max_unproven_lines| {
         let options = ReadOptions { max_unproven_lines, ..Default::default() };
         from_bytes(archive(&with(csr(), &[shape_of(3, 1000)])), &options).map(|file| file.matrix.ncols())
@@ -97,8 +97,8 @@ fn members_that_say_more_or_less_than_they_hold() {
     let data = |shape: &'static str, values: usize| refused_with(&[("data", "<f8", shape, vec![0; 8 * values])]);
     assert_eq!(data("(3,)", 2), "member data.npy, element 2: the data ends here, the header says 3 elements");
     assert_eq!(data("(3,)", 4), "member data.npy, element 3: more data than the 3 elements of the header");
-    // Counts that would allocate much memory, in the header of an array, and beyond what any file
-    // can hold.
+    // The headers of these arrays count so many elements that they would allocate much memory, and
+    // so many that no file can hold them.
     let huge =
         [("indices", "<i4", "(4000000000000,)", i4(&[0; 3])), ("data", "<f8", "(4000000000000,)", f8(&[0.0; 3]))];
     let file = accepted(&with(csr(), &[]));
@@ -123,12 +123,12 @@ fn members_that_say_more_or_less_than_they_hold() {
     );
     assert!(header(b"\x93NUMPY\x07\x00\x02\x00\x00\x00{}").starts_with("member data.npy: the header is wrong: "));
     assert!(header(b"\x93NUMPY\x01\x00\x02\x00{}").starts_with("member data.npy: the header is wrong: "));
-    // The reason is one line, although the parser's error is a drawing.
+    // The reason is one line, although the parser's message draws the error on several lines.
     let reason = "member data.npy: the header is wrong: could not parse Python expression: syntax error:";
     assert_eq!(header(b"\x93NUMPY\x01\x00\x02\x00{!"), reason);
 }
 
-/// Headers that Python would accept and NumPy never writes.
+/// Python would accept these headers, but NumPy never writes them.
 #[test]
 fn headers_that_would_overflow_or_take_forever() {
     let header = |text: &str| {

@@ -81,7 +81,7 @@ proptest! {
         }
     }
 
-    /// Any damage to an archive gives a matrix or an error with a place.
+    /// A damaged archive is read as a matrix, or causes an error that says where.
     #[test]
     fn nothing_panics(
         raw in prop::collection::vec(any::<u8>(), 0..60),
@@ -96,7 +96,7 @@ proptest! {
         };
         let members: Vec<_> = csr().iter().map(|array| (array.0, npy(array))).collect();
         let mutate = |bytes: &mut Vec<u8>| changes.iter().for_each(|(at, value)| *at.get_mut(bytes) = *value);
-        // The archive itself, then one member within a sound archive.
+        // The archive itself is damaged, then one member of an intact archive.
         let mut whole = zipped(&members, CompressionMethod::Stored);
         mutate(&mut whole);
         check(whole)?;

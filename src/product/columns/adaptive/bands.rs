@@ -1,12 +1,12 @@
 //! Bands of an adaptive product: ranges of columns of B. They are cut one after another, by the
 //! memory that the methods of scalars need for them. The functions are pure.
 //!
-//! If there are many columns, they are halved until the device's sums of a part show that it fits.
-//! Reading numbers of each column, and adding them up on the host, would take longer than the
-//! product.
+//! If there are many columns, they are halved until the device's sums over a part show that the
+//! part fits. Reading the numbers of each column, and adding them up on the host, would take longer
+//! than the product.
 //!
-//! C mostly has far fewer entries than its upper bound. If there are samples of C, a band is tried
-//! if the expected entries fit. If the counted entries then do not fit, this band is cut again by
+//! C mostly has far fewer entries than its upper bound. If C was sampled, a band is tried as soon
+//! as its expected entries fit. If the counted entries then do not fit, this band is cut again by
 //! upper bounds, and so are all bands after it.
 use super::{
     memory::{AdaptiveMemory, EntriesOfC},
@@ -45,9 +45,10 @@ pub(super) struct ColumnBands<'b, 'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AdaptiveBand {
     pub sizes: ClassSizes,
-    /// Room for rows before their number is known.
+    /// Number of rows of C for which memory is allocated before the rows are counted.
     pub room: u64,
-    /// Whether only the expected entries fit. The upper bound of entries does not.
+    /// Whether the band fits the memory only if C has as many entries as expected, and not if it
+    /// has as many as the upper bound.
     pub expected: bool,
     /// Device bytes that earlier bands still hold.
     kept_bytes: u64,
@@ -81,7 +82,8 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
     }
 
     /// The next band: as many columns as fit `free_bytes` bytes. A single column is tried even if
-    /// only a C of few entries would fit. Room for its rows is allocated once they are counted.
+    /// it fits only when C has few entries there. Memory for its rows is allocated once they are
+    /// counted.
     ///
     /// # Errors
     /// [`Error::Memory`] if a single column does not fit.
@@ -143,8 +145,8 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
 }
 
 impl AdaptiveBand {
-    /// The band of all columns of a product, if they may fit. Without columns for ESC it is enough
-    /// that there is memory to count their entries.
+    /// The band of all columns of a product, if they may fit. If ESC computes no columns, it is
+    /// enough that the entries can be counted in this memory.
     pub fn whole(memory: &AdaptiveMemory<'_>, sizes: &ClassSizes, free_bytes: u64) -> Option<Self> {
         let room = sizes.room(memory.adaptive.room_percent);
         let sure = memory.fits(sizes, room, free_bytes);

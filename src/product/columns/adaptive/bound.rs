@@ -1,5 +1,5 @@
-//! Upper bounds of an adaptive product, from the patterns of A and B. The columns are analysed on
-//! the host as the device does, so that the bound is that of the methods which will be chosen.
+//! Upper bounds of an adaptive product, from the patterns of A and B. The host analyses the columns
+//! as the device does, so that the bound is computed for the methods that the product will choose.
 use super::{
     bands::{AdaptiveBand, AdaptiveBands, ColumnBands},
     choice::AllSorted,
@@ -68,14 +68,15 @@ fn need_of_one_band(memory: &AdaptiveMemory<'_>, sizes: &ClassSizes, entries: u6
     let keeps_keys = memory.keeps_keys(sizes, band.room, free_bytes);
     let counted = EntriesOfC::counted(sizes, entries);
     let need = memory.need(sizes, band.room, keeps_keys, counted).bytes;
-    // Before ESC's columns are computed, it is asked whether the expected entries fit.
+    // The product checks whether the expected entries fit before ESC computes its columns.
     let expected = memory.need(sizes, band.room, false, EntriesOfC::expected(sizes, band.room)).bytes;
     Some(if sizes.of(Class::Rest).columns > 0 { need.max(expected) } else { need })
 }
 
-/// Upper bound of the bands of these columns, which may not fit one band. Bands that are cut by the
-/// upper bounds of C end earliest. If columns are halved, a part that does not fit has the end of
-/// such a band in it, so there are at most as many further ends in each round of halving.
+/// Upper bound of the number of bands of these columns, which may not fit one band. Bands that are
+/// cut by the upper bounds of C's entries are shortest. If columns are halved, each part that does
+/// not fit contains the end of such a band. So each round of halving adds at most as many ends as
+/// there are such bands.
 fn most_bands(
     memory: &AdaptiveMemory<'_>,
     rules: &ClassRules,

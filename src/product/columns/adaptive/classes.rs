@@ -9,8 +9,8 @@ fn windows_of(rules: &ClassRules, sums: &ClassesSums) -> usize {
 }
 
 impl ClassSizes {
-    /// The sizes of columns with these sums. The number of windows is that of the widest range of
-    /// rows whose rows are found by bitmaps of windows.
+    /// The sizes of columns with these sums. The number of windows is computed for the widest range
+    /// in which bitmaps of windows find rows.
     pub fn new(rules: &ClassRules, columns: Range<u32>, sums: ClassesSums, samples: [u32; 2]) -> Self {
         let sums = if rules.leaves_long { without_long(sums) } else { sums };
         let shares_rows = rules.shares_rows(&sums);

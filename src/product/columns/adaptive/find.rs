@@ -1,6 +1,7 @@
 //! The symbolic part of an adaptive product: it finds the entries of C. The columns are divided
 //! into classes, and the entries of each class are counted by the method that suits it. Rows that
-//! are found on the way are kept. Two reads: the sums of the classes, and the entries of C.
+//! are found on the way are kept. The host reads the sums of the classes, and then the number of
+//! entries of C.
 use super::{
     equal::SharedRows,
     numeric::lanes,
@@ -53,12 +54,12 @@ pub(super) struct Finder {
     pub tuning: AdaptiveTuning,
 }
 
-/// Room that a band has while its entries are found.
+/// Memory that a band has while its entries are found.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RoomForRows {
-    /// Rows for which there is room before their number is known.
+    /// Number of rows for which memory is allocated before they are counted.
     pub rows: u64,
-    /// Whether there is room for the sorted keys, which the sums then continue from.
+    /// Whether there is memory for the sorted keys. If so, the sums do not sort them again.
     pub keeps_keys: bool,
 }
 
@@ -69,12 +70,12 @@ pub(super) struct Found {
     pub chunk_ptr: Buffer<u32>,
     /// The rows of the columns that have tasks.
     pub rows: FoundRows,
-    /// Zeros that count the tasks taken, and their first place in the buffer.
+    /// Counters of the tasks that teams have taken, all zero, and the place of the first counter.
     pub taken: (Buffer<u32>, usize),
     pub c_nnz: usize,
 }
 
-/// The data that the sums take, besides the factors and the rows of C.
+/// The data that the sums need, besides the factors and the rows of C.
 pub(super) struct FoundClasses {
     pub lists: ClassLists,
     pub direct: Option<DirectColumns>,
@@ -134,7 +135,8 @@ impl Finder {
         let chunks = profile.cols() * profile.windows;
         let mut chunk_ptr = work.buffer(chunks + 1)?;
         if profile.windows > 1 || profile.list.len() > 0 {
-            work.fill_zero(&mut chunk_ptr)?; // of columns without products, and of further windows
+            // columns without products and unused windows have length 0
+            work.fill_zero(&mut chunk_ptr)?;
         }
         rest(&profile, &mut chunk_ptr)?;
         let places = work.buffer(if finds_rows { chunks } else { 0 })?;

@@ -1,6 +1,6 @@
-//! Plans of products of scalars that keep the data of an adaptive product in place of operand
-//! pairs: the pattern of C, its columns by class, and their tasks. This takes a few bytes for each
-//! entry of C and nothing for a product.
+//! Plans of products of scalars that keep the data of an adaptive product instead of operand pairs:
+//! the pattern of C, its columns by class, and their tasks. This takes a few bytes for each entry
+//! of C and nothing for a product.
 use super::{
     find::{Finder, Found, FoundClasses, RoomForRows},
     numeric::{Numeric, RowsOfC},
@@ -19,17 +19,17 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The rule by which a plan keeps the data of an adaptive product.
+/// The rule that decides whether a plan keeps the data of an adaptive product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) enum KeepRule {
-    /// Keeps it if there are at least `products` products, and at least `percent` for each 100
-    /// entries of C.
+    /// Keeps it if there are at least `products` products, and at least `percent` products for each
+    /// 100 entries of C.
     From { products: u64, percent: u64 },
     /// Always keeps it.
     Always,
 }
 
-/// The data that a plan keeps for its sums.
+/// The data that a plan keeps to compute its sums.
 pub(in crate::product) struct KeptSums {
     contiguous: Numeric,
     strided: Numeric,
@@ -39,7 +39,7 @@ pub(in crate::product) struct KeptSums {
     chunk_ptr: Option<Buffer<u32>>,
     /// Counters of the tasks taken in each class, for one execution.
     taken: Scratch<u32>,
-    /// An argument in the place of rows, which executions do not write.
+    /// A buffer that kernels take as an argument instead of rows. Executions do not write it.
     no_rows: Scratch<u32>,
     teams: Teams,
 }
@@ -74,8 +74,8 @@ impl KeptSums {
         Finder::new(device, teams, &tuning, &adaptive, spec.element).map(drop)
     }
 
-    /// Keeps the data that sums of A·B take, if methods of scalars compute every column, and the
-    /// rule admits it.
+    /// Keeps the data that the sums of A·B need, if methods of scalars compute every column, and
+    /// the rule allows it.
     pub fn keep(
         work: &Work,
         (a, b): (&Arc<PatternArrays>, &Arc<PatternArrays>),

@@ -1,5 +1,6 @@
-//! The device memory that a band of an adaptive product needs. Bands are cut by it. The functions
-//! are pure. Their sums repeat the allocations, size classes included, as those of [`Limits`] do.
+//! The device memory that a band of an adaptive product needs. Bands are cut so that they fit it.
+//! The functions are pure. Their sums repeat the allocations, with the rounding of size classes,
+//! like those of [`Limits`].
 use super::profile::Profiler;
 use crate::{
     DeviceInfo,
@@ -53,7 +54,7 @@ impl EntriesOfC {
         Self { all, of_found, found: band.most_found(), by_esc }
     }
 
-    /// Upper bounds for a band, if only `room` rows are found.
+    /// Upper bounds for a band in which at most `room` rows are found.
     pub fn expected(band: &ClassSizes, room: u64) -> Self {
         let most = Self::most(band);
         let of_found = u128::from(room) * u128::from(most.of_found) / u128::from(most.found.max(1));
@@ -70,8 +71,8 @@ impl EntriesOfC {
 }
 
 impl<'a> AdaptiveMemory<'a> {
-    /// Sorted keys have at most this part of the device's memory: 2.2 GB of an H200, the keys of
-    /// 400 to 500 million products.
+    /// Sorted keys take at most a 64th of the device's memory: 2.2 GB of an H200, enough for the
+    /// keys of 400 to 500 million products.
     const KEYS_PART: u64 = 64;
 
     pub fn new(
@@ -104,7 +105,8 @@ impl<'a> AdaptiveMemory<'a> {
             && self.is_within(&self.need(band, room, true, EntriesOfC::most(band)), free_bytes)
     }
 
-    /// Whether keys are few enough to be kept. If products meet, keys take more memory than C.
+    /// Whether keys are few enough to be kept. If several products are added to one entry of C,
+    /// keys take more memory than C.
     fn are_few(&self, key_bytes: u64) -> bool {
         key_bytes <= self.info.global_bytes / Self::KEYS_PART
     }
@@ -119,8 +121,8 @@ impl<'a> AdaptiveMemory<'a> {
         4 * pool_bytes(4 * columns) + pool_bytes(4 * Profiler::record_words() as u64) + list
     }
 
-    /// Memory that a band needs, with room for `room` rows at first. Sorted keys count if they are
-    /// kept. The columns of ESC have upper bounds of their sizes.
+    /// Memory that a band needs, if memory for `room` rows is allocated at first. Sorted keys count
+    /// if they are kept. The columns of ESC have upper bounds of their sizes.
     pub fn need(&self, band: &ClassSizes, room: u64, keeps_keys: bool, entries: EntriesOfC) -> Need {
         let mut largest = Largest(0);
         let columns = band.cols() as u64;
@@ -150,7 +152,7 @@ impl<'a> AdaptiveMemory<'a> {
         largest.0 = largest.0.max(tables);
         let tasks = if finds { largest.array(8 * self.most_tasks(band, entries.of_found)) } else { 0 };
         let scanned = scan(chunks + 1).max(if direct > 0 { scan(direct + 1) } else { 0 });
-        let while_counted = scanned.max(tables).max(pool_bytes(0)); // in the place of keys
+        let while_counted = scanned.max(tables).max(pool_bytes(0)); // instead of keys
         let again = if missing > 0 { record + extended + pool_bytes(4) } else { 0 };
 
         let c = largest.array(4 * entries.all) + largest.array(self.element_bytes * entries.all);
@@ -224,9 +226,9 @@ impl<'a> AdaptiveMemory<'a> {
         windows.min(entries) + entries / least as u64
     }
 
-    /// Memory of a product whose columns are all sorted, by their kernels alone. C has `columns`
-    /// columns with at most `entries` entries. If `keeping` is a class, the sorted keys of that
-    /// class are kept.
+    /// Memory of a product whose columns are all sorted. Only the kernels of sorted columns run. C
+    /// has `columns` columns with at most `entries` entries. If `keeping` is a class, the sorted
+    /// keys of that class are kept.
     pub fn need_sorted(&self, columns: u64, entries: u64, keeping: Option<Class>) -> Need {
         let mut largest = Largest(0);
         let keys = keeping.map_or(0, |class| self.keys_of(class, columns, &mut largest));

@@ -58,7 +58,7 @@ pub(in crate::product) struct Adaptive {
 /// A band of columns whose entries are found.
 struct FoundBand {
     found: Found,
-    /// The columns of ESC, which are computed.
+    /// The columns that ESC computed.
     rest: Vec<Part>,
     /// The counts of this band and the bands before it.
     counts: Counts,

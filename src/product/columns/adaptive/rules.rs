@@ -1,6 +1,6 @@
 //! The rules that put columns into classes. On the device `class_of` of
-//! `cl/product/columns/adaptive/profile.cl` does that. This file is its model, by which the host
-//! predicts products.
+//! `cl/product/columns/adaptive/profile.cl` applies them. This file is a model of that function, by
+//! which the host predicts products.
 use super::equal;
 use crate::{
     device::Options,
@@ -16,9 +16,9 @@ use crate::{
 pub(in crate::product) struct Column {
     /// Entries of the column of B.
     pub entries: u32,
-    /// Products. The number 2^32 - 1 stands for at least so many.
+    /// Products. The number 2^32 - 1 means that number or more.
     pub products: u32,
-    /// The first and the last row, if rows were looked at and there are any.
+    /// The first and the last row. `None` if there are no rows, or if they were not looked at.
     pub rows: Option<(u32, u32)>,
     /// Whether the column has the same rows as the column before it, and these rows are found.
     pub follows: bool,
@@ -30,7 +30,7 @@ impl Column {
         self.rows.map_or(self.products, |(first, last)| self.products.min((last - first).saturating_add(1)))
     }
 
-    /// Words of 32 rows that the range of rows meets.
+    /// Number of words of 32 rows that overlap the range of rows.
     pub fn words(&self) -> u32 {
         let (first, last) = self.rows.unwrap_or((0, u32::MAX));
         last / 32 - first / 32 + 1

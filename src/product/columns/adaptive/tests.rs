@@ -1,4 +1,4 @@
-//! Every class of columns and of tasks. Results are compared with the reference, to the bit.
+//! Every class of columns and of tasks. Results have the bits of the reference.
 mod bands;
 mod bounds;
 mod direct;
@@ -31,7 +31,8 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// A matrix whose column j has the rows `rows(j)`. The sums of its values depend on their order.
+/// A matrix whose column j has the rows of element j of `columns`. The sums of its values depend on
+/// their order.
 fn matrix<T: Element>(nrows: usize, columns: impl IntoIterator<Item = Vec<u64>>) -> Result<Csc<T>> {
     let mut triplets = Vec::new();
     let mut ncols = 0;
@@ -46,8 +47,8 @@ fn matrix<T: Element>(nrows: usize, columns: impl IntoIterator<Item = Vec<u64>>)
     Csc::from_triplets(nrows, ncols, entries)
 }
 
-/// Factors A and B whose product has columns of every class, cut into pieces and windows. `spread`
-/// rows lie between neighbours.
+/// Factors A and B whose product has columns of every class, cut into pieces and windows.
+/// Neighbouring rows of a column are `spread` rows apart.
 fn operands<T: Element>(spread: u64, wide: u64) -> Result<(Csc<T>, Csc<T>)> {
     let mut random = Random::new(7);
     let n = 3000_u64;
@@ -56,27 +57,27 @@ fn operands<T: Element>(spread: u64, wide: u64) -> Result<(Csc<T>, Csc<T>)> {
         1 => (0..3).map(|i| (k + i) * spread % wide).collect(),
         2 => (0..40).map(|i| (k + 2 * i) * spread % wide).collect(),
         3 => vec![k * spread % wide],
-        // The rows of the long columns. Each piece of a hub goes through all its entries.
+        // The rows of the long columns. Each piece of a hub visits all entries of a column.
         4 => random.distinct(6, wide),
         5 => (0..70).map(|i| (k * 3 + i) % 500).collect(),
         _ => random.distinct(1 + k % 33, 2000),
     };
     let a = matrix(wide as usize, (0..n).map(|k| column(k, &mut random)).collect::<Vec<_>>())?;
-    // Each long column comes once, because it takes most of a test's time. The last long column has
-    // two pieces of 1024 entries and a short one.
+    // Each long column is there once, because it takes most of a test's time. The longest has two
+    // pieces of 1024 entries and a short one.
     let short = [0, 1, 2, 3, 9, 31, 32, 33, 64, 65];
     let lengths = short.into_iter().chain([200, 600, 1025, 2100]).chain(short.into_iter().cycle());
     let b = matrix(n as usize, lengths.take(33).map(|length| random.distinct(length, n)).collect::<Vec<_>>())?;
     Ok((a, b))
 }
 
-/// Computes C = A·B by the classes of `tuning`, in one shot and by a plan, and compares it with the
+/// Computes C = A·B by the classes of `tuning`, directly and by a plan, and compares it with the
 /// reference. Returns the methods that computed it.
 fn check<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> Result<Vec<Method>> {
     check_equal(a, b, &reference::multiply(a, b)?, tuning)
 }
 
-/// Computes C = A·B in the same ways, and compares it with `want`.
+/// Computes C = A·B as `check` does, and compares it with `want`.
 fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &AdaptiveTuning) -> Result<Vec<Method>> {
     let device = test_device();
     let work = Work::new(&device, None);
@@ -99,7 +100,7 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
     let of_esc = methods.iter().any(|method| [Method::Esc, Method::EscLocal].contains(method));
     match kept {
         Some(kept) => {
-            // A plan leaves no columns to ESC.
+            // A plan does not compute columns by ESC.
             assert!((of_esc && tuning.esc) || kept.counts.bins == counts.bins, "{tuning:?}");
             check_executions(&work, (&x, &y), (a, b, want), &kept)?;
         }
@@ -115,14 +116,15 @@ fn assert_equal<T: Element>(c: &Csc<T>, want: &Csc<T>, tuning: &AdaptiveTuning) 
     assert!(same, "{} by {tuning:?}", T::NAME);
 }
 
-/// The numbers of ESC, and the teams.
+/// The numbers of ESC, and the teams of the device.
 fn numbers() -> (Tuning, Teams) {
     let device = test_device();
     let numbers = Tuning::new(device.info(), BlockShape::SCALAR, BlockShape::SCALAR);
     (numbers, Teams::of(device.info()).expect("work-groups of 32 items"))
 }
 
-/// C within `limit` bytes, which include the operands, its counts, and the bytes used.
+/// Computes C within `limit` bytes, which include the operands. Returns C, its counts, and the
+/// bytes that were used.
 fn run<T: Element>(
     operands: &Operands<'_>,
     tuning: &AdaptiveTuning,
@@ -140,8 +142,8 @@ fn run<T: Element>(
     Ok((c.finish(MatrixKind::Csc).typed()?, counts, work.most_used_bytes()))
 }
 
-/// Executes a plan with values side by side and apart, and with other values. Compares the results
-/// with the reference.
+/// Executes a plan: with values side by side and with gaps between them, and with other values.
+/// Compares the results with the reference.
 fn check_executions<T: Element>(
     work: &Work,
     (x, y): (&DeviceCbc, &DeviceCbc),
@@ -155,7 +157,8 @@ fn check_executions<T: Element>(
     };
     let (twice_b, twice_want) = (twice(b)?, twice(want)?);
     assert!(c.download(work)? == *want.pattern());
-    // Elements between values of A, B and C, and the place of C's first entry.
+    // The first three numbers are the distances between values of A, B and C, in elements. The
+    // fourth is the place of C's first entry.
     for ([of_a, of_b, of_c], first, alpha, beta) in [([1, 1, 1], 3, -2.0, 0.5), ([2, 3, 2], 0, 1.0, 0.0)] {
         let (b, want) = if first == 3 { (&twice_b, &twice_want) } else { (b, want) };
         let apart = |values: &[T], stride: usize| -> Vec<T> {
@@ -170,7 +173,8 @@ fn check_executions<T: Element>(
         };
         let (x, y) = (matrix(x, a.values(), of_a)?, matrix(y, b.values(), of_b)?);
         let old: Vec<T> = (0..(first + want.nnz()) * of_c).map(|i| T::from_f64((i % 17) as f64 - 8.0)).collect();
-        // Halves are rounded once, after they are scaled. The reference has rounded them before.
+        // Halves are rounded once, after they are scaled. The reference rounds them before, so they
+        // are not scaled here.
         let (alpha, beta) = if T::STORAGE_ROUNDOFF == 0.0 { (alpha, beta) } else { (1.0, 0.0) };
         let scaling = Scaling::of(T::TYPE, alpha, beta);
         let (alpha, beta) = (Of::<T>::nearest(alpha), Of::<T>::nearest(beta));
@@ -190,13 +194,13 @@ fn check_executions<T: Element>(
     Ok(())
 }
 
-/// C = A·A, with every bin measured alone.
+/// Computes C = A·A and measures every bin alone.
 #[test]
 fn explained_bins_have_the_time_of_their_kernels() -> Result<()> {
     let (a, _) = operands::<f64>(11, 3000)?;
     let products = |col| a.pattern().column(col).iter().map(|&k| a.pattern().entries(k as usize).len() as u64).sum();
     let sorted = |col| sorted_class(products(col), MOST_SORTED_PRODUCTS).filter(|_| products(col) > 0);
-    // The classes of 48 and of 64 products have as many places, and are one bin.
+    // The classes of 48 and of 64 products need the same memory, so they are one bin.
     let one_bin = |class| if SORTED_PRODUCTS[class] == 48 { class + 1 } else { class };
     let classes: BTreeSet<_> = (0..a.ncols()).filter_map(sorted).map(one_bin).collect();
     assert!(classes.len() > 10);
@@ -208,7 +212,7 @@ fn explained_bins_have_the_time_of_their_kernels() -> Result<()> {
         let (explained, report) = product.explained().run_with_report()?;
         assert!(explained.download()? == c.download()?, "{method}");
         let busy: f64 = report.stages.iter().filter_map(|stage| stage.ms).sum();
-        // The report has no stages of ESC for the other columns.
+        // The report has no stages of ESC for the columns that the method does not compute.
         let by_esc = |bin: &Bin| matches!(bin.method, Method::Esc | Method::EscLocal);
         let of_stages = |bin: &&Bin| bin.method == method || !by_esc(bin);
         let of_bins: f64 = report.bins.iter().filter(of_stages).filter_map(|bin| bin.measured_ms).sum();
@@ -216,7 +220,8 @@ fn explained_bins_have_the_time_of_their_kernels() -> Result<()> {
         assert!(report.bins.iter().all(|bin| bin.measured_ms > Some(0.0)), "{method}: {:?}", report.bins);
         let unmeasured = |bin: &Bin| Bin { measured_ms: None, ..*bin };
         assert_eq!(report.bins.iter().map(unmeasured).collect::<Vec<_>>(), plain.bins, "{method}");
-        // If launches are free, each class is a bin. If launches are dear, all classes are one bin.
+        // If launches cost nothing, each class is a bin. If launches are expensive, all classes are
+        // one bin.
         let bins = |launch_us: f64| -> Result<usize> {
             let cost = MethodCost::new([launch_us, 0.0, 0.0, 1.0])?;
             let costs = MethodCosts::of_kind(DeviceKind::Gpu).with("sort", cost)?;
@@ -230,7 +235,7 @@ fn explained_bins_have_the_time_of_their_kernels() -> Result<()> {
     Ok(())
 }
 
-/// Costs that make every class a bin: launches are free, and columns are not. ESC is dear.
+/// Costs with which every class is a bin: launches cost nothing, columns do. ESC is expensive.
 fn apart() -> Prices {
     let cost = |name| match name {
         "esc" => MethodCost::new([1e9, 0.0, 0.0, 0.0]),
@@ -251,7 +256,7 @@ fn tuning(wanted: Method) -> AdaptiveTuning {
 fn by_costs(wanted: Method, costs: MethodCosts) -> AdaptiveTuning {
     // ESC would be faster for products as small as these.
     let of_device = AdaptiveTuning { esc: false, ..AdaptiveTuning::new(test_device().info(), wanted, costs, 20) };
-    // In a column with 3000 entries, an entry has 3 products with a piece.
+    // In a column with 3000 entries, an entry has three products in each piece.
     let hub_percent = of_device.hub_percent.saturating_mul(4);
     AdaptiveTuning { few_columns: 0, far_products: 0, equal_products: 1, hub_percent, ..of_device }
 }
@@ -323,7 +328,7 @@ fn no_number_changes_a_bit() -> Result<()> {
     };
     for tuning in [
         AdaptiveTuning { few_columns: 100, ..usual },
-        // Wide columns are counted by two teams alone, and by groups.
+        // Wide columns are counted by only two teams, and by groups.
         AdaptiveTuning { sorted_most: 32, groups: 3, piece: 128, ..small },
         AdaptiveTuning { sorted_most: 32, groups: 3, paired_products: 1, ..small },
         AdaptiveTuning { sorted_most: 128, groups: 1, narrow_words: 1, medium_words: 1, ..usual },

@@ -1,6 +1,6 @@
-//! Method `dense` (Parger 2020, section 4.3, "dense accumulator"), changed so that sums have one
-//! order. A bitmap finds the rows of a column of C in ascending order. Then each row has a slot, to
-//! which products are added: [`tasks`](crate::product::columns::tasks). Kernels:
+//! Method `dense` (Parger 2020, section 4.3, "dense accumulator"), changed so that the products of
+//! a sum have a fixed order. A bitmap finds the rows of a column of C in ascending order. Then each
+//! row has a slot, to which products are added: [`tasks`](crate::product::columns::tasks). Kernels:
 //! `cl/product/columns/dense/count.cl`.
 mod sums;
 
@@ -105,7 +105,7 @@ impl DenseCounts {
         }
     }
 
-    /// Finds rows by a bitmap of `words` words for each of the `teams` teams of a group.
+    /// Finds rows by bitmaps of `words` words. Each of the `teams` teams of a work-group has one.
     fn in_range(
         &self,
         work: &Work,
@@ -123,7 +123,7 @@ impl DenseCounts {
         kernel.launch(work, Grid::groups(groups, group_size), args)
     }
 
-    /// Finds rows by a bitmap of a window for each group of `teams` teams.
+    /// Finds rows by bitmaps of one window. Each work-group of `teams` teams has one bitmap.
     fn in_windows(
         &self,
         work: &Work,

@@ -1,8 +1,8 @@
-//! Method `hash` (Parger 2020, section 4.3), changed so that sums have one order. A hash table
-//! finds the rows of a column of C, which are then put in order and cut into pieces. In each piece
-//! another table finds the place of each row, and products are added to these places in ascending
-//! k: [`tasks`](crate::product::columns::tasks). Only rows are put into tables by atomics. Kernels:
-//! `cl/product/columns/hash/`.
+//! Method `hash` (Parger 2020, section 4.3), changed so that the products of a sum have a fixed
+//! order. A hash table finds the rows of a column of C, which are then put in order and cut into
+//! pieces. In each piece another table finds the place of each row, and products are added to these
+//! places in ascending k: [`tasks`](crate::product::columns::tasks). Only rows are put into tables
+//! by atomics. Kernels: `cl/product/columns/hash/`.
 //!
 //! The tables of columns with few rows are in local memory. For columns with more rows, each
 //! work-group has a table in global memory. The table serves one column after another, so no group
@@ -46,7 +46,7 @@ pub(in crate::product) fn most_rows(words: usize) -> usize {
     words / 5 * 4
 }
 
-/// Tables in global memory, for columns of C with more rows than local memory has room for.
+/// Tables in global memory, for columns of C with more rows than a table in local memory holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct GlobalTables {
     /// Most rows of a column; 0 if no column needs a table.
@@ -68,14 +68,14 @@ impl GlobalTables {
         Self {
             entries: if entries > most_rows(tuning.hash_words[2]) as u64 { entries } else { 0 },
             groups: Self::RESIDENT * u64::from(info.compute_units),
-            // The tables take no more memory than tables for all columns would, if no products met
-            // in a row. They take at most half of the largest buffer, because bytes are rounded up.
+            // The tables take no more memory than tables for all columns would if every product had
+            // a row of its own. They take at most half of the largest buffer, because bytes are
+            // rounded up.
             most_bytes: tuning.hash_bytes.min(8 * products).min(info.max_alloc_bytes / 2),
         }
     }
 
-    /// Words of a table. If two lists of its rows are merged, the words of the lists replace its
-    /// places.
+    /// Words of a table. While its rows are sorted, the two halves of the table are lists of rows.
     fn table_words(&self) -> u64 {
         2 * self.entries
     }

@@ -1,4 +1,4 @@
-//! Tables that are full, against sets of rows.
+//! Compares full hash tables with sets of rows.
 use super::*;
 use crate::{
     device::test_device,
@@ -11,16 +11,16 @@ use crate::{
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-/// The rows of each column, found with local tables of `words` words, or in global memory.
+/// Finds the rows of each column with local tables of `words` words, or with tables in global
+/// memory.
 fn found(columns: &[Vec<u32>], nrows: u32, words: Option<usize>) -> Result<Vec<Vec<u32>>> {
     let device = test_device();
     let work = Work::new(&device, None);
     let teams = Teams::of(device.info()).expect("work-groups of 32 items");
     let numbers = AdaptiveTuning::new(device.info(), Method::Hash, device.info().costs(), 32);
-    // Global tables are tested with few words too, so that columns have many windows, and parts to
-    // merge.
+    // Global tables have few words, too, so that columns have many windows, and parts to merge.
     let tuning = AdaptiveTuning { hash_words: [words.unwrap_or(8); 3], ..numbers };
-    // Every column meets its rows in columns of A with three rows. It meets each row twice.
+    // Every column of B selects columns of A with three rows. Each row of the column comes twice.
     let (mut a_ptr, mut a_rows, mut b_ptr) = (vec![0], Vec::new(), vec![0]);
     for rows in columns {
         for part in rows.chunks(3).chain(rows.chunks(3)) {
@@ -64,7 +64,7 @@ fn check(columns: &[Vec<u32>], nrows: u32, words: Option<usize>) -> Result<()> {
     Ok(())
 }
 
-/// As many rows as words, in any order, also with equal hashes.
+/// A table has as many rows as words. They come in any order, and some have equal hashes.
 #[test]
 fn small_full_tables_hold_every_row() -> Result<()> {
     let mut random = Random::new(1);
@@ -103,9 +103,9 @@ fn ending_with(last: u32, ranges: &[u32]) -> Vec<Vec<u32>> {
     ranges.iter().map(rows).collect()
 }
 
-/// Ranges around a window of 8 words (256 rows), and around several windows: bitmaps of 8 words
-/// beside tables in global memory, and bitmaps of the words that rows leave in local memory. 513
-/// rows take two windows of 9 words after 171 rows.
+/// Ranges of rows near the size of one window of 8 words (256 rows), and of several windows. The
+/// bitmaps have 8 words beside tables in global memory, or the words that rows leave in local
+/// memory. 513 rows take two windows of 9 words after 171 rows.
 #[test]
 fn small_windows_have_ascending_rows() -> Result<()> {
     for words in [None, Some(180), Some(700)] {
@@ -123,7 +123,7 @@ fn rows_of_several_windows_are_ascending() -> Result<()> {
         for words in [None, Some(700), Some(800)] {
             check(&columns, nrows, words)?;
         }
-        // A single row, rows in windows far apart, and all rows of a range.
+        // A single row, rows in distant windows, and all rows of a range.
         let sparse = (0..200).map(|i| last - i * (last / 200)).collect();
         check(&[vec![last], sparse, (last - 699..=last).collect()], nrows, None)?;
     }

@@ -1,7 +1,8 @@
-//! Method `hub`: columns of B with many entries over short columns of A. Rows of C are found, and
-//! cut into pieces, as by method `dense`. A team then takes the products of many entries at once,
-//! and sorts them in registers by row and by their order. So its work-items have work although each
-//! entry has few products. Each run is added in ascending k. Kernels: `cl/product/columns/hub/`.
+//! Method `hub`, for columns of B with many entries whose columns of A are short. Rows of C are
+//! found, and cut into pieces, as by method `dense`. A team then takes the products of many entries
+//! at once, and sorts them in registers by row and by their order. So all its work-items are busy
+//! although each entry has few products. Each run is added in ascending k. Kernels:
+//! `cl/product/columns/hub/`.
 use super::tasks::{Levels, TaskArguments, TaskKind, TaskSums};
 use crate::{
     Result,
@@ -15,7 +16,7 @@ kernel! {
     pub(in crate::product) struct SumHub = "sum_hub" in "ptx.cl", "team.cl", "product/terms/target.cl", "product/sort/keys.cl", "product/columns/tasks/slots.cl", "product/columns/hub/sum_hub.cl" with TaskArguments
 }
 
-/// Products that a team sorts at once. It takes the products of as many entries of B.
+/// Most products that a team sorts at once, and most entries of B whose products it takes at once.
 const AT_ONCE: usize = 256;
 /// Products that a work-item sorts at once.
 const HELD: usize = 8;

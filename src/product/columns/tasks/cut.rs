@@ -54,13 +54,13 @@ kernel! {
     }
 }
 
-/// Tasks may take this part of the device's local memory in addition, to save a launch. The number
-/// is an estimate.
+/// Tasks may take a fourth of the local memory of all compute units in addition, to save a launch.
+/// The number is an estimate.
 const MORE_MEMORY: usize = 4;
 
 /// The number of tasks of each class, after small classes have joined larger ones. The tasks of a
-/// class join the next larger class of their kind if this takes at most `more` bytes of local
-/// memory for all of them. Classes are listed one after another.
+/// class join the next larger class of their kind that has tasks, if they then take at most `more`
+/// additional bytes of local memory together. Classes are listed one after another.
 fn joined(mut counts: Vec<usize>, slices: &[usize], more: usize) -> Vec<usize> {
     for kind in counts.chunks_mut(slices.len()) {
         for class in 0..kind.len() {

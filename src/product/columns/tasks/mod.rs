@@ -24,25 +24,25 @@ pub(in crate::product) struct FoundRows {
     /// For each window of each column, the place of its rows in `rows`.
     pub place: Buffer<u32>,
     pub rows: Buffer<u32>,
-    /// The number of `rows` that are taken.
+    /// The number of used elements of `rows`.
     top: Buffer<u32>,
 }
 
 impl FoundRows {
-    /// Makes room for `room` rows. `place` has a word for each window, and is empty if no rows are
-    /// to be found.
+    /// Allocates memory for `room` rows. `place` has a word for each window, and is empty if no
+    /// rows are to be found.
     pub fn new(work: &Work, place: Buffer<u32>, room: usize) -> Result<Self> {
         let mut top = work.buffer(place.len().min(1))?;
         work.fill_zero(&mut top)?;
         Ok(Self { place, rows: work.buffer(room)?, top })
     }
 
-    /// Adds room for `missing` rows that found no place.
+    /// Allocates memory for `missing` more rows, which did not fit before.
     pub fn extended(self, work: &Work, missing: usize) -> Result<Self> {
         let room = self.rows.len();
         let mut rows = work.buffer(room + missing)?;
         work.copy(&self.rows, 0, &mut rows, 0, room)?;
-        // Rows after the last row that was placed are given up.
+        // Rows after the last row that was placed are discarded.
         Ok(Self { rows, top: work.upload(&[room as u32])?, place: self.place })
     }
 
@@ -116,7 +116,7 @@ arguments! {
 }
 
 arguments! {
-    /// Words of a bitmap or table, room for rows, and the columns.
+    /// Words of a bitmap or table, the number of rows that fit the memory, and the columns.
     pub(in crate::product) struct InColumns {
         words: u32,
         room: u32,

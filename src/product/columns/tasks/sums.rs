@@ -35,7 +35,7 @@ kernel! {
     pub(in crate::product) struct SumSlots = "sum_slots" in "ptx.cl", "team.cl", "product/terms/target.cl", "product/columns/tasks/slots.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/sums.cl" with TaskArguments
 }
 
-/// The work-groups that sum up tasks. There are as many teams as local memory has room for.
+/// The work-groups that sum up tasks. They have as many teams as fit local memory.
 struct TaskTeams {
     teams: Teams,
     local_bytes: usize,
@@ -56,8 +56,8 @@ impl TaskTeams {
         }
     }
 
-    /// The work-groups for `tasks` tasks that take `bytes` bytes each: the number of the size in
-    /// [`TaskTeams::SIZES`], the teams of a group, and the groups.
+    /// The work-groups for `tasks` tasks that take `bytes` bytes each: the index into
+    /// [`TaskTeams::SIZES`], the teams of a group, and the number of groups.
     fn grid(&self, tasks: usize, bytes: usize) -> (usize, usize, Grid) {
         let fits = |&at: &usize| self.teams.in_group(Self::SIZES[at]) * bytes <= self.local_bytes;
         let size = (0..Self::SIZES.len()).find(fits).unwrap_or(Self::SIZES.len() - 1);
@@ -106,7 +106,8 @@ pub(in crate::product) struct TaskSums<K> {
 pub(in crate::product) type SlotSums = TaskSums<SumSlots>;
 
 impl<K: for<'a> Arguments<Passed<'a> = TaskArguments<'a>>> TaskSums<K> {
-    /// The kernels of these kinds, each with a function that defines its options.
+    /// Makes the kernels of these kinds of tasks. Each kind has a function that defines its
+    /// options.
     pub fn new<D: Fn(Options) -> Options>(
         device: &Device,
         teams: Teams,

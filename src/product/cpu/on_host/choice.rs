@@ -28,8 +28,9 @@ pub(in crate::product) struct HostSize {
     /// Rows and columns of C.
     pub rows: u64,
     pub columns: u64,
-    /// Entries and columns that the host goes through: all of B, and all of an A whose elements it
-    /// has to widen. It reads only the columns of any other A that B meets.
+    /// Number of entries and columns that the host reads: all of B, and all of A if it has to widen
+    /// A's elements. Otherwise it reads only the columns of A that entries of B multiply, which do
+    /// not count here.
     pub read: u64,
     /// The kind of payload. It is pairs if C has blocks, or if products are pairs of blocks.
     pub payload: PayloadKind,
@@ -46,18 +47,19 @@ pub(in crate::product) struct HostChoice {
     most: u64,
 }
 
-/// Most bytes of the sums of all rows of C, if the host needs them. It allocates so many without
-/// checking the free memory.
+/// Most bytes of the sums of all rows of C, if the host needs them. It allocates up to this number
+/// of bytes without checking the free memory.
 const MOST_SUMS: u64 = 64 << 20;
 
 /// Sums of rows in a cache line.
 const SUMS_OF_A_LINE: u64 = 8;
 
-/// Most products for each entry of C in the largest products that the host computes.
+/// Most products for each entry of C, on average, in the largest products that the host computes.
 const MERGING: u64 = 4;
 
-/// If a product has so many products that the host computes it only if they merge, it is read only
-/// if it has at least this many products for each entry and column that is read.
+/// A product of more than [`HostChoice::most`] products is computed by the host only if C has far
+/// fewer entries than products. Its operands are read only if it has at least this many products
+/// for each entry and column that is read.
 const MANY: u64 = 16;
 
 /// Most columns of C whose entries are counted, and most products of these columns. Counting them
@@ -144,7 +146,7 @@ impl HostSize {
         self.rows.saturating_mul(area * size_of::<f64>() as u64)
     }
 
-    /// The bins of the host's product: one bin, or none without products.
+    /// The bins of the host's product: one bin, or no bin if there are no products.
     pub fn bins(&self, costs: &MethodCosts, sums: &HostSums) -> Vec<Bin> {
         let size = (self.payload == PayloadKind::Values).then(|| self.of_bin(WAITS, sums.products));
         let besides = self.besides_ms(sums);
@@ -196,28 +198,28 @@ impl HostChoice {
             longest_b,
             ..RangeProfile::default()
         };
-        // The number of entries of C is not known yet. Reading this much to find it is not worth
-        // the time.
+        // The number of entries of C is not known yet. Reading the operands to find it takes too
+        // long.
         let in_vain = profile.products > self.most && profile.products / MANY < self.size.read;
         !in_vain && self.is_faster(WAITS, &profile, &HostSums::default())
     }
 
     /// Whether the host is predicted to take less time, after the operands have been read. If the
-    /// number of products that merge decides, `entries_of` counts the entries of C in a few
-    /// columns.
+    /// choice depends on the number of products for each entry of C, `entries_of` counts the
+    /// entries of C in a few columns.
     pub fn is_worth_it(&self, columns: &[HostColumn], entries_of: impl FnOnce(Vec<usize>) -> u64) -> bool {
         let (mut profile, mut sums) = (RangeProfile::default(), HostSums::default());
         for column in columns {
             profile.add_column(column.entries, column.products, &self.ranges);
             sums.add(column);
         }
-        // If all products merge, the device takes least time. If none merge, the host takes most
-        // time.
+        // The device takes least time if C has one entry, and the host takes most time if every
+        // product is an entry. If the host is faster even so, nothing needs to be counted.
         let merged = RangeProfile { sampled: [1, profile.products], ..profile };
         if self.is_faster(WAITS - 1, &merged, &sums) {
             return true;
         }
-        // A set of rows takes a bit for each row. Without samples every product counts as an entry.
+        // Counting takes a bit for each row of C. Without samples every product counts as an entry.
         if self.size.sums_bytes() <= MOST_SUMS {
             let (sampled, products) = sample(columns);
             profile.sampled = [if products > 0 { entries_of(sampled) } else { 0 }, products];

@@ -28,7 +28,7 @@ use crate::{
 };
 use std::time::Instant;
 
-/// A product on the host.
+/// A product that the host computes.
 pub(in crate::product) trait HostProduct {
     /// Computes C = A·B, band after band. `place` takes the columns of C of each band, in order.
     fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts>;

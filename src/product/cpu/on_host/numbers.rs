@@ -8,9 +8,10 @@ numbers! {
         /// has at most this many entries and columns together. For `f16` the entries and columns of
         /// A are added. With 0 the host never multiplies.
         host_entries: All(0, 1 << 31),
-        /// Most products that the host computes in place of a CPU device. The products of a column
-        /// count up to the range of its rows, since it has no more entries. If products merge, the
-        /// host computes at most four times as many products.
+        /// Most products that the host computes in place of a CPU device. A column counts at most
+        /// as many products as there are rows in its range, since it has no more entries. If
+        /// several products are added to one entry, the host computes at most four times this
+        /// number.
         host_products: All(1, 1 << 31),
     }
 }
@@ -18,8 +19,8 @@ numbers! {
 const GPU: HostNumbers = HostNumbers { host_entries: 0, host_products: 300_000 };
 
 const CPU: HostNumbers = HostNumbers {
-    // By its costs the host takes 2.6 ms for a B of this size. If products do not merge, the device
-    // already takes smaller ones.
+    // According to its costs the host takes 2.6 ms for a B of this size. If every product is an
+    // entry of C, the device is faster already for smaller products.
     host_entries: 250_000,
     // With more products C does not fit the caches.
     host_products: 300_000,
@@ -36,7 +37,7 @@ pub(super) const ENTRY_PS: f64 = 1890.0;
 /// and 2.2 to 3.3 ms with more.
 pub(super) const FAR_PS: f64 = 8000.0;
 
-/// Picoseconds that the sums of all rows take for each row beyond these 131,072, because they are
+/// Picoseconds that the sums of all rows take for each row beyond 131,072, because these sums are
 /// written for the first time. 9600 products of two columns take 2.0 ms with 4 million rows, and
 /// 0.12 ms with 131,072.
 pub(super) const ROW_PS: f64 = 400.0;

@@ -80,14 +80,14 @@ fn a_column_that_does_not_fit_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// A CPU device with two cores, and the numbers and costs of the table for CPUs.
+/// A CPU device with two cores, and the numbers and costs of CPUs.
 fn cpu() -> (DeviceInfo, HostNumbers, MethodCosts) {
     let mut info = test_device().info().clone();
     (info.kind, info.compute_units) = (DeviceKind::Cpu, 2);
     (info, HostNumbers::of(DeviceKind::Cpu), MethodCosts::of_kind(DeviceKind::Cpu))
 }
 
-/// The sizes of A·A, if every column of A has `each` entries.
+/// The sizes of A·A if every column of A has `each` entries.
 fn size(columns: u64, each: u64, shape: BlockShape) -> (HostSize, Known) {
     let nnz = (columns * each) as usize;
     let payload = PayloadKind::of([shape.area(); 3]);
@@ -108,24 +108,24 @@ fn auto_takes_small_products_on_cpus_alone() -> Result<()> {
         HostChoice::new(info, numbers, costs, size).is_some_and(|choice| choice.is_worth_reading(&known))
     };
     assert!(on(&cpu, 100, 4, scalar) && !on(&gpu, 100, 4, scalar));
-    // Products of growing size: the host computes small ones, and the device all from some size on.
+    // Products of growing size: the host computes the small ones, the device all others.
     let host: Vec<bool> = (0..12).map(|power| on(&cpu, 10 << power, 8, scalar)).collect();
     assert!(host.is_sorted_by(|one, next| one >= next) && host[5] && !host[9], "{host:?}");
-    // 1600 products: 0.07 ms and 0.33 of 2x2, 0.08 and 0.37 of 6x6; of 12x12 ten times as many
-    // multiplications.
+    // 1600 products of 2x2 blocks take 0.07 ms on the host and 0.33 ms on the device; of 6x6 blocks
+    // 0.08 and 0.37 ms. Blocks of 12x12 need ten times as many multiplications.
     let blocks = [2, 12].map(|side| on(&cpu, 100, 4, BlockShape::new(side, side).unwrap()));
     assert_eq!(blocks, [true, false]);
-    // Few products in many columns are copied by the device.
+    // 12,000 columns with one product each are copied by the device.
     assert!(on(&cpu, 100, 1, scalar) && !on(&cpu, 12_000, 1, scalar));
     assert!(HostChoice::new(&cpu, numbers, costs.without("host")?, size(10, 4, scalar).0).is_none());
-    // The host computes no products, not even with a B without columns.
+    // If the host computes no products, it also computes none with a B without columns.
     let none = HostNumbers { host_entries: 0, ..numbers };
     assert!(HostChoice::new(&cpu, none, costs, size(0, 0, scalar).0).is_none());
     assert!(HostChoice::new(&cpu, numbers, costs, size(0, 0, scalar).0).is_some());
     Ok(())
 }
 
-/// Without costs of ranges the device computes by ESC, which takes longer.
+/// If there are no costs of ranges, the device computes by ESC, which takes longer.
 #[test]
 fn the_host_is_compared_with_esc_if_there_are_no_ranges() -> Result<()> {
     let (cpu, numbers, costs) = cpu();
@@ -134,12 +134,13 @@ fn the_host_is_compared_with_esc_if_there_are_no_ranges() -> Result<()> {
         let (size, known) = size(columns, each, BlockShape::SCALAR);
         HostChoice::new(&cpu, numbers, costs, size).is_some_and(|choice| choice.is_worth_reading(&known))
     };
-    // 102,400 products; one in each of 4000 columns, 0.13 ms in ranges, 0.23 by the host and 0.32
-    // by ESC; one in each of 40,000, where ESC takes less than the host.
+    // The cases are 102,400 products; one product in each of 4000 columns, which takes 0.13 ms in
+    // ranges, 0.23 ms on the host and 0.32 ms by ESC; and one in each of 40,000 columns, for which
+    // ESC takes less time than the host.
     let sizes = [(1600, 8), (4000, 1), (40_000, 1)];
     assert_eq!(sizes.map(|(columns, each)| on(costs, columns, each)), [true, false, false]);
     assert_eq!(sizes.map(|(columns, each)| on(by_esc, columns, each)), [true, true, false]);
-    // Without costs of ESC there is nothing to compare with.
+    // If there are no costs of ESC either, there is nothing to compare with.
     assert!(!on(by_esc.without("esc")?, 1600, 8));
     Ok(())
 }
@@ -147,7 +148,8 @@ fn the_host_is_compared_with_esc_if_there_are_no_ranges() -> Result<()> {
 #[test]
 fn a_large_b_is_read_while_that_pays() {
     let (cpu, numbers, costs) = cpu();
-    // 2000 products; B has many more entries and columns than they need.
+    // The product has 2000 products of entries. B has many more entries and columns than these
+    // need.
     let (of_b, known) = size(100, 20, BlockShape::SCALAR);
     let known = Known { products: 2000, ..known };
     let on = |read: u64| {
@@ -163,7 +165,7 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     let (cpu, numbers, costs) = cpu();
     let (size, known) = size(1000, 8, BlockShape::SCALAR);
     let choice = HostChoice::new(&cpu, numbers, costs, size).expect("a choice");
-    // A product of `columns` equal columns. As many products merge as rows allow.
+    // Judges a product of `columns` equal columns. It has as few entries in a column as rows allow.
     let worth = |choice: &HostChoice, columns: usize, column: HostColumn| {
         let each = column.products.min(column.rows);
         let columns: Vec<_> = std::iter::repeat_n(column, columns).collect();
@@ -171,21 +173,23 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     };
     let of = |products, rows, addition| HostColumn { entries: 8, products, rows, addition };
     let columns = |products| worth(&choice, 1000, of(products, 1000, Addition::Window));
-    // Reading is a part of the host's time. So a product that was worth reading is still computed
-    // by the host afterwards, if C has as few entries as expected.
+    // Reading is a part of the host's time. So if a product was worth reading, the host also
+    // computes it if C has as few entries as expected.
     let known = |each: u64| Known { products: 1000 * each, ..known };
     let few = |products| worth(&choice, 1000, of(products, 1, Addition::Window));
     for each in 1..200 {
         assert!(few(each) || !choice.is_worth_reading(&known(each)), "{each}");
     }
     assert!(columns(8) && !columns(1000));
-    // The largest product that is worth reading is given back to the device if no products merge.
+    // The largest product that is worth reading is left to the device if all products have
+    // different rows.
     let last = (1..1000).rev().find(|&each| choice.is_worth_reading(&known(each))).expect("some");
     assert!(few(last) && !columns(last), "{last}");
-    // Products of equal size. In some more products merge, in some fewer.
+    // The products have equal sizes. In one, more products of entries have the same row than in the
+    // other.
     let merging = |rows| worth(&choice, 1000, of(900, rows, Addition::Window));
     assert!(merging(200) && !merging(800));
-    // Rows within a window, or beyond it. Only sums of many rows are in no cache.
+    // Rows lie within a window, or beyond it. Only the sums of many rows do not fit a cache.
     let of_rows = |rows, addition| {
         let choice = HostChoice::new(&cpu, numbers, costs, HostSize { rows, ..size }).expect("a choice");
         worth(&choice, 1000, of(200, 1000, addition))
@@ -193,8 +197,9 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     let additions = [Addition::Window, Addition::AllRows, Addition::Sorted];
     assert_eq!(additions.map(|addition| of_rows(1000, addition)), [true; 3]);
     assert_eq!(additions.map(|addition| of_rows(1 << 20, addition)), [true, false, false]);
-    // If products merge, the sums of few rows are used, and these are cached: 33 columns of a
-    // stencil of three unknowns a node in a range of 185,000 rows take 0.19 ms, in ranges 0.30.
+    // If products have rows in common, the sums of few rows are used, and these are cached: 33
+    // columns of a stencil of three unknowns a node, in a range of 185,000 rows, take 0.19 ms on
+    // the host and 0.30 ms in ranges.
     let of_stencil = |merged: u64| {
         let size = HostSize { rows: 185_385, columns: 33, read: 2706, ..size };
         let choice = HostChoice::new(&cpu, numbers, costs, size).expect("a choice");
@@ -202,8 +207,8 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
         choice.is_worth_it(&[column; 33], |sampled| 6561 * sampled.len() as u64 / merged)
     };
     assert_eq!([17, 1].map(of_stencil), [true, false]);
-    // Columns are sampled if the choice is not clear without samples. They are not sampled if C has
-    // so many rows that their bits take more memory than small products should.
+    // Columns are sampled if the choice is not clear without samples, unless the bits of C's rows
+    // take more memory than small products should.
     let sampled = |products, rows| {
         let choice = HostChoice::new(&cpu, numbers, costs, HostSize { rows, ..size }).expect("a choice");
         let (columns, count) = (vec![of(products, 1000, Addition::Window); 1000], std::cell::Cell::new(0));
@@ -214,7 +219,8 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
         count.get()
     };
     assert_eq!([sampled(1, 1000), sampled(300, 1000), sampled(900, 1000), sampled(300, 1 << 30)], [0, 16, 9, 0]);
-    // Few products, sorted or in sums of all rows. The first writes to these sums take longer.
+    // Few products, which are sorted or added in sums of all rows. The first writes to these sums
+    // take longer.
     let of_few = |rows, addition| {
         let choice = HostChoice::new(&cpu, numbers, costs, HostSize { rows, columns: 2, read: 602, ..size });
         let column = HostColumn { entries: 300, products: 4800, rows, addition };

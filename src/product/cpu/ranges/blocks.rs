@@ -83,9 +83,9 @@ pub(in crate::product) struct BlockKernels {
 pub(in crate::product) struct ColumnRuns {
     /// The place of the next product in each row.
     next: Buffer<u32>,
-    /// The products of one column, run by run, with room for the longest column.
+    /// The products of one column, run by run. There is memory for the longest column.
     pair: Buffer<OperandPair>,
-    /// Products for which a group has room.
+    /// Number of products for which a group has memory.
     room: usize,
 }
 

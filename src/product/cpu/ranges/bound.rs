@@ -1,5 +1,5 @@
-//! Upper bounds of a product in ranges, from the patterns of A and B. The columns are analysed on
-//! the host as the device does, so that the bound is that of the way which will be chosen.
+//! Upper bounds of a product in ranges, from the patterns of A and B. The host analyses the columns
+//! as the device does, so that the bound is computed for the `Way` that the product will choose.
 use super::{RangeMemory, RangeProfile, RangeTuning, cuts::band_end, memory::Groups};
 use crate::{
     Result,

@@ -70,7 +70,7 @@ kernel! {
 /// Columns that the device has analysed.
 pub(super) struct Analysed {
     pub profile: RangeProfile,
-    /// Products of each column. The number 2^32 - 1 stands for at least so many.
+    /// Products of each column. The number 2^32 - 1 means that number or more.
     pub products: Buffer<u32>,
     pub ranges: Ranges,
     pub bitmaps: Bitmaps,

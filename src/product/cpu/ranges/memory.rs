@@ -1,6 +1,6 @@
-//! The device memory that a product in ranges needs. It decides how entries of C are found, and
-//! where bands are cut. The functions are pure. Their sums repeat the allocations, size classes
-//! included.
+//! The device memory that a product in ranges needs. This memory decides how entries of C are
+//! found, and where bands are cut. The functions are pure. Their sums repeat the allocations, with
+//! the rounding of size classes.
 use super::{
     RangeProfile, RangeTuning, Sides,
     arrays::{Ranges, bitmap_words, record_words, sum_places},
@@ -35,7 +35,7 @@ pub(in crate::product) struct RangeMemory<'a> {
 pub(in crate::product) struct Groups {
     /// Groups with bitmaps, which count.
     pub counting: usize,
-    /// Groups with bitmaps and rooms, which sum.
+    /// Groups with bitmaps and [`Rooms`](super::sums::RangeSums::Rooms), which sum.
     pub summing: usize,
     /// Whether runs may have more than [`RUN_PIECE`] products.
     pub cut: bool,
@@ -44,8 +44,8 @@ pub(in crate::product) struct Groups {
 }
 
 impl Groups {
-    /// The groups of a product in one pass, in which the products of a column lie among those of
-    /// all columns.
+    /// The groups of a product in one pass. They need no memory for the longest column, because its
+    /// products are stored among the products of all columns.
     pub fn in_one_pass(self) -> Self {
         Self { longest: 0, ..self }
     }
@@ -63,8 +63,9 @@ impl<'a> RangeMemory<'a> {
         Self { info, tuning, entry_bytes, sum_bytes, rows, consumer }
     }
 
-    /// The number of work-groups within `free_bytes` bytes. Their bitmaps and rooms take at most a
-    /// fourth of these bytes. One group may take half of them. It is 0 if that is too little.
+    /// The number of work-groups within `free_bytes` bytes. Their bitmaps and other arrays take at
+    /// most a fourth of these bytes. One group may take half of them. It is 0 if that is too
+    /// little.
     fn groups(&self, cut: bool, longest: u64, free_bytes: u64) -> usize {
         let bitmap = bitmap_words(self.rows).iter().sum::<usize>() as u64 * 8;
         let each = self.rooms(cut, longest).into_iter().fold(bitmap, u64::saturating_add);
@@ -187,7 +188,7 @@ impl<'a> RangeMemory<'a> {
         bitmap_words(self.rows).iter().map(|&words| largest.array(8 * (groups * words) as u64)).sum()
     }
 
-    /// Bytes of ranges, bitmaps, rooms, and the numbers of entries.
+    /// Bytes of ranges, bitmaps, other arrays of groups, and the numbers of entries.
     fn working(&self, groups: Groups, largest: &mut Largest) -> u64 {
         let rooms = self.rooms(groups.cut, groups.longest as u64);
         let rooms: u64 = rooms.into_iter().map(|each| largest.array(groups.summing as u64 * each)).sum();

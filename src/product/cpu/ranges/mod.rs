@@ -1,13 +1,14 @@
 //! Products on CPUs, column by column: methods `dense` and `direct` for work-groups of one
-//! work-item. The columns of C are cut into ranges of equal products. A group takes one range after
-//! another. It has a bitmap of the rows of a column, which gives the rows in ascending order. For
-//! each row it has a sum, or for blocks the number of its products. Nothing is sorted.
+//! work-item. The columns of C are cut into ranges with about equal numbers of products. A group
+//! takes one range after another. It has a bitmap of the rows of a column, which gives the rows in
+//! ascending order. For each row it has a sum, or for blocks the number of its products. Nothing is
+//! sorted.
 //!
-//! The entries of C are found in one pass or in two. One pass writes them to places with room for
-//! all products. Of two passes, the first counts the entries. For blocks, one pass writes the
-//! operands of all products, run by run, and they are summed when C is allocated. The places are
-//! filled from their start, and memory after the last entry is not touched. [`Way`] says how the
-//! entries are found.
+//! The entries of C are found in one pass or in two. One pass writes them to memory that is large
+//! enough for all products. If there are two passes, the first counts the entries. For blocks, one
+//! pass writes the operands of all products, run by run, and they are summed when C is allocated.
+//! This memory is filled from its start, and memory after the last entry is not touched. [`Way`]
+//! says how the entries are found.
 mod arrays;
 mod blocks;
 mod bound;

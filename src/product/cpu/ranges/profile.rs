@@ -35,14 +35,15 @@ pub(in crate::product) struct Sides {
     pub columns: u64,
 }
 
-/// Number of rows that cost nothing: their sums stay in a core's cache. 2000 products take 0.28 ms
-/// with 92,000 rows and with 156,000, 45,000 products 0.66 with 200,000 and with a million.
+/// Number of rows that cost nothing, because their sums stay in a core's cache. 2000 products take
+/// 0.28 ms with 92,000 rows and with 156,000 rows. 45,000 products take 0.66 ms with 200,000 rows
+/// and with a million.
 pub(in crate::product) const CACHED_ROWS: u64 = 1 << 17;
 
 /// Number of further rows that cost as much as a column, because their sums lie farther apart. With
-/// 225,000 products 500,000 to 8 million rows take 0.18 ns each (two cores of an EPYC, 2026-11-26).
-/// With this number ESC is chosen from where it is about as fast: with 450,000 products at 14 to 22
-/// million rows (2026-11-28).
+/// 225,000 products, 500,000 to 8 million rows take 0.18 ns each (two cores of an EPYC,
+/// 2026-11-26). With this number ESC is chosen about where it is as fast: for 450,000 products at
+/// 14 to 22 million rows (2026-11-28).
 const ROWS_OF_A_COLUMN: u64 = 48;
 
 /// About how many launches a product in ranges takes. The second number is for products that are
@@ -117,8 +118,8 @@ impl RangeProfile {
         });
     }
 
-    /// Entries of C in columns with so many products: estimated from the samples, or an upper
-    /// bound. C has `nrows` rows.
+    /// Entries of C in `columns` columns with `products` products: estimated from the samples, or
+    /// an upper bound. C has `nrows` rows.
     pub fn entries(&self, [columns, products]: [u64; 2], nrows: u64) -> u64 {
         let [entries, of] = self.sampled.map(|number| u128::from(number.max(1)));
         ((u128::from(products) * entries).div_ceil(of) as u64).min(columns.saturating_mul(nrows))
@@ -134,8 +135,9 @@ impl RangeProfile {
         BinSize::new(self.launches(), self.products, entries, self.places(self.columns, of_c))
     }
 
-    /// Places for `columns` columns with products, for all columns of C, which setup visits, and
-    /// for the rows of C. If every product is an entry of C, there are no sums.
+    /// The cost in places of `columns` columns with products, of all columns of C, which setup
+    /// visits, and of the rows of C. If every product is an entry of C, only the columns with
+    /// products count.
     fn places(&self, columns: u64, of_c: Sides) -> u64 {
         match self.longest_b {
             0 | 1 => columns,

@@ -1,5 +1,5 @@
-//! Sums of scalars: a product is added to the sum of its row as soon as it is met. In one pass the
-//! sums go to places with room for all products, and are then moved. Kernels:
+//! Sums of scalars: each product is added to the sum of its row at once. In one pass the sums go to
+//! memory that is large enough for all products, and are then moved. Kernels:
 //! `cl/product/cpu/ranges/sums.cl`, `cl/product/cpu/ranges/move.cl`.
 use super::{
     arrays::{ColumnsOfC, Phase, sum_places},

@@ -12,9 +12,9 @@ use crate::{
 
 /// The kernels that sum the products of ranges, for scalars or for blocks.
 pub(in crate::product) trait RangeSums: Sized {
-    /// The memory that all work-groups need besides bitmaps.
+    /// The memory that all work-groups need in addition to bitmaps.
     type Rooms;
-    /// The data of C's entries before they are counted, with room for all products.
+    /// The data of C's entries before they are counted, in memory for all products.
     type Places;
     /// Requests the kernels.
     fn new(device: &Device, spec: &Spec, options: Options) -> Result<Self>;
@@ -30,7 +30,7 @@ pub(in crate::product) trait RangeSums: Sized {
         c_col_ptr: &mut Buffer<u32>,
         places: &mut Self::Places,
     ) -> Result<()>;
-    /// Completes C. The entries of each range belong to the places `to`.
+    /// Completes C. `filled` says which entries of C each range has.
     fn collect(&self, work: &Work, filled: FilledRanges<'_, Self::Places>, c: ColumnsOfC<'_>) -> Result<()>;
 }
 
@@ -50,7 +50,7 @@ impl<R> RangeTask<'_, R> {
     }
 }
 
-/// Ranges of columns whose entries are in places with room for all products.
+/// Ranges of columns whose entries are in memory that is large enough for all products.
 pub(in crate::product) struct FilledRanges<'t, P> {
     pub(super) operands: &'t Operands<'t>,
     pub(super) ranges: &'t mut Ranges,

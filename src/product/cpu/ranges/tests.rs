@@ -1,4 +1,4 @@
-//! Products in ranges, on any device, compared with the reference and with models.
+//! Products in ranges, on any device. They are compared with the reference and with models.
 mod blocks;
 
 use super::{
@@ -22,7 +22,7 @@ use crate::{
     tuning::MethodCosts,
 };
 
-/// Numbers for small matrices: ESC is never chosen, and all columns are sampled.
+/// Numbers for small matrices. ESC is never chosen, and all columns are sampled.
 fn small() -> RangeTuning {
     RangeTuning {
         groups: 2,
@@ -39,12 +39,12 @@ fn small() -> RangeTuning {
     }
 }
 
-/// Numbers for small matrices, with two passes.
+/// Numbers for small matrices that are computed in two passes.
 fn in_two_passes() -> RangeTuning {
     RangeTuning { one_pass_percent: 101, ..small() }
 }
 
-/// A matrix whose columns have these rows. The sums of its values depend on their order.
+/// A matrix whose columns have the given rows. The sums of its values depend on their order.
 fn matrix<T: Element>(nrows: usize, columns: &[Vec<u64>]) -> Result<Csc<T>> {
     let value = |i: usize| ((i * 2_654_435_761) % 1009) as f64 * 2f64.powi((i % 5) as i32 - 8) - 1.5;
     let of_column =
@@ -54,8 +54,8 @@ fn matrix<T: Element>(nrows: usize, columns: &[Vec<u64>]) -> Result<Csc<T>> {
     Csc::from_triplets(nrows, columns.len(), entries)
 }
 
-/// Columns of A in `nrows` rows: empty, one row, neighbours, any rows, and rows just before and
-/// after the borders of words, lines and tops.
+/// A matrix A of `nrows` rows. Its columns are empty, or have one row, neighbouring rows, any rows,
+/// or rows just before and after the borders of words, lines and tops.
 fn a<T: Element>(nrows: u64, ncols: u64) -> Result<Csc<T>> {
     let mut random = Random::new(7);
     let edges: Vec<u64> = [0, 63, 64, 65, 127, 4095, 4096, 4097, 262_143, 262_144, nrows - 1]
@@ -73,13 +73,14 @@ fn a<T: Element>(nrows: u64, ncols: u64) -> Result<Csc<T>> {
     matrix(nrows as usize, &(0..ncols).map(|k| column(k, &mut random)).collect::<Vec<_>>())
 }
 
-/// A B with columns of these lengths.
+/// A matrix B whose columns have the given lengths.
 fn b<T: Element>(nrows: u64, lengths: &[u64]) -> Result<Csc<T>> {
     let mut random = Random::new(11);
     matrix(nrows as usize, &lengths.iter().map(|&length| random.distinct(length, nrows)).collect::<Vec<_>>())
 }
 
-/// C within `limit` bytes besides the operands, its counts, and the bytes used for it.
+/// Computes C within `limit` bytes besides the operands. Returns C, its counts, and the bytes used
+/// for it.
 fn run<T: Element, S: RangeSums>(
     (a, b): (CbcView<'_, T>, CbcView<'_, T>),
     tuning: &RangeTuning,
@@ -100,12 +101,12 @@ fn run<T: Element, S: RangeSums>(
     Ok((c.finish(MatrixKind::Cbc).typed()?, counts, work.most_used_bytes()))
 }
 
-/// Compares C with the reference, to the bit, and with its bound. Returns its counts.
+/// Checks that C has the bits of the reference, and compares it with its bound. Returns its counts.
 fn check<T: Element>(factors: (&Csc<T>, &Csc<T>), tuning: &RangeTuning, limit: u64) -> Result<(Counts, u64)> {
     check_payload::<Csc<T>, ScalarKernels>(factors, tuning, (1, limit))
 }
 
-/// Compares a product of any matrices in the same ways. Entries of C are `c_stride` elements apart.
+/// Checks a product of any matrices in the same ways. Entries of C are `c_stride` elements apart.
 fn check_payload<M: Matrix, S: RangeSums>(
     factors: (&M, &M),
     tuning: &RangeTuning,
@@ -132,7 +133,8 @@ fn check_payload<M: Matrix, S: RangeSums>(
     let Bound { bands, peak_bytes } = bound(&memory, &counted, limit.min(device.info().global_bytes))?;
     assert_eq!(bands.is_none(), counts.pipeline == Pipeline::Esc, "{tuning:?} within {limit}");
     assert_eq!(counted.all_products(), counts.products, "{tuning:?} within {limit}");
-    // Entries are counted, so the bands are those of the product, and one band takes what it needs.
+    // Entries are counted, so the number of bands is that of the product. One band takes the
+    // predicted memory.
     assert!(bands.is_none_or(|bands| bands == counts.bands), "{bands:?} of {counts:?} within {limit}");
     assert!(bands.is_none() || used <= peak_bytes, "{used} of {peak_bytes} bytes by {tuning:?} within {limit}");
     assert!(bands != Some(1) || used == peak_bytes, "{used} of {peak_bytes} bytes by {tuning:?} within {limit}");
@@ -157,7 +159,8 @@ fn small_products_in_ranges_have_the_bits_of_the_reference() -> Result<()> {
     Ok(())
 }
 
-/// One pass and two, with copied columns and without, in several numbers of groups and ranges.
+/// Checks one pass and two, with copied columns and without, and several numbers of groups and
+/// ranges.
 fn check_all<T: Element>(a: &Csc<T>, b: &Csc<T>) -> Result<()> {
     for tuning in [small(), in_two_passes()] {
         check((a, b), &tuning, u64::MAX)?;
@@ -177,7 +180,7 @@ fn every_element_and_every_range_of_rows() -> Result<()> {
     check_all(&a::<half::f16>(5000, 300)?, &b(300, &lengths)?)
 }
 
-/// Runs of 1024 products and more, which are cut.
+/// Runs of 1024 products and more. They are cut into parts.
 #[test]
 fn long_columns_are_cut_as_in_the_reference() -> Result<()> {
     let a = |columns: u64| matrix(67, &(0..columns).map(|k| vec![0, 3, 5 + k % 62]).collect::<Vec<_>>());
@@ -192,8 +195,7 @@ fn long_columns_are_cut_as_in_the_reference() -> Result<()> {
     check_all(&halves(&a(3000)?)?, &halves(&b(3000, &lengths)?)?)
 }
 
-/// Columns that have far fewer products than there are lines of rows. One of them has runs that are
-/// cut.
+/// Columns with far fewer products than there are lines of rows. One of them has runs that are cut.
 #[test]
 fn sparse_columns_have_the_bits_of_the_reference() -> Result<()> {
     let a = matrix::<f64>(1_200_000, &(0..1100).map(|k| vec![7, 100 + 1000 * k]).collect::<Vec<_>>())?;
@@ -221,14 +223,14 @@ fn nothing_times_something_is_empty() -> Result<()> {
     {
         check_all(&a, &b)?;
     }
-    // ESC would compute a C with so many rows if it had products. This one has none.
+    // ESC would compute a C with so many rows if there were products. There are none.
     let wide = test_device().upload(&Csc::from_triplets(1 << 21, 1 << 21, [(0, 1, 1.0)])?)?;
     let (c, report) = crate::Product::of(&wide, &wide).run_with_report()?;
     assert_eq!((c.nnz(), report.products), (0, 0));
     Ok(())
 }
 
-/// The device's analysis and ranges equal those of the models.
+/// The device's analysis and ranges are equal to those of the models.
 #[test]
 fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
     let device = test_device();
@@ -250,7 +252,7 @@ fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
         let begin = cuts(&narrow, tuning.ranges);
         let bound: Vec<u32> = begin.iter().map(|&col| narrow[..col].iter().sum()).collect();
         let begin: Vec<u32> = begin.into_iter().map(|col| col as u32).collect();
-        // Without products there are no ranges to compare.
+        // If there are no products, there are no ranges to compare.
         if bound[tuning.ranges] > 0 {
             assert_eq!((analysed.ranges.begin.download(&work)?, analysed.ranges.from.download(&work)?), (begin, bound));
         }
@@ -260,7 +262,7 @@ fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
     Ok(())
 }
 
-/// Limits of less and less memory: one pass, two passes, bands, and an error or ESC.
+/// The limits of memory decrease: one pass, two passes, bands, and finally an error or ESC.
 #[test]
 fn a_limit_changes_the_way_and_no_bit() -> Result<()> {
     let (a, b) = (a::<f64>(3000, 600)?, b(600, &(0..400).map(|i| i * 7 % 60).collect::<Vec<_>>())?);

@@ -47,7 +47,7 @@ pub(super) struct ScalarSums {
 }
 
 impl ScalarSums {
-    /// `options` are those of all kernels of block sums.
+    /// `options` are the options that all kernels of block sums have.
     pub fn new(
         device: &Device,
         options: &Options,
@@ -79,7 +79,7 @@ impl ScalarSums {
         Ok(stretch)
     }
 
-    /// Products that a group holds. They are a stretch with the rest of its last run, or a piece.
+    /// Number of products that a group holds: a stretch and the rest of its last run, or a piece.
     /// See `PADDED` in the kernel file.
     fn held(&self, longest: usize) -> usize {
         let held = (self.numbers.stretch + longest.min(self.long_run)).max(longest.min(RUN_PIECE));

@@ -11,8 +11,8 @@ use half::f16;
 
 const LONG: usize = RUN_PIECE;
 
-/// A value that differs from its neighbours in its exponent too, so that another order of summation
-/// gives other bits.
+/// A value whose exponent, too, differs from that of its neighbours, so that another order of
+/// summation gives other bits.
 fn value<T: Element>(i: usize) -> T {
     T::from_f64(((i * 2_654_435_761) % 1003 + 1) as f64 * 2f64.powi((i * 7 % 13) as i32 - 12))
 }
@@ -25,8 +25,8 @@ fn matrix<T: Element>(work: &Work, entries: usize, stride: usize, seed: usize) -
     Ok((DeviceCbc { pattern, shape: BlockShape::SCALAR, stride, values: work.upload(&all)?.into_any() }, values))
 }
 
-/// Sums runs of these lengths by a kernel and by the model. Runs longer than `long_run` are in
-/// pieces.
+/// Sums runs of these lengths by a kernel and by the model. Runs longer than `long_run` are cut
+/// into pieces.
 fn check<T: Element>(lengths: &[usize], kernel: BlockKernel, group_size: usize, long_run: usize) -> Result<()> {
     let (device, scalar) = (test_device(), BlockShape::SCALAR);
     let work = Work::new(&device, None);
@@ -97,8 +97,9 @@ fn scalars(ahead: usize, stretch: usize) -> BlockKernel {
 
 #[test]
 fn small_stretches_of_scalars_are_summed_in_the_order_of_the_model() -> Result<()> {
-    // Cases: runs of one product for more than a stretch; empty runs at both ends, and for more
-    // than a stretch; runs around the length of a stretch, and in pieces of their own.
+    // Cases: runs of one product, more of them than a stretch has; empty runs at both ends, and
+    // more empty runs than a stretch has products; runs near the length of a stretch, and runs in
+    // pieces.
     let ones = vec![1; 40];
     let mixed = [[0, 0, 3, 1, 7, 8, 9, 0].as_slice(), &[0; 20], &[20, 2, 2, 16, 17, 1, 0]].concat();
     let lengths = [2, 1, 5, 3, 8, 1, 1, 1, 4, 9, 30, 1];
@@ -111,8 +112,8 @@ fn small_stretches_of_scalars_are_summed_in_the_order_of_the_model() -> Result<(
 
 #[test]
 fn runs_of_all_lengths_are_summed_in_the_order_of_the_model() -> Result<()> {
-    // Lengths around those of a stretch, of a piece, and of two pieces; then many short runs, of
-    // equal and of all lengths.
+    // Runs near the lengths of a stretch, of a piece, and of two pieces; then many short runs, of
+    // equal lengths and of all lengths.
     let long = [1, 511, 512, 513, 1, 1023, 1024, 1025, 2047, 2048, 2049, 3, 5000, 2];
     let short: Vec<usize> = (0..3000).map(|i| if i < 1000 { 16 } else { 1 + i * i % 23 }).collect();
     let lengths = [&long[..], &short, &[1; 2000]].concat();
@@ -122,7 +123,7 @@ fn runs_of_all_lengths_are_summed_in_the_order_of_the_model() -> Result<()> {
     check::<f16>(&lengths, table, SCALAR_GROUP, LONG)?;
     let with_empty: Vec<usize> = lengths.iter().flat_map(|&length| [length, 0]).collect();
     check::<f64>(&with_empty, table, SCALAR_GROUP, LONG)?;
-    // The other kernels agree with the model too, so it is not a model of one kernel only.
+    // The other kernels also agree with the model, so it does not repeat the errors of one kernel.
     check::<f64>(&lengths, BlockKernel::Tiles, 64, 32)?;
     check::<f64>(&lengths, BlockKernel::Serial { runs: 3 }, 1, LONG)
 }

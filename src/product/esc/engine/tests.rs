@@ -1,6 +1,6 @@
-//! The engine of ESC in one band and in several, with empty and long columns and runs that are cut:
-//! in one shot, for scalars and for padded blocks, and planned, for parts of C. Results equal the
-//! reference to the bit.
+//! The engine of ESC in one band and in several, with empty and long columns and runs that are cut.
+//! Products of scalars and of padded blocks are computed directly and by plans, also for parts of
+//! C. Results have the bits of the reference.
 use super::*;
 use crate::{
     BlockShape, Cbc, Csc, Element, Matrix,
@@ -14,7 +14,7 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// Computes A·B in one shot within `limit` bytes. Blocks of C are aligned to `alignment` bytes.
+/// Computes A·B directly within `limit` bytes. Blocks of C are aligned to `alignment` bytes.
 /// Returns the number of bands.
 fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64>) -> Result<usize> {
     let device = test_device();
@@ -49,8 +49,8 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     assert!(bits(&values) == bits(want.values()), "aligned {alignment:?}, within {limit:?}");
     Ok(counts.bands)
 }
-/// A has a dense row, which makes runs that are cut. Columns of B have from zero to thousands of
-/// products.
+/// Factors A and B. A has a dense row, so that runs are cut. Columns of B have from zero to
+/// thousands of products.
 fn operands(left: BlockShape, right: BlockShape) -> Result<(Cbc<f64>, Cbc<f64>)> {
     let n = 1500;
     let dense_row = (0..n).map(|k| (3, k));
@@ -66,7 +66,7 @@ fn blocks(rows: usize, cols: usize, shape: BlockShape, mut places: Vec<(usize, u
     places.dedup();
     let ones = places.into_iter().map(|(row, col)| (row, col, 1.0));
     let pattern = Csc::from_triplets(rows, cols, ones)?.pattern().clone();
-    // Real numbers whose sums depend on their order.
+    // The values are real numbers whose sums depend on their order.
     let value = |i: usize| ((i * 2_654_435_761) % 1_000_003) as f64 * 2f64.powi((i % 41) as i32 - 20);
     let values = (0..pattern.nnz() * shape.area()).map(value).collect();
     Cbc::new(pattern, shape, values)
@@ -109,7 +109,7 @@ fn planned_in_parts_and_in_bands() -> Result<()> {
     in_bands(|limit| planned(Part::Lower, Some(limit)))
 }
 
-/// Lowers the limit until the product is cut into bands.
+/// Lowers the limit of memory until the product is computed in bands.
 fn in_bands(product: impl Fn(u64) -> Result<usize>) -> Result<()> {
     let mut limit = 64 << 20;
     while product(limit)? == 1 {

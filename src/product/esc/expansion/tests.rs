@@ -12,10 +12,10 @@ fn values(case: &Case, products: &[(u32, u32, OperandPair)]) -> Vec<f64> {
     products.iter().map(|&(.., pair)| a.values()[pair.a as usize] * b.values()[pair.b as usize]).collect()
 }
 
-/// Checks the expansion of a case against `want`, with `before` products in earlier bands.
+/// Checks the expansion of a case, as if earlier bands had `before` products.
 fn check(case: &Case, tuning: &Tuning, before: u64, sort: bool) -> Result<()> {
     let want = if sort { &case.sorted } else { &case.products };
-    // Tunings that keep pairs test the wide words.
+    // Tunings that keep pairs also test 64-bit numbers of products.
     match tuning.payload {
         PayloadKind::Values => {
             let (found, _) = products(case, tuning, (before, 20), sort)?;
@@ -39,8 +39,8 @@ fn check_rows(case: &Case, found: &Products, want: &[(u32, u32, OperandPair)]) -
     Ok(())
 }
 
-/// Cases with columns of A of many lengths, some empty. They give stretches of up to 90 products,
-/// in short and long segments (the tunings of the tests have their borders at 28 and 56).
+/// Cases with columns of A of many lengths, some empty. Their expansions have stretches of up to 90
+/// products, in short and long segments (the tunings of the tests have their borders at 28 and 56).
 fn stretches() -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (longest, of_column) in [(3, 9), (12, 6), (90, 4), (90, 40)] {
@@ -76,7 +76,7 @@ fn sorted_it_agrees_with_its_model() -> Result<()> {
     sorted_agrees(edge_cases()?)
 }
 
-/// Tests the plain and the sorted expansion, the latter with stretches to merge.
+/// Tests the plain and the sorted expansion. The sorted one also has stretches that are merged.
 #[test]
 fn small_cases_agree_with_its_model() -> Result<()> {
     agrees(few_cases()?)?;
@@ -99,8 +99,8 @@ fn sorted_agrees(cases: Vec<Case>) -> Result<()> {
     Ok(())
 }
 
-/// The paper's lines 19-21 form exp_size * i in 32 bits, and divide by the number of threads, which
-/// may be 0.
+/// The paper's lines 19-21 compute exp_size * i in 32 bits, and divide by the number of threads,
+/// which may be 0.
 #[test]
 fn small_products_are_counted_beyond_32_bits() -> Result<()> {
     for lengths in [[3, 0, 20, 9], [3, 100, 0, 40]] {
@@ -114,8 +114,8 @@ fn small_products_are_counted_beyond_32_bits() -> Result<()> {
 
 #[test]
 fn entries_of_very_different_weight_are_found() -> Result<()> {
-    // A few huge columns of A among thousands of tiny and empty ones, where pure interpolation
-    // takes thousands of steps.
+    // Thousands of columns of A are tiny or empty, and a few are huge. Pure interpolation search
+    // would take thousands of steps here.
     let n = 3000;
     let length = |k: usize| match k % 1000 {
         999 => 2000,

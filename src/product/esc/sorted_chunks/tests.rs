@@ -8,8 +8,8 @@ use crate::{
     },
 };
 
-/// Numbers of products before a case, and bits of a row. The case is a band of its own or comes
-/// after 2^33 products, and its rows fit a key or do not.
+/// Pairs of the number of products before a case and the number of bits of a row. A case is the
+/// first band or comes after 2^33 products. Its rows fit a key or do not.
 const BEFORE: [(u64, u32); 3] = [(0, 20), (1 << 33, 20), (0, 32)];
 
 fn check(case: &Case, tuning: &Tuning, before: &[(u64, u32)]) -> Result<()> {
@@ -40,8 +40,8 @@ fn check(case: &Case, tuning: &Tuning, before: &[(u64, u32)]) -> Result<()> {
 
 fn agree(cases: Vec<Case>) -> Result<()> {
     for case in cases {
-        // Limits for which all columns of B are short enough, or some are not, whose chunks are
-        // then merged.
+        // With these limits all columns of B are short enough to be cut by rows, or some are not.
+        // Chunks of those are merged.
         for (entries, items) in [(300, 2), (40, 2), (300, 5)] {
             check(&case, &in_registers(Teams::PORTABLE, entries, items), &BEFORE)?;
             check(&case, &in_registers(Teams::PORTABLE, entries, items).keeping_pairs(), &BEFORE)?;
@@ -50,7 +50,7 @@ fn agree(cases: Vec<Case>) -> Result<()> {
     Ok(())
 }
 
-/// A column of B that meets all columns of A, which have these rows.
+/// A case with one column of B, which selects all columns of A. These have the given rows.
 fn of_one_column(nrows: usize, columns: &[Vec<u32>]) -> Result<Case> {
     let ends = columns.iter().scan(0, |end, rows| {
         *end += rows.len() as u64;
@@ -68,7 +68,8 @@ fn chunks_agree_with_the_model() -> Result<()> {
     agree(edge_cases()?.into_iter().chain([cut_inside_rows()?]).collect())
 }
 
-/// Tests each kind of chunk with one payload, and with each of [`BEFORE`] in two cases.
+/// Tests each kind of chunk with one kind of payload. Each element of [`BEFORE`] is used in two
+/// cases.
 #[test]
 fn small_chunks_agree_with_the_model() -> Result<()> {
     for (number, case) in few_cases()?.iter().chain([&cut_inside_rows()?]).enumerate() {
@@ -81,8 +82,8 @@ fn small_chunks_agree_with_the_model() -> Result<()> {
     Ok(())
 }
 
-/// Three chunks that begin inside a row: before some of its products, after all others, and at
-/// columns of A that are empty or have a single entry.
+/// Three chunks begin inside a row: before some of its products, after all others, and at columns
+/// of A that are empty or have a single entry.
 fn cut_inside_rows() -> Result<Case> {
     let rows = |k: u32| match k % 5 {
         0 => vec![3],
@@ -96,7 +97,8 @@ fn cut_inside_rows() -> Result<Case> {
 
 #[test]
 fn rows_longer_than_a_chunk_are_cut() -> Result<()> {
-    // 250 products: all in one row, in one row between rows below and above, and in the last row.
+    // Up to 250 products are all in one row; in one row between rows below and above; or in the
+    // last row.
     let in_row = |row: u32| move |_: usize| vec![row];
     let between = |k: usize| if k.is_multiple_of(10) { vec![1, 5, 8] } else { vec![5] };
     agree(vec![
@@ -114,12 +116,12 @@ fn columns_of_very_different_length_are_cut() -> Result<()> {
         let of = |k: u32| if k == place { long.clone() } else { vec![k, k + 40 * (k % 3 + 1), 890] };
         agree(vec![of_one_column(900, &(0..16).map(of).collect::<Vec<_>>())?])?;
     }
-    // Many columns of C, short and long.
+    // C has many columns, short and long.
     let lengths: Vec<usize> = (0..60).map(|j| (j * 37) % 150).collect();
     agree(vec![with_segments(&lengths, 17)?])
 }
 
-/// Columns of one chunk for each size of work-groups, and of two.
+/// Columns of one chunk for each size of work-groups, and columns of two chunks.
 #[test]
 fn work_groups_of_every_size_agree_with_the_model() -> Result<()> {
     let tuning = |entries| in_registers(Teams::PORTABLE.large(256), entries, 12);
@@ -138,7 +140,7 @@ fn work_groups_of_every_size_agree_with_the_model() -> Result<()> {
     Ok(())
 }
 
-/// Columns of B with as many entries as groups of each size can cut, and one more.
+/// Columns of B with as many entries as groups of each size can cut, and with one entry more.
 #[test]
 fn columns_of_b_of_every_length_are_cut() -> Result<()> {
     let tuning = in_registers(Teams::PORTABLE.large(256), 1100, 12);

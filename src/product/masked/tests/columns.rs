@@ -1,4 +1,5 @@
-//! Masked products by columns, with numbers by which every way of finding hits is used.
+//! Masked products by columns, with numbers that lead to every way of finding hits. A hit is a
+//! product on a place of the mask.
 use super::super::{bands::MAX_PROBES, columns::ColumnTuning, sums::ColumnSums};
 use crate::{
     BlockShape, Csc, DeviceKind, Element, Pattern, Result, Semiring,
@@ -12,15 +13,15 @@ use crate::{
 };
 use half::f16;
 
-/// Numbers with which products are always computed by columns, however few places there are.
+/// Numbers with which products are always computed by columns, even if there are few places.
 pub(super) fn tuning() -> ColumnTuning {
-    // As elsewhere, only kernels of CPUs prefetch.
+    // Only kernels of CPUs prefetch.
     let ahead = if test_device().info().kind == DeviceKind::Cpu { 3 } else { 0 };
     ColumnTuning { groups: 2, ranges: 8, ahead, lookup: 4, probe: 1 << 20, transpose: 1 << 20, hit_products: 8 }
 }
 
-/// The cases: few ranges and many, rows that are always looked up or never, products that are all
-/// added from the second column on or never.
+/// Numbers for few ranges and for many. Rows are always looked up or never. From the second column
+/// on all products are added, or only hits.
 fn tunings() -> Vec<ColumnTuning> {
     let mut all = vec![ColumnTuning { groups: 1, ranges: 1, ahead: 0, ..tuning() }];
     for (groups, ranges) in [(1, 3), (2, 8), (5, 200)] {
@@ -31,13 +32,13 @@ fn tunings() -> Vec<ColumnTuning> {
     all
 }
 
-/// The bits of values. All NaN have equal bits.
+/// The bits of values. All NaNs are taken as equal.
 fn bits<T: Element>(values: &[T]) -> Vec<Vec<u8>> {
     let one = |value: &T| if value.to_f64().is_nan() { Vec::new() } else { bytemuck::bytes_of(value).to_vec() };
     values.iter().map(one).collect()
 }
 
-/// The number of products of A·B that fall on the mask, and that of the longest run.
+/// The number of products of A·B that are on the mask, and the length of the longest run.
 fn hits(a: &Pattern, b: &Pattern, mask: &Pattern) -> (u64, u32) {
     let (mut all, mut longest) = (0, 0);
     for col in 0..mask.ncols() {
@@ -75,7 +76,7 @@ fn check<T: Element>(
     Ok(())
 }
 
-/// A matrix whose entry i has value i of a cycle.
+/// A matrix whose values repeat the values of `cycle`.
 fn with_cycle<T: Element>(pattern: &Pattern, cycle: &[f64]) -> Result<Csc<T>> {
     let values = cycle.iter().cycle().take(pattern.nnz()).map(|&value| T::from_f64(value)).collect();
     Csc::new(pattern.clone(), values)
@@ -88,18 +89,18 @@ fn uniform(rows: usize, cols: usize, of_column: usize, seed: u64) -> Result<Patt
         .clone())
 }
 
-/// A pattern with these entries.
+/// A pattern with the given entries.
 fn pattern(rows: usize, cols: usize, entries: impl IntoIterator<Item = (usize, usize)>) -> Result<Pattern> {
     let entries = entries.into_iter().map(|(row, col)| (row, col, 1.0));
     Ok(Csc::<f64>::from_triplets(rows, cols, entries)?.pattern().clone())
 }
 
-/// Numbers with roundings, both signs and zeros.
+/// Values that are rounded, of both signs, and zeros.
 const NUMBERS: [f64; 9] = [1.0 / 3.0, -7.0 / 11.0, 0.0, 1e3 / 7.0, -0.0, 5.0, -1.0 / 1024.0, 3.0, -2.5];
 
 #[test]
 fn no_number_changes_a_bit() -> Result<()> {
-    // Rows on both sides of the words of a bitmap, and in its last word.
+    // Rows on both sides of the borders of a bitmap's words, and in its last word.
     let (a, b) = (uniform(520, 300, 40, 1)?, uniform(300, 90, 25, 2)?);
     let edges = [0, 63, 64, 127, 128, 511, 512, 519];
     let whole = reference::multiply(&with_cycle::<f64>(&a, &NUMBERS)?, &with_cycle(&b, &NUMBERS)?)?;
@@ -115,7 +116,7 @@ fn no_number_changes_a_bit() -> Result<()> {
         pattern(520, 90, [])?,
         // A single column has all places.
         pattern(520, 90, (0..520).map(|row| (row, 41)))?,
-        // Each row of the edges has its place in another column.
+        // Each of the rows at a border has its place in another column.
         pattern(520, 90, edges.into_iter().enumerate().map(|(col, row)| (row, 11 * col)))?,
     ];
     for mask in &masks {
@@ -151,8 +152,8 @@ fn no_number_changes_the_pairs() -> Result<()> {
 
 #[test]
 fn runs_of_more_than_1024_products_are_cut() -> Result<()> {
-    // Rows with 1, 1023 and so on entries. Column 1 of B meets all of them, and column 2 half of
-    // them.
+    // The rows of A have 1, 1023 and more entries. Column 1 of B selects all columns of A, column 2
+    // half of them.
     let lengths = [1, 1023, 1024, 1025, 2048, 2049, 3000];
     let a = pattern(70, 3000, lengths.iter().enumerate().flat_map(|(i, &of)| (0..of).map(move |k| (10 * i, k))))?;
     let b = pattern(3000, 4, (0..3000).flat_map(|k| [(k, 1), (k / 2 * 2, 2), (k / 3 * 3, 3)]))?;
@@ -201,7 +202,7 @@ fn small_matrices_without_rows_or_columns_or_products() -> Result<()> {
             (full(rows, inner)?, none(inner, cols)?),
         ] {
             for mask in [full(rows, cols)?, none(rows, cols)?] {
-                // The only product is a negative zero, which differs from the sum of no products.
+                // The only product is a negative zero. The sum of no products is a positive zero.
                 let (a, b) = (with_cycle::<f64>(&a, &[1.0])?, with_cycle(&b, &[-0.0])?);
                 check(Semiring::PlusTimes, &a, &b, &mask, &[tuning()])?;
             }
@@ -223,7 +224,7 @@ fn few_places_of_long_columns_are_left_to_lookups_and_so_is_a_lack_of_memory() -
                 .is_some())
         };
     let tuning = ColumnTuning { probe: 200, transpose: 28, ..tuning() };
-    // Rows of A with one entry each, and full columns of B.
+    // A has one entry in each row. B has full columns.
     let (a, b) = (
         pattern(4000, 4000, (0..4000).map(|i| (i, i)))?,
         pattern(4000, 100, (0..4000).flat_map(|k| (0..100).map(move |col| (k, col))))?,

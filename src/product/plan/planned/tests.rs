@@ -16,7 +16,7 @@ const STAGED: StagedNumbers = StagedNumbers { group: 32, bytes: 6 << 10 };
 #[test]
 fn a_plan_in_bands_has_the_same_bits() -> Result<()> {
     let device = test_device();
-    // Long runs in every band, and in the middle of C.
+    // There are long runs in every band, also in the middle of C.
     let shape = BlockShape::new(2, 3)?;
     let w: Cbc<f64> =
         generate::Uniform { rows: 40, cols: 30_000, per_column: 6, shape, seed: 3, ..Default::default() }.matrix()?;
@@ -52,7 +52,7 @@ fn kernels_agree_on_transposed_operands() -> Result<()> {
         for transposed in [Transposed { a: true, b: false }, Transposed { a: false, b: true }] {
             let factor = |transposed| FactorPattern { pattern: a.pattern.clone(), shape, transposed };
             let (left, right) = (factor(transposed.a), factor(transposed.b));
-            // Runs of all lengths from one product up. The longest are in pieces.
+            // Runs of all lengths from one product on. The longest runs are in pieces.
             let executed = |kernel, group_size, long_run| -> Result<Vec<f64>> {
                 let blocks = BlockTuning { kernel, group_size, long_run };
                 let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();

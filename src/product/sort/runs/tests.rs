@@ -1,4 +1,4 @@
-//! Products of blocks whose columns are all short, compared with the reference, to the bit.
+//! Products of blocks whose columns are all short. Results have the bits of the reference.
 use super::{OF_PRODUCT, most_within};
 use crate::{
     BlockShape, Cbc, Element, Pattern, Planned, Result,
@@ -23,7 +23,7 @@ fn matrix<T: Element>(nrows: u64, lengths: &[u64], shape: (usize, usize), seed: 
     Cbc::new(Pattern::new(nrows as usize, lengths.len(), col_ptr, row_idx)?, shape, values)
 }
 
-/// Computes C = A·B in registers, in one shot and by a plan, and compares it with the reference.
+/// Computes C = A·B in registers, directly and by a plan, and compares it with the reference.
 /// `sorted` says whether the product is expected to be sorted.
 fn check<T: Element>(a: &Cbc<T>, b: &Cbc<T>, sorted: bool) -> Result<()> {
     let device = test_device();
@@ -76,7 +76,7 @@ fn columns_of_every_class_agree_with_the_reference() -> Result<()> {
         let b = matrix::<f64>(200, &lengths(if number < 8 { 97 } else { 22 }, of_b), b_shape, 2)?;
         let sorted = of_a * of_b <= most_within(test_device().info(), OF_PRODUCT).into();
         check(&a, &b, sorted)?;
-        // Each pair of shapes once, from the shortest columns to the longest.
+        // Each pair of shapes is tested once, from the shortest columns to the longest.
         if number % 4 == number / 4 {
             check(&a.cast::<f32>(), &b.cast::<f32>(), sorted)?;
         }
@@ -94,7 +94,7 @@ fn padded_blocks_and_products_of_nothing_agree_with_the_reference() -> Result<()
     check(&matrix(300, &[0; 200], (3, 3), 1)?, &b, true)
 }
 
-/// Rows that do not fit a key beside a place.
+/// Rows have so many bits that a key cannot hold a row and a place.
 #[test]
 fn columns_of_far_rows_agree_with_the_reference() -> Result<()> {
     for (of_a, of_b) in [(9, 20), (16, 16), (16, 32), (32, 32)] {

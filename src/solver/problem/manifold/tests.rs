@@ -9,12 +9,12 @@ fn numbers() -> impl FnMut() -> f64 {
     move || 2.0 * random.unit() - 1.0
 }
 
-/// Compares `derivative`, row by row, with central differences of `at`, a function of a move.
+/// Compares `derivative`, row by row, with central differences of the function `at` of a step.
 fn check(rows: usize, derivative: &[f64], at: impl Fn(&[f64]) -> Vec<f64>) {
     let cols = derivative.len() / rows;
     for col in 0..cols {
-        // Residuals are of the size of 10, third derivatives too: an error of 1e-9 by the step, of
-        // 1e-9 by rounding.
+        // Residuals and third derivatives are about 10. So the finite step and the rounding each
+        // cause an error of at most about 1e-9.
         let h = 1e-5;
         let moved = |by: f64| {
             let mut step = vec![0.0; cols];
@@ -38,7 +38,7 @@ fn check_manifold<P: Manifold>(mut pose: impl FnMut() -> P::Pose, mut landmark: 
         let of = |from: &P::Pose, to: &P::Pose| P::step(from, to, &measured).as_ref().to_vec();
         check(P::POSE, by_from.as_ref(), |by| of(&P::moved(&from, by), &to));
         check(P::POSE, by_to.as_ref(), |by| of(&from, &P::moved(&to, by)));
-        // The measurement agrees with the poses.
+        // The residual of a true measurement is zero.
         let truth = P::compose(&P::inverse(&from), &to);
         assert!(P::step(&from, &to, &truth).as_ref().iter().all(|e| e.abs() < 1e-14));
         let (rotation, translation) = P::matrix(&from);

@@ -24,7 +24,7 @@ struct Fields {
     vectors: &'static str,
     semiring: Semiring,
     transposed: bool,
-    /// Whether one triangle of A is kept; the size of A is that of the whole.
+    /// Whether only one triangle of A is kept. The size `a` is that of the whole A.
     symmetric: bool,
     a: Size,
     x: Size,
@@ -46,17 +46,17 @@ struct Formatted {
 }
 
 impl Formatted {
-    /// The format of a turn, counted from 0.
+    /// The format of turn number `turn`, from 0.
     fn of(took: &Took, turn: usize) -> Self {
         let (format, why) = took.formats.get(turn).cloned().unzip();
         Self { format, why, order: took.order(turn) }
     }
 }
 
-/// The fields of y = Jᵀ·(W·(J·x)) besides those of the product with J.
+/// The fields of y = Jᵀ·(W·(J·x)), except for those of the product with J.
 #[derive(Serialize)]
 struct Gram {
-    /// The kind of weights; `None` without any.
+    /// The kind of weights; `None` if there are no weights.
     weights: Option<&'static str>,
     /// The product with Jᵀ.
     #[serde(flatten)]
@@ -74,7 +74,7 @@ impl Gram {
     }
 }
 
-/// Reports a product. Fails if `different`, the number of elements of y that are not the
+/// Reports a product. Fails if `different`, the number of elements of y that differ from the
 /// reference's, is above 0.
 pub fn finish(
     of: &Product<'_>,

@@ -36,7 +36,7 @@ struct Run {
 }
 
 pub struct Took {
-    /// The formats of each turn, and the reasons for them; none for the reference.
+    /// The formats of each turn with the reasons for them. Empty for the reference.
     pub formats: Vec<(Format, String)>,
     pub convert_ms: Option<f64>,
     pub device_bytes: u64,
@@ -44,7 +44,7 @@ pub struct Took {
 }
 
 impl Took {
-    /// The order of the sums of a turn, counted from 0.
+    /// The order of the sums in turn number `turn`, from 0.
     pub fn order(&self, turn: usize) -> Order {
         self.formats.get(turn).map_or(Order::Ascending, |(format, _)| format.order())
     }
@@ -95,13 +95,13 @@ impl Product<'_> {
         if self.args.transpose { [size.cols(), size.rows()] } else { [size.rows(), size.cols()] }
     }
 
-    /// Elements of y.
+    /// The number of elements of y.
     pub fn y_len(&self) -> usize {
         self.sides()[usize::from(self.args.gram)]
     }
 
-    /// Converts A, multiplies, and reads y back. For a single product the values are not copied:
-    /// that would not pay.
+    /// Converts A, multiplies, and reads y back. For a single product A's values are not copied
+    /// into the format's order, because the copy would take longer than it saves.
     fn on_device(&self, device: &Device) -> Result<Run> {
         let (a, x) = (device.upload(self.a.stored())?, device.upload_any_vector(self.x)?);
         let upload = |weights: Weights<&AnyMatrix, &AnyValues>| {
@@ -147,8 +147,8 @@ impl Product<'_> {
         if args.any_order { options.any_order() } else { options }
     }
 
-    /// Runs a plan that has been made since `clock`, once or several times after a warm-up, and
-    /// reads y back.
+    /// Executes a plan that has been made since `clock`: once, or several times after a warm-up.
+    /// Reads y back.
     fn executed<'i, P: Planned<Output = DeviceVector<Any>>>(
         &self,
         clock: Instant,
@@ -165,7 +165,7 @@ impl Product<'_> {
         Ok(Run { y: y.download()?, took })
     }
 
-    /// The reference's product, in the order of every product.
+    /// Computes the product by the reference, in ascending order.
     fn by_reference(&self) -> Result<AnyValues> {
         let (Args { semiring, gram, .. }, order) = (self.args, Order::Ascending);
         match gram {
@@ -174,8 +174,8 @@ impl Product<'_> {
         }
     }
 
-    /// Elements of y that are not the reference's in the formats of the run: bit for bit, or, if a
-    /// format has no order, within rounding.
+    /// The number of elements of y that differ from the reference's in the order of the formats.
+    /// They are compared bit for bit or, if a format has no fixed order, within rounding.
     fn wrong(&self, y: &AnyValues, took: &Took) -> Result<usize> {
         let (semiring, orders) = (self.args.semiring, [0, 1].map(|turn| took.order(turn)));
         match self.args.gram {
@@ -194,7 +194,7 @@ impl Product<'_> {
         }
     }
 
-    /// The sums of integers; `None` if they are not known.
+    /// The exact sums of integers; `None` if they are not known.
     fn exact(&self, sums: IntegerSums) -> Option<Vec<i128>> {
         let a = self.factor();
         let first = sums.exact(a, |k| self.x.number(k) as i128);

@@ -23,7 +23,7 @@ pub fn kind(weights: &HostWeights) -> &'static str {
     }
 }
 
-/// The most by which weights of integers enlarge a number.
+/// The largest factor by which weights can increase the magnitude of an integer.
 pub fn most(weights: &HostWeights) -> f64 {
     let of_blocks = |matrix: &AnyMatrix| matrix.shape().cols() as f64 * matrix.values().magnitude();
     match weights {
@@ -33,8 +33,9 @@ pub fn most(weights: &HostWeights) -> f64 {
     }
 }
 
-/// Weights of a file for a J of `n` rows, in blocks with `side` rows: a vector, with a number for
-/// each row of J or of its blocks, or a matrix with blocks of `side` rows on its diagonal.
+/// Reads weights for a J of `n` rows, whose blocks have `side` rows. The file contains a vector,
+/// with a number for each row of J or for each row of blocks, or a matrix with blocks of `side`
+/// rows on its diagonal.
 pub fn read(
     path: &Path,
     element: ElementType,
@@ -62,7 +63,7 @@ pub fn read(
     Ok((weights, converted))
 }
 
-/// The blocks on the diagonal of a matrix; fails if it has entries elsewhere. Places without an
+/// The blocks on the diagonal of a matrix; fails if there are entries elsewhere. Places without an
 /// entry are 0.
 fn on_diagonal(w: &Csc<f64>, side: usize) -> Result<AnyMatrix, Failure> {
     if let Some((row, col, _)) = w.entries().find(|(row, col, _)| row / side != col / side) {

@@ -1,4 +1,4 @@
-//! Products with vectors: A·x, Aᵀ·x, by the whole matrix or by its triangle.
+//! Products with vectors: A·x and Aᵀ·x, with the whole matrix or one triangle of it on the device.
 use super::matrices::drawn;
 use super::measure::Subject;
 use super::operation::{Operands, Outcomes};
@@ -24,7 +24,7 @@ pub fn transposed(of: &Operands<'_>) -> Result<Outcomes> {
     in_formats(of, true)
 }
 
-/// Times products in every requested format; for a symmetric matrix first with the whole, then with
+/// Times products in every requested format. For a symmetric matrix the whole is timed first, then
 /// its triangle.
 fn in_formats(of: &Operands<'_>, transposed: bool) -> Result<Outcomes> {
     let a = of.matrix()?;
@@ -42,7 +42,7 @@ fn in_formats(of: &Operands<'_>, transposed: bool) -> Result<Outcomes> {
 /// The requested formats. If there are none, a single `None`: values stay in A's own order. `all`
 /// means every format that blocks of this shape can use.
 pub fn formats(of: &Operands<'_>, shape: BlockShape) -> Vec<Option<Format>> {
-    // A name that is no format is `all`.
+    // The name `all` is not a format, so it is `None` in the list.
     match of.bench.args.format.iter().copied().collect::<Option<Vec<Format>>>() {
         Some(named) if named.is_empty() => vec![None],
         Some(named) => named.into_iter().map(Some).collect(),
@@ -53,10 +53,10 @@ pub fn formats(of: &Operands<'_>, shape: BlockShape) -> Vec<Option<Format>> {
     }
 }
 
-/// Times a product; `stored` is the whole matrix or a triangle of it. With a format A's values are
-/// packed in its order, otherwise they stay where they are. Bytes are those of the values, of x, of
-/// y, and of the index: 4 for each entry and row of a format, 8 for each entry of values where they
-/// are (4 for Aᵀ).
+/// Times a product. `stored` is the whole matrix or a triangle of it. With a format, A's values are
+/// packed in its order; otherwise they stay in place. The bytes are those of the values, of x, of
+/// y, and of the index: 4 for each entry and row in a format, and 8 for each entry if values are in
+/// place (4 for Aᵀ).
 fn applied(on: &Subject<'_>, transposed: bool, [a, stored]: [&AnyMatrix; 2], format: Option<Format>) -> Result<Record> {
     let (shape, is_triangle) = (a.shape(), !std::ptr::eq(a, stored));
     let da = on.device().upload(stored)?;
@@ -95,7 +95,8 @@ fn applied(on: &Subject<'_>, transposed: bool, [a, stored]: [&AnyMatrix; 2], for
     }
 }
 
-/// The prefix of a format's name in a variant: how the format was chosen, unless it was requested.
+/// The prefix of a format's name in a variant. It says how the format was chosen; it is empty if
+/// the format was requested.
 pub fn chosen(on: &Subject<'_>, format: Format) -> &'static str {
     match (format, on.bench.args.any_order) {
         (Format::Auto, true) => "auto in any order: ",
@@ -115,7 +116,7 @@ pub fn bytes(element: ElementType, elements: usize, index: usize) -> Option<u64>
     Some((elements * element.bytes() + index) as u64)
 }
 
-/// Numbers from -1 to 1.
+/// A vector of numbers from -1 to 1.
 pub fn vector(element: ElementType, n: usize) -> AnyValues {
     drawn(element, (0..n).map(|i| (i * 37 % 1001) as f64 * 0.002 - 1.0))
 }

@@ -15,18 +15,20 @@ use blockmul::{
     reference::verify,
 };
 
-/// Weights on a device, borrowed.
+/// Borrowed weights on a device.
 type Between<'a> = Option<Weights<&'a DeviceMatrix<AnyMatrix>, &'a DeviceVector<Any>>>;
 
-/// The product without weights, and with weights of residuals if the algebra has weights.
+/// A product to time, without weights and, if the algebra supports weights, with weights of
+/// residuals.
 struct Operator<'a> {
     j: &'a AnyMatrix,
     x: &'a AnyValues,
     residuals: Option<(&'a Weights<AnyMatrix, AnyValues>, Between<'a>)>,
     formats: [Format; 2],
-    /// The formats, as a record's variant names them after the operation.
+    /// The names of the formats, appended to the operation in the field `variant` of a record.
+    /// Empty if J's values are not packed.
     suffix: String,
-    /// Words of structure that the two products read.
+    /// The number of words of structure that the two products read.
     words: usize,
 }
 
@@ -37,9 +39,9 @@ pub fn apply_gram(of: &Operands<'_>) -> Result<Outcomes> {
     Ok(formats.iter().flat_map(|&format| of.everywhere(&|on| products(on, &j, format))).collect())
 }
 
-/// Times Jᵀ·(J·x), then with a weight for each row. With a format J's values are packed twice,
-/// otherwise they stay where they are. Bytes are those of the products one after another: the
-/// values for each, the indices as for A·x and Aᵀ·x, and all vectors.
+/// Times Jᵀ·(J·x), then the same with a weight for each row. With a format, J's values are packed
+/// twice; otherwise they stay in place. The bytes are those of both products: the values for each,
+/// the indices as for A·x and Aᵀ·x, and all vectors.
 fn products(on: &Subject<'_>, j: &AnyMatrix, format: Option<Format>) -> Result<Vec<Record>> {
     let on_device = on.device().upload(j)?;
     let size = Size::of(j);
@@ -77,7 +79,7 @@ fn products(on: &Subject<'_>, j: &AnyMatrix, format: Option<Format>) -> Result<V
 }
 
 impl<'a> Operator<'a> {
-    /// Times a plan without weights, and with them.
+    /// Times a plan without weights and with weights.
     fn timed<P: Planned<Output = DeviceVector<Any>>>(
         &self,
         on: &Subject<'_>,
@@ -105,7 +107,7 @@ impl<'a> Operator<'a> {
         let &Self { j, x, formats, words, .. } = self;
         let (orders, weighed) = (formats.map(Format::order), weights.map(Weights::as_ref));
         let right = verify::verify_vector_gram(on.semiring(), orders, j, weighed, x, y)? == 0;
-        // J·x is written and read; then W is read, and W·J·x written and read.
+        // J·x is written and read. If there are weights, W is read, and W·J·x is written and read.
         let between = if weights.is_some() { 5 } else { 2 };
         let elements = 2 * j.values().len() + x.len() + y.len() + between * Size::of(j).rows();
         let bytes = bytes(j.element(), elements, 4 * words);

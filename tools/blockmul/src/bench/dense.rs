@@ -16,7 +16,7 @@ use blockmul::{
 };
 use std::num::NonZero;
 
-/// Options of operation dense: the dense matrix, and how A is shared out.
+/// Options of the operation dense: the dense matrix, and how work-groups share A.
 #[derive(clap::Args)]
 pub struct DenseArgs {
     /// Columns of the dense matrix of operation dense [default: 32].
@@ -25,11 +25,12 @@ pub struct DenseArgs {
     /// Layouts of that matrix and of the result, several with commas [default: rows].
     #[arg(long, value_name = "LAYOUT,...", value_delimiter = ',', value_parser = one_of(named(Layout::ALL, Layout::name)))]
     layout: Vec<Layout>,
-    /// Ways to share the entries of A out in operation dense, several with commas [default: auto];
-    /// `stored` is a matrix in groups (GCOO), multiplied as it is.
+    /// Ways in which work-groups share the entries of A in operation dense, several with commas
+    /// [default: auto]; `stored` is a matrix that is stored in groups (GCOO).
     #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = one_or("stored", sharings()))]
     sharing: Vec<Sharing>,
-    /// Read A's values where they are in operation dense, not copied into the order of the sums.
+    /// In operation dense, read A's values in place instead of copying them into the order of the
+    /// sums.
     #[arg(long)]
     in_place: bool,
 }
@@ -38,7 +39,7 @@ pub struct DenseArgs {
 type Sharing = Option<DenseMethod>;
 
 impl DenseArgs {
-    /// The first of these options that is given.
+    /// The name of the first of these options that was given.
     pub fn given(&self) -> Option<&'static str> {
         let given = [
             ("--columns", self.columns.is_some()),
@@ -50,7 +51,7 @@ impl DenseArgs {
     }
 }
 
-/// A, D, and A·D by the reference.
+/// A, D, and the product A·D by the reference.
 pub struct Operands<'a> {
     a: &'a AnyMatrix,
     pub d: AnyDense,
@@ -58,7 +59,8 @@ pub struct Operands<'a> {
 }
 
 impl<'a> Operands<'a> {
-    /// Makes a dense matrix with `columns` columns for `a`, and the product by the reference.
+    /// Makes a dense matrix with `columns` columns for `a`, and computes the product by the
+    /// reference.
     pub fn new(semiring: Semiring, a: &'a AnyMatrix, columns: usize, layout: Layout) -> Result<Self> {
         let shape = DenseShape::new(Size::of(a).cols(), columns, layout);
         let d = AnyDense::new(shape, vector(a.element(), shape.len()))?;
@@ -67,7 +69,7 @@ impl<'a> Operands<'a> {
     }
 }
 
-/// Times A·D for each layout, by each way to share the entries of A out.
+/// Times A·D for each layout and each way to share the entries of A.
 pub fn dense(of: &operation::Operands<'_>) -> Result<Outcomes> {
     let DenseArgs { columns, layout: layouts, sharing, .. } = &of.bench.args.dense;
     let columns = columns.map_or(32, NonZero::get) as usize;
@@ -88,7 +90,7 @@ impl Operands<'_> {
         let DenseShape { cols: columns, layout, .. } = self.d.shape();
         let (da, d) = (on.device().upload(self.a)?, on.device().upload_any_dense(&self.d)?);
         let Some(method) = sharing else {
-            // The number of rows of blocks that make a group.
+            // The number of rows of blocks in a group.
             let rows = on.device().info().numbers_by_name()["dense_group_lines"].div_ceil(da.shape().rows());
             let ((groups, plan), plan_ms) = on.planned(|| {
                 let groups = DeviceGcoo::from_matrix(&da, Grouping::Rows(rows))?;
@@ -110,8 +112,8 @@ impl Operands<'_> {
         self.by_plan(on, packed.method().name(), &packed, plan_ms, || &d)
     }
 
-    /// Verifies and times a plan, by the method `name`. Bytes are those of the values, 4 bytes of
-    /// index for each entry and row, and those of D and C.
+    /// Verifies and times a plan by the method `name`. The bytes are those of the values, of D and
+    /// C, and 4 bytes of index for each entry and row.
     fn by_plan<'i, P: Planned<Output = DeviceDense<Any>>>(
         &self,
         on: &Subject<'_>,

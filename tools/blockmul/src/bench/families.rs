@@ -22,11 +22,11 @@ struct Family {
     jacobian: Option<Make<BlockGroups<Cbc<f64>>>>,
 }
 
-/// A matrix of these sizes in blocks of this shape.
+/// A function that makes a matrix of these sizes in blocks of this shape.
 type Make<M> = fn(&[usize], BlockShape) -> Result<M>;
 
-/// The families of `blockmul generate`, and two with long columns. The defaults give a few hundred
-/// thousand to a few million products, `cameras` gives more.
+/// The families of `blockmul generate`, and two with long columns. The default sizes have a few
+/// hundred thousand to a few million products; `cameras` has more.
 static FAMILIES: [Family; 7] = [
     Family {
         name: "uniform",
@@ -149,7 +149,7 @@ impl Named {
         Some(sizes.map(|sizes| family.parse(sizes)).transpose().map(|sizes| Self { family, sizes }))
     }
 
-    /// The family with sizes. If the name has none, the matrix gets about `elements` stored
+    /// The family with its sizes. If the name has no sizes, the matrix gets about `elements` stored
     /// elements in blocks of this shape.
     pub fn sized(&self, elements: Option<usize>, block: BlockShape) -> Self {
         let scaled = || elements.map(|elements| (self.family.scaled)(elements, block.area()));

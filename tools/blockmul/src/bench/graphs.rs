@@ -17,9 +17,10 @@ use blockmul::{
 /// Patches of a graph: as many as `blockmul patches` makes by default.
 const PATCHES: u64 = 64;
 
-/// Times shortest paths from the first vertex, along edges whose lengths are the magnitudes of A's
-/// values, by each schedule. The schedule of one work-item is timed on CPUs alone. For sweeps the
-/// edges are uploaded by the vertices that they enter, so that no transposition is timed.
+/// Times shortest paths from the first vertex with each schedule. The lengths of edges are the
+/// magnitudes of A's values. The schedule with one work-item is timed only on CPUs. For sweeps, the
+/// edges are uploaded in the order of the vertices that they enter, so that no transposition is
+/// timed.
 pub fn paths(of: &Operands<'_>) -> Result<Outcomes> {
     of.each(&|on, a| {
         of.check_element(&[ElementType::F64, ElementType::F32])?;
@@ -69,7 +70,8 @@ fn of_vertices(
 }
 
 /// Times patches around [`PATCHES`] vertices drawn at random, or around all vertices if there are
-/// fewer. Lengths are those of paths. Sizes are first not balanced, then balanced.
+/// fewer. The lengths of edges are those of [`paths`]. The sizes of patches are first not balanced,
+/// then balanced.
 pub fn patches(of: &Operands<'_>) -> Result<Outcomes> {
     of.each(&|on, a| {
         of.check_element(&[ElementType::F64])?;
@@ -78,7 +80,7 @@ pub fn patches(of: &Operands<'_>) -> Result<Outcomes> {
         let seeds: Vec<usize> = seeds.into_iter().map(|seed| seed as usize).collect();
         let on_device = on.device().upload(&g)?;
         let timed = |(variant, asked): (&str, Lloyd<'_>)| {
-            // The device refuses what is no graph of scalars.
+            // The device refuses matrices that are not graphs of scalars.
             let found = asked.run(&on_device)?;
             let want = reference::lloyd(&g.to_scalars(), &asked)?;
             let right = found.labels == want.labels && found.seeds == want.seeds;

@@ -1,5 +1,5 @@
-//! The products of one iteration of a least-squares solver, with plans made once: verified, then
-//! timed.
+//! The products of one iteration of a least-squares solver. Plans are made once; products are
+//! verified, then timed.
 use super::measure::{Bench, Subject, equal_groups, same, same_bits};
 use super::record::Record;
 use crate::matrix_size::Size;
@@ -24,7 +24,7 @@ impl Bench<'_> {
     pub fn iteration(&self, path: &Path) -> Result<Vec<Record>> {
         self.messages.step(format!("reading {}", path.display()));
         let name = name(path);
-        // The weights that the solver uses.
+        // The solver uses the same weights.
         let file = problem::read_with(path, self.args.edges.map(Edges::from))?;
         let (problem, rewarding) = start::weighable(file.problem);
         if let Some(start::Rewarding { count, .. }) = rewarding {

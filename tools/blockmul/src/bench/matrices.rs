@@ -75,15 +75,15 @@ pub enum Padded {
     Graph,
 }
 
-/// An input; files have been read.
+/// An input. Files have been read.
 pub enum Source {
-    /// A family, and the number of elements it has if it is named without sizes.
+    /// A family, and the number of stored elements if its name has no sizes.
     Family(Named, Option<usize>),
     File {
         name: String,
         matrix: Csc<f64>,
         layout: Option<BlockShape>,
-        /// Whether the file has no values; random ones are drawn then.
+        /// Whether the file has no values, so that random values are drawn.
         is_drawn: bool,
     },
 }
@@ -127,7 +127,7 @@ impl Source {
         }
     }
 
-    /// The matrix in blocks of `shape`; random values as [`drawn`] has them.
+    /// The matrix in blocks of `shape`. Random values are those of [`drawn`].
     ///
     /// # Errors
     /// [`blockmul::Error::Argument`] for values of a file that the element type cannot hold.
@@ -187,8 +187,8 @@ impl Source {
     }
 }
 
-/// Scales a random number before it is rounded to an element. Integers take it times 8: whole
-/// numbers from -8 to 8 for numbers from -1 to 1; unsigned types take those from 0.
+/// Scales a random number before it is rounded to an element. Integers are 8 times the number, so
+/// that numbers from -1 to 1 become whole numbers from -8 to 8; unsigned types have those from 0.
 fn scaled(element: ElementType, number: f64) -> f64 {
     if element.is_integer() { 8.0 * number } else { number }
 }
@@ -222,8 +222,8 @@ fn copy_bytes(element: ElementType, made: &Cbc<f64>) -> u64 {
     (of_pattern + made.values().len() * element.bytes()) as u64
 }
 
-/// The matrix with random values if the file has none: equal values would hide the order of
-/// additions.
+/// The matrix, with random values if the file has none: with equal values, a wrong order of
+/// additions would not be found.
 fn with_values(file: MatrixFile) -> Result<Csc<f64>> {
     if file.field != ValueType::Pattern {
         return Ok(file.matrix);

@@ -12,11 +12,11 @@ pub use blockmul::reference::verify::{
 use blockmul::{Device, Planned, Result, Semiring, device::StageTime, extra::host::Progress, matrix::AnyView};
 use std::{cell::OnceCell, num::NonZero, time::Instant};
 
-/// Least number of rounds: with fewer, a single round could determine the median.
+/// Minimum number of rounds. With fewer rounds, a single one could determine the median.
 const LEAST_ROUNDS: u32 = 3;
 
 /// Milliseconds of executions that are not timed: a GPU that was idle while the host verified a
-/// result takes up to a tenth longer for the first few.
+/// result takes up to a tenth longer for the first few executions.
 const WARM_UP_MS: f64 = 20.0;
 
 /// The limits of the number of rounds.
@@ -107,8 +107,8 @@ impl Subject<'_> {
         self.bench.args.semiring
     }
 
-    /// Makes the record of a variant that has run, before it is timed. `right` says whether its
-    /// result is the reference's, bit for bit.
+    /// Makes the record of a variant before it is timed. `right` says whether its result has the
+    /// reference's bits.
     pub fn record<'m>(&self, variant: impl Into<String>, a: impl Into<AnyView<'m>>, right: bool) -> Result<Record> {
         let (a, mut variant) = (a.into(), variant.into());
         if self.semiring() != Semiring::PlusTimes {
@@ -135,7 +135,7 @@ impl Subject<'_> {
         self.executed(&plan, plan_ms, inputs, record)
     }
 
-    /// Does what [`Subject::by_plan`] does with a plan that exists; its time is `plan_ms`.
+    /// Times a plan that exists, as [`Subject::by_plan`] does. `plan_ms` is the time to make it.
     pub fn executed<'i, P: Planned>(
         &self,
         plan: &P,
@@ -169,8 +169,8 @@ impl Subject<'_> {
         self.rounds(record, false, &mut |_| run().map(|()| Vec::new()))
     }
 
-    /// Times executions: `run(false)` enqueues one, `run(true)` waits for it too and returns the
-    /// times of its stages, if it has any.
+    /// Times executions. `run(false)` enqueues one; `run(true)` also waits for it and returns the
+    /// times of its stages, if there are any.
     fn rounds(
         &self,
         record: Record,

@@ -1,6 +1,6 @@
-//! `blockmul bench`: products and other operations, verified, then timed. `operation` names them,
+//! `blockmul bench`: products and other operations, verified, then timed. `operation` lists them,
 //! `families` and `matrices` have the operands, `measure` the timing, `record`, `results` and
-//! `table` the output, `session` a run; each other file has operations and their reference results.
+//! `table` the output, `session` a run. Each other file has operations and their reference results.
 //! `lab bench` adds operations on arrays.
 pub mod apply;
 mod apply_gram;
@@ -87,12 +87,12 @@ pub struct Args {
     /// List the families, their sizes and defaults.
     #[arg(long, conflicts_with = "inputs")]
     list: bool,
-    /// Blocks of R rows and K columns, several with commas; one number for square ones [default:
+    /// Blocks of R rows and K columns, several with commas; one number for square blocks [default:
     /// those of the family, or the file's own blocks, else scalars].
     #[arg(long, value_name = "RxK,...", value_delimiter = ',')]
     block: Vec<BlockShape>,
     /// Element types, several with commas; u32, i32 and u8 for product, plan, apply,
-    /// apply-transposed, apply-gram and dense. u8 has --semiring or-and alone.
+    /// apply-transposed, apply-gram and dense. u8 supports only --semiring or-and.
     #[arg(long, value_name = "TYPE,...", value_delimiter = ',', default_value = "f64", value_parser = choice::number())]
     element: Vec<ElementType>,
     /// About how many elements a family named without sizes stores [default: the family's default
@@ -130,7 +130,7 @@ pub struct Args {
     device: Vec<String>,
     /// Executions enqueued together in a round; the time of the round is divided by their number
     /// [default: 20 for operations on vectors, 10 for transposes and their like, 5 for dense, 1 for
-    /// products; always 1 for products from nothing, transpose-pattern and reading].
+    /// products; always 1 for products without a plan, transpose-pattern and reading].
     #[arg(long, value_name = "N", value_parser = some)]
     together: Option<NonZero<u32>>,
     #[command(flatten)]
@@ -158,7 +158,7 @@ pub fn operations(
 }
 
 impl Args {
-    /// Refuses options that some of the operations do not take.
+    /// Refuses options that some of the requested operations do not support.
     fn check(&self) -> Result<(), Failure> {
         let of_array = self.operation.iter().find(|of| matches!(of.measure, Measure::Array(_)));
         if let Some(Operation { name, .. }) = of_array.filter(|_| !self.inputs.is_empty()) {

@@ -1,4 +1,4 @@
-//! The operations that can be timed, what each is timed on by default, and its operands.
+//! The operations that can be timed, their default inputs, and their operands.
 use super::matrices::{Input, Source};
 use super::measure::{Bench, Place, Subject};
 use super::record::Record;
@@ -18,7 +18,7 @@ pub struct Operation {
     pub elements: fn(&Device) -> Option<usize>,
     /// Executions that are enqueued together in a round.
     pub together: u32,
-    /// The options that this operation takes, of those that some operations do not take.
+    /// The options of this operation, among those that only some operations support.
     pub options: &'static [&'static str],
     pub measure: Measure,
 }
@@ -38,10 +38,10 @@ pub enum Measure {
     File(fn(&Bench<'_>, &Input, Option<usize>) -> Result<Vec<Record>>),
 }
 
-/// Families, and the shapes of their blocks; the family's own if none.
+/// Families with the shapes of their blocks. If there are no shapes, the family's own is used.
 type Families = &'static [(&'static str, &'static [(usize, usize)])];
 
-/// The records, or the reason why there are none, for each device (and each method).
+/// For each device (and each method), the records, or the reason why there are none.
 pub type Outcomes = Vec<Result<Vec<Record>>>;
 
 pub const BY_ROWS: &str = "--by-rows";
@@ -56,7 +56,7 @@ const JACOBIAN: Families = &[("bundle-adjustment:200x20000x5", &[(9, 3)])];
 const SHUFFLED: Families = &[("uniform", SHAPES)];
 const LOWER: Families = &[("pose-graph", &[(3, 3), (6, 6), (9, 9), (16, 16), (32, 32)])];
 
-/// A number of elements well above what caches hold.
+/// A number of elements that exceeds all caches.
 fn of_array(device: &Device) -> Option<usize> {
     Some(if device.info().kind == DeviceKind::Cpu { 1 << 23 } else { 1 << 26 })
 }
@@ -149,7 +149,7 @@ pub static OPERATIONS: [Operation; 24] = [
         .on(&[("uniform:400000x9", &[])]),
 ];
 
-/// Builders of operations, from a name and a measure. By default an operation runs on families of
+/// Builders of operations, from a name and a measure. By default an operation uses families of
 /// their default sizes, and its executions are enqueued one by one.
 impl Operation {
     const fn new(name: &'static str, measure: Measure) -> Self {
@@ -168,7 +168,7 @@ impl Operation {
         Self::new(name, Measure::Each(measure))
     }
 
-    /// An operation on arrays that are well above what caches keep.
+    /// An operation on arrays that exceed all caches.
     pub const fn array(name: &'static str, measure: fn(&Subject<'_>, usize) -> Result<Vec<Record>>) -> Self {
         Self::new(name, Measure::Array(measure)).elements(of_array)
     }
@@ -198,7 +198,7 @@ impl Operation {
         self.on(families).elements(|_| Some(16_000_000)).together(20)
     }
 
-    /// An operation that moves the elements of a matrix, of 64 MiB of f64.
+    /// An operation that moves the elements of a matrix with 64 MiB of f64.
     const fn moving(self, families: Families) -> Self {
         self.on(families).elements(|_| Some(1 << 23)).together(10)
     }
@@ -233,12 +233,12 @@ impl Operands<'_> {
         }
     }
 
-    /// Refuses elements of other types than these.
+    /// Refuses all element types except these.
     pub fn check_element(&self, types: &[ElementType]) -> Result<()> {
         if types.contains(&self.element) { Ok(()) } else { Err(self.refused()) }
     }
 
-    /// The refusal of the elements' type.
+    /// The error that refuses the element type.
     pub fn refused(&self) -> Error {
         Error::Argument(format!("{} is not for matrices of {}", self.operation.name, self.element))
     }
@@ -264,7 +264,7 @@ impl Operands<'_> {
         self.bench.devices.iter().map(|place| measure(&self.on(place))).collect()
     }
 
-    /// Measures the operands, or refuses their elements.
+    /// Measures the operation, or refuses the element type.
     pub fn measure(&self) -> Result<Outcomes> {
         self.check()?;
         match self.operation.measure {

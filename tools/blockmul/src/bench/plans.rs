@@ -3,18 +3,18 @@ use super::record::median;
 use blockmul::{Device, Result};
 use std::time::{Duration, Instant};
 
-/// The maximum number of plans that are timed, and the time after which no more are begun.
+/// The most plans that are timed. After `PLANNING` no further plan is begun.
 const MOST: usize = 9;
 const PLANNING: Duration = Duration::from_millis(300);
 
-/// Makes a plan several times; the milliseconds are the median of all but the first, which waits
-/// for kernels.
+/// Makes a plan several times. The milliseconds are the median of all times but the first, which
+/// includes the compilation of kernels.
 pub fn planned<P>(device: &Device, plan: impl Fn() -> Result<P>) -> Result<(P, f64)> {
     drop(plan()?);
     device.finish()?;
     let (begin, mut runs) = (Instant::now(), Vec::new());
     loop {
-        // The memory of the plan before serves the next one.
+        // The memory of the previous plan is used again.
         let clock = Instant::now();
         let planned = plan()?;
         device.finish()?;

@@ -1,4 +1,4 @@
-//! Products A·B, from nothing and by plans, and JᵀJ with weights of every kind.
+//! Products A·B without a plan and with plans, and JᵀJ with weights of every kind.
 use super::matrices::drawn;
 use super::measure::{Subject, equal, equal_groups};
 use super::operation::{Operands, Outcomes};
@@ -30,7 +30,7 @@ impl Factors {
     }
 }
 
-/// Times products from nothing.
+/// Times products without a plan.
 pub fn product(of: &Operands<'_>) -> Result<Outcomes> {
     by_methods(of, from_nothing)
 }
@@ -40,7 +40,7 @@ pub fn plan(of: &Operands<'_>) -> Result<Outcomes> {
     by_methods(of, by_plan)
 }
 
-/// Measures A·B (A·A without B) on every device by every method.
+/// Measures A·B by every method on every device; A·A if there is no B.
 fn by_methods(of: &Operands<'_>, measure: fn(&Subject<'_>, Method, &Factors) -> Result<Record>) -> Result<Outcomes> {
     let bench = of.bench;
     let (a, b) = of.source.operands(of.element, of.shape)?;
@@ -48,7 +48,7 @@ fn by_methods(of: &Operands<'_>, measure: fn(&Subject<'_>, Method, &Factors) -> 
     bench.messages.step(format!("{}: the reference", of.source.name(of.shape)));
     let want = reference::multiply_over(bench.args.semiring, &a, b.as_ref().unwrap_or(&a))?;
     let factors = Factors { a, b, want };
-    // A name that is no method is `all`.
+    // The name `all` is not a method, so it is `None` in the list.
     let named = bench.args.method.iter().copied().collect::<Option<Vec<Method>>>();
     let all = || Method::ALL.iter().copied().filter(|method| !method.needs_mask()).collect();
     let methods = named.unwrap_or_else(all);
@@ -90,7 +90,7 @@ fn from_nothing(on: &Subject<'_>, method: Method, factors: &Factors) -> Result<R
     product.run()?;
     device.finish()?;
 
-    // C returns to the pool before the next run. Times of stages would lengthen the whole.
+    // C returns to the pool before the next run. Measuring the stages would lengthen the whole run.
     let untimed = Product::of(&a, b).method(method).semiring(on.semiring()).untimed();
     let (mut stages, mut last) = (Vec::new(), first);
     let runs = on.bench.args.patience.rounds(&progress, &mut || {
@@ -169,7 +169,7 @@ pub fn numbers(element: ElementType, n: usize) -> AnyValues {
     drawn(element, (0..n).map(|i| 0.5 + (i % 7) as f64 / 10.0))
 }
 
-/// An information matrix for each block row.
+/// An information matrix for each row of blocks.
 fn diagonal(element: ElementType, n: usize, side: usize) -> Result<AnyMatrix> {
     let pattern = Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect())?;
     let values = numbers(ElementType::F64, n * side * side).numbers();
@@ -204,7 +204,7 @@ mod tests {
         let on = bench.on(&bench.devices[0], &OPERATIONS[0], "a".into());
         let a = Csc::from_triplets(2, 2, [(0, 0, 2.0), (1, 1, 0.0)]).unwrap();
         let with = |values: [f64; 2]| Csc::new(a.pattern().clone(), values.to_vec()).unwrap();
-        // The product; one bit different; a zero of the other sign; another pattern.
+        // Cases: the product; one bit different; a zero of the other sign; another pattern.
         let more = Csc::from_triplets(2, 2, [(0, 0, 4.0), (1, 0, 0.0), (1, 1, 0.0)]).unwrap();
         for (want, right) in [
             (with([4.0, 0.0]), true),

@@ -1,4 +1,4 @@
-//! Reading a matrix from a file, from the page cache to finished compressed columns.
+//! Reading a matrix from a file in the page cache, until compressed columns are complete.
 use super::matrices::{Input, Source};
 use super::measure::{Bench, same};
 use super::record::Record;
@@ -12,7 +12,7 @@ use blockmul::{
 use std::path::Path;
 use std::time::Instant;
 
-/// Times reading a file, or a generated matrix, which is written in Matrix Market form first.
+/// Times reading a file. A generated matrix is first written in Matrix Market form.
 pub fn read(bench: &Bench<'_>, input: &Input, elements: Option<usize>) -> Result<Vec<Record>> {
     let named = match input {
         Input::File(path) => {
@@ -64,7 +64,7 @@ fn by_threads(bench: &Bench<'_>, name: String, path: &Path, want: &Csc<f64>) -> 
     counts.into_iter().map(of).collect()
 }
 
-/// Runs `work` on so many threads.
+/// Runs `work` on `threads` threads.
 fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|error| Error::Argument(format!("{threads} threads: {error}")))?.install(work)

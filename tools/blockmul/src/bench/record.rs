@@ -13,7 +13,7 @@ use serde::Serialize;
 pub struct Record {
     pub library: &'static str,
     pub version: &'static str,
-    /// The method of a product, else the operation.
+    /// The method of a product, or the name of another operation.
     pub variant: String,
     pub device: String,
     pub platform: String,
@@ -26,13 +26,13 @@ pub struct Record {
     pub element: &'static str,
     /// Entries (blocks) of the result.
     pub c_nnz: usize,
-    /// Bandwidth of a copy on the device, bytes read and written, in 10^9 a second. The host has
-    /// none.
+    /// Bandwidth of a copy on the device, in 10^9 bytes a second, which are read or written. `None`
+    /// for the host.
     pub copy_gb_s: Option<f64>,
     pub products: u64,
     /// For products 2 x products x block_rows x inner x block_cols.
     pub flops: u64,
-    /// Whether the result is the reference's, bit for bit.
+    /// Whether the result has the reference's bits.
     pub verified: bool,
     /// Times from operands on the device to C complete there; empty if C was wrong. If executions
     /// are enqueued together, a time is their mean.
@@ -40,27 +40,27 @@ pub struct Record {
     /// Median of `runs_ms`.
     pub ms: Option<f64>,
     pub gflops: Option<f64>,
-    /// Bytes to move, if they are known as a whole: every input read once, every output written
-    /// once.
+    /// Bytes to move, if they are known for the whole operation: every input is read once, every
+    /// output is written once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// These bytes over the median time.
+    /// `bytes` divided by the median time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gb_s: Option<f64>,
     /// `gb_s` as a fraction of the bandwidth of a copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_copy: Option<f64>,
-    /// The time to plan, with kernels compiled.
+    /// The time to make the plan, without compilation of kernels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_ms: Option<f64>,
-    /// Number of kernels launched, of blocking reads, and of bands.
+    /// Numbers of kernels launched, of blocking reads, and of bands.
     pub launches: u32,
     pub read_backs: u32,
     pub bands: usize,
-    /// Most products of an entry of C; null if the methods do not count them.
+    /// The largest number of products of an entry of C; null if the methods do not count them.
     pub longest_run: Option<u32>,
     pub peak_device_bytes: u64,
-    /// For products from nothing, the columns of C that each method computed.
+    /// For products without a plan, the columns of C that each method computed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bins: Vec<Bin>,
     pub stages: Vec<Stage>,
@@ -75,7 +75,7 @@ pub struct Stage {
     /// Lower bound of the bytes that the stage moves.
     pub bytes: Option<u64>,
     flops: Option<u64>,
-    /// These bytes over the median time.
+    /// `bytes` divided by the median time.
     pub gb_s: Option<f64>,
     /// `gb_s` as a fraction of the bandwidth of a copy.
     pub of_copy: Option<f64>,
@@ -105,7 +105,7 @@ impl Record {
         Self { products: cost.products, flops: cost.flops, peak_device_bytes: cost.device_bytes, ..self }
     }
 
-    /// The record with the times of at least one round, and those of its stages in each.
+    /// The record with the times of at least one round, and the times of stages in each round.
     pub fn timed(self, runs_ms: Vec<f64>, rounds: &[Vec<StageTime>]) -> Self {
         let speed = |bytes: Option<u64>, ms| {
             let gb_s = bytes.and_then(|bytes| rate(bytes, ms));
@@ -144,8 +144,8 @@ impl Record {
         format!("{rows}x{cols}")
     }
 
-    /// The variant as text. If a requested method left columns to others, the others are named
-    /// first: `esc (asked: hash)`, over another algebra `esc (asked: hash) over min-plus`.
+    /// The variant as text. If a requested method left columns to others, the methods that ran come
+    /// first: `esc (asked: hash)`, or in another algebra `esc (asked: hash) over min-plus`.
     pub fn variant(&self) -> String {
         let variant = &self.variant;
         let (asked, over) = variant.split_at(variant.find(" over ").unwrap_or(variant.len()));
@@ -163,7 +163,7 @@ impl Record {
         }
     }
 
-    /// The noise: the distance between the first and the third quartile, over the median.
+    /// The noise: the interquartile range, divided by the median.
     pub fn spread(&self) -> Option<f64> {
         spread(&self.runs_ms)
     }
@@ -178,7 +178,7 @@ pub fn median(times: &[f64]) -> Option<f64> {
     quantile(times, 0.5)
 }
 
-/// The distance between the first and the third quartile, over the median.
+/// The interquartile range, divided by the median.
 pub fn spread(times: &[f64]) -> Option<f64> {
     let (first, third) = (quantile(times, 0.25)?, quantile(times, 0.75)?);
     median(times).filter(|&ms| ms > 0.0).map(|ms| (third - first) / ms)

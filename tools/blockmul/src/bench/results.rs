@@ -4,7 +4,7 @@ use super::record::Record;
 use crate::report::command_line;
 use serde::Serialize;
 
-/// Number of the schema, increased by changes that a reader must know.
+/// The schema of the JSON. Its number is increased by changes that a reader must know.
 const SCHEMA: &str = "blockmul-bench/1";
 
 #[derive(Serialize)]
@@ -21,7 +21,7 @@ pub fn json(results: &[Record]) -> String {
     serde_json::to_string_pretty(&results).expect("plain data")
 }
 
-/// The machine of the host.
+/// The machine on which the command runs.
 #[derive(Serialize)]
 pub struct Host {
     cpu: Option<String>,

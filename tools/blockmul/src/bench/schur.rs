@@ -20,7 +20,7 @@ pub fn schur(of: &Operands<'_>) -> Result<Outcomes> {
     })
 }
 
-/// Times S and r for a W of cameras by points, and x_p. U and V have heavy diagonals, which grow
+/// Times S and r for a W of cameras by points, then x_p. U and V have large diagonals, which grow
 /// with the number of observations of a camera or a point.
 fn of_type<T: Real>(on: &Subject<'_>, w: &Cbc<T>) -> Result<Vec<Record>> {
     let device = on.device();
@@ -47,7 +47,7 @@ fn of_type<T: Real>(on: &Subject<'_>, w: &Cbc<T>) -> Result<Vec<Record>> {
     Ok(vec![of_s, of_x])
 }
 
-/// A block-diagonal matrix like the sum of `seen` observations.
+/// A block-diagonal matrix like the sum of the products of `seen` observations.
 fn diagonal<T: Real>(n: usize, side: usize, seen: usize) -> Result<Cbc<T>> {
     let weight = (seen / n.max(1)) as f64 * 10.0;
     let block = DMatrix::from_fn(side, side, |i, j| Element::from_f64(if i == j { weight } else { 0.1 }));

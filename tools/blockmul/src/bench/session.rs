@@ -1,4 +1,4 @@
-//! A run of `blockmul bench`: operations on inputs, whose results are kept.
+//! A run of `blockmul bench`: operations on inputs, and their results.
 use super::matrices::{Input, Padded, Source};
 use super::measure::Bench;
 use super::operation::{Measure, Operands, Operation};
@@ -25,8 +25,8 @@ impl<'a> Session<'a> {
         Self { bench, results: Vec::new(), status: None }
     }
 
-    /// Measures an operation on every input. An input or a combination that fails is reported and
-    /// the others continue. If the results cannot be written, the command ends.
+    /// Measures an operation on every input. An input or a combination that fails is reported, and
+    /// the others are still measured. If the results cannot be written, the command ends.
     pub fn operation(&mut self, operation: &Operation) -> Result<(), Failure> {
         let bench = self.bench;
         let wanted = bench.args.elements.map(|elements| elements.get() as usize);

@@ -1,5 +1,6 @@
-//! Transposes, permutations, sums and scalars of matrices, beside a copy. Bytes are those of the
-//! values, read and written once, and of the words of structure that a plan reads for each entry.
+//! Transposes, permutations, sums and scalars of matrices, compared with a copy. The bytes are
+//! those of the values, read and written once, and of the words of structure that a plan reads for
+//! each entry.
 use super::measure::{Subject, equal};
 use super::record::Record;
 use crate::matrix_size::Size;
@@ -64,8 +65,8 @@ pub fn permute_lower(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     )
 }
 
-/// Times the transposition of a pattern. Bytes are those of every input, read once, and of every
-/// output, written once.
+/// Times the transposition of a pattern. The bytes count every input as read once and every output
+/// as written once.
 pub fn transpose_pattern(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     let (pattern, rounds) = (a.pattern(), on.bench.args.patience.rounds.get() as usize);
     let ((found, source), runs) = primitives::transpose(on.device(), pattern, rounds)?;
@@ -92,13 +93,14 @@ pub fn scalars(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     )
 }
 
-/// The record of moving `entries` of A's shape, with `words` of structure for each.
+/// The record of an operation that moves `entries` of A's shape, with `words` words of structure
+/// for each.
 fn moving(on: &Subject<'_>, a: &AnyMatrix, (entries, words): (usize, usize), right: bool) -> Result<Record> {
     let bytes = entries * (2 * a.shape().area() * a.element().bytes() + 4 * words);
     Ok(Record { c_nnz: entries, bytes: Some(bytes as u64), ..on.record(on.operation, a, right)? })
 }
 
-/// The numbers below `n` in a random order that is the same in every run.
+/// The numbers below `n` in a random order, which is the same in every run.
 fn shuffled(n: usize) -> Vec<usize> {
     let (mut order, mut random) = ((0..n).collect::<Vec<_>>(), Random::new(1));
     (1..n).for_each(|i| order.swap(i, random.below(i as u64 + 1) as usize));

@@ -20,7 +20,8 @@ pub fn norms(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     )
 }
 
-/// Times A·diag(d), first with other numbers, then with ones, which leave A as it is.
+/// Times A·diag(d). Its result is verified with other numbers; it is timed with ones, which do not
+/// change A.
 pub fn scale(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     let d = vector(a.element(), Size::of(a).cols());
     let (mut scaled, on_device) = (on.device().upload(a)?, on.device().upload_any_vector(&d)?);
@@ -53,8 +54,8 @@ pub fn axpy(on: &Subject<'_>, a: &AnyMatrix) -> Result<Record> {
     on.timed(record, &mut || dy.axpy(ALPHA, &dx))
 }
 
-/// The record of an operation on two vectors as long as A has stored elements; it reads and writes
-/// `elements` elements.
+/// The record of an operation on two vectors as long as A has stored elements. It reads and writes
+/// `elements` elements in all.
 fn of_vectors(on: &Subject<'_>, variant: &str, a: &AnyMatrix, elements: usize, right: bool) -> Result<Record> {
     let size = Size::of_vector(a.values().len());
     Ok(Record { a: size, b: size, bytes: bytes(a.element(), elements, 0), ..on.record(variant, a, right)? })

@@ -15,7 +15,7 @@ use blockmul::{
 use nalgebra::DMatrix;
 use std::path::Path;
 
-/// A dense matrix from a file, in the layout that it has there.
+/// A dense matrix from a file, in the file's layout.
 pub struct DenseOperand {
     pub matrix: AnyDense,
     pub converted: Converted,
@@ -31,7 +31,7 @@ impl DenseOperand {
     }
 }
 
-/// Reads a dense matrix, and warns of values that are too large for the element.
+/// Reads a dense matrix, and warns of values that are too large for the element type.
 pub fn read(
     element: ElementType,
     path: &Path,
@@ -47,7 +47,7 @@ pub fn read(
     of_matrix(element, &file.matrix, file.layout, name, path, messages)
 }
 
-/// A dense matrix of a file that has been read.
+/// The dense matrix of a file that has been read.
 pub fn of_file(
     element: ElementType,
     file: &MatrixFile,
@@ -59,7 +59,7 @@ pub fn of_file(
     of_matrix(element, &matrix, layout, name, path, messages)
 }
 
-/// A matrix of doubles in a layout, as elements.
+/// Converts a matrix of doubles to the element type, in a layout.
 fn of_matrix(
     element: ElementType,
     matrix: &DMatrix<f64>,
@@ -81,7 +81,8 @@ fn of_matrix(
     Ok(DenseOperand { matrix: AnyDense::new(shape, values)?, converted })
 }
 
-/// Writes a dense matrix: to `.npy`, else, and for `-`, as a Matrix Market array.
+/// Writes a dense matrix: in NumPy's format if the name ends in `.npy`, else, and for `-`, as a
+/// Matrix Market array.
 pub fn write<'m>(path: &Path, matrix: impl Into<AnyDenseView<'m>>) -> Result<(), Failure> {
     let matrix = matrix.into();
     output::write_filled(path, &mut |writer| match dense::is_npy(path) {

@@ -59,7 +59,7 @@ the truth.")]
         closures: usize,
         #[arg(long, default_value_t = 0, value_parser = count::<usize>)]
         landmarks: usize,
-        /// Poses that see each landmark; fewer if fewer are near it.
+        /// Poses that see each landmark; fewer if fewer poses are near it.
         #[arg(long, default_value_t = 5, value_parser = count::<usize>)]
         views: usize,
         /// Course of the path.
@@ -92,7 +92,7 @@ fn shapes() -> [(PossibleValue, Shape); 4] {
 
 #[derive(clap::Args)]
 pub struct OutputArgs {
-    /// Where to write, packed if it ends in .gz or .bz2; - for stdout.
+    /// Output file, packed if its name ends in .gz or .bz2; - for stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]

@@ -17,10 +17,10 @@ pub struct Args {
     /// The surface.
     #[arg(long, value_enum, default_value = "torus")]
     shape: ShapeName,
-    /// About how many points it has; a sphere has the next of 12, 42, 162, 642 ...
+    /// Approximate number of points; a sphere has the next of 12, 42, 162, 642 ...
     #[arg(long, default_value_t = 10_000, value_parser = count::<usize>)]
     points: usize,
-    /// Where to write: .ply, packed if .gz or .bz2 follows; - for stdout.
+    /// Output file: .ply, packed if .gz or .bz2 follows; - for stdout.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
@@ -33,7 +33,7 @@ enum ShapeName {
     Sphere,
     /// Around the z axis, of radius 1, its tube of radius 0.4.
     Torus,
-    /// Hills of several widths over a square, by the seed.
+    /// Hills of several widths over a square, which depend on the seed.
     Terrain,
 }
 
@@ -68,7 +68,7 @@ impl Args {
                 let divisions = (0..32).find(|&divisions| 10 * (1u128 << (2 * divisions)) + 2 >= self.points as u128);
                 sphere(divisions.unwrap_or(32))
             }
-            // Edges around the tube are as long as those around the axis.
+            // Edges around the tube have the same length as those around the axis.
             ShapeName::Torus => {
                 let across = ((0.4 * points).sqrt().round() as usize).max(3);
                 torus((self.points / across).max(3), across)

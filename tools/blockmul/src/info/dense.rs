@@ -1,5 +1,5 @@
-//! The needs of a product with a dense matrix on a device. The product is prepared there to find
-//! them.
+//! The memory that a product with a dense matrix needs on a device. The product is planned there to
+//! find it.
 use super::needs::DeviceNeeds;
 use crate::sizes::show_bytes;
 use blockmul::{
@@ -24,11 +24,11 @@ pub struct DensePlan {
     pub sharing: DenseMethod,
     pub why: String,
     pub a_bytes: u64,
-    /// The memory of the plan without A: an index, and the shares of long lines.
+    /// The memory of the plan without A: an index, and the data for long lines.
     pub plan_bytes: u64,
     pub d_bytes: u64,
     pub c_bytes: u64,
-    /// The memory of all of these.
+    /// The memory of all of the above.
     pub device_bytes: u64,
     /// Whether they fit the device, or the limit. Otherwise `multiply` takes bands of columns.
     pub fits: bool,

@@ -21,8 +21,8 @@ use serde::Serialize;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-/// Products that are visited one by one to count the entries of the product: about half a second on
-/// two cores.
+/// The most products that are visited one by one to count the entries of the product. They take
+/// about half a second on two cores.
 const BUDGET: u64 = 1 << 28;
 
 /// Show properties of matrices: size, symmetry, blocks that fit, and the costs of their products.
@@ -48,11 +48,11 @@ pub struct Args {
     /// else scalars].
     #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
-    /// Method by which the devices are to multiply.
+    /// Method by which the devices would multiply.
     #[arg(long, default_value = "auto", value_parser = one_of(methods()))]
     method: Method,
-    /// Show also how A·D with a dense D of N columns would be multiplied on each device, in the
-    /// same blocks; it is prepared there.
+    /// Also show how A·D, with a dense D of N columns, would be multiplied on each device, in the
+    /// same blocks. The product is planned there.
     #[arg(long, value_name = "N", value_parser = crate::numbers::some)]
     dense: Option<NonZero<u32>>,
     /// Limit of the device memory used at once, such as 2GiB.
@@ -68,7 +68,7 @@ pub struct Args {
     quiet: bool,
 }
 
-/// The output for a file. `rows` and `cols` count scalars, `nnz` entries; the product counts
+/// The output for a file. `rows` and `cols` count scalars, `nnz` counts entries. The product counts
 /// blocks.
 #[derive(Serialize)]
 struct Info {
@@ -199,7 +199,7 @@ fn sides(shape: BlockShape) -> [usize; 2] {
     [shape.rows(), shape.cols()]
 }
 
-/// The shapes to show: those of [`analysis::block_fits`] and the requested one.
+/// The shapes that are shown: those of [`analysis::block_fits`] and the requested one.
 fn fits(pattern: &Pattern, asked: BlockShape) -> Fits {
     let mut fits = analysis::block_fits(pattern);
     let best = analysis::tightest(&fits).map_or([1, 1], |fit| [fit.rows, fit.cols]);
@@ -210,8 +210,8 @@ fn fits(pattern: &Pattern, asked: BlockShape) -> Fits {
     Fits { best, fits }
 }
 
-/// Size of the product of the matrix with itself (with its transpose if it is not square) in
-/// blocks, and its needs on each device.
+/// The size of the product of the matrix with itself (with its transpose if it is not square) in
+/// blocks, and the memory that it needs on each device.
 fn product(a: &Csc<f64>, shape: BlockShape, wanted: &Wanted<'_>) -> Result<(Product, Vec<DeviceNeeds>)> {
     let (square, a) = (a.nrows() == a.ncols(), AnyMatrix::from(a.clone()));
     let b_shape = default_b_shape(shape, a.ncols(), a.nrows());

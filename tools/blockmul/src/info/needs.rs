@@ -4,11 +4,11 @@ use blockmul::{Error, Method, Product, device::DeviceInfo, element::ElementType,
 use serde::Serialize;
 use std::cell::LazyCell;
 
-/// The devices of this machine, listed when the first file is shown. They are not listed earlier on
-/// another thread: a process that ends while a driver starts may crash.
+/// The devices of this machine. They are listed when the first file is shown, and not earlier on
+/// another thread, because a process that ends while a driver starts may crash.
 pub type Devices = LazyCell<Result<Vec<DeviceInfo>, Error>>;
 
-/// Needs of the product on one device, as the library bounds them.
+/// The memory that the product needs on one device: the upper bounds that the library computes.
 #[derive(Serialize)]
 pub struct DeviceNeeds {
     pub index: usize,
@@ -22,12 +22,12 @@ pub struct DeviceNeeds {
     pub bands: Option<usize>,
     /// The reason why the product does not fit.
     pub refused: Option<String>,
-    /// The product with a dense matrix, if it is asked for.
+    /// The product with a dense matrix, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dense: Option<DenseNeeds>,
 }
 
-/// The devices, and how they are to multiply.
+/// The devices, and the options of the multiplication.
 pub struct Wanted<'a> {
     pub devices: &'a [DeviceInfo],
     pub method: Method,
@@ -37,7 +37,7 @@ pub struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// The needs of A·B on each device, in f32 where there is no double precision.
+    /// The needs of A·B on each device, in f32 if the device has no double precision.
     pub fn of_each(&self, a: &AnyMatrix, b: &AnyMatrix) -> Vec<DeviceNeeds> {
         let needs_of = |info: &DeviceInfo| match info.fp64 {
             true => self.needs(info, a, b),

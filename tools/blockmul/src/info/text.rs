@@ -6,7 +6,7 @@ use crate::sizes::show_bytes;
 use crate::table;
 use blockmul::extra::analysis::{BlockFit, Bounds, ColumnLengths};
 
-/// Characters of the longest bar.
+/// Width of the longest bar, in characters.
 const BAR: usize = 40;
 /// Number of non-square shapes that the table of blocks shows.
 const RECTANGLES: usize = 5;
@@ -69,7 +69,7 @@ fn columns(lengths: &ColumnLengths, cols: usize) -> String {
 fn histogram(lengths: &ColumnLengths) -> String {
     let most = lengths.histogram.iter().copied().max().unwrap_or(0).max(lengths.empty);
     let row = |(entries, columns): (String, usize)| {
-        // Any number of columns above 0 gives at least one character.
+        // A number of columns above 0 has a bar of at least one character.
         let bar = "█".repeat((columns * BAR).div_ceil(most.max(1)));
         [entries, columns.to_string(), bar]
     };
@@ -89,7 +89,7 @@ fn best(blocks: &Fits) -> String {
     }
 }
 
-/// The square shapes, and the tightest of the others that take less memory than scalars.
+/// The square shapes, and the tightest other shapes that take less memory than scalars.
 fn fits(blocks: &Fits) -> String {
     let scalars = blocks.fits.iter().find(|fit| fit.area() == 1).map_or(0, |fit| fit.bytes);
     let mut oblong: Vec<_> = blocks.fits.iter().filter(|fit| fit.rows != fit.cols && fit.bytes < scalars).collect();

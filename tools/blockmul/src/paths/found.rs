@@ -10,8 +10,8 @@ use blockmul::{
 use std::time::Instant;
 
 pub struct Wanted {
-    /// The vertices where paths begin, counted from 0. Each list of sources has distances of its
-    /// own.
+    /// The source vertices, counted from 0. Distances are computed for each list of sources
+    /// separately.
     pub sources: Vec<Vec<usize>>,
     pub schedule: Schedule,
     pub delta: Option<f64>,
@@ -22,7 +22,7 @@ pub struct Wanted {
 pub struct Found {
     pub distances: AnyValues,
     pub predecessors: Option<Vec<u32>>,
-    /// `None` for the reference; so are the next two fields.
+    /// `None` for the reference, like the next two fields.
     pub schedule: Option<Schedule>,
     pub rounds: Option<u64>,
     pub visits: Option<u64>,
@@ -63,7 +63,7 @@ impl Found {
         Ok(Self { distances, predecessors, schedule: None, rounds: None, visits: None, total_ms })
     }
 
-    /// The paths, and the milliseconds that they took.
+    /// Returns the paths and their milliseconds.
     pub fn timed(self) -> (Self, f64) {
         let total_ms = self.total_ms;
         (self, total_ms)

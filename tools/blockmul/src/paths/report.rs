@@ -14,11 +14,12 @@ pub struct Fields {
     pub element: &'static str,
     pub graph: Size,
     pub sources: Vec<usize>,
-    /// Whether each source has distances of its own.
+    /// Whether distances were computed for each source separately.
     pub each: bool,
     /// `None` for the reference.
     pub schedule: Option<Schedule>,
-    /// Times that the limit between near and far was set, or sweeps; the sum with --each.
+    /// How many times the limit between near and far was set, or the number of sweeps; with --each,
+    /// the sum over all sources.
     pub rounds: Option<u64>,
     /// How many times edges and vertices were visited.
     pub visits: Option<u64>,
@@ -30,7 +31,7 @@ pub struct Fields {
     /// The times of all runs with --repeat.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs_ms: Option<Vec<f64>>,
-    /// Whether distances and predecessors are the reference's; `None` without --verify.
+    /// Whether distances and predecessors are equal to the reference's; `None` without --verify.
     pub verified: Option<bool>,
 }
 

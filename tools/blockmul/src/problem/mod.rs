@@ -22,7 +22,7 @@ pub struct ProblemArgs {
     /// plain, packed (gzip, bzip2, xz, zstd) or in an archive (zip, tar).
     pub file: PathBuf,
     /// Format of a graph of EDGE2 or EDGE3, which iSAM and TORO share [default: by other keywords,
-    /// as VERTEX2; for EDGE2 alone, the one by which all matrices are regular].
+    /// such as VERTEX2; with EDGE2 alone, the format in which all matrices are regular].
     #[arg(long, value_enum)]
     edges: Option<EdgesName>,
     /// Weight of residuals: squared, huber:WIDTH or cauchy:WIDTH, in pixels or standard deviations.
@@ -78,7 +78,7 @@ pub enum StartName {
     Chordal,
 }
 
-/// The choices made, by the user or by default.
+/// The choices that the user made or that were made by default.
 #[derive(Clone, Copy, Default)]
 pub struct Choices {
     /// Information matrices of a graph.
@@ -86,9 +86,9 @@ pub struct Choices {
     pub start: Start,
     /// The costs of the two starts, if `auto` chose between them.
     pub costs: Option<StartCosts>,
-    /// Time for the start, if it needed more than the file.
+    /// Milliseconds to compute the start, if it is not the file's.
     pub start_ms: f64,
-    /// Waiting for kernels during that time.
+    /// Time spent waiting for kernels meanwhile.
     pub kernels_ms: f64,
     /// The origin of the coordinates, if it is not the file's.
     pub origin: Option<[f64; 3]>,
@@ -104,13 +104,13 @@ pub struct StartCosts {
 /// The aim of a command that reads a problem.
 #[derive(Clone, Copy)]
 pub enum Aim<'a> {
-    /// Matrices at the start, which is that of the file unless it says nothing.
+    /// The command needs matrices at the start, which is that of the file unless the file has none.
     Matrices,
-    /// A solution, from the cheaper start. A bundle adjustment far from the origin of its
-    /// coordinates is brought near.
+    /// The command needs a solution, from the cheaper start. A bundle adjustment far from the
+    /// origin of its coordinates is moved near it.
     Solution {
-        /// An option that eliminates points or landmarks: a graph without unknown landmarks is
-        /// refused before its start is computed.
+        /// An option that eliminates points or landmarks: it refuses a graph without unknown
+        /// landmarks before the start is computed.
         eliminating: Option<&'a str>,
     },
 }
@@ -127,7 +127,7 @@ pub struct Opened {
 type Started = std::result::Result<(AnyProblem, AnyState, Choices), Failure>;
 
 impl ProblemArgs {
-    /// Opens the device, reads the file, and prints choices made by default.
+    /// Opens the device, reads the file, and prints which choices were made by default.
     pub fn open(&self, aim: Aim<'_>, messages: &Messages) -> std::result::Result<Opened, Failure> {
         messages.step(format!("reading {}", self.file.display()));
         // The device is opened while the file is read.
@@ -242,8 +242,8 @@ fn said(start: Start, file: f64, chordal: &std::result::Result<f64, String>) -> 
     }
 }
 
-/// The number with six decimals, or in scientific notation if these would be zeros, or beyond the
-/// digits that it has.
+/// The number with six decimals. Scientific notation is used if these would be zeros, or if the
+/// number has more digits than a double.
 pub fn number(x: f64) -> String {
     if x == 0.0 || (1e-3..1e15).contains(&x.abs()) { format!("{x:.6}") } else { format!("{x:.6e}") }
 }

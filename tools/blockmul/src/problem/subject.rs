@@ -4,7 +4,7 @@ use crate::output::of_output;
 use blockmul::solver::problem::{self, AnyProblem, AnyState, Named, Problem};
 use std::path::Path;
 
-/// The eliminated unknown with this number, by its name in the file.
+/// The name of the eliminated unknown with this number, as in the file.
 pub fn eliminated(problem: &AnyProblem, number: usize) -> Option<String> {
     let name = problem.unknown(1, number)?;
     Some(if problem.has_chi2() { name } else { format!("{name} (from 0)") })

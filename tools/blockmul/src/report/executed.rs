@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct Executed {
     pub flops: u64,
-    /// Milliseconds to convert the matrix, with its kernels compiled or loaded.
+    /// Milliseconds to convert the matrix, including the time to compile or load its kernels.
     convert_ms: Option<f64>,
     device_bytes: u64,
     total_ms: f64,
@@ -15,14 +15,15 @@ pub struct Executed {
     runs_ms: Option<Vec<f64>>,
     /// Whether the result has the reference's bits; `None` without --verify.
     verified: Option<bool>,
-    /// Whether it was compared within rounding instead.
+    /// Whether the result was compared within rounding instead.
     #[serde(skip)]
     pub rounded: bool,
 }
 
 impl Executed {
-    /// For one or several runs of `flops` operations each. The median time is reported, and all
-    /// times if they were requested. `different` is how many elements differ from the reference's.
+    /// The fields for one or more runs of `flops` operations each. They have the median time, and
+    /// all times if these were requested. `different` is the number of elements that differ from
+    /// the reference's.
     pub fn new(
         flops: u64,
         convert_ms: Option<f64>,

@@ -8,7 +8,7 @@ use crate::target::{Run, Stage, Target, Took};
 use blockmul::{Method, Semiring, matrix::AnyMatrix, product::Bin, reference::verify::Verification};
 use serde::Serialize;
 
-/// Number of the schema, increased by changes that a reader must know.
+/// The schema of the report. Its number is increased by changes that a reader must know.
 const SCHEMA: u32 = 3;
 
 /// The fields of a product. `products` and `nnz` count entries (blocks for blocks), `rows` and
@@ -17,10 +17,10 @@ const SCHEMA: u32 = 3;
 pub struct Product {
     /// The method requested.
     pub method: &'static str,
-    /// The columns of C that each method computed, their products and times; empty for the
+    /// The columns of C that each method computed, with their products and times. Empty for the
     /// reference.
     pub bins: Vec<Bin>,
-    /// Whether the table shows them.
+    /// Whether the table shows the bins.
     #[serde(skip)]
     pub explained: bool,
     pub element: &'static str,
@@ -28,17 +28,17 @@ pub struct Product {
     pub a: Size,
     pub b: Size,
     pub c: Size,
-    /// The places of C to compute, in its blocks.
+    /// The places of C to compute, in blocks of C.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mask: Option<Size>,
     pub products: u64,
     /// Entries (blocks) left out of C by --drop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<u64>,
-    /// 2 x products x block_rows x inner x block_cols, as other libraries count.
+    /// 2 x products x block_rows x inner x block_cols, counted as in other libraries.
     pub flops: u64,
-    /// Multiplications and additions, as Polok 2015 counts: the first term of a sum needs no
-    /// addition. It is unknown for a masked product, where some sums have no terms.
+    /// Multiplications and additions, counted as in Polok 2015: the first term of a sum needs no
+    /// addition. Unknown for a masked product, because some sums have no terms.
     pub flops_paper: Option<u64>,
     pub expansion_factor: Option<f64>,
     #[serde(flatten)]
@@ -47,7 +47,7 @@ pub struct Product {
     pub verified: Option<Verification>,
     /// Finite values that became infinite.
     pub overflowed: Option<Overflow>,
-    /// The totals of all runs, if there were several.
+    /// The total times of all runs, if there were several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs_ms: Option<Vec<f64>>,
 }
@@ -56,7 +56,7 @@ impl Product {
     /// A product over plus-times by `run`, whose times are reported.
     pub fn new(a: &AnyMatrix, b: &AnyMatrix, c: Size, mask: Option<Size>, run: Run) -> Self {
         let Run { method, bins, products, dropped, took } = run;
-        // Entries that are dropped were computed too.
+        // Entries that were dropped had been computed, too.
         let (c_area, c_nnz) = (c.area() as u64, c.nnz() as u64 + dropped.unwrap_or(0));
         let flops = 2 * products * c_area * a.shape().cols() as u64;
         Self {
@@ -136,7 +136,7 @@ impl Product {
         }
         match methods.is_empty() {
             false => methods.join(" and "),
-            // Without products there are no bins.
+            // If there are no entries to multiply, there are no bins.
             true if Stage::are_of_host(&self.took.stages) => Method::Host.name().into(),
             true => self.method.into(),
         }

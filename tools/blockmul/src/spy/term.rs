@@ -1,5 +1,5 @@
-//! Shaded cells in a terminal: in braille, eight dots a character; comparisons in letters, two
-//! cells a character.
+//! Draws shaded cells in a terminal. Braille characters have eight dots each. Comparisons use
+//! letters, each for two cells.
 use blockmul::extra::spy::Shaded;
 use std::fmt::Write;
 
@@ -11,22 +11,22 @@ type Colour = [u8; 3];
 pub struct Dots {
     rows: usize,
     cols: usize,
-    /// Most dots on the side of a cell.
+    /// The most dots on one side of a cell.
     largest: usize,
 }
 
-/// A character is twice as high as wide, so that the dots of both kinds are about square.
+/// A character is twice as high as wide, so that the dots of both kinds are nearly square.
 pub const BRAILLE: Dots = Dots { rows: 4, cols: 2, largest: 4 };
 pub const LETTERS: Dots = Dots { rows: 2, cols: 1, largest: 2 };
 
-/// Characters of the frame in a line.
+/// Characters that the frame takes in a line.
 const FRAME: usize = 2;
 const WIDTH: usize = 80;
 /// Bits of the dots of a braille character, row by row.
 const BRAILLE_BITS: [u32; 8] = [0, 3, 1, 4, 2, 5, 6, 7];
 
 impl Dots {
-    /// Dots a side of a picture that is `width` characters wide, with its frame.
+    /// Number of dots on a side of a picture that is `width` characters wide, including its frame.
     pub fn size(self, width: usize) -> usize {
         width.saturating_sub(FRAME).max(1) * self.cols
     }
@@ -48,7 +48,7 @@ pub fn draw(shaded: &Shaded, dots: Dots, width: usize, coloured: bool) -> String
         let mut pen = Pen { text: &mut text, colour: None };
         pen.put('│', None);
         for left in (0..wide).step_by(dots.cols) {
-            // The cell of each dot, row by row; none outside.
+            // The cell of each dot, row by row. `None` outside of the picture.
             let cells = (0..dots.rows * dots.cols)
                 .map(|dot| (top + dot / dots.cols, left + dot % dots.cols))
                 .map(|(row, col)| (row < high && col < wide).then(|| row / rows * scale.width() + col / cols));
@@ -57,7 +57,8 @@ pub fn draw(shaded: &Shaded, dots: Dots, width: usize, coloured: bool) -> String
                 BRAILLE => braille(indices.clone()),
                 _ => letter(cells.flatten().map(|cell| shaded.parts[cell])),
             };
-            // Ramps ascend; values that are not finite take precedence.
+            // The strongest shade has the largest index. Values that are not finite take
+            // precedence.
             let strongest = indices.max_by_key(|&index| if index == Shaded::NOT_FINITE { u8::MAX } else { index });
             let strongest = strongest.filter(|index| coloured && ![Shaded::NONE, Shaded::INK].contains(index));
             pen.put(char, strongest.map(|index| readable(shaded.palette[usize::from(index)])));
@@ -71,12 +72,12 @@ pub fn draw(shaded: &Shaded, dots: Dots, width: usize, coloured: bool) -> String
 fn braille(indices: impl Iterator<Item = u8>) -> char {
     let set = indices.zip(BRAILLE_BITS).filter(|(index, _)| *index != Shaded::NONE);
     let bits: u32 = set.map(|(_, bit)| 1 << bit).sum();
-    // A space has the same width as the character without dots.
+    // A space is as wide as the character without dots.
     if bits == 0 { ' ' } else { char::from_u32(0x2800 + bits).unwrap_or(' ') }
 }
 
-/// `o` if both matrices have entries, `+` if the first has its own, `*` for these two together, `-`
-/// if the second has its own.
+/// `o` if both matrices have entries, `+` if only the first has entries, `*` for both of these
+/// together, `-` if only the second has entries.
 fn letter(parts: impl Iterator<Item = u8>) -> char {
     match parts.fold(0, |all, parts| all | parts) {
         0 => ' ',

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// A product that was computed.
 #[derive(Default)]
 pub struct Run {
-    /// The method requested.
+    /// The requested method.
     pub method: &'static str,
     /// The methods that ran on a device.
     pub bins: Vec<Bin>,
@@ -21,11 +21,11 @@ pub struct Took {
     pub bands: usize,
     pub peak_device_bytes: u64,
     pub held_device_bytes: u64,
-    /// Kernels launched.
+    /// Number of kernels launched.
     pub launches: u32,
     pub stages: Vec<Stage>,
     pub total_ms: f64,
-    /// Waiting for kernels to be compiled or loaded, which `total_ms` excludes.
+    /// Time spent waiting until kernels are compiled or loaded, which `total_ms` does not include.
     pub kernels_ms: f64,
 }
 
@@ -41,7 +41,7 @@ pub struct Stage {
 
 impl Stage {
     pub fn of(time: &StageTime) -> Self {
-        // The host computes without commands.
+        // The host computes without OpenCL commands.
         Self { name: time.name, ms: time.ms, ran: time.commands > 0 || time.ms > Some(0.0) }
     }
 

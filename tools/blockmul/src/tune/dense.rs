@@ -1,6 +1,6 @@
 //! `tune --dense`: the numbers of products with dense matrices. It times groups of lines of every
-//! size, with every number of staged entries, beside lines that are multiplied one by one, and
-//! verifies each result.
+//! size with every number of staged entries, and lines that are multiplied one by one, and verifies
+//! each result.
 mod chosen;
 
 use super::{Found, Tuned};
@@ -22,17 +22,18 @@ use chosen::{Chosen, NEVER};
 use serde::Serialize;
 use std::time::Instant;
 
-/// Lines of a group, and entries staged at once: p and b of Shi, Wang and Chu (2020).
+/// Lines of a group, and entries that are staged at once: p and b of Shi, Wang and Chu (2020).
 const LINES: [usize; 6] = [1, 2, 4, 8, 16, 32];
 const STAGED: [usize; 6] = [32, 64, 128, 256, 512, 1024];
-/// The maximum number of lanes of a line, if neighbouring lines have many rows of D in common.
+/// Maximum numbers of lanes of a line that are timed, for neighbouring lines with many rows of D in
+/// common.
 const LANES: [usize; 3] = [8, 16, 32];
-/// Columns of the dense matrix, and of the wider one with which lanes are timed: with few columns a
-/// slot has no further lanes.
+/// Columns of the dense matrix, and of the wider matrix with which lanes are timed, because with
+/// few columns a slot has only one lane.
 const COLUMNS: usize = 32;
 const MANY_COLUMNS: usize = 128;
-/// Timed rounds, of which the fastest counts: the others were disturbed. The executions of a round
-/// are enqueued together.
+/// Timed rounds. The fastest counts, because others may have been disturbed. The executions of a
+/// round are enqueued together.
 const ROUNDS: usize = 5;
 const TOGETHER: u32 = 3;
 
@@ -42,7 +43,7 @@ struct Family {
     make: fn(entries: usize) -> Result<Csc<f64>>,
 }
 
-/// Neighbouring lines have most of their places in common, some, or none.
+/// In the three families, neighbouring lines have most of their places in common, some, or none.
 const FAMILIES: [Family; 3] = [
     Family { name: "elements of 3 unknowns", make: |entries| elements(side(entries / 63, 3), 3) },
     Family { name: "grid-27", make: |entries| space(side(entries / 27, 3)) },
@@ -65,8 +66,8 @@ struct OfFamily {
     family: &'static str,
     rows: usize,
     entries: usize,
-    /// The times of lines one by one, for each number of staged entries if several items share a
-    /// line; otherwise a single time.
+    /// The times of lines one by one: for each number of staged entries if several items share a
+    /// line, otherwise a single time.
     rows_ms: Vec<f64>,
     groups: Vec<OfGroups>,
     /// The times with many columns, for each maximum number of lanes; empty if one item has all
@@ -74,11 +75,11 @@ struct OfFamily {
     lanes_ms: Vec<f64>,
 }
 
-/// The times by groups of so many lines.
+/// The times of groups of `lines` lines.
 #[derive(Serialize)]
 struct OfGroups {
     lines: usize,
-    /// How often the groups use a row of D that they load.
+    /// How many times the groups use each row of D that they load, on average.
     reuse: f64,
     /// The time for each number of staged entries.
     ms: Vec<f64>,
@@ -92,7 +93,7 @@ pub fn tuned(
     messages: &Messages,
 ) -> std::result::Result<Tuned, Failure> {
     let info = device.info();
-    // On a CPU one item has a share of the lines, so that fewer keep it busy.
+    // On a CPU one item computes many lines, so fewer entries keep it busy.
     let entries = entries.unwrap_or(if info.kind == DeviceKind::Cpu { 1 << 20 } else { 1 << 23 });
     let families = FAMILIES.iter().map(|family| family.measure(element, device, entries, messages));
     let families = families.collect::<std::result::Result<Vec<_>, _>>()?;
@@ -106,7 +107,7 @@ pub fn tuned(
     })
 }
 
-/// A matrix with its dense factor, and the result.
+/// A matrix with its dense factor, and the expected result.
 struct Subject<'a> {
     name: &'static str,
     device: &'a Device,
@@ -156,8 +157,8 @@ impl Family {
 }
 
 impl Subject<'_> {
-    /// Milliseconds of a product with other numbers, by a device of its own. Fails if a bit of the
-    /// result differs from the reference.
+    /// Milliseconds of a product with other numbers, on a device that is opened for them. Fails if
+    /// a bit of the result differs from the reference.
     fn time(&self, method: DenseMethod, numbers: &[(&str, usize)]) -> std::result::Result<f64, Failure> {
         let info = self.device.info();
         let info = info.with_file(&tuning::merged_numbers("", info.kind, &info.name, numbers)?)?;
@@ -187,7 +188,7 @@ impl Subject<'_> {
     }
 }
 
-/// How often groups of `lines` rows use a row of D that they load.
+/// How many times groups of `lines` rows use each row of D that they load, on average.
 fn reuse(a: &AnyMatrix, lines: usize) -> f64 {
     let pattern = a.pattern(); // its columns are the rows
     let mut loads = 0;

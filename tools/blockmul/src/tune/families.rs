@@ -11,17 +11,17 @@ pub struct Operands {
 /// A family of products.
 pub struct Family {
     pub name: &'static str,
-    /// Products for each unit of the size: the products of an average column, if the size is
-    /// columns.
+    /// Products for each unit of the size. If the size is a number of columns, these are the
+    /// products of an average column.
     each: usize,
-    /// Factors of a size, in columns or products.
+    /// Makes factors of a size, in columns or products.
     make: fn(size: usize) -> Result<Factors>,
 }
 
-/// Columns of every class: short ones, with and without several products of a row, long ones with
-/// rows in narrow ranges and in wide ones, a few long ones among many short ones, single products,
-/// and hubs. Columns of few rows, whose entries have many products each, are needed to separate the
-/// costs of products from the costs of entries.
+/// The families have columns of every class: short ones, with one product or several in a row; long
+/// ones with rows in narrow and in wide ranges; a few long ones among many short ones; single
+/// products; and hubs. Columns of few rows, whose entries have many products each, are needed to
+/// separate the costs of products from the costs of entries.
 pub const FAMILIES: [Family; 12] = [
     Family { name: "uniform-3", each: 9, make: |columns| uniform(columns, 3) },
     Family { name: "uniform-8", each: 64, make: |columns| uniform(columns, 8) },
@@ -37,7 +37,8 @@ pub const FAMILIES: [Family; 12] = [
     Family { name: "rows-64", each: 4096, make: |columns| few_rows(64, columns, 128) },
 ];
 
-/// Products of the smallest size. On CPU devices the host computes small products.
+/// Number of products of the smallest size. On CPU devices it is smaller, because the host computes
+/// small products.
 const SMALLEST: u64 = 20_000;
 const SMALLEST_ON_CPU: u64 = 1250;
 /// The factor by which sizes grow.
@@ -53,15 +54,15 @@ impl Family {
 }
 
 impl Operands {
-    /// Columns and entries of A, and of B. Families have a smallest product, so that several of the
-    /// smallest sizes are the same.
+    /// Columns and entries of A, and of B. A family has a smallest product, so several of the
+    /// smallest sizes may be the same product.
     pub fn sizes(&self) -> [usize; 4] {
         let b = self.b.as_ref().unwrap_or(&self.a);
         [self.a.ncols(), self.a.nnz(), b.ncols(), b.nnz()]
     }
 }
 
-/// About as many products as the sizes of a level have on a device.
+/// The approximate number of products at a level of sizes.
 pub fn products(kind: DeviceKind, level: u32) -> u64 {
     let smallest = if kind == DeviceKind::Cpu { SMALLEST_ON_CPU } else { SMALLEST };
     smallest.saturating_mul(GROWTH.saturating_pow(level))

@@ -6,7 +6,7 @@ use blockmul::{
 };
 use serde::Serialize;
 
-/// The fastest run by one method.
+/// The fastest run by one method, with its bins.
 #[derive(Serialize)]
 pub struct ByMethod {
     pub method: Method,
@@ -20,7 +20,7 @@ pub struct ByMethod {
 }
 
 impl ByMethod {
-    /// The fastest of some runs.
+    /// The fastest of several runs.
     pub fn of(method: Method, mut reports: Vec<Report>) -> Self {
         reports.sort_by(|one, other| one.total_ms.total_cmp(&other.total_ms));
         let report = reports.swap_remove(0);
@@ -36,10 +36,11 @@ impl ByMethod {
 }
 
 /// The samples to which the costs of a method are fitted: the sizes of the bins that it computed in
-/// some runs, with times. A time is the busy time of the kernels of a bin, since the choice divides
-/// products into bins. With `in_ranges`, on a device that computes so, the choice is between
-/// ranges, ESC and the host. A time is then that of a whole product, launches and reads included,
-/// without the part that is predicted besides the costs; `present` are the present costs.
+/// several runs, with times. A time is the busy time of the kernels of a bin, because the choice
+/// divides products into bins. If `in_ranges`, the device computes in ranges of columns, and the
+/// choice is between ranges, ESC and the host. A time is then that of a whole product, including
+/// launches and reads, without the part that is predicted besides the costs. `present` are the
+/// present costs.
 pub fn samples<'a>(
     in_ranges: bool,
     runs: impl Iterator<Item = &'a ByMethod>,
@@ -62,8 +63,8 @@ pub fn samples<'a>(
     runs.flat_map(of).collect()
 }
 
-/// The part of a bin's predicted time that does not come from its method's costs; `present` are the
-/// present costs.
+/// The part of a bin's predicted time that does not come from its method's costs; `present` are
+/// these costs.
 pub fn besides_costs_ms(bin: &Bin, present: MethodCost) -> f64 {
     let of_costs = |(ms, size): (f64, _)| (ms - present.predict_ms(&size)).max(0.0);
     bin.predicted_ms.zip(bin.size).map_or(0.0, of_costs)

@@ -1,5 +1,5 @@
 //! Times products by every method, verifies each result against the others, and collects the bins
-//! that the fit is made of.
+//! to which costs are fitted.
 use super::families::{FAMILIES, GROWTH, Operands, products};
 use super::fit::ByMethod;
 use crate::bench::measure::equal;
@@ -11,18 +11,18 @@ use blockmul::{
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// Timed runs of each method, of which the fastest counts: the others were disturbed. If the time
-/// is over, there is only one.
+/// Timed runs of each method. The fastest counts, because others may have been disturbed. If the
+/// time is used up, there is only one run.
 const ROUNDS: usize = 3;
-/// Timed runs of the choice and of each method; only one if the time is over.
+/// Timed runs of the choice and of each method. If the time is used up, there is only one run.
 const CHOICE_ROUNDS: usize = 7;
-/// Products on which the choice is measured even if there is no time.
+/// Number of products on which the choice is measured even if the time is used up.
 const LEAST_CHOICES: usize = 3;
-/// A run that takes longer is not repeated, and needs no warm-up.
+/// A run that takes longer than this is not repeated, and needs no warm-up.
 const LONG_MS: f64 = 200.0;
-/// The part of the time in which products are measured; the choice is measured in the rest.
+/// The fraction of the time in which products are measured. The choice is measured in the rest.
 const MEASURING: f64 = 0.7;
-/// Bytes of device memory that a product may take for each of its products.
+/// Device memory that a measured product takes at most, in bytes for each product of entries.
 const PRODUCT_BYTES: u64 = 64;
 
 /// A product that was measured.
@@ -48,12 +48,12 @@ pub struct Choice {
     pub auto_ms: f64,
     pub best: Method,
     pub best_ms: f64,
-    /// The extra time of the choice, as a part of the fastest time. It is negative if the choice
+    /// The extra time of the choice, divided by the fastest time. It is negative if the choice
     /// combines several methods and is faster.
     pub regret: f64,
 }
 
-/// The time for measuring, without the compilation of kernels.
+/// The time that is available for measuring, without the compilation of kernels.
 pub struct Time {
     start: Instant,
     seconds: f64,
@@ -71,7 +71,7 @@ impl Time {
         self.start.elapsed().saturating_sub(self.kernels).as_secs_f64()
     }
 
-    /// Whether `seconds` more are within this part of the time.
+    /// Whether a further `seconds` seconds are within this fraction of the time.
     fn has(&self, part: f64, seconds: f64) -> bool {
         self.elapsed() + seconds < part * self.seconds
     }
@@ -114,7 +114,7 @@ pub fn measure(
                     last_seconds[number] = time.elapsed() - begun;
                     cases.push(Case { seconds: last_seconds[number], ..case });
                 }
-                // Larger products do not fit either.
+                // Larger products would not fit, either.
                 Err(Failure::Library(Error::Memory { .. } | Error::TooLarge { .. })) if level > 0 => {
                     last_seconds[number] = f64::INFINITY;
                 }
@@ -173,7 +173,7 @@ impl Case {
     }
 }
 
-/// Refuses products of two methods that differ in a bit.
+/// Fails if the products of two methods differ in a bit.
 fn agree([want, have]: [&AnyMatrix; 2], what: impl Fn() -> String) -> std::result::Result<(), Failure> {
     match equal(have, want) {
         true => Ok(()),
@@ -181,8 +181,8 @@ fn agree([want, have]: [&AnyMatrix; 2], what: impl Fn() -> String) -> std::resul
     }
 }
 
-/// Measures the choice by these costs on the products that were held out, while there is time, and
-/// on the first few in any case.
+/// Measures the choice by these costs on the products that were held out, until the time is used
+/// up, but on at least the first few.
 pub fn choices(
     element: ElementType,
     device: &Device,
@@ -208,8 +208,8 @@ pub fn choices(
             .map(|&method| Product::of(&a, b).method(method).costs(costs).untimed())
             .collect();
         let mut times = vec![Vec::new(); products.len()];
-        // In turn, so that a change of the machine concerns all of them. Each runs twice: the first
-        // finds what another method left in the caches.
+        // The products take turns, so that a change of the machine's speed affects all of them.
+        // Each runs twice, because its first run finds the data of another method in the caches.
         for round in 0..CHOICE_ROUNDS {
             if round > 0 && !time.has(1.0, 0.0) {
                 break;

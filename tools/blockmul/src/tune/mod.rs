@@ -120,7 +120,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The measurements, as JSON and as text, and the findings to write.
+/// The measurements as JSON and as text, and the findings that are written.
 struct Tuned {
     json: serde_json::Value,
     table: String,
@@ -137,7 +137,8 @@ enum Found {
 /// Measures products and fits costs.
 fn costs(element: ElementType, seconds: f64, device: &Device, messages: &Messages) -> Result<Tuned, Failure> {
     let info = device.info();
-    // The methods that have costs on this kind of device; for ESC the variant that it uses.
+    // The methods that have costs on this kind of device. For ESC it is the variant that the device
+    // uses.
     let method = |name: &str| match name.parse()? {
         Method::Esc if info.kind != DeviceKind::Cpu => Ok(Method::EscLocal),
         method => Ok(method),
@@ -159,14 +160,14 @@ fn costs(element: ElementType, seconds: f64, device: &Device, messages: &Message
 
 /// The place where the findings are written.
 struct Place {
-    /// A tuning file, which need not exist; stdout if none.
+    /// A tuning file, which need not exist; `None` for stdout.
     file: Option<PathBuf>,
-    /// The present text of the file; for stdout that of the user's file.
+    /// The present text of the file. If the output goes to stdout, the text of the user's file.
     text: String,
 }
 
 impl Place {
-    /// The place of `-o`, else the user's file.
+    /// The place that `-o` names, else the user's file.
     fn new(output: Option<&Path>) -> Result<Self, Failure> {
         let to_stdout = output.is_some_and(output::is_standard);
         let file = output.filter(|_| !to_stdout).map(Path::to_owned).or_else(tuning::user_file);
@@ -178,7 +179,7 @@ impl Place {
         Ok(Self { file: file.filter(|_| !to_stdout), text })
     }
 
-    /// The text of the file with what was found for the device.
+    /// The text of the file, with the findings for the device added.
     fn merged(&self, device: &Device, found: &Found) -> Result<String, Failure> {
         let info = device.info();
         let merged = match found {
@@ -191,7 +192,7 @@ impl Place {
 
     fn write(&self, text: &str) -> Result<(), Failure> {
         let Some(path) = &self.file else { return output::print(text) };
-        // The folder of the user's file is made with its first file.
+        // The folder of the user's file is created with the file.
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|error| Failure::Output(folder.display().to_string(), error))?;
         }

@@ -29,7 +29,7 @@ pub struct Outcome {
 #[derive(Serialize)]
 struct Fitted {
     method: &'static str,
-    /// The new costs, or the present ones if these predict the held-out products as well.
+    /// The new costs, or the present ones if these predict the held-out products at least as well.
     #[serde(flatten)]
     cost: MethodCost,
     /// Whether the present costs are kept.
@@ -37,7 +37,7 @@ struct Fitted {
     /// Errors of `cost`.
     fitted: Errors,
     held_out: Errors,
-    /// Errors of the costs that are not taken, on the held-out products.
+    /// Errors of the costs that were not chosen, on the held-out products.
     others_held_out: Errors,
     families: Vec<OfFamily>,
 }
@@ -53,10 +53,11 @@ struct OfFamily {
     new_ms: f64,
 }
 
-/// Bins from which the costs of a method are fitted: one for each of its coefficients.
+/// The costs of a method are fitted if it has at least this many bins: one for each coefficient.
 const LEAST_BINS: usize = MethodCost::NAMES.len();
 
-/// A mean error on held-out products, as a part of the measured times, that is worth a warning.
+/// A mean error on held-out products, as a fraction of the measured times, from which on a warning
+/// is printed.
 const LARGE_ERROR: f64 = 0.5;
 
 impl Outcome {
@@ -98,7 +99,7 @@ impl Outcome {
         self.methods.iter().map(|fitted| (fitted.method, fitted.cost)).collect()
     }
 
-    /// The methods whose held-out times are predicted badly.
+    /// The methods whose times on held-out products are predicted badly.
     pub fn warnings(&self) -> Vec<String> {
         let bad = self.methods.iter().filter(|of| of.held_out.mean > LARGE_ERROR);
         let warning = |of: &Fitted| {
@@ -168,7 +169,7 @@ impl Outcome {
 }
 
 impl OfFamily {
-    /// `None` if nothing of the family was held out.
+    /// `None` if no product of the family was held out.
     fn of(family: &'static str, samples: &[Sample], costs: [MethodCost; 2]) -> Option<Self> {
         let sum = |ms: &dyn Fn(&Sample) -> f64| samples.iter().map(ms).sum();
         let [present_ms, new_ms] = costs.map(|cost| sum(&|sample| cost.predict_ms(&sample.size)));

@@ -1,10 +1,10 @@
-//! `blockmul apply`: A·x in every format, vectors in files, refusals.
+//! `blockmul apply`: A·x in every format, vectors in files, refused arguments.
 mod gram;
 
 use super::*;
 use blockmul::plan::Format;
 
-/// A·x and Aᵀ·x of WIDE for ones, and for a vector.
+/// A·x and Aᵀ·x for the matrix WIDE: with ones, and with a vector.
 const ONES: [f64; 2] = [-1.5, 1000.0];
 const TRANSPOSED: [f64; 4] = [0.5, 0.0, 1000.0, -2.0];
 const X: &str = "%%MatrixMarket matrix array real general\n4 1\n2\n7\n0.25\n-1\n";
@@ -45,7 +45,7 @@ fn every_format_multiplies_with_ones_with_a_vector_and_transposed() {
     }
 }
 
-/// In f32 1e9 and 1 are added to 1e9, and a third is another number.
+/// 1e9 + 1 is rounded to 1e9 in f32. A third has different values in f32 and f64.
 #[test]
 fn vectors_may_have_another_type_than_the_matrix() {
     let desk = Desk::new();
@@ -67,7 +67,8 @@ fn vectors_may_have_another_type_than_the_matrix() {
     assert!(refused.stderr.contains("--vectors takes the type of --element"), "{}", refused.stderr);
 }
 
-/// [2 3 0; 3 5 7; 0 7 1], as a file that says so, as a triangle alone, and as both with rounding.
+/// [2 3 0; 3 5 7; 0 7 1] as a file that is declared symmetric, as one triangle, and as both
+/// triangles with rounding.
 #[test]
 fn a_triangle_of_a_symmetric_matrix_stands_for_the_whole() {
     let desk = Desk::new();
@@ -106,7 +107,7 @@ fn a_triangle_of_a_symmetric_matrix_stands_for_the_whole() {
     }
 }
 
-/// Cut at the longest row, all are padded to its length.
+/// If rows are cut at the length of the longest row, all are padded to this length.
 #[test]
 fn rows_of_both_forms_of_hyb_are_cut() {
     let desk = Desk::new();
@@ -155,7 +156,7 @@ fn x_is_read_from_a_numpy_file() {
         apply(&desk, &format!("a.mtx {name} -o y.mtx --overwrite"));
         assert_eq!(dense(&desk, "y.mtx"), OF_X, "{name}");
     }
-    // The written y is read back as the next x.
+    // The y that was written is read as the next x.
     apply(&desk, "a.mtx x8.npy -o y.npy");
     apply(&desk, "a.mtx y.npy --transpose -o z.mtx");
     assert_eq!(dense(&desk, "z.mtx"), [1.5, 0.0, 250_000.0, -6.0]);
@@ -195,7 +196,7 @@ fn the_report_has_format_reason_and_times() {
     assert!(ran.stderr.contains("has no formats"), "{}", ran.stderr);
 }
 
-/// WIDE in blocks of 2x2 has two blocks, of 1x2 as well; in 2x1 three.
+/// WIDE has two blocks of 2x2, also two of 1x2, and three of 2x1.
 #[test]
 fn blocks_multiply_as_their_scalars_do() {
     let desk = desk();
@@ -218,7 +219,7 @@ fn blocks_multiply_as_their_scalars_do() {
     let by_reference = desk.ok("apply a.mtx --block 2 --device reference -o r.mtx");
     assert!(by_reference.stdout.contains("2 blocks of 2x2"), "{}", by_reference.stdout);
     assert_eq!(dense(&desk, "r.mtx"), ONES);
-    // Several vectors, and one triangle of a symmetric matrix.
+    // Products with several vectors, and with one triangle of a symmetric matrix.
     desk.put("X.mtx", "%%MatrixMarket matrix array real general\n4 2\n2\n7\n0.25\n-1\n1\n1\n1\n1\n");
     let ran = apply(&desk, "a.mtx X.mtx --block 2 --verify");
     assert!(ran.stdout.contains("2 blocks of 2x2 times 4 x 2"), "{}", ran.stdout);

@@ -1,11 +1,11 @@
-//! Tests of `blockmul bench`: its table, its JSON, its refusals.
+//! Tests of `blockmul bench`: its table, its JSON, and refused arguments.
 mod operations;
 
 use super::*;
 use serde_json::json;
 
-/// Removes everything that depends on the machine (measured numbers, the device, the number of
-/// launches), and joins the columns by one blank.
+/// Removes all words that depend on the machine (measured numbers, the device, the number of
+/// launches), and separates columns by one blank.
 fn lasting(text: &str) -> String {
     let text = text.replace(&common::device().info().name, "DEVICE");
     let line = |line: &str| {
@@ -151,7 +151,7 @@ fn the_json_has_every_time_and_counts_as_it_says() {
         close(&stage["gb_s"], bytes / ms / 1e6);
         close(&stage["of_copy"], bytes / ms / 1e6 / record["copy_gb_s"].as_f64().unwrap());
     }
-    // Without products no stage follows the first, and none takes time.
+    // If there are no products, the first stage is the only one, and it takes no time.
     let empty = desk.benched("uniform:8x0 --block 2");
     assert_eq!((&empty["results"][0]["products"], &empty["results"][0]["verified"]), (&0.into(), &true.into()));
     assert_eq!(empty["results"][0]["gflops"], 0.0);
@@ -191,7 +191,7 @@ fn files_of_every_kind_are_timed() {
     let all = desk.benched("p.mtx w.mtx h.bin p.bcsr ./h.bin --block 1");
     let names: Vec<_> = all["results"].as_array().unwrap().iter().map(|record| &record["matrix"]).collect();
     assert_eq!(names, ["p", "w", "h", "p", "h"]);
-    // A file of blocks is timed in its own blocks.
+    // A file with blocks is timed in these blocks.
     let own = desk.benched("h.bin");
     assert_eq!(own["results"][0]["a"]["block"], json!([6, 6]));
     assert_eq!(own["results"][0]["b"]["nnz"], 20 + 2 * 19 + 2 * 5);
@@ -254,7 +254,7 @@ fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
         desk.fails(&format!("bench --device {device} {line}"), status, words);
     }
     desk.fails("bench --device nonesuch", 3, &["nonesuch"]);
-    // The other products are timed, and are in the file as well.
+    // The other products are timed, and are also in the file.
     let ran = desk.bench("s.mtx short.bcsr uniform:9x2 --block 2,3 --rounds 1 --json r.json");
     assert_eq!(ran.status, 2, "{}", ran.stderr);
     assert!(ran.stderr.contains("short.bcsr: sizes") && ran.stderr.contains("cannot be cut"), "{}", ran.stderr);
@@ -271,7 +271,8 @@ fn families_are_listed() {
     }
 }
 
-/// A method that cannot compute a product leaves it to ESC, whose times are not given as its own.
+/// If a method cannot compute a product, ESC computes it, and its time is not reported as the
+/// method's.
 #[test]
 fn the_methods_that_ran_are_named_beside_the_one_asked_for() {
     let desk = Desk::new();

@@ -1,18 +1,18 @@
-//! Tests of `tools/demo` and `tools/setup` with stand-ins for cargo, the command and package
-//! managers. CI runs the demo with the real ones.
+//! Tests of `tools/demo` and `tools/setup` with scripts in place of cargo, the command and package
+//! managers. CI runs the demo with the real programs.
 use super::*;
 
-/// A stand-in for cargo: `build` puts the command where cargo would, `run` runs it.
+/// A script in place of cargo: `build` copies the command to cargo's folder, `run` runs it.
 const CARGO: &str = r#"#!/usr/bin/env bash
 case $1 in
 build) mkdir -p "${CARGO_TARGET_DIR:-target}/release" && cp "$COMMAND" "${CARGO_TARGET_DIR:-target}/release/blockmul" ;;
 run) while [ "$1" != -- ]; do shift; done; shift; exec "$COMMAND" "$@" ;;
 esac
 "#;
-/// A stand-in for the command.
+/// A script in place of the command.
 const COMMAND: &str = "#!/usr/bin/env bash\necho \"blockmul $*\"\n";
 
-/// A stand-in for a package manager: keeps its words, and makes a C compiler.
+/// A script in place of a package manager: it stores its arguments and makes a C compiler.
 const MANAGER: &str = "#!/bin/sh\necho \"$*\" >>\"$LOG\"\n[ \"$1\" = update ] || { printf '#!/bin/sh\\n' >\"$BIN/cc\"; chmod +x \"$BIN/cc\"; }\n";
 
 /// A folder of programs in which `manager` is the only package manager and the C compiler is
@@ -54,7 +54,7 @@ fn packages_are_installed_without_a_partial_upgrade() {
             assert!(refused.stderr.contains(&format!("is missing ({manager}: gcc")), "{}", refused.stderr);
             assert!(!log.exists(), "nothing is installed");
         }
-        // Without a terminal there is no question.
+        // If there is no terminal, no question is asked.
         let installed = setup(&["linker"], "");
         assert_eq!(installed.status, 0, "{}", installed.stderr);
         assert_eq!(std::fs::read_to_string(&log).unwrap(), words);
@@ -62,7 +62,7 @@ fn packages_are_installed_without_a_partial_upgrade() {
     }
 }
 
-/// Needs a terminal: `script` provides one.
+/// The test needs a terminal, which the program `script` provides.
 #[test]
 #[cfg(target_os = "linux")]
 fn on_a_terminal_packages_are_installed_if_the_user_says_so() {

@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, dmatrix};
 fn desk() -> Desk {
     let desk = Desk::new();
     desk.put("a.mtx", WIDE);
-    // 4 x 2, by columns.
+    // A matrix of 4 x 2, stored by columns.
     desk.put("d.mtx", "%%MatrixMarket matrix array real general\n4 2\n2\n7\n0.25\n-1\n1\n1\n1\n1\n");
     desk.put("ones.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 1 1\n2 2 1\n3 3 1\n4 4 1\n");
     desk
@@ -31,7 +31,7 @@ fn a_dense_operand_may_be_on_either_side() {
     assert_eq!(matrix(&desk, "c.npy"), want);
     on_device(&desk, "multiply", "a.mtx d.mtx --element f32 -o c.mtx");
     assert_eq!(matrix(&desk, "c.mtx"), want);
-    // Cᵀ = Dᵀ·Aᵀ.
+    // The product is Cᵀ = Dᵀ·Aᵀ.
     on_device(&desk, "multiply", "d.mtx a.mtx --transpose-a --transpose-b --verify -o t.npy");
     assert_eq!(matrix(&desk, "t.npy"), want.transpose());
     on_device(&desk, "multiply", "t.npy a.mtx --verify -o e.mtx --quiet");
@@ -107,7 +107,7 @@ fn apply_takes_several_vectors() {
     desk.fails("apply a.mtx d.mtx --transpose", 2, &["d.mtx: X is 4 x 2, 2 rows are expected"]);
 }
 
-/// The fields are those of docs/command.md.
+/// The fields are those that docs/command.md lists.
 #[test]
 fn reports_have_the_fields_that_are_documented() {
     let desk = desk();
@@ -129,7 +129,7 @@ fn reports_have_the_fields_that_are_documented() {
         assert_eq!(found, want, "{command} {line}");
         if own == of_dense {
             let bytes = |field: &str| report[field].as_u64().unwrap();
-            // A has 3 entries, D and C 8 and 4 numbers.
+            // A has 3 entries. D has 8 elements and C has 4.
             assert!(
                 bytes("peak_device_bytes") >= bytes("device_bytes") && bytes("peak_device_bytes") > 8 * (3 + 8 + 4)
             );
@@ -156,7 +156,7 @@ fn entries_are_shared_out_as_asked_for() {
         let (sharing, why, said) = shared(command, &format!("{line} --sharing gcoo"));
         assert_eq!(sharing, "gcoo", "{line}");
         assert!(why.starts_with("gcoo, as asked for: groups of ") && said.contains(&why), "{why}; {said}");
-        // The output always has how often groups would use a row of D.
+        // The output always says how many times groups would use a row of D.
         for option in ["", " --sharing rows"] {
             let (sharing, why, _) = shared(command, &format!("{line}{option}"));
             assert_eq!(sharing, "rows", "{line}{option}");
@@ -181,7 +181,7 @@ fn dense_matrices_are_converted_transposed_and_compared() {
     assert_eq!(array, want);
     desk.ok("convert d.npy -o e.mtx.gz --element f16");
     desk.ok("compare d.npy e.mtx.gz");
-    // Every place of a sparse matrix, and back.
+    // Every element of a sparse matrix is written, and read back.
     desk.ok("convert a.mtx -o a.npy");
     let a: Csc<f64> = desk.read("a.mtx");
     assert_eq!(matrix(&desk, "a.npy"), a.as_cbc().to_dense());
@@ -203,7 +203,7 @@ fn dense_matrices_are_converted_transposed_and_compared() {
     }
 }
 
-/// D has 96 KB.
+/// D takes 96 KB.
 #[test]
 fn a_limit_of_memory_cuts_the_dense_operand_in_bands() {
     let desk = desk();
@@ -226,7 +226,7 @@ fn a_limit_of_memory_cuts_the_dense_operand_in_bands() {
     assert_eq!(refused.status, 4, "{}", refused.stderr);
     let why = "with one column of D and of C at a time: ";
     assert!(refused.stderr.contains(why) && refused.stderr.contains("a limit of 16384 bytes"), "{}", refused.stderr);
-    // The number in the message is the smallest limit.
+    // The number in the message is the smallest limit with which the product can be computed.
     let words: Vec<&str> = refused.stderr.split_whitespace().collect();
     let needed: u64 = words[words.iter().position(|word| *word == "bytes").unwrap() - 1].parse().unwrap();
     on_device(&desk, "multiply", &format!("a.mtx wide.mtx --memory-limit {needed} --verify"));
@@ -238,7 +238,7 @@ fn a_limit_of_memory_cuts_the_dense_operand_in_bands() {
 fn what_dense_operands_do_not_take_is_refused() {
     let desk = desk();
     let (banner, entries) = WIDE.split_once('\n').unwrap();
-    // Its own blocks.
+    // The same matrix in blocks.
     desk.put("blocks.mtx", &format!("{banner}\n%%blockmul blocks 2x2\n{entries}"));
     for (line, part) in [
         ("d.mtx a.mtx --transpose-b", "cannot multiply 4 x 2 (dense) with 4 x 2 (sparse)"),
@@ -254,7 +254,7 @@ fn what_dense_operands_do_not_take_is_refused() {
     }
 }
 
-/// Blocks of a file have places without an entry, those of a family have none.
+/// Blocks of a file have places without an entry; blocks of a family do not.
 #[test]
 fn files_are_timed_in_blocks_over_sums_of_products_alone() {
     let desk = desk();

@@ -1,5 +1,5 @@
-//! A folder for the files of a test, in which a program runs. The laboratory's tests use this file
-//! too.
+//! A folder for the files of a test, in which a program runs. The tests of the laboratory also use
+//! this file.
 #![allow(dead_code, reason = "each program uses its part")]
 pub use assert_cmd::Command;
 use serde_json::Value;
@@ -37,8 +37,8 @@ impl Desk {
         ["BLOCKMUL_DEVICE", "BLOCKMUL_LOG", "RUST_LOG"].iter().for_each(|variable| {
             command.env_remove(variable);
         });
-        // With 1 GiB of memory PoCL copies 128 MiB to measure the bandwidth, not 256: each run
-        // does, and no test reads the figure.
+        // With 1 GiB of memory, PoCL copies 128 MiB instead of 256 to measure the bandwidth. Each
+        // run measures it, and no test uses the result.
         if ["bench ", "paper ", "regret "].iter().any(|study| line.starts_with(study)) {
             command.env("POCL_MEMORY_LIMIT", "1");
         }
@@ -56,7 +56,7 @@ impl Desk {
         ran
     }
 
-    /// Runs the command, which must fail with `status` and print every one of `words`.
+    /// Runs the command, which must fail with `status` and print each of `words`.
     pub fn fails(&self, line: &str, status: i32, words: &[&str]) {
         let ran = self.run(line);
         assert_eq!((ran.status, ran.stdout.as_str()), (status, ""), "{line}\n{}", ran.stderr);
@@ -70,21 +70,21 @@ impl Desk {
         self.run(&format!("bench --device {} {line}", super::common::device().info().index))
     }
 
-    /// The records of `bench` with three rounds.
+    /// Runs `bench` with three rounds. Returns its records.
     pub fn benched(&self, line: &str) -> Value {
         let ran = self.bench(&format!("{line} --json - --rounds 3"));
         assert_eq!(ran.status, 0, "{line}: {}", ran.stderr);
         serde_json::from_str(&ran.stdout).unwrap()
     }
 
-    /// The records of `bench` by their variants.
+    /// Runs `bench`. Returns its records with their variants.
     pub fn by_variant(&self, line: &str) -> Vec<(String, Value)> {
         let all = self.benched(line);
         let records = all["results"].as_array().unwrap().iter();
         records.map(|record| (record["variant"].as_str().unwrap().to_owned(), record.clone())).collect()
     }
 
-    /// Runs `bench`, which verifies and times these variants.
+    /// Runs `bench`, which must verify and time these variants.
     pub fn times(&self, line: &str, variants: &[&str]) {
         let records = self.by_variant(line);
         let found: Vec<&str> = records.iter().map(|(variant, _)| variant.as_str()).collect();

@@ -1,4 +1,4 @@
-//! Tests of the variables that the command obeys: BLOCKMUL_DEVICE, BLOCKMUL_LOG, RUST_LOG,
+//! Tests of the environment variables of the command: BLOCKMUL_DEVICE, BLOCKMUL_LOG, RUST_LOG,
 //! BLOCKMUL_TUNING.
 use super::*;
 
@@ -39,7 +39,7 @@ fn blockmul_device_is_the_default_of_every_command_with_a_device() {
     };
     assert_eq!(device(&[("BLOCKMUL_DEVICE", "reference")], ""), "reference");
     assert_eq!(device(&[("BLOCKMUL_DEVICE", &index.to_string())], ""), name);
-    // The option overrides the variable, and an empty variable counts as unset.
+    // The option overrides the variable, and an empty variable is ignored.
     assert_eq!(device(&[("BLOCKMUL_DEVICE", "nonesuch")], &format!("--device {index}")), name);
     assert_ne!(device(&[("BLOCKMUL_DEVICE", "nonesuch")], "--device auto"), "");
     assert_eq!(device(&[("BLOCKMUL_DEVICE", "")], ""), device(&[], ""));
@@ -64,7 +64,7 @@ fn events_are_logged_on_stderr_if_asked_for() {
         assert!(logged.stderr.lines().all(|line| line.contains("blockmul::")), "{}", logged.stderr);
         assert!(!logged.stderr.contains("blockmul::pool"), "events of the pool need trace");
     }
-    // One target and one level are logged. There are no times, because none are asked for.
+    // One target and one level are logged. There are no times, because they were not requested.
     let info = with(&desk, &[("BLOCKMUL_LOG", "blockmul::io=info"), ("RUST_LOG", "trace")], &line);
     assert!(info.stderr.starts_with(" INFO blockmul::io: read") && info.stderr.lines().count() == 1, "{}", info.stderr);
     let empty = with(&desk, &[("BLOCKMUL_LOG", ""), ("RUST_LOG", "blockmul::pool=trace")], &line);
@@ -99,8 +99,8 @@ fn iterations_of_a_solver_are_logged() {
     }
 }
 
-/// Other numbers for kernels give the same bits. Numbers that no kernel can be compiled with are
-/// refused.
+/// With other numbers, kernels compute the same bits. Numbers with which no kernel can be compiled
+/// are refused.
 #[test]
 fn blockmul_tuning_names_a_file_of_numbers() {
     let desk = Desk::new();
@@ -132,7 +132,7 @@ fn blockmul_tuning_names_a_file_of_numbers() {
             assert!(ran.stderr.contains(word), "{text}: no \"{word}\" in {}", ran.stderr);
         }
     };
-    // A number that earlier versions had.
+    // The file contains a number of an earlier version.
     refused(
         r#"{"gpu": {"tile_items": 8, "adaptive_groups": 3}}"#,
         &["gpu: there is no number `adaptive_groups`", "remove it"],
@@ -152,7 +152,7 @@ fn blockmul_tuning_names_a_file_of_numbers() {
     refused(r#"{"gpu": {"costs": {"sort": {"launch": 1}}}}"#, &["unknown `launch`; there are: launch_us"]);
 }
 
-/// Kernels are compiled with PoCL's optimiser, as users run them.
+/// Kernels are compiled with PoCL's optimiser, as for users.
 #[test]
 fn no_way_to_add_long_rows_changes_a_bit() {
     let desk = Desk::new();

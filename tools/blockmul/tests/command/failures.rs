@@ -1,9 +1,9 @@
 //! Tests of exit statuses and their messages.
 use super::*;
 
-/// Runs the command on this machine as if it had no OpenCL: with a library without drivers, then
-/// with a file that is no library. The second is left out if the command does not start with it, as
-/// where a feature of the library links OpenCL.
+/// Runs the command as if this machine had no OpenCL: with a library without drivers, then with a
+/// file that is not a library. The second run is left out if the command cannot start with this
+/// file, because a feature of the library links OpenCL.
 fn without_opencl(desk: &Desk, line: &str) -> Vec<Ran> {
     let mut empty = desk.command(line);
     empty.env("OCL_ICD_VENDORS", desk.path("no-drivers")).env_remove("OCL_ICD_FILENAMES");
@@ -102,7 +102,7 @@ fn a_limit_too_small_is_status_4_and_a_small_one_means_bands() {
     );
     assert_eq!(desk.files(), ["p.mtx"], "a failure leaves nothing");
     let whole = desk.report("p.mtx -o whole.mtx");
-    // Less than C alone takes in f64.
+    // The limit is less than C alone takes in f64.
     let limit = whole["c"]["nnz"].as_u64().unwrap() * 12 / 3 * 2;
     let banded = desk.report(&format!("p.mtx -o banded.mtx --memory-limit {limit}"));
     assert!(
@@ -113,7 +113,7 @@ fn a_limit_too_small_is_status_4_and_a_small_one_means_bands() {
     assert!(std::fs::read(desk.path("whole.mtx")).unwrap() == std::fs::read(desk.path("banded.mtx")).unwrap());
 }
 
-/// Without -o and --verify no band of C is kept, and the report is the same.
+/// Without -o and --verify no band of C is kept, but the report is the same.
 #[test]
 fn a_product_that_nobody_keeps_is_reported_alike() {
     let desk = Desk::new();
@@ -130,7 +130,8 @@ fn a_product_that_nobody_keeps_is_reported_alike() {
     assert!(text.contains("products"), "{text}");
 }
 
-/// A band's bound is far above what the band takes, so bounds alone would refuse this limit.
+/// A band's bound is far above the memory that it takes. If only bounds counted, this limit would
+/// be refused.
 #[test]
 fn a_limit_under_which_bands_fit_is_obeyed() {
     let desk = Desk::new();
@@ -151,8 +152,8 @@ fn a_place_that_cannot_be_written_is_status_5() {
     desk.fails("multiply s.mtx --device reference -q --report /dev/full", 5, &["/dev/full"]);
 }
 
-/// Every file of the folder is multiplied or refused. None crashes, hangs, or causes an internal
-/// error.
+/// Every file of the folder is multiplied or refused. None may crash the command, take forever, or
+/// cause an internal error.
 #[test]
 fn malformed_files_are_read_as_the_format_says_or_refused() {
     let Some(folder) = common::data("malformed") else { return };
@@ -177,12 +178,13 @@ fn names_a_line(message: &str, path: &Path) -> bool {
     after.split_once(':').is_some_and(|(line, _)| line.parse::<u64>().is_ok())
 }
 
-/// The command cannot see this limit until an allocation fails.
+/// The command does not know this limit until an allocation fails.
 #[test]
 #[cfg(target_os = "linux")]
 fn memory_that_the_system_refuses_is_status_4() {
     let desk = Desk::new();
-    // A column by a row: C is full, and takes 12 bytes for each of its 9 million entries.
+    // A column is multiplied by a row. C is full, and takes 12 bytes for each of its 9 million
+    // entries.
     desk.ok("generate uniform --rows 1 --cols 3000 --per-column 1 -q -o row.mtx");
     let line = "multiply row.mtx --transpose-a --device reference -q -o c.npz";
     let limited = |kilobytes: u64| {
@@ -202,7 +204,7 @@ fn memory_that_the_system_refuses_is_status_4() {
     assert_eq!(desk.files(), ["row.mtx"]);
 }
 
-/// A reader of stdout may stop early, a reader of another output may not.
+/// A reader of stdout may stop early. If the reader of another output stops, the command fails.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_pipe_whose_reader_leaves_is_a_failure() {
@@ -238,7 +240,7 @@ fn a_full_disk_has_one_message() {
     }
 }
 
-/// A limit as by `ulimit -f`, at which the system would end the process by a signal.
+/// The limit of `ulimit -f`, at which the system would end the process by a signal.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_file_that_may_not_grow_is_a_failure_and_leaves_nothing() {
@@ -267,7 +269,7 @@ fn a_file_that_may_not_grow_is_a_failure_and_leaves_nothing() {
     assert_eq!(std::fs::read_to_string(desk.path("c.mtx")).unwrap(), "as it was");
 }
 
-/// A shell's `>&-`. What is lost is refused before it is computed.
+/// A shell closes stdout with `>&-`. A result that would be lost is refused before it is computed.
 #[test]
 #[cfg(unix)]
 fn a_closed_stdout_is_a_failure_unless_it_has_only_a_summary() {
@@ -294,7 +296,7 @@ fn a_closed_stdout_is_a_failure_unless_it_has_only_a_summary() {
             assert_eq!(ran.status, 5, "{line} {closed}: {}", ran.stderr);
             assert!(ran.stderr.contains("error: stdout: it is closed, and the result would be lost"), "{}", ran.stderr);
         }
-        // Python's DEVNULL is open for reading and writing.
+        // Python's DEVNULL is open both for reading and for writing.
         for open in [">/dev/null", "1<>/dev/null"] {
             let ran = shell(&format!("{line} {open}"));
             assert_eq!(ran.status, 0, "{line} {open}: {}", ran.stderr);

@@ -1,4 +1,4 @@
-//! Tests of `convert`, `transpose`, `add`, which turn matrices into other matrices.
+//! Tests of `convert`, `transpose` and `add`, which make matrices from matrices.
 use super::*;
 use blockmul::matrix;
 
@@ -33,7 +33,7 @@ fn converting_cuts_drops_sums_and_rounds_as_asked() {
     assert_eq!(body(desk.ok("convert t.mtx -o - -q --sum-duplicates").stdout), "2 2 1;1 1 1e+30;");
     let warned = desk.ok("convert t.mtx -o - --sum-duplicates --element f16").stderr;
     assert!(warned.contains("warning: 1 of 1 values of t.mtx are too large for f16"), "{warned}");
-    // A value that rounding makes zero is dropped.
+    // A value that becomes zero by rounding is dropped.
     desk.put("s.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e-30\n");
     assert_eq!(body(desk.ok("convert s.mtx -o - -q --element f16 --drop-zeros").stdout), "1 1 0;");
     desk.fails("convert z.mtx -o c.mtx --block 3", 2, &["cannot be cut", "fits: 2", "hint: ", "info"]);
@@ -48,11 +48,11 @@ fn layouts_stand_beside_their_matrices() {
     desk.ok("convert h.mtx -o s.mtx.gz --bla");
     let layout = std::fs::read_to_string(desk.path("s.bla")).unwrap();
     assert!(layout.starts_with("12 x 12 (") && layout.ends_with("\n0 3 6 9 12\n0 3 6 9 12\n"), "{layout}");
-    // The note in the file gives the same blocks. Without it the layout file gives them.
+    // The note in the file gives the same blocks. If there is no note, the layout file gives them.
     desk.ok("convert s.mtx.gz -o n.mtx --block 1");
     std::fs::copy(desk.path("s.bla"), desk.path("n.bla")).unwrap();
     assert_eq!(desk.ok("convert n.mtx -o - -q").stdout, std::fs::read_to_string(desk.path("h.mtx")).unwrap());
-    // Blocks of several shapes are copied from one layout to the next.
+    // The layout of blocks of several shapes is copied.
     desk.put("n.bla", "12 x 12 (0)\n3 x 2 (0)\n0 2 4 12\n0 6 12\n");
     assert!(desk.ok("convert n.mtx -o t.mtx").stderr.contains("warning: its blocks have several shapes"));
     assert_eq!(desk.ok("convert n.mtx -o t.mtx --bla").stderr.lines().count(), 1);
@@ -107,7 +107,7 @@ fn sums_are_the_librarys() {
     assert_eq!(desk.files(), ["c.mtx", "p.mtx", "s.mtx", "w.mtx"]);
 }
 
-/// File names are bytes on Unix. Reports replace the bytes that are not text.
+/// File names are bytes on Unix. Reports replace bytes that are not valid text.
 #[test]
 #[cfg(unix)]
 fn names_that_are_not_text_are_read_written_and_reported() {

@@ -1,4 +1,4 @@
-//! Problems: the poses that they hold, the members that are no unknowns, and the formats of their
+//! Problems: the poses that are held, the members that are not unknowns, and the formats of the
 //! files.
 use super::*;
 
@@ -6,7 +6,7 @@ fn on_device(line: &str) -> String {
     format!("{line} --device {}", common::device().info().index)
 }
 
-/// The JSON of a solution, with status 0, and the messages.
+/// Returns the JSON and the messages of a solution, whose status must be 0.
 fn solved(desk: &Desk, line: &str) -> (Value, String) {
     let said = desk.ok(&on_device(&format!("solve {line} --json solved.json"))).stderr;
     (serde_json::from_slice(&std::fs::read(desk.path("solved.json")).unwrap()).unwrap(), said)
@@ -16,7 +16,8 @@ fn chi2(json: &Value) -> f64 {
     json["chi2"].as_f64().unwrap()
 }
 
-/// Three poses that see two landmarks. The measurements agree; the poses begin elsewhere.
+/// Three poses that see two landmarks. The measurements agree with each other, but the poses begin
+/// elsewhere.
 fn seeing(places: [[f64; 2]; 2], fixed: &str) -> String {
     let mut text = String::from("VERTEX_SE2 0 0.5 -0.4 0.2\nVERTEX_SE2 1 1.5 -0.3 0.1\nVERTEX_SE2 2 2.4 -0.6 0.3\n");
     for ([x, y], name) in places.into_iter().zip([10, 11]) {
@@ -53,7 +54,7 @@ fn fixed_landmarks_hold_a_graph_or_say_what_to_fix() {
     }
 }
 
-/// Every part has a pose of its own that is held and named.
+/// In each component of a graph a pose is held and named.
 #[test]
 fn each_part_of_a_graph_is_held() {
     let desk = Desk::new();
@@ -80,7 +81,7 @@ fn each_part_of_a_graph_is_held() {
 #[test]
 fn blocks_that_are_missing_are_named() {
     let desk = Desk::new();
-    // Camera 1 sees nothing, and nothing sees points 3 and 4.
+    // Camera 1 sees no points, and no camera sees points 3 and 4.
     let cameras: String = (0..3).map(|i| format!("0 0 0 {i} 0 0 50 0 0\n")).collect();
     let points: String = (0..5).map(|i| format!("{}.3 {}.4 -{}\n", i % 2, i / 2, 2 + i)).collect();
     let seen: String =
@@ -123,7 +124,7 @@ fn the_format_of_edges_is_named_or_asked_for() {
     let (g2o, said) = solved(&desk, "x.g2o");
     assert!(g2o["format"] == "g2o" && !said.contains("read as"), "{g2o}\n{said}");
     assert!((chi2(&toro) / chi2(&g2o) - 1.0).abs() < 1e-9 && chi2(&toro) > 1e-3, "{toro} {g2o}");
-    // The root of the same matrices.
+    // The square root of the same matrices.
     let root = TORO.replace("44 0 44 400 0 0", "6.6332495807108 0 0 6.6332495807108 0 20");
     desk.put("root.txt", &root);
     let (isam, _) = solved(&desk, "root.txt");

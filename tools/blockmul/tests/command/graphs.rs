@@ -1,8 +1,8 @@
 //! `blockmul components` and `blockmul triangles`.
 use super::*;
 
-/// Triangles 1 2 3 and 2 3 4, of which some edges are written in both directions; a loop at 6, an
-/// edge of 5 and 7; 8 is alone. Values do not matter.
+/// Triangles 1 2 3 and 2 3 4, some of whose edges are in the file in both directions; a loop at 6;
+/// an edge between 5 and 7; 8 has no edge. Values do not matter.
 const GRAPH: &str = "%%MatrixMarket matrix coordinate real general\n8 8 9\n2 1 1\n1 2 nan\n3 1 0\n3 2 -1\n4 2 1\n3 4 1\n4 3 1\n6 6 1\n7 5 1\n";
 const LABELS: &str = "%%MatrixMarket matrix array integer general\n8 1\n1\n1\n1\n1\n5\n6\n5\n8\n";
 const COUNTS: &str = "%%MatrixMarket matrix array integer general\n8 1\n1\n2\n2\n1\n0\n0\n0\n0\n";
@@ -54,7 +54,8 @@ fn triangles_are_counted_once_and_at_their_vertices() {
     }
 }
 
-/// A first run takes a second for its kernels, or half of its time where the runtime knows them.
+/// In a first run the kernels take a second, or half of the run's time if the OpenCL runtime has
+/// cached them.
 #[test]
 fn the_time_of_a_first_run_is_that_of_the_graph() {
     let desk = Desk::new();

@@ -1,8 +1,9 @@
-//! Unknowns without influence in `solve`: named in the summary, in JSON and in messages.
+//! Unknowns without influence in `solve`. They are named in the summary, in the JSON and in
+//! messages.
 use super::*;
 use serde_json::json;
 
-/// Poses on a line, measured one from another; angles have no weight.
+/// Poses on a line, each measured from the previous one. The weights of angles are zero.
 const CHAIN: &str = "\
 VERTEX_SE2 10 0 0 0
 VERTEX_SE2 11 1.2 0.1 0.1
@@ -41,7 +42,7 @@ fn without_damping_they_are_named_with_what_to_do() {
     assert_eq!(desk.files(), ["chain.g2o"]);
 }
 
-/// A camera and a point on its axis, and a camera without a focal length that sees another point.
+/// A camera with a point on its axis, and a camera without a focal length that sees another point.
 #[test]
 fn cameras_and_points_are_named_by_their_numbers() {
     let desk = Desk::new();

@@ -2,7 +2,7 @@
 use super::*;
 use snapbox::{assert_data_eq, str};
 
-/// The objects of `info --json`, one for each file.
+/// Returns the objects of `info --json`, one for each file.
 fn reported(desk: &Desk, line: &str) -> Vec<Value> {
     let stdout = desk.ok(&format!("info --json {line}")).stdout;
     stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -86,8 +86,9 @@ fn the_product_is_the_one_that_multiply_reports() {
     desk.fails("info w.mtx --block 5", 2, &["54 rows", "fits: 2, 3, 6, 9, 18, 27", "hint:"]);
 }
 
-/// With every method, and in bands, `multiply` keeps to the bounds of `info`. In one band the bound
-/// of the memory is at most 1.5 times what is used, or 4 times if ESC has a part.
+/// With every method, and in bands, `multiply` takes at most the memory that `info` predicts. In
+/// one band the bound is at most 1.5 times the memory that is used, or 4 times if ESC computes some
+/// columns.
 #[test]
 fn multiply_keeps_to_the_bounds_of_every_method() {
     let (desk, number) = (Desk::new(), common::device().info().index);
@@ -113,7 +114,7 @@ fn multiply_keeps_to_the_bounds_of_every_method() {
 #[test]
 fn a_product_with_a_dense_matrix_is_explained() {
     let (desk, number) = (Desk::new(), common::device().info().index);
-    // Four equal rows: a group of them would use each row of D four times.
+    // The matrix has four equal rows, so a group of them would use each row of D four times.
     desk.put("r.mtx", "%%MatrixMarket matrix coordinate real general\n4 2 8\n1 1 1\n2 1 1\n3 1 1\n4 1 1\n1 2 1\n2 2 1\n3 2 1\n4 2 1\n");
     let dense = &reported(&desk, "r.mtx --dense 3")[0]["devices"][number]["dense"];
     assert_eq!((&dense["columns"], &dense["refused"]), (&3.into(), &Value::Null));
@@ -172,7 +173,7 @@ fn empty_matrices_have_everything_but_entries() {
     assert!(text.contains("4 of 4 empty") && text.contains("0 x 3, 0 entries\n"), "{text}");
 }
 
-/// Products are exact for matrices whose numbers the collections list, and no file takes long.
+/// The numbers of products are equal to those that the collections list, and no file takes long.
 #[test]
 fn real_matrices_are_described_at_once() {
     let Some(folder) = common::data("matrix") else { return };

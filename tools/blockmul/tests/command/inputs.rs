@@ -1,4 +1,4 @@
-//! Inputs as people have them: byte order marks, zip archives, entries that repeat, large empty
+//! Inputs as users have them: byte order marks, zip archives, repeated entries, large empty
 //! matrices; and outputs with the ending of another format.
 use super::*;
 use std::io::Write;
@@ -66,14 +66,14 @@ fn the_matrix_of_a_zip_archive_is_read() {
     desk.fails("info none.zip", 2, &["unpack it first: it has \"a.html\""]);
     zip(&desk, "wrong.zip", &[("a.mtx", &SQUARE.replace("3 3 5", "3 3 x"))]);
     desk.fails("info wrong.zip", 2, &["wrong.zip/a.mtx:6: value: \"x\" is not an integer"]);
-    // The list of files is at the end of an archive: a stream does not have it.
+    // The list of files is at the end of an archive, so it is not known when a stream is read.
     let mut command = desk.command("info -");
     command.write_stdin(std::fs::read(desk.path("two.zip")).unwrap());
     let said = ran(command);
     assert!(said.status == 2 && said.stderr.contains("this is a zip archive: unpack it first"), "{}", said.stderr);
 }
 
-/// Files of two entries at one place.
+/// Files with two entries at the same place.
 fn repeating(desk: &Desk) -> [&'static str; 4] {
     desk.put("d.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 1 2\n");
     desk.put("d.el", "0 0 1\n0 0 2\n");
@@ -181,15 +181,15 @@ fn endings_of_other_formats_are_refused() {
     assert_eq!(desk.files().len(), 3);
 }
 
-/// Whether sums of integers pass the end of their type: by a bound, and counted where they are
-/// verified.
+/// Checks warnings of integer sums that exceed their type. Sums are compared with a bound, or
+/// counted if the product is verified.
 #[test]
 fn integers_that_wrap_around_are_told_of() {
     let desk = Desk::new();
     desk.put("a.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 3\n1 1 65536\n2 1 65536\n2 2 1\n");
     desk.put("d.mtx", "%%MatrixMarket matrix array integer general\n2 1\n65536\n1\n");
     desk.put("d2.mtx", "%%MatrixMarket matrix array integer general\n2 2\n65536\n1\n1\n1\n");
-    // No sum reaches the bound: its largest row and its largest value do not meet.
+    // No sum reaches the bound, because the longest row does not have the largest value.
     desk.put("apart.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 2 65536\n2 2 3\n");
     let may = |result: &str, element: &str| format!("values of {result} may have wrapped around: {element} ends at ");
     let did = |counts: &str, element: &str| {

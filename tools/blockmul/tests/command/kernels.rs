@@ -1,8 +1,8 @@
-//! Tests of compiled kernels: they are kept for the next run, and bad ones do not disturb it.
+//! Tests of compiled kernels: they are kept for the next run, and damaged ones do not disturb it.
 use super::{Desk, Ran, SQUARE, common, ran};
 use std::{fs, path::PathBuf};
 
-/// A desk with a matrix, and kernels in the folder `kernels`.
+/// A desk with a matrix, and a folder `kernels` for compiled kernels.
 struct Fixture(Desk);
 
 impl Fixture {
@@ -12,7 +12,8 @@ impl Fixture {
         Self(desk)
     }
 
-    /// Computes A·A with kernels kept in `cache`, and logs what is done to kernels.
+    /// Computes A·A with kernels that are kept in `cache`. Logs the loading and compilation of
+    /// kernels.
     fn multiply(&self, cache: &str) -> Ran {
         let device = common::device().info().index;
         let mut command = self
@@ -69,7 +70,7 @@ fn whatever_is_odd_about_a_file_its_kernels_are_compiled_again() {
         },
         |path| fs::write(path, &fs::read(path).unwrap()[..50]).unwrap(),
         |path| fs::write(path, "").unwrap(),
-        // Only the binaries are removed, so the records of kernels name missing files.
+        // Only the binaries are removed, so that the records of kernels name missing files.
         |path| {
             if path.extension().unwrap() == "binary" {
                 fs::remove_file(path).unwrap();
@@ -112,7 +113,7 @@ fn a_folder_that_others_can_write_to_is_not_trusted() {
     let ran = fixture.multiply("kernels");
     assert!(compiled(&ran) && !loaded(&ran), "{}", ran.stderr);
     assert!(ran.stderr.contains("kernels are not cached"), "{}", ran.stderr);
-    // Without a log there is one warning, unless it is not wanted.
+    // Without a log one warning is printed, except with an option that suppresses it.
     let device = common::device().info().index;
     let messages = |options: &str| {
         let mut command = fixture.0.command(&format!("multiply a.mtx --method esc --device {device} {options}"));
@@ -131,7 +132,7 @@ fn a_folder_that_others_can_write_to_is_not_trusted() {
     assert!(!messages("").contains("warning"));
 }
 
-/// A pipe in place of a file would keep the process waiting.
+/// If a file were replaced by a pipe, opening it would take forever.
 #[test]
 #[cfg(unix)]
 fn pipes_in_the_folder_are_not_waited_for() {
@@ -147,8 +148,8 @@ fn pipes_in_the_folder_are_not_waited_for() {
     assert!(loaded(&fixture.multiply("kernels")), "the pipes are replaced");
 }
 
-/// `sudo` may keep `HOME`: a folder made by the superuser would then be in the way of the user's
-/// own.
+/// `sudo` may keep `HOME`. A folder that the superuser made would then prevent the user from making
+/// one.
 #[test]
 #[cfg(target_os = "linux")]
 fn no_folder_is_made_in_the_home_of_another_user() {
@@ -202,7 +203,7 @@ fn the_cache_is_cleared_by_a_command() {
     assert!(compiled(&fixture.multiply("kernels")));
 }
 
-/// Needs a terminal: `script` provides one.
+/// The test needs a terminal, which the program `script` provides.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_terminal_shows_that_kernels_are_compiled() {

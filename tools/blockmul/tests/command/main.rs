@@ -1,6 +1,7 @@
 //! Tests of the command as a user runs it: results, reports, messages, exit statuses.
 mod apply;
 mod bench;
+mod cg;
 #[path = "../../../../tests/library/outside.rs"]
 mod common;
 mod compare;
@@ -53,8 +54,8 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const PROGRAM: &str = env!("CARGO_BIN_EXE_blockmul");
 
 impl Desk {
-    /// Runs `multiply` on the device under test. A missing device is a failure, the reference does
-    /// not replace it.
+    /// Runs `multiply` on the device under test. If the device is missing, the test fails; the
+    /// reference is not used instead.
     fn multiply(&self, line: &str) -> Ran {
         self.ok(&format!("multiply --device {} {line}", common::device().info().index))
     }

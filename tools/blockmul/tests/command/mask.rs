@@ -57,7 +57,7 @@ fn masks_come_with_transposes_element_types_limits_and_stdin() {
     let want = reference::multiply_masked(&a.transpose(), &a, &m).unwrap();
     desk.report("a.mtx --transpose-a --mask m.mtx --element f32 -o c.mtx");
     assert!(desk.read::<f32>("c.mtx") == want);
-    // Blocks, since scalars on CPUs take no memory for products.
+    // The product has blocks, because products of scalars on CPUs take no memory for terms.
     let of = |matrix: &Csc<f32>| matrix.to_blocks(BlockShape::new(2, 2).unwrap()).unwrap();
     let blocks = reference::multiply_masked(&of(&a.transpose()), &of(&a), &of(&m)).unwrap().to_scalars();
     let line = "a.mtx --transpose-a --mask m.mtx --block 2 --element f32 -o c.mtx";

@@ -2,7 +2,7 @@
 use super::*;
 
 /// Checks that the file that the command writes for `line` is the reference's product of `a` and
-/// `b`, element for element.
+/// `b`, with the same bits.
 fn check_product<M: Matrix>(desk: &Desk, line: &str, a: &M, b: &M, scalars: impl Fn(M) -> Csc<M::Element>) {
     desk.multiply(&format!("{line} --element {} -o c.mtx", M::Element::NAME));
     let want = scalars(reference::multiply(a, b).unwrap());
@@ -91,7 +91,7 @@ fn integers_patterns_and_symmetric_files_are_read_as_values() {
     desk.put("s.mtx", SQUARE);
     desk.put("p.mtx", SYMMETRIC);
     let out = desk.multiply("s.mtx p.mtx -o -").stdout;
-    // [2 0 0; 0 -1 0; 3 0 5] · [1 0 1; 0 0 1; 1 1 0]
+    // The product is [2 0 0; 0 -1 0; 3 0 5] · [1 0 1; 0 0 1; 1 1 0].
     let want = "%%MatrixMarket matrix coordinate real general\n3 3 6\n1 1 2\n3 1 8\n3 2 5\n1 3 2\n2 3 -1\n3 3 3\n";
     assert_eq!(out, want);
 }
@@ -113,7 +113,7 @@ fn blocks_take_the_shapes_asked_for_or_say_which() {
         assert_eq!((&report["c"]["rows"], &report["c"]["cols"]), (&12.into(), &12.into()), "scalars");
     }
     assert!(desk.multiply("u.mtx --block 2x3").stderr.contains("blocks: A 2x3, B 3x2"));
-    // 3x5 does not divide 12 columns, so B falls back to 3x3.
+    // Blocks of 3x5 do not divide 12 columns, so blocks of 3x3 are chosen for B.
     desk.ok("generate uniform --rows 10 --cols 12 --per-column 3 --integer -o v.mtx");
     assert!(desk.multiply("v.mtx u.mtx --block 5x3").stderr.contains("blocks: A 5x3, B 3x3"));
     desk.fails("multiply u.mtx --block 5", 2, &["12", "5"]);
@@ -184,7 +184,7 @@ fn a_symmetric_file_is_multiplied_in_full_and_says_so_once() {
 fn blocks_are_those_asked_for_else_those_of_the_files_else_what_fits() {
     let desk = Desk::new();
     desk.put("scalars.mtx", "%%MatrixMarket matrix coordinate real general\n12 12 1\n12 1 1\n");
-    // Matrices of 12 x 12.
+    // All matrices have 12 x 12 elements.
     for (name, rows, cols) in
         [("6x6", 2, 2), ("6x3", 2, 4), ("2x3", 6, 4), ("3x4", 4, 3), ("1x2", 12, 6), ("2x1", 6, 12)]
     {
@@ -197,13 +197,13 @@ fn blocks_are_those_asked_for_else_those_of_the_files_else_what_fits() {
         // The blocks of Wᵀ are transposed.
         ("6x3.mtx --transpose-b", Some("A 6x3, B 3x6, as in the file")),
         ("6x3.mtx --transpose-a", Some("A 3x6, B 6x3, as in the file")),
-        // B's own blocks do not fit A's.
+        // The blocks of the file do not fit as B's.
         ("6x3.mtx", Some("A 6x3, B 3x6, as in the file")),
         ("2x3.mtx 3x4.mtx", Some("A 2x3, B 3x4, as in the file")),
         ("6x6.mtx --block 2", Some("A 2x2, B 2x2")),
         ("6x6.mtx --block 1", None),
         ("6x6.mtx --block-b 6x4", Some("A 6x6, B 6x4, as in the file")),
-        // B's blocks of 1x2 fit scalars. Other algebras multiply scalars only.
+        // B's blocks of 1x2 fit a scalar A. Other algebras multiply only scalars.
         ("1x2.mtx --block 1", Some("A 1x1, B 1x2")),
         ("1x2.mtx --block 1 --semiring min-plus", None),
         ("2x1.mtx 1x2.mtx --block 1 --semiring min-plus", None),

@@ -1,4 +1,5 @@
-//! Numbers out of range are refused with the option, the value and the range.
+//! Numbers that are out of range are refused. The message names the option, the value and the
+//! range.
 use super::*;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Values that become infinite: there is a warning even under `--quiet`, and the report counts
+//! Values that become infinite. A warning is printed even under `--quiet`, and the report counts
 //! them.
 use super::*;
 
@@ -15,7 +15,7 @@ fn values_that_become_infinite_are_counted_and_reported() {
         let report: Value = serde_json::from_str(&ran.stdout).unwrap();
         (report["overflowed"].to_string(), ran.stderr)
     };
-    // Infinite values of C that come from infinite values of A are not attributed to sums.
+    // Infinite values of C that are caused by infinite values of A are not attributed to sums.
     let (counts, said) = overflowed("a.mtx --element f16");
     assert_eq!(counts, r#"{"a":1,"b":1,"c":null}"#);
     assert!(said.contains("warning: 1 of 3 values of A are too large for f16: they are infinite"), "{said}");
@@ -28,12 +28,12 @@ fn values_that_become_infinite_are_counted_and_reported() {
     assert_eq!((counts.as_str(), said.as_str()), (r#"{"a":0,"b":0,"c":0}"#, ""));
     let (counts, said) = overflowed("a.mtx --element f32");
     assert_eq!((counts.as_str(), said.as_str()), (r#"{"a":0,"b":0,"c":0}"#, ""));
-    // Infinities of the file cannot be distinguished from those of sums.
+    // Infinite values of the file cannot be distinguished from those of sums.
     let (counts, said) = overflowed("i.mtx --element f16");
     assert_eq!((counts.as_str(), said.as_str()), (r#"{"a":0,"b":0,"c":null}"#, ""));
 }
 
-/// A dense operand, and vectors.
+/// Products with a dense operand, and with vectors.
 #[test]
 fn dense_results_that_become_infinite_are_counted_and_reported() {
     let desk = Desk::new();
@@ -75,7 +75,7 @@ fn dense_results_that_become_infinite_are_counted_and_reported() {
     ] {
         assert_eq!(overflowed(line), (counts.to_owned(), said.to_owned()), "{line}");
     }
-    // The dense one is the first factor.
+    // The dense matrix is the first factor.
     let (counts, _) = overflowed("multiply large.mtx a.mtx --transpose-b --element f16");
     assert_eq!(counts, r#"{"a":1,"b":0,"c":null}"#);
 }

@@ -1,5 +1,5 @@
-//! Packed files and archives as collections offer them, and files that differ slightly from their
-//! format.
+//! Compressed files and archives as collections offer them, and files that differ slightly from
+//! their format.
 use super::*;
 use flate2::{Compression, write::GzEncoder};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
@@ -70,7 +70,7 @@ fn zstd_is_read_for_matrices_and_problems() {
     desk.ok("compare a.mtx b.mtx");
 }
 
-/// networkrepository.com writes one percent sign, the format has two.
+/// networkrepository.com writes one percent sign, but the format requires two.
 #[test]
 fn a_banner_with_one_percent_sign_is_read_with_a_warning() {
     let desk = Desk::new();

@@ -1,12 +1,12 @@
-//! Zeros that fill up the blocks of files: where blocks become scalars, these zeros are left out.
+//! Zeros that fill the blocks of files. They are left out if blocks are converted to scalars.
 use super::*;
 use blockmul::{
     Semiring,
     io::{self, WriteOptions, dense, npz},
 };
 
-/// The same graph in every format that has blocks, and as scalars: four loops, and an edge from
-/// vertex 3 to vertex 1.
+/// The same graph in every format that supports blocks, and as scalars. It has four loops, and an
+/// edge from vertex 3 to vertex 1.
 const FILES: [&str; 4] = ["g.mtx", "g.npz", "g.bin", "note.mtx.gz"];
 
 fn desk() -> Desk {
@@ -19,8 +19,8 @@ fn desk() -> Desk {
     desk
 }
 
-/// Runs a line on the host for each file, in place of FILE, with the output OUT; every file must
-/// give the same result.
+/// Runs a line on the host for each file. The words FILE and OUT are replaced by the file and the
+/// output. Every file must give the same result.
 fn same_of_all(desk: &Desk, line: &str, out: &str) {
     let results = FILES.map(|name| {
         let ran = desk.ok(&format!("{} --device reference", line.replace("FILE", name).replace("OUT", out)));
@@ -65,7 +65,7 @@ fn padding_is_no_entry_of_other_algebras() {
     same_of_all(&desk, "multiply g.mtx FILE --block-b 1 --transpose-b --semiring max-plus -o OUT", "c.mtx");
     same_of_all(&desk, "multiply FILE --block 1 --semiring min-plus -o OUT", "c.mtx");
     assert_eq!(desk.read::<f64>("c.mtx").values(), [2.0; 5]);
-    // In blocks such an algebra is refused; in plus-times and or-and padding changes no value.
+    // Such an algebra is refused for blocks. In plus-times and or-and padding changes no value.
     for (options, option) in [("", "--block"), ("--block 1 --block-b 1x2", "--block-b")] {
         let line = format!("multiply g.npz --semiring min-plus {options}");
         desk.fails(&line, 2, &[&format!("{option} 1 makes scalars of them")]);
@@ -82,13 +82,13 @@ fn padding_is_no_place_of_a_mask_of_scalars() {
     let desk = desk();
     same_of_all(&desk, "multiply g.mtx --mask FILE -o OUT", "c.mtx");
     assert_eq!(desk.read::<f64>("c.mtx").nnz(), 5);
-    // A mask of blocks keeps its blocks, also those of zeros.
+    // A mask of blocks keeps all its blocks, also blocks of zeros.
     let ran = desk.ok("multiply g.npz --mask g.bin -o c.npz");
     assert!(!ran.stderr.contains("padding"), "{}", ran.stderr);
     assert_eq!(npz::read(desk.path("c.npz"), &Default::default()).unwrap().matrix.nnz(), 12);
 }
 
-/// An edge of length 0, stored in a matrix of scalars, or in blocks of 1x1.
+/// An edge of length 0 is stored in a matrix of scalars, or in blocks of 1x1.
 #[test]
 fn zeros_of_scalars_are_entries() {
     let desk = Desk::new();

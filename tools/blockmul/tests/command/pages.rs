@@ -1,9 +1,10 @@
-//! Runs every command that a page shows in a block of `console`, and compares its output with the
-//! page's; checks that every link of a page leads to a file. Blocks of `sh` are not run: they need
-//! data or other machines.
+//! Runs every command in a block of `console` on a page, and compares its output with that of the
+//! page. Checks that every link of a page leads to a file. Blocks of `sh` are not run, because they
+//! need data or other machines.
 //!
-//! A page has a folder of its own, in which its commands run one after another. A comment
-//! `# exit status N` gives a status other than 0. A line `...` stands for output that is left out.
+//! Each page has a folder of its own, in which its commands run one after another. If the expected
+//! status is not 0, the comment `# exit status N` gives it. A line `...` stands for output that is
+//! left out.
 use super::{Desk, ROOT};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -57,8 +58,8 @@ fn shown(page: &str) -> Vec<Shown> {
     all
 }
 
-/// The part of an output that is the same on every machine: no times, no sizes of memory, no names
-/// of devices nor a table of them.
+/// Returns the part of an output that is the same on every machine: without times, sizes of memory,
+/// names of devices, and tables of devices.
 fn lasting(output: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for line in output.lines() {
@@ -83,7 +84,7 @@ fn without_measurements(line: &str) -> String {
         let after_measured = words.last() == Some(&"#");
         match measured || after_measured && matches!(word, "B" | "KiB" | "MiB" | "GiB") {
             true => words.push("#"),
-            // The percentage of a stage.
+            // The word is the percentage of a stage.
             false if after_measured && words.len() == 2 && word.parse::<u8>().is_ok() => words.push("#"),
             false => words.push(word),
         }
@@ -91,7 +92,7 @@ fn without_measurements(line: &str) -> String {
     words.join(" ")
 }
 
-/// Whether `said` is `shown`, with any lines in place of each `...`.
+/// Whether `said` is equal to `shown`. Each `...` in `shown` stands for any lines.
 fn is_shown(said: &[String], shown: &[String]) -> bool {
     match shown.split_first() {
         None => said.is_empty(),
@@ -100,8 +101,8 @@ fn is_shown(said: &[String], shown: &[String]) -> bool {
     }
 }
 
-/// The command in a line of a script, without the word that times it (`step "NAME" `) and without
-/// variables.
+/// Returns the command in a line of a script, without the function that times it (`step "NAME" `)
+/// and without variables.
 fn command_of(line: &str) -> &str {
     let mut command = line.trim();
     if let Some(step) = command.strip_prefix("step \"") {
@@ -115,7 +116,7 @@ fn command_of(line: &str) -> &str {
     command
 }
 
-/// The number of commands of the page that ran, and of those that CI runs.
+/// Runs the commands of a page. Returns how many ran, and how many CI runs instead.
 #[cfg(unix)]
 fn run(page: &str) -> (usize, usize) {
     let desk = Desk::new();
@@ -132,7 +133,7 @@ fn run(page: &str) -> (usize, usize) {
         let script = format!("exec 2>&1; {command}");
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir(desk.path(".")).env("PATH", &path);
-        // The same setting as in the other tests of `bench`.
+        // The other tests of `bench` use the same setting.
         let ran = shell.env("POCL_MEMORY_LIMIT", "1").output().unwrap();
         let said = String::from_utf8(ran.stdout).unwrap();
         assert_eq!(ran.status.code(), Some(status), "{command}: {said}");
@@ -174,7 +175,7 @@ fn outputs_are_compared_line_by_line_but_for_those_left_out() {
     assert_eq!(lasting(" setup  0.084  10\nC = A·B in f64 by esc on x"), ["setup # #", "C = A·B in f64"]);
 }
 
-/// The name that a page gives a heading, for links.
+/// The name of a heading in links.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));

@@ -18,10 +18,10 @@ fn a_mesh_becomes_a_picture_a_mesh_and_labels() {
     let bytes = |name: &str| std::fs::read(desk.path(name)).unwrap();
     assert!(bytes("p.png").starts_with(b"\x89PNG"));
     desk.ok(&on_device("patches torus.ply.gz --count 6 -o p.ply -q"));
-    // Pictures name the mesh, whose name may be of any script.
+    // Pictures contain the name of the mesh, which may be of any script.
     std::fs::copy(desk.path("p.ply"), desk.path("Łódź.ply")).unwrap();
     desk.ok(&on_device("patches Łódź.ply --count 2 -o l.png --size 32 -q"));
-    // The same patches of the mesh with colours, as labels.
+    // The mesh with colours has the same patches. They are written as labels.
     desk.ok(&on_device("patches p.ply --count 6 -o l.mtx -q"));
     let ran = desk.ok("patches torus.ply.gz --count 6 -o r.mtx -q --device reference --report -");
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -34,10 +34,11 @@ fn a_mesh_becomes_a_picture_a_mesh_and_labels() {
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((&report["vertices"], &report["centres"]), (&289.into(), &"borders".into()));
     let energies = report["energies"].as_array().unwrap();
-    // The plain form, ties, and ten moves, each of up to three steps.
+    // The energies are those of the first form, of ties, and of at most ten moves with up to three
+    // steps each.
     assert!((2..=48).contains(&energies.len()) && energies.contains(&report["energy"]), "{report}");
     assert_eq!(report["first"].as_array().unwrap().len(), 5);
-    // Packed, with the same labels.
+    // Compressed files have the same labels.
     for name in ["l.mtx.gz", "l.npy.bz2"] {
         desk.ok(&on_device(&format!("patches p.ply --count 6 -o {name} -q")));
         desk.ok(&format!("compare {name} l.mtx"));
@@ -48,7 +49,7 @@ fn a_mesh_becomes_a_picture_a_mesh_and_labels() {
     assert!(said.starts_with("1 patch of 3 vertices and 1 triangle on "), "{said}");
     let said = desk.ok(&on_device("patches one.obj --count 3")).stdout;
     assert!(said.contains("  1 to 1 vertex each,"), "{said}");
-    // Two patches of a strip: 3 and 2 vertices, half a vertex from their mean.
+    // Two patches of a strip have 3 and 2 vertices, so each differs from the mean by half a vertex.
     desk.put("strip.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 9 9 0\nv 9 8 0\nf 1 2 3\nf 2 3 4\nf 3 4 5\n");
     let ran = desk.ok(&on_device("patches strip.obj --count 2"));
     assert!(ran.stdout.contains("  2 to 3 vertices each, with a standard deviation of 0.5\n"), "{}", ran.stdout);
@@ -75,7 +76,8 @@ fn a_mesh_may_come_from_stdin() {
 #[test]
 fn empty_patches_and_vertices_out_of_reach_are_warned_of() {
     let desk = Desk::new();
-    // Four vertices at one place and one beside them; two triangles apart.
+    // Four vertices at one place and one vertex beside them; and two triangles that are not
+    // connected.
     desk.put("same.obj", "v 0 0 0\nv 0 0 0\nv 0 0 0\nv 0 0 0\nv 1 0 0\nf 1 2 3\nf 2 3 4\nf 3 4 5\n");
     desk.put("apart.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 9 0 0\nv 9 1 0\nv 9 0 1\nf 1 2 3\nf 4 5 6\n");
     for balanced in ["", " --balanced"] {

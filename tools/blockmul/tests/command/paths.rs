@@ -1,7 +1,8 @@
 //! `blockmul paths`, and `--semiring` of other commands.
 use super::*;
 
-/// 1 to 2 to 3 to 4 of lengths 1, 2 and 3, 1 to 3 of length 9; 5 leads to 1.
+/// Edges from 1 to 2, 2 to 3 and 3 to 4 of lengths 1, 2 and 3, from 1 to 3 of length 9, and from 5
+/// to 1.
 const GRAPH: &str = "%%MatrixMarket matrix coordinate real general\n5 5 5\n2 1 1\n3 2 2\n4 3 3\n3 1 9\n1 5 4\n";
 
 fn desk() -> Desk {
@@ -47,7 +48,7 @@ fn distances_predecessors_and_levels() {
     }
 }
 
-/// Other files have the edge from the column's vertex to the row's.
+/// In other files an edge leads from the column's vertex to the row's.
 #[test]
 fn lines_of_an_edge_list_are_followed_from_first_to_second() {
     let desk = Desk::new();
@@ -76,7 +77,7 @@ fn lines_of_an_edge_list_are_followed_from_first_to_second() {
     );
 }
 
-/// Both devices, whose files have the same bytes.
+/// The device and the reference write the same bytes.
 #[test]
 fn paths_from_each_source_are_columns() {
     let desk = desk();
@@ -103,7 +104,7 @@ fn paths_from_each_source_are_columns() {
 fn levels_and_predecessors_are_those_of_the_reference() {
     let desk = desk();
     desk.ok("generate power-law --nodes 500 --edges 3000 --integer -q -o r.mtx");
-    // Edges of length 0, in both directions.
+    // Edges of length 0 in both directions.
     desk.put("zero.mtx", "%%MatrixMarket matrix coordinate real symmetric\n5 5 4\n2 1 1\n3 2 0\n4 3 0\n5 4 0\n");
     for (options, name) in [
         ("r.mtx --sources 3,7 --levels", "levels"),
@@ -144,7 +145,7 @@ fn distances_beyond_the_element_are_warned_of() {
     assert!(ran.stderr.contains(warning), "{}", ran.stderr);
 }
 
-/// As floats that become infinite.
+/// The same happens to floats that become infinite.
 #[test]
 fn lengths_that_are_infinite_as_integers_are_warned_of() {
     let desk = Desk::new();
@@ -231,7 +232,7 @@ fn products_and_vectors_over_semirings_are_verified() {
         for line in ["--element u32 --semiring min-plus", "--element i32 --semiring min-plus --mask g.mtx"] {
             desk.ok(&format!("{whole} {device} {line}"));
             let lengths: Csc<f64> = desk.read("c.mtx");
-            // Only the mask's place from 1 to 3 is reached by two edges.
+            // Of the places of the mask, only that from 1 to 3 is reached by two edges.
             let want = if line.contains("mask") { vec![i32::MAX as f64, 3.0, i32::MAX as f64] } else { vec![3.0] };
             assert_eq!(lengths.values()[..want.len()], want, "{line}");
         }

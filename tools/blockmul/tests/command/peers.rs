@@ -1,16 +1,16 @@
 //! The programs of `benches/peers` that compare the command's results with those of other
-//! libraries: each finds no difference in correct results, and finds a planted one.
+//! libraries. Each must find no difference in correct results, and must find a planted one.
 use super::*;
 use std::os::unix::fs::PermissionsExt;
 
-/// Runs a program of `benches/peers` with the command, or with what stands for it, on the device
-/// under test.
+/// Runs a program of `benches/peers` on the device under test, with the command or with a program
+/// in its place.
 fn peer(desk: &Desk, python: &str, name: &str, blockmul: &Path, line: &str) -> Ran {
     let script = Path::new(ROOT).join("benches/peers").join(name);
     let mut command = Command::new(python);
     command.arg("-B").arg(script).arg(blockmul).args(line.split_whitespace()).current_dir(desk.path(""));
-    // The threads that OpenBLAS has for each core wait for small matrices by spinning: SciPy's
-    // solutions took 15 s of processor time, not 7.
+    // OpenBLAS starts a thread for each core. For small matrices these wait in loops, so that
+    // SciPy's solutions took 15 s of processor time instead of 7.
     command.env("OPENBLAS_NUM_THREADS", "1");
     command.args(["--device", &common::device().info().index.to_string()]);
     ran(command)
@@ -20,7 +20,7 @@ fn blockmul() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_blockmul"))
 }
 
-/// A program that runs the command with `to` in place of the argument `from`.
+/// Makes a program that runs the command with `to` in place of the argument `from`.
 fn changed(desk: &Desk, from: &str, to: &str) -> PathBuf {
     let (path, blockmul) = (desk.path("changed"), blockmul().display());
     let each = format!("for word; do shift; [ \"$word\" = {from} ] && word={to}; set -- \"$@\" \"$word\"; done");
@@ -29,7 +29,7 @@ fn changed(desk: &Desk, from: &str, to: &str) -> PathBuf {
     path
 }
 
-/// The cells of the lines of a table, without its head.
+/// Returns the cells of the lines of a table, without its header.
 fn lines(ran: &Ran) -> Vec<Vec<&str>> {
     let of_table = ran.stdout.lines().filter(|line| line.starts_with('|')).skip(2);
     of_table.map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()
@@ -44,7 +44,7 @@ fn distances_are_those_of_scipy() {
     assert_eq!(compared.status, 0, "{}", compared.stderr);
     let differing: Vec<_> = lines(&compared).iter().map(|line| (line[0], line[5])).collect();
     assert_eq!(differing, [("g.mtx", "0"); 2], "from one vertex and from three");
-    // A graph with its edges the other way round has other distances.
+    // A graph whose edges are reversed has other distances.
     let planted = changed(&desk, "--transpose", "--sum-duplicates");
     let compared = peer(&desk, &python, "paths.py", &planted, "--shrink 2000 --rounds 1");
     assert_eq!(compared.status, 1, "{}", compared.stderr);
@@ -107,7 +107,7 @@ fn costs_of_small_problems_are_those_of_scipy() {
     assert_eq!(lines.len(), 12, "{}", compared.stdout);
     let as_low = lines.iter().filter(|line| line[2] == "1").count();
     assert!(as_low > 9, "a few say why not: {}{}", compared.stdout, compared.stderr);
-    // Solves that end too early.
+    // Solutions that end too early are found.
     let planted = changed(&desk, "1e-12", "0.5");
     let compared = peer(&desk, &python, "solve_scipy.py", &planted, "--problems 1");
     assert_eq!(compared.status, 1, "{}{}", compared.stdout, compared.stderr);

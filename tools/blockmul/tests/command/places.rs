@@ -1,10 +1,11 @@
-//! Outputs: they never replace an input unless asked to, and never go to a folder that does not
-//! exist.
+//! Outputs never replace an input unless this was requested, and are never written to a folder that
+//! does not exist.
 use super::*;
 
 const GRAPH: &str = "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1.5 0 0\nEDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\n";
 
-/// A command line for every option that names an output; OUT stands for the output.
+/// A command line for every option that names an output. IN and OUT are replaced by an input and an
+/// output.
 const LINES: [&str; 17] = [
     "multiply IN.mtx -o OUT.mtx",
     "multiply other.mtx IN.mtx -o OUT.mtx",
@@ -25,7 +26,7 @@ const LINES: [&str; 17] = [
     "bench IN.txt --json OUT.txt",
 ];
 
-/// A desk with inputs. They are refused before their contents are read.
+/// A desk with inputs. Outputs are refused before the contents of inputs are read.
 fn desk() -> Desk {
     let desk = Desk::new();
     for name in ["in.mtx", "in.txt", "in.png", "in.g2o", "other.mtx"] {
@@ -79,7 +80,7 @@ fn links_lead_to_inputs_as_well() {
 fn two_results_never_go_to_one_place() {
     let desk = desk();
     desk.put("there.mtx", SQUARE);
-    // Outputs that exist and outputs that do not exist yet, by two names.
+    // Outputs that exist and outputs that do not exist yet, each with two names.
     for name in ["there", "new"] {
         #[cfg(unix)]
         std::os::unix::fs::symlink(format!("{name}.mtx"), desk.path(&format!("{name}-link.mtx"))).unwrap();
@@ -121,7 +122,7 @@ fn overwriting_is_for_those_who_say_so() {
     desk.put("graph.g2o", GRAPH);
     desk.ok("solve graph.g2o -o graph.g2o --overwrite -q");
     assert_ne!(std::fs::read_to_string(desk.path("graph.g2o")).unwrap(), GRAPH);
-    // An existing file that is no input is replaced.
+    // An existing file that is not an input is replaced.
     desk.ok("transpose in.mtx -o other.mtx -q");
     desk.ok("transpose other.mtx -o other.txt -q");
 }
@@ -141,11 +142,11 @@ fn a_folder_that_is_not_there_is_named_before_any_work() {
     let desk = desk();
     let generate = ["generate uniform -o OUT.mtx", "generate bal -o OUT.txt", "generate g2o -o OUT.g2o"];
     for line in LINES.iter().chain(&generate) {
-        // These inputs do not exist: if one were read first, the message would name it.
+        // These inputs do not exist. If an input were read first, the message would name it.
         let line = line.replace("IN", "missing").replace("OUT", "no/where/out");
         let output = line.split(['=', ' ']).find(|word| word.starts_with("no/where")).unwrap();
         match line.starts_with("bench") {
-            // `bench` looks for its inputs while it reads the command line.
+            // `bench` checks its inputs while it parses the command line.
             true => {
                 desk.fails(&line.replace("missing", "in"), 2, &["the folder no/where of the output no/where/out.txt"])
             }
@@ -186,7 +187,7 @@ fn unknown_endings_are_refused_with_those_known() {
     desk.put("c", SQUARE);
     desk.fails("info a.foo", 2, &["a.foo: unknown ending .foo: matrices are read from .mtx, .npz, .txt"]);
     desk.fails("solve b.foo", 2, &["b.foo:1: \"%%MatrixMarket\" begins neither a bundle adjustment of BAL"]);
-    // The first bytes of a file decide its format before its name does.
+    // The first bytes of a file determine its format; the name is used only if they do not.
     for name in ["b.foo", "c"] {
         desk.ok(&format!("compare {name} in.mtx"));
     }
@@ -196,7 +197,7 @@ fn unknown_endings_are_refused_with_those_known() {
 #[cfg(target_os = "linux")]
 fn a_folder_that_takes_no_file_is_found_before_there_is_a_result() {
     let desk = desk();
-    // The input does not exist: if it were read first, the message would name it.
+    // The input does not exist. If it were read first, the message would name it.
     for line in ["transpose missing.mtx -o /proc/c.mtx", "multiply missing.mtx --report /proc/c.json"] {
         desk.fails(line, 5, &["error: /proc/c."]);
     }

@@ -43,7 +43,8 @@ fn the_report_has_every_field_and_counts_as_it_says() {
     let size =
         |rows: u64, cols: u64, nnz: u64| serde_json::json!({"rows": rows, "cols": cols, "nnz": nnz, "block": [1, 1]});
     assert_eq!((&report["a"], &report["b"], &report["c"]), (&size(3, 3, 4), &size(3, 3, 4), &size(3, 3, 4)));
-    // Column 1 of A meets columns 1 and 3, the others their own: 2 + 1 + 1 + 1 products, 4 entries.
+    // Column 1 of A selects columns 1 and 3, each other column only itself: 2 + 1 + 1 + 1 products,
+    // 4 entries.
     assert_eq!((&report["products"], &report["flops"], &report["flops_paper"]), (&5.into(), &10.into(), &6.into()));
     assert_eq!((&report["expansion_factor"], &report["element"]), (&1.25.into(), &"f64".into()));
     assert_eq!(report["bands"], 1);
@@ -72,7 +73,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
     assert_eq!((runs.len(), repeated["total_ms"].as_f64().unwrap()), (3, runs[1]));
     assert!(repeated["kernels_ms"].as_f64().unwrap() > 0.0, "loaded for the warm-up, reported for each run");
     assert_eq!((&repeated["verified"], &repeated["method"]), (&Value::Null, &"esc".into()));
-    // A forced method takes every column that it can; ESC can take all.
+    // A method that is requested computes every column that it can. ESC can compute all columns.
     let bin = &repeated["bins"][0];
     let sizes = (&bin["which"], &bin["method"], &bin["columns"], &bin["products"], &bin["measured_ms"]);
     assert_eq!(sizes, (&"all columns".into(), &"esc".into(), &3.into(), &5.into(), &Value::Null));
@@ -95,7 +96,7 @@ fn the_report_counts_blocks_and_empty_products() {
     let report = desk.report("e.mtx");
     assert_eq!((&report["c"]["nnz"], &report["products"], &report["flops_paper"]), (&0.into(), &0.into(), &0.into()));
     assert_eq!(report["expansion_factor"], Value::Null);
-    // One 2x3 block by one 3x2: 12 multiplications, 8 additions.
+    // A block of 2x3 times a block of 3x2: 12 multiplications and 8 additions.
     desk.put("b.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 4\n");
     let report = desk.report("b.mtx --block 2x3");
     assert_eq!((&report["a"]["nnz"], &report["c"]["nnz"], &report["products"]), (&1.into(), &1.into(), &1.into()));
@@ -115,7 +116,8 @@ fn the_reference_reports_and_verifies_too() {
     desk.fails("multiply s.mtx --device reference --method esc", 2, &["esc", "reference"]);
 }
 
-/// The stages of the host are explained, and why it was taken; those that did not run are not.
+/// The stages of the host are explained, and why the host was chosen. Stages that did not run are
+/// not explained.
 #[test]
 fn products_on_the_host_are_explained() {
     let desk = Desk::new();
@@ -136,7 +138,7 @@ fn products_on_the_host_are_explained() {
     assert!(host.stderr.contains("200 columns of B: 3200 products, 16 in the longest"), "{}", host.stderr);
     explained("empty.mtx --method esc", &["setup"], &["expansion", "gather", "choice"]);
     explained("u.mtx --method esc", &["setup", "expansion", "gather"], &["read", "multiply", "choice"]);
-    // So small products are the host's on a CPU.
+    // On a CPU the host computes products as small as these.
     if common::device().info().kind == DeviceKind::Cpu {
         for (line, why) in [
             ("u.mtx", "the host is predicted to take 0."),
@@ -152,14 +154,14 @@ fn products_on_the_host_are_explained() {
     }
 }
 
-/// `--explain` adds a table of what each method computed, and measures it.
+/// `--explain` measures each method and adds a table of what it computed.
 #[test]
 fn explained_products_have_a_table_of_bins() {
     let desk = Desk::new();
     desk.ok("generate power-law --nodes 600 --edges 6000 -q -o p.mtx");
     let (in_ranges, ranges) = (common::device().info().kind == DeviceKind::Cpu, ["in ranges of columns"]);
     for (method, rows) in [
-        // The host or ESC computes all columns; a CPU may do so in ranges.
+        // The host or ESC computes all columns; a CPU may compute them in ranges.
         ("auto", &[][..]),
         ("sort", &["products"]),
         ("dense", if in_ranges { &ranges } else { &["rows in a narrow range"] }),
@@ -181,7 +183,7 @@ fn explained_products_have_a_table_of_bins() {
             assert!(times.iter().all(|&ms| ms > 0.0), "{method}: {bin}");
         }
     }
-    // Blocks have no costs, and nothing is measured unless asked for.
+    // Blocks have no costs. Without `--explain` nothing is measured.
     let blocks = desk.report("p.mtx --block 2 --explain");
     let times = |report: &Value| {
         let bin = &report["bins"][0];

@@ -1,5 +1,5 @@
-//! Tests of `solve`, `hessian` and `schur` where one measurement hides or spoils all others, in
-//! units of any size, and far from the origin.
+//! Tests of `solve`, `hessian` and `schur` for problems in which one measurement hides or spoils
+//! all others, problems in units of any size, and problems far from the origin.
 use super::*;
 use blockmul::solver::problem::{
     BundleAdjustment, BundleProblem, Graph, LeastSquares, Loss, Plane, PoseGraph, bal, g2o,
@@ -18,7 +18,7 @@ EDGE_SE2 1 2 1 0 0 50 0 0 50 0 90
 EDGE_SE2 0 2 2.2 0.1 0 50 0 0 50 0 90
 ";
 
-/// Solves a graph, and returns the JSON and the result.
+/// Solves a graph. Returns the JSON and the solved graph.
 fn solve_graph(desk: &Desk, text: &str, options: &str) -> (Value, PoseGraph<Plane>) {
     std::fs::write(desk.path("g.g2o"), text).unwrap();
     let line = format!("solve g.g2o --json - -o s.g2o {options} --device {}", common::device().info().index);
@@ -34,7 +34,7 @@ fn constant_measurements_hide_no_others() {
     let desk = Desk::new();
     let (json, want) = solve_graph(&desk, LINE, "");
     assert_eq!(json["dominant"], Value::Null);
-    // Between two held poses, and between a held pose and a held landmark.
+    // The measurement is between two held poses, or between a held pose and a held landmark.
     for (constant, name) in [
         ("EDGE_SE2 7 8 0 0 0 1e25 0 0 1e25 0 1e25\n", "the edge from 7 to 8"),
         ("EDGE_SE2_XY 7 20 1 1 1e20 0 1e20\n", "the edge from 7 to landmark 20"),
@@ -74,7 +74,7 @@ fn measurements_that_are_too_large_are_named() {
     }
 }
 
-/// A square of four poses that see a landmark, with information matrices of a scale.
+/// A square of four poses that see a landmark. The information matrices are multiplied by `scale`.
 fn square(scale: f64) -> String {
     let mut text = String::from("VERTEX_XY 50 0.4 0.7\n");
     for (pose, (x, y)) in [(0, 0), (1, 0), (1, 1), (0, 1)].into_iter().enumerate() {
@@ -126,15 +126,15 @@ fn scenes_far_from_the_origin_are_solved_about_a_local_one() {
     for place in [[5e5, 5.4e6, 200.0], [-2.7e6, -4.3e6, 3.8e6], [0.0, 2e4, 0.0]] {
         let (json, found) = solve_scene(&desk, &near.clone().about(place.map(|x| -x)), "");
         assert!((json["cost"].as_f64().unwrap() / want - 1.0).abs() < 1e-5, "{place:?}: {json} {want}");
-        // Coordinates of the file are rounded to 1e-9.
+        // The coordinates of the file are rounded to 1e-9.
         assert!((found / want - 1.0).abs() < 1e-5, "{place:?}: {found} {want}");
         assert!(json["origin"].is_array());
         assert!((bal::read(desk.path("s.txt")).unwrap().points[0][1] - place[1]).abs() < 100.0);
     }
 }
 
-/// The same pictures by cameras that look along +z: turned by π about x, f is negative and pictures
-/// are upside down.
+/// The same pictures are taken by cameras that look along +z. They are turned by π about x, f is
+/// negative, and pictures are upside down.
 #[test]
 fn negative_focal_lengths_are_solved_alike() {
     let desk = Desk::new();

@@ -19,6 +19,7 @@ fn every_subcommand_explains_itself() {
         "transpose",
         "add",
         "generate",
+        "cg",
         "bench",
         "tune",
         "devices",
@@ -79,7 +80,7 @@ fn completions_know_every_subcommand() {
         }
     }
     desk.fails("completions tcsh", 2, &["tcsh", "bash"]);
-    // The script in bash itself.
+    // The script is tested in bash itself.
     std::fs::write(desk.path("c.bash"), desk.ok("completions bash").stdout).unwrap();
     let script = "source c.bash; COMP_WORDS=(blockmul multiply --trans); COMP_CWORD=2; _blockmul blockmul --trans multiply; \
                   echo ${COMPREPLY[@]}";
@@ -128,7 +129,7 @@ fn colours_are_for_terminals_only() {
     }
 }
 
-/// A reader of stdout may stop early: `blockmul info A.mtx | head -1`.
+/// A reader of stdout may stop early, as in `blockmul info A.mtx | head -1`.
 #[test]
 fn a_reader_that_has_read_enough_is_no_failure() {
     let desk = Desk::new();
@@ -157,7 +158,8 @@ fn a_reader_that_has_read_enough_is_no_failure() {
     }
 }
 
-/// Whether the process has written to a file in `folder` that has no name yet, or a temporary one.
+/// Whether the process has written to a file in `folder` that has no name yet, or has a temporary
+/// name.
 #[cfg(target_os = "linux")]
 fn writes_in(folder: &Path, process: u32) -> bool {
     let Ok(entries) = std::fs::read_dir(format!("/proc/{process}/fd")) else { return false };
@@ -170,7 +172,7 @@ fn writes_in(folder: &Path, process: u32) -> bool {
     })
 }
 
-/// A signal ends the command while it writes, and no file of its own remains.
+/// A signal ends the command while it writes. No file of the command remains.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_leaves_nothing_half_written() {
@@ -205,7 +207,7 @@ fn a_signal_leaves_nothing_half_written() {
         assert_eq!(desk.files(), ["u.mtx"], "{signal}");
         String::from_utf8(ended.stderr).unwrap()
     };
-    // The program that runs these tests may ignore signals. Here they are set as on a terminal,
+    // The program that runs these tests may ignore signals. Here they are set as on a terminal.
     let all = ["--default-signal"];
     ends(&all, "INT", "c.mtx.gz", Some(130));
     for (signal, number) in [("TERM", 15), ("HUP", 1), ("ALRM", 14), ("VTALRM", 26), ("PROF", 27), ("USR1", 10)] {
@@ -214,9 +216,10 @@ fn a_signal_leaves_nothing_half_written() {
     ends(&all, "USR2", "c.npz", Some(140));
     let told = ends(&all, "XCPU", "c.mtx", Some(152));
     assert!(told.contains("error: the processor time that this process may take is used up"), "{told}");
-    // and here as in the background of a script.
+    // Here they are set as in the background of a script.
     ends(&["--default-signal", "--ignore-signal=INT,HUP"], "TERM", "c.mtx", Some(143));
-    // Nothing can be removed after this one, and nothing need be where files without names exist.
+    // After this signal nothing can be removed. If the system has files without names, nothing
+    // remains.
     let flags = rustix::fs::OFlags::TMPFILE | rustix::fs::OFlags::RDWR;
     if rustix::fs::open(&folder, flags, rustix::fs::Mode::RUSR).is_ok() {
         ends(&all, "KILL", "c.mtx", None);
@@ -224,7 +227,7 @@ fn a_signal_leaves_nothing_half_written() {
     }
 }
 
-/// `nohup` and scripts start a command with some signals ignored, on purpose.
+/// `nohup` and scripts start a command with some signals ignored on purpose.
 #[cfg(target_os = "linux")]
 #[test]
 fn signals_that_are_ignored_stay_so() {
@@ -236,7 +239,7 @@ fn signals_that_are_ignored_stay_so() {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // More than the pipe holds: once all is written, the command is reading.
+    // The text is more than the pipe holds. When it is written, the command is reading.
     stdin.write_all(SQUARE.as_bytes()).unwrap();
     stdin.write_all(&b"% a comment\n".repeat(1 << 17)).unwrap();
     for signal in ["HUP", "INT"] {

@@ -72,7 +72,8 @@ fn schur_complements_are_those_of_their_hessians() {
         let v = part(cameras, cameras, n - cameras, n - cameras);
         let want = u - &w * v.try_inverse().unwrap() * w.transpose();
         let off = (desk.matrix("S.mtx").to_dense() - &want).amax();
-        // Rounding grows with the condition of the blocks of V, which are far from singular here.
+        // Rounding errors grow with the condition of the blocks of V, which are far from singular
+        // here.
         assert!(off <= 1e-9 * h.amax(), "{file}: {off}");
     }
 }
@@ -87,7 +88,7 @@ fn solutions_are_written_and_told() {
     );
     assert_eq!(json["chi2"], Value::Null);
     let solved = BundleProblem::new(bal::read(desk.path("solved.txt")).unwrap(), Loss::Squared).unwrap();
-    // The JSON reader is exact to the last digit but one.
+    // The JSON reader is exact except for the last digit.
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-15 * b.abs();
     assert!(near(json["cost"].as_f64().unwrap(), solved.cost(&solved.start())));
     let iterations = json["iterations"].as_array().unwrap();
@@ -113,7 +114,7 @@ fn solutions_are_written_and_told() {
     let Graph::Plane(graph) = g2o::read(desk.path("solved.g2o")).unwrap() else { panic!("in the plane") };
     let solved = GraphProblem::new(graph, Loss::Squared).unwrap();
     assert!(near(json["chi2"].as_f64().unwrap(), 2.0 * json["cost"].as_f64().unwrap()));
-    // Angles in the file become rotations and angles again.
+    // The angles in the file are converted to rotations and back.
     let again = solved.cost(&solved.start());
     assert!((again - json["cost"].as_f64().unwrap()).abs() < 1e-9 * again);
     assert!(std::fs::read(desk.path("path.png")).unwrap().starts_with(b"\x89PNG"));
@@ -144,7 +145,7 @@ fn a_table_is_told_iteration_by_iteration() {
     assert_eq!((quiet.stdout, quiet.stderr), (String::new(), String::new()));
 }
 
-/// The solution so far is a result, but not a minimum, and the exit status says so to scripts.
+/// The solution so far is a result but not a minimum. The exit status shows this to scripts.
 #[test]
 fn a_limit_of_iterations_is_no_success_and_its_solution_is_written() {
     let desk = desk();
@@ -162,7 +163,7 @@ fn a_limit_of_iterations_is_no_success_and_its_solution_is_written() {
     assert!((json["cost"].as_f64().unwrap() / cost - 1.0).abs() < 1e-12, "{cost}");
 }
 
-/// A file in which every pose of a line sees every landmark: S is full, H nearly empty.
+/// A file in which all poses are on a line and see every landmark. S is full and H is nearly empty.
 #[test]
 fn what_is_factored_is_chosen_and_named() {
     let desk = desk();
@@ -190,7 +191,7 @@ fn what_is_factored_is_chosen_and_named() {
     assert!(told.stdout.contains(", linear systems of S "), "{}", told.stdout);
 }
 
-/// Dead reckoning leads into a minimum of 1134 here.
+/// Dead reckoning leads to a minimum of 1134 here.
 #[test]
 fn the_cheaper_start_is_taken_and_named() {
     let desk = desk();
@@ -213,7 +214,7 @@ fn the_cheaper_start_is_taken_and_named() {
     assert!(told.stderr.contains("; by chordal relaxation 723."), "{}", told.stderr);
     assert!(told.stdout.contains("(the file's guess), converged after"), "{}", told.stdout);
 
-    // Without a chordal start, and for a bundle adjustment, the file's guess is taken.
+    // If there is no chordal start, and for a bundle adjustment, the file's guess is used.
     desk.put("seen.g2o", "VERTEX_SE2 0 0 0 0\nVERTEX_XY 1 1 0\nEDGE_SE2_XY 0 1 1.5 0 1 0 1\n");
     let told = desk.ok(&on_device("solve seen.g2o")).stderr;
     assert!(told.contains("start: the file's guess, chi2 0.25") && told.contains("no pose was measured"), "{told}");
@@ -249,7 +250,7 @@ fn what_cannot_be_solved_is_refused() {
     ] {
         desk.fails(line, status, &[words]);
     }
-    // The help has the defaults of the library.
+    // The help shows the defaults of the library.
     let help = desk.ok("solve --help").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let Limits { tolerance, steps } = Limits::default();
     for (option, default) in
@@ -257,10 +258,10 @@ fn what_cannot_be_solved_is_refused() {
     {
         assert!(help.contains(&format!("{option} [default: {default}]")), "{help}");
     }
-    // Before a start is computed and chosen.
+    // The graph is refused before a start is computed and chosen.
     let said = desk.run(&on_device("solve g.g2o --linear conjugate-gradients")).stderr;
     assert!(!said.contains("start: "), "{said}");
-    // A pose that is determined along one line only, and steps without damping.
+    // A pose is determined only along one line, and steps have no damping.
     desk.put("loose.g2o", "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0\nEDGE_SE2 0 1 1.5 0 0 1 1 0 1 0 1\n");
     let ran = desk.run(&on_device("solve loose.g2o --method gauss-newton"));
     assert_eq!(ran.status, 1, "{}", ran.stderr);
@@ -321,7 +322,7 @@ fn the_products_of_an_iteration_are_verified_and_timed() {
     desk.fails("bench --iterations nowhere.g2o", 2, &["nowhere.g2o"]);
 }
 
-/// Eight poses on a line with one loop; `information` gives the matrix of each edge.
+/// Eight poses on a line with one loop. `information` returns the matrix of each edge.
 fn line_of_poses(information: impl Fn(usize) -> &'static str) -> String {
     let poses: String = (0..8).map(|i| format!("VERTEX_SE2 {i} {} 0.1 0\n", 1.1 * i as f64)).collect();
     let ends = (0..7).map(|i| (i, i + 1, 1)).chain([(0, 7, 7)]);
@@ -357,7 +358,7 @@ fn measurements_without_weight_are_counted_and_told() {
     assert!(!desk.ok(&on_device("solve all.g2o -o s.g2o")).stderr.contains("weight"));
 }
 
-/// Units that scale the information by 1e-10 or 1e10 lead to the same steps.
+/// If the information is scaled by 1e-10 or 1e10, as in other units, the steps are the same.
 #[test]
 fn information_in_other_units_takes_the_same_steps() {
     let desk = Desk::new();

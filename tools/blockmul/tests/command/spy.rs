@@ -1,4 +1,4 @@
-//! Tests of pictures: PNG files are read back pixel by pixel, the terminal's text letter by letter.
+//! Tests of pictures. PNG files are read back pixel by pixel, the terminal's text letter by letter.
 use super::*;
 use std::io::Cursor;
 
@@ -23,7 +23,7 @@ const VERMILION: Rgb = [0xd5, 0x5e, 0x00];
 const BLUE: Rgb = [0x00, 0x72, 0xb2];
 const ORANGE: Rgb = [0xe6, 0x9f, 0x00];
 const PURPLE: Rgb = [0xaa, 0x33, 0x77];
-/// Number of rows of pixels below the cells' frame.
+/// Number of rows of pixels below the frame of the cells.
 const LEGEND: usize = 34;
 
 impl Png {
@@ -48,7 +48,7 @@ impl Png {
         self.palette[3 * index..][..3].try_into().unwrap()
     }
 
-    /// The colours in the middle of cells of the given size.
+    /// Returns the colours in the middle of cells of the given size.
     fn cells(&self, rows: usize, cols: usize, (cell_rows, cell_cols): (usize, usize)) -> Vec<Vec<Rgb>> {
         let middle = |row, col| self.at(1 + row * cell_rows + cell_rows / 2, 1 + col * cell_cols + cell_cols / 2);
         (0..rows).map(|row| (0..cols).map(|col| middle(row, col)).collect()).collect()
@@ -56,7 +56,7 @@ impl Png {
 }
 
 impl Desk {
-    /// Runs `spy` on the device under test, which must draw the host's picture.
+    /// Runs `spy` on the device under test. Its picture must be equal to the host's.
     fn spy(&self, line: &str) -> Png {
         self.ok(&format!("spy --device {} {line} -o p.png", common::device().info().index));
         self.ok(&format!("spy --device reference {line} -o q.png"));
@@ -65,13 +65,14 @@ impl Desk {
         Png::decode(read("p.png"))
     }
 
-    /// The output of `spy` in a terminal.
+    /// Returns the output of `spy` in a terminal.
     fn term(&self, line: &str) -> String {
         self.ok(&format!("spy --device reference --quiet {line}")).stdout
     }
 }
 
-/// 4 x 4: magnitudes 100, 10, 1 and infinity down column 0, a NaN and a stored zero in column 3.
+/// A matrix of 4 x 4: magnitudes 100, 10, 1 and infinity in column 0, a NaN and a stored zero in
+/// column 3.
 const MIXED: &str =
     "%%MatrixMarket matrix coordinate real general\n4 4 6\n1 1 -100\n2 1 10\n3 1 1\n4 4 0\n1 4 nan\n4 1 inf\n";
 
@@ -80,7 +81,7 @@ fn small_matrices_are_enlarged_with_their_magnitudes() {
     let desk = Desk::new();
     desk.put("m.mtx", MIXED);
     let png = desk.spy("m.mtx");
-    // 4 cells of 32 pixels and the frame; the legend needs more width.
+    // The picture has 4 cells of 32 pixels and the frame. It is wider because of the legend.
     assert_eq!((png.width, png.height), (194, 130 + LEGEND));
     let cells = png.cells(4, 4, (32, 32));
     let middle = cells[1][0];
@@ -108,15 +109,15 @@ fn small_matrices_are_enlarged_with_their_magnitudes() {
 fn blocks_are_drawn_whole_or_by_their_elements() {
     let desk = Desk::new();
     desk.put("m.mtx", MIXED);
-    // By elements: stored elements are black if they are not zero. Zeros are grey, and so are the
-    // elements that blocks add.
+    // Elements are shown one by one. Stored elements that are not zero are black. Zeros are grey,
+    // also the zeros that blocks add.
     let png = desk.spy("m.mtx --block 2 --shade pattern");
     let cells = png.cells(4, 4, (32, 32));
     assert_eq!(cells[0], [BLACK, GREY, GREY, BLACK]);
     assert_eq!(cells[3], [BLACK, GREY, GREY, GREY]);
     assert_eq!([png.at(32, 10), png.at(64, 10)], [BLACK, GRID], "lines between blocks only");
-    // Whole: with 40 rows and columns on 16 pixels a cell has 3 of either, but 4 rows for blocks of
-    // 2.
+    // Blocks are shown whole. If 40 rows and columns are shown on 16 pixels, a cell has 3 of
+    // either, but 4 rows if blocks have 2 rows.
     desk.ok("generate uniform --rows 20 --cols 40 --per-column 1 --block 2x1 --seed 3 -q -o u.mtx");
     let png = desk.spy("u.mtx --block 2x1 --shade density --size 16");
     assert!(png.description.starts_with("a cell shows 4 x 3 elements"), "{}", png.description);
@@ -167,11 +168,11 @@ fn the_difference_is_coloured_and_counted() {
     assert!(said.contains("fill: 2 entries; in both: 2; only in the other: 1"), "{said}");
     let letters = "┌────────┐\n│oo    --│\n│++      │\n│    oo  │\n│    ++  │\n└────────┘\n";
     assert_eq!(desk.term("c.mtx --diff a.mtx --width 12"), letters);
-    // Blocks: the upper left and lower right ones are in both, the upper right one is in a.
+    // The upper left and the lower right block are in both matrices, the upper right one only in a.
     let letters = "┌────────┐\n│oooo----│\n│oooo----│\n│    oooo│\n│    oooo│\n└────────┘\n";
     assert_eq!(desk.term("c.mtx --diff a.mtx --width 12 --block 2"), letters);
     assert!(desk.ok("spy c.mtx --diff a.mtx --block 2").stderr.contains("fill: 0 blocks of 2x2; in both: 2"));
-    // 32 rows on 6 characters: a letter stands for several elements.
+    // If 32 rows are shown on 6 characters, a letter stands for several elements.
     desk.put("d.mtx", &format!("{header}32 32 2\n1 1\n2 1\n"));
     desk.put("e.mtx", &format!("{header}32 32 1\n1 1\n"));
     assert!(desk.term("d.mtx --diff e.mtx --width 8").contains("│* "));
@@ -186,13 +187,14 @@ fn the_terminal_shows_braille() {
     desk.put("m.mtx", MIXED);
     let large = "┌────────┐\n│⣿⣿    ⣿⣿│\n│⣿⣿      │\n│⣿⣿      │\n│⣿⣿    ⣿⣿│\n└────────┘\n";
     assert_eq!(desk.term("m.mtx --width 80"), large);
-    // 12 dots for 10 lines: a dot for each, eight dots a character, the last characters cut.
+    // 12 dots are available for 10 lines, so each line has a dot. A character has eight dots, and
+    // the last characters are cut.
     let header = "%%MatrixMarket matrix coordinate real general\n";
     desk.put("d.mtx", &format!("{header}10 10 5\n1 1 1\n2 2 1\n9 9 1\n10 10 1\n10 1 1\n"));
     assert_eq!(desk.term("d.mtx --width 8"), "┌─────┐\n│⠑    │\n│     │\n│⠂   ⠑│\n└─────┘\n");
     desk.put("e.mtx", &format!("{header}0 0 0\n"));
     assert_eq!(desk.term("e.mtx"), "┌┐\n└┘\n");
-    // Pipes get colours only if they are asked for.
+    // Output to a pipe is coloured only if this is requested.
     let forced = ran({
         let mut command = desk.command("spy m.mtx -q --device reference --width 80");
         command.env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR");
@@ -203,7 +205,7 @@ fn the_terminal_shows_braille() {
     assert_eq!(plain, large);
 }
 
-/// Text without its colours.
+/// Returns a text without its colours.
 fn without_colours(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().unwrap().to_string();

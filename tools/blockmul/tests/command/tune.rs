@@ -1,7 +1,7 @@
-//! `tune`: costs fitted to the device under test, and the file they are written into.
+//! `tune`: costs are fitted to the device under test, and written into a file.
 use super::*;
 
-/// `tune` on the device under test, with environment variables.
+/// Runs `tune` on the device under test, with environment variables.
 fn tune(desk: &Desk, variables: &[(&str, &str)], line: &str) -> Ran {
     let device = common::device().info().index;
     let mut command = desk.command(&format!("tune --device {device} {line}"));
@@ -65,7 +65,7 @@ fn costs_are_fitted_and_written_beside_what_the_file_has() {
     after["devices"][name]["costs"] = before["devices"][name]["costs"].clone();
     assert_eq!(after, before, "nothing else has changed");
 
-    // The costs change predictions, unless they are those that were kept, and no bit.
+    // The costs change predictions, unless the previous costs were kept, but no bit of a result.
     desk.ok("generate uniform --rows 500 --per-column 9 -q -o p.mtx");
     let predicted = |file: &str| {
         let device = common::device().info().index;
@@ -92,7 +92,7 @@ fn the_user_s_file_is_written_unless_another_place_is_named() {
     assert_eq!((quiet.status, quiet.stdout.as_str(), quiet.stderr.as_str()), (0, "", ""));
     let text = std::fs::read_to_string(desk.path("config/blockmul/tuning.json")).unwrap();
     assert!(json(&text)["devices"].as_object().is_some_and(|devices| devices.len() == 1));
-    // The user's file with the new costs, on stdout.
+    // The user's file with the new costs goes to stdout.
     desk.put("mine.json", r#"{"cpu": {"scan_items": 99}}"#);
     let merged = tune(&desk, &[("BLOCKMUL_TUNING", "mine.json")], "-o - --seconds 0");
     assert_eq!(json(&merged.stdout)["cpu"]["scan_items"], 99);
@@ -124,7 +124,7 @@ fn what_cannot_be_tuned_is_refused_before_it_is_measured() {
         refused(&[], "-o t.json", words);
         assert_eq!(std::fs::read_to_string(desk.path("t.json")).unwrap(), text, "as it was");
     }
-    // The folder of the user's file is none that could be made.
+    // The folder of the user's file cannot be made.
     if cfg!(target_os = "linux") {
         for (variable, line) in [("/proc/none", ""), ("config", "-o /proc/t.json")] {
             let ran = tune(&desk, &[("XDG_CONFIG_HOME", variable)], line);
@@ -141,7 +141,7 @@ fn the_file_that_a_variable_names_may_be_a_new_one() {
     let desk = Desk::new();
     let new = desk.path("new.json");
     let variables = [("BLOCKMUL_TUNING", new.to_str().unwrap())];
-    // Another command reads it, and so does `tune` if it writes another one.
+    // Another command reads the file, and so does `tune` if it writes another file.
     for line in ["--dry-run", "-o other.json"] {
         let ran = tune(&desk, &variables, &format!("--seconds 0 {line}"));
         assert!(ran.status == 2 && ran.stderr.contains("new.json: "), "{line}: {}", ran.stderr);
@@ -151,7 +151,7 @@ fn the_file_that_a_variable_names_may_be_a_new_one() {
     assert!(!json(&std::fs::read_to_string(new).unwrap())["devices"].is_null());
 }
 
-/// The numbers of products with dense matrices, beside what the file has.
+/// The numbers of products with dense matrices are added to those that the file has.
 #[test]
 fn numbers_of_dense_products_are_timed_and_written() {
     let desk = Desk::new();
@@ -180,7 +180,7 @@ fn numbers_of_dense_products_are_timed_and_written() {
     for number in ["dense_group_lines", "dense_staged", "dense_reuse_percent"] {
         assert_eq!(section.remove(number), Some(found["numbers"][number].clone()), "{number}");
     }
-    section.remove("dense_common_lanes"); // of a GPU
+    section.remove("dense_common_lanes"); // only GPUs have it
     assert_eq!(after, before, "nothing else has changed");
     let (status, stderr) = {
         let ran = tune(&desk, &[], "--entries 400 --dry-run");

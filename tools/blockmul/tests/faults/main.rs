@@ -1,4 +1,4 @@
-//! Tests of the command and the library under faults: OpenCL calls that fail, a lost device, and
+//! Tests of the command and of the library with faults: OpenCL calls that fail, a lost device, and
 //! signals while files are written.
 //!
 //! ```text
@@ -8,10 +8,10 @@
 //! cargo test --test faults -- soak      memory over 2,000 products, plans and Schur complements
 //! ```
 //!
-//! tools/test runs the share and the soak, tools/faults the rest. An OpenCL library of our own,
-//! `opencl.c`, makes the faults. `cc` compiles it here, so a plain `cargo test` does not run this
-//! program. Every run is a process: the command, or this program once more with an operation of the
-//! library. It must end as it would without the fault, or in an error. Any other [`Verdict`] fails
+//! tools/test runs the share and the soak, tools/faults the rest. The faults come from an OpenCL
+//! library of this project, `opencl.c`. `cc` compiles it here, so a plain `cargo test` does not run
+//! this program. Every run is a process of its own: the command, or this program with an operation
+//! of the library. It must end as without the fault, or with an error. Any other [`Verdict`] fails
 //! the test.
 #[cfg(unix)]
 mod memory;
@@ -44,7 +44,7 @@ fn main() -> std::process::ExitCode {
         ["full"] => sweep::run(&sweep::FULL, ""),
         ["full", word] => sweep::run(&sweep::FULL, word),
         ["soak"] => soak::run(),
-        // The modes in which this program starts itself.
+        // The arguments with which this program starts itself.
         ["operation", name, output] => return operations::main(name, output.as_ref()),
         ["planted", mistake, output] => return planted::main(mistake, output.as_ref()),
         ["soaking", alive] => return soak::main(alive.as_ref()),

@@ -1,4 +1,5 @@
-//! The device memory that the command reports, compared with what it asked OpenCL for.
+//! The device memory that the command reports, compared with the memory that it allocated by
+//! OpenCL.
 use super::{
     process,
     sweep::End,
@@ -7,10 +8,12 @@ use super::{
 };
 use std::{error::Error, fs, process::Command};
 
-/// The product's limits in MiB; none at first. The product is cut into bands from 3 down.
+/// Limits of memory for the product, in MiB; the first run has no limit. With 3 MiB or less the
+/// product is computed in bands.
 const LIMITS: [Option<u64>; 6] = [None, Some(100), Some(6), Some(4), Some(3), Some(2)];
 
-/// Checks that `held_device_bytes` is the most that OpenCL held at once, and within the limit.
+/// Checks that `held_device_bytes` is the most memory that OpenCL held at once, and that it is
+/// within the limit.
 pub fn is_told(workshop: &Workshop) -> Result<Vec<End>, Box<dyn Error>> {
     LIMITS.into_iter().map(|limit| within(workshop, limit)).collect()
 }

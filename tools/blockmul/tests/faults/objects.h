@@ -1,5 +1,5 @@
-// Registers the OpenCL objects that are alive, with their references and bytes. Included by
-// opencl.c.
+// Registers the OpenCL objects that are alive, with their references and bytes. opencl.c includes
+// this file.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum kind { MEM, EVENT, KERNEL, PROGRAM, QUEUE, CONTEXT, KINDS };
 static const char* const kind_names[KINDS] = {"mem", "event", "kernel", "program", "queue", "context"};
 
 // Objects by address and kind, in a hash table with open addressing. A place is never freed, but an
-// object at the same address may reuse it.
+// object at the same address may use it again.
 #define PLACES (1u << 18)
 static struct object {
     void* address;
@@ -26,7 +26,7 @@ static struct object {
     enum kind kind;
 } objects[PLACES];
 static long misused, mapped;
-static uint64_t most_bytes; // largest number of bytes alive at once
+static uint64_t most_bytes; // the most bytes alive at once
 static struct {
     uint64_t bytes, objects;
 } own_totals, *alive = &own_totals;
@@ -54,8 +54,8 @@ static void count_reference(void* address, enum kind kind, size_t bytes)
     pthread_mutex_unlock(&mutex);
 }
 
-// Removes a reference and returns whether the object was alive. Call it before the release itself:
-// afterwards another object may get the address.
+// Removes a reference and returns whether the object was alive. It is called before the release
+// itself, because another object may get the address afterwards.
 static int count_release(void* address, enum kind kind)
 {
     pthread_mutex_lock(&mutex);

@@ -1,8 +1,9 @@
-// An OpenCL library that fails on purpose. It forwards calls to the real library and fails the
-// calls it is asked to fail. It counts calls by name, references of objects, and bytes of buffers.
+// An OpenCL library that fails on purpose. It forwards calls to the real library and fails those
+// that its environment variables select. It counts calls by name, references of objects, and bytes
+// of buffers.
 //
-// A program that loads OpenCL at run time loads it by OPENCL_DYLIB_PATH. It is itself linked to the
-// real library; calls that are not defined here go straight there.
+// A program that loads OpenCL at run time loads this library by OPENCL_DYLIB_PATH. The library is
+// linked to the real one, so calls that are not defined here go directly to the real library.
 //
 //   FAULT_CALL   the call that fails: a name, `any` for all but releases, or `late` for commands
 //                that return before they are done
@@ -49,7 +50,7 @@ static int failed;            // whether the fault was made
 static int undone;            // late: commands are not done at present
 static cl_event failed_event; // late: the event that ends in the error
 
-// Numbers of calls by name, of calls other than releases, and of calls that may fail late.
+// Numbers of calls by name, of all calls except releases, and of calls that may fail late.
 #define NAMES 64
 static struct {
     const char* name;
@@ -112,7 +113,7 @@ static void* real(const char* name)
 }
 #define REAL(name) ((__typeof__(&name))real(#name))
 
-// Whether this call shall fail. `late` says that the command may return before it is done.
+// Returns whether this call must fail. `late` says that the command may return before it is done.
 static int fails(const char* name, int late)
 {
     pthread_once(&begun, begin);
@@ -136,7 +137,7 @@ static int fails(const char* name, int late)
     return fail;
 }
 
-// Ends the event of a command that fails late. Called when the program waits for the device.
+// Ends the event of a command that fails late. It is called when the program waits for the device.
 static void settle(void)
 {
     if (!undone)
@@ -146,8 +147,8 @@ static void settle(void)
         stop("a command cannot fail late", "");
 }
 
-// Makes the event of a command that is not done. It will end in the error if `in_error`; otherwise
-// it ends well.
+// Makes the event of a command that is not done. If `in_error`, the event will end in the error;
+// otherwise it ends well.
 static cl_int event_of_undone(cl_command_queue queue, int in_error, cl_event* event)
 {
     cl_int status;
@@ -171,7 +172,7 @@ static cl_int event_of_undone(cl_command_queue queue, int in_error, cl_event* ev
     return status;
 }
 
-// Calls whose only effect is a status.
+// Calls that only return a status.
 #define PLAIN(name, PARAMETERS, ...)                                                               \
     cl_int name PARAMETERS                                                                         \
     {                                                                                              \
@@ -215,7 +216,8 @@ cl_int clWaitForEvents(cl_uint n, const cl_event* events)
     if (fails("clWaitForEvents", 0))
         return fault.code;
     settle();
-    // By their status: a later event may have the address of the failed one.
+    // Failed events are recognised by their status, because a later event may have the address of
+    // the failed one.
     for (cl_uint i = 0; i < n; ++i) {
         cl_int status = CL_COMPLETE;
         REAL(clGetEventInfo)(events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
@@ -225,8 +227,8 @@ cl_int clWaitForEvents(cl_uint n, const cl_event* events)
     return REAL(clWaitForEvents)(n, events);
 }
 
-// Commands make an event and may fail late unless they block. `BEGINNING` is the arguments between
-// the queue and the events to wait for.
+// Commands make an event, and may fail late unless they block. `BEGINNING` contains the arguments
+// between the queue and the events to wait for.
 #define COMMAND(name, BLOCKING, BEGINNING, PARAMETERS)                                             \
     cl_int name PARAMETERS                                                                         \
     {                                                                                              \
@@ -258,8 +260,8 @@ COMMAND(clEnqueueFillBuffer, 0, LIST(m, p, size, o, n), (cl_command_queue queue,
 COMMAND(clEnqueueMarkerWithWaitList, 0, , (cl_command_queue queue, WAIT))
 COMMAND(clEnqueueBarrierWithWaitList, 0, , (cl_command_queue queue, WAIT))
 
-// An unmapping is made even if other commands are not done: otherwise the mapping would outlive its
-// memory.
+// An unmapping is executed even if other commands are not done, because the mapping would otherwise
+// outlive its memory.
 cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void* address, WAIT)
 {
     __sync_fetch_and_sub(&mapped, 1);
@@ -271,7 +273,7 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void* addr
     return status;
 }
 
-// A mapping that does not block cannot fail late: it returns its address at once.
+// A mapping that does not block cannot fail late, because it returns its address at once.
 void* clEnqueueMapBuffer(cl_command_queue queue, cl_mem m, cl_bool block, cl_map_flags f, size_t o,
     size_t n, WAIT, cl_int* status)
 {
@@ -320,7 +322,8 @@ MAKER(cl_program, clCreateProgramWithBinary, PROGRAM, 0, LIST(c, n, d, l, b, eac
     cl_int* status))
 MAKER(cl_kernel, clCreateKernel, KERNEL, 0, LIST(p, name), (cl_program p, const char* name, cl_int* status))
 
-// Calls that count references. A failed release counts as a release: a program can do no more.
+// Calls that count references. A failed release is counted as a release, because a program can do
+// no more.
 #define COUNTED(Name, type, KIND)                                                                  \
     cl_int clRetain##Name(type object)                                                             \
     {                                                                                              \

@@ -1,4 +1,4 @@
-//! Operations of the library, tried again on the same device after a failure.
+//! Operations of the library, which are tried a second time on the same device after a failure.
 use blockmul::{
     BlockShape, Cbc, Csc, Device, Matrix, Planned, Product, Result,
     generate::{self, Random, Values},
@@ -10,8 +10,8 @@ use std::{path::Path, process::ExitCode};
 
 type Operation = fn(&Device) -> Result<Vec<f64>>;
 
-/// Writes the result of operation `name` to file `output`. If the first attempt fails, a second one
-/// follows, on the same device if it was opened. Exit status 5 if both fail.
+/// Writes the result of operation `name` to the file `output`. If the first attempt fails, a second
+/// one follows, on the same device if it could be opened. Exit status 5 if both fail.
 pub fn main(name: &str, output: &Path) -> ExitCode {
     let operation: Operation = match name {
         "multiply" => product,
@@ -37,8 +37,7 @@ pub fn main(name: &str, output: &Path) -> ExitCode {
     ExitCode::from(5)
 }
 
-/// Waits until the device has reported a command that fails late; other faults leave nothing to
-/// wait for.
+/// Waits until the device has reported a command that fails late. Other faults need no waiting.
 fn settle(device: &Device) {
     if std::env::var_os("FAULT_MODE").is_some_and(|mode| mode == "late")
         && let Err(error) = device.finish()
@@ -93,7 +92,7 @@ fn planned(device: &Device) -> Result<Vec<f64>> {
     Ok(c.download()?.values().to_vec())
 }
 
-/// `n` diagonal blocks of `side` rows: `value` times the identity.
+/// A matrix of `n` blocks of `side` rows on the diagonal, each `value` times the identity.
 pub fn diagonal(n: usize, side: usize, value: f64) -> Result<Cbc<f64>> {
     let pattern = Pattern::new(n, n, (0..=n as u64).collect(), (0..n as u32).collect())?;
     let block = (0..side * side).map(|i| if i.is_multiple_of(side + 1) { value } else { 0.0 });
@@ -101,7 +100,7 @@ pub fn diagonal(n: usize, side: usize, value: f64) -> Result<Cbc<f64>> {
     Cbc::new(pattern, BlockShape::new(side, side)?, values)
 }
 
-/// S, its right-hand side and the points for a random x_c, for 6 cameras and 60 points.
+/// Computes S, its right-hand side, and the points for a random x_c, with 6 cameras and 60 points.
 fn complement(device: &Device) -> Result<Vec<f64>> {
     let (cameras, points) = (6, 60);
     let (u, v) = (device.upload(&diagonal(cameras, 9, 100.0)?)?, device.upload(&diagonal(points, 3, 10.0)?)?);

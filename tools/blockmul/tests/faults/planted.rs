@@ -1,4 +1,4 @@
-//! Mistakes made on purpose: the sweep is sound only if it sees each of them.
+//! Mistakes made on purpose. The sweep is sound only if it finds each of them.
 use super::{
     process::Ran,
     subjects::{Subject, this},
@@ -9,7 +9,7 @@ use std::{error::Error, fs, path::Path, process::ExitCode, thread, time::Duratio
 
 const OUTPUT: &[u8] = b"whole";
 
-/// Each mistake, and the verdict on it.
+/// Each mistake, and the verdict that it must get.
 const MISTAKES: [(&str, Verdict); 12] = [
     ("planted none", Verdict::Same),
     ("planted error", Verdict::Error),
@@ -25,7 +25,7 @@ const MISTAKES: [(&str, Verdict); 12] = [
     ("planted leak", Verdict::Leak),
 ];
 
-/// Makes `mistake`.
+/// Makes the mistake with this name.
 pub fn main(mistake: &str, output: &Path) -> ExitCode {
     let write = |path: &Path| fs::write(path, OUTPUT).expect("the folder is there");
     let error = |status| {

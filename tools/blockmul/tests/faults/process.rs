@@ -1,4 +1,4 @@
-//! Runs one process and collects its exit status, messages, files, and the counts of `opencl.c`.
+//! Runs a process and collects its exit status, messages, files, and the counts of `opencl.c`.
 use std::{
     collections::BTreeMap,
     fs::{self, File},
@@ -11,15 +11,15 @@ use std::{
 
 /// The outcome of a process.
 pub struct Ran {
-    /// `None` if it did not end in time.
+    /// `None` if the process did not end in time.
     pub status: Option<ExitStatus>,
     pub stderr: String,
-    /// The files in the folder of its output, by name.
+    /// The files in the output folder, by name.
     pub files: BTreeMap<String, Vec<u8>>,
     pub counts: Counts,
 }
 
-/// The counts of `opencl.c`; empty if the process did not end by itself.
+/// The counts of `opencl.c`. Empty if the process did not end by itself.
 #[derive(Default)]
 pub struct Counts(BTreeMap<String, u64>);
 
@@ -37,20 +37,20 @@ impl Counts {
         self.0.get(name).copied().unwrap_or(0)
     }
 
-    /// Names of the calls that were made, with the number of each.
+    /// Returns the names of the calls that were made, with their numbers.
     pub fn calls(&self) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().filter_map(|(name, &count)| Some((name.strip_prefix("call ")?, count)))
     }
 
-    /// Kinds of objects that are alive at the end.
+    /// Returns the kinds of objects that are alive at the end, with their numbers.
     pub fn alive(&self) -> Vec<String> {
         let alive = self.0.iter().filter(|(name, count)| name.starts_with("alive ") && **count > 0);
         alive.map(|(name, count)| format!("{count} {}", &name["alive ".len()..])).collect()
     }
 }
 
-/// Runs `command`, whose output goes to folder `out`; messages and the log of `opencl.c` go to
-/// `folder`. `disturb` is called once the process runs, for example to send it a signal.
+/// Runs `command`, whose output goes to the folder `out`; messages and the log of `opencl.c` go to
+/// `folder`. `disturb` is called when the process runs, for example to send it a signal.
 pub fn run(
     mut command: Command,
     folder: &Path,

@@ -1,5 +1,5 @@
-//! Signals at random moments of writing: an output is whole or as before, and no other file
-//! remains.
+//! Signals at random moments while files are written. An output must be complete or unchanged, and
+//! no other file may remain.
 use super::{
     subjects::{Subject, WRITERS},
     sweep::{End, side_by_side},
@@ -17,8 +17,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The last one ends the process at once. Where files without names exist, at most a whole file
-/// remains, which was about to replace another.
+/// The last signal ends the process at once. If the system has files without names, at most one
+/// complete file remains, which would have replaced the output.
 const SIGNALS: [(Signal, &str); 6] = [
     (Signal::INT, "SIGINT"),
     (Signal::TERM, "SIGTERM"),
@@ -28,7 +28,7 @@ const SIGNALS: [(Signal, &str); 6] = [
     (Signal::KILL, "SIGKILL"),
 ];
 
-/// The signals that leave no part of a file in the folder of the runs.
+/// The signals after which no part of a file may remain in the folder of the runs.
 fn signals(workshop: &Workshop) -> &'static [(Signal, &'static str)] {
     #[cfg(target_os = "linux")]
     if rustix::fs::open(workshop.path(""), OFlags::TMPFILE | OFlags::RDWR, Mode::RUSR).is_ok() {
@@ -38,7 +38,7 @@ fn signals(workshop: &Workshop) -> &'static [(Signal, &'static str)] {
     &SIGNALS[..SIGNALS.len() - 1]
 }
 
-/// The command's message when its processor time is used up.
+/// The message of the command if its processor time is used up.
 const TIME_IS_UP: &str = "error: the processor time that this process may take is used up (`ulimit -t`)\n";
 
 struct Plain {
@@ -92,7 +92,8 @@ fn with_signal(workshop: &Workshop, Case { plain, signal, after, before }: &Case
     })?;
     let found = ran.files.get(plain.subject.output).map(Vec::as_slice);
     let whole = found == Some(plain.output.as_slice());
-    // A file that replaces another has a name of its own for an instant, when it is whole.
+    // A file that replaces another has a name of its own for an instant, when it is already
+    // complete.
     let beside: Vec<_> = ran.files.iter().filter(|(name, _)| *name != plain.subject.output).collect();
     let replaces = signal.0 == Signal::KILL && before.is_some() && found == before;
     let is_left = match beside[..] {
@@ -104,12 +105,12 @@ fn with_signal(workshop: &Workshop, Case { plain, signal, after, before }: &Case
     let verdict = match ran.status.map(|status| (status.code(), status.signal())) {
         None => Verdict::Hang,
         _ if is_left || !(whole || found == before) => Verdict::Left,
-        // The limit of processor time is the only one that has a message.
+        // The limit of processor time is the only signal for which a message is printed.
         _ if !(ran.stderr.is_empty() || signal.0 == Signal::XCPU && ran.stderr == TIME_IS_UP) => Verdict::Crash,
         Some((Some(0), _)) if whole => Verdict::Same,
         Some((Some(0), _)) => Verdict::Wrong,
         Some((Some(code), _)) if code == 128 + number => Verdict::Error,
-        // The signal came before the command listened to signals.
+        // The signal came before the command handled signals.
         Some((None, Some(by))) if by == number && (!whole || signal.0 == Signal::KILL) => Verdict::Error,
         Some(_) => Verdict::Status,
     };

@@ -1,5 +1,5 @@
-//! Memory over 2,000 products, plans and Schur complements in one process. It must not grow after
-//! the first tenth.
+//! The memory of one process during 2,000 products, plans and Schur complements. It must not grow
+//! after the first tenth.
 use super::{operations::diagonal, workshop::Workshop};
 use blockmul::{
     BlockShape, Cbc, Csc, Device, Matrix, Planned, Product,
@@ -16,15 +16,15 @@ use std::{
 };
 
 const ROUNDS: usize = 2000;
-/// One round in this many has its result compared with the reference.
+/// One result in this many is compared with the reference.
 const VERIFIED: usize = 10;
 /// Largest number of block columns.
 const LARGEST: u64 = 400;
-/// Bytes by which resident memory may grow after the first tenth, for what the host's allocator
-/// keeps in pieces. A leak of 5 KiB a round is 9 MiB.
+/// Bytes by which the resident memory may grow after the first tenth, because the host's allocator
+/// keeps some pieces. A leak of 5 KiB a round would be 9 MiB.
 const RESIDENT: u64 = 8 << 20;
-/// Growth in per cent that the buffers' bytes may show after the first tenth: numbers of entries
-/// differ from round to round.
+/// Growth of the buffers' bytes, in per cent, that is allowed after the first tenth, because
+/// numbers of entries differ from round to round.
 const PER_CENT: u64 = 20;
 
 /// The objects and the memory in use, counted by `opencl.c` and the system.
@@ -46,7 +46,7 @@ impl Alive {
     }
 }
 
-/// Starts this program once more with `opencl.c`. Returns whether memory did not grow.
+/// Starts this program again with `opencl.c`. Returns whether memory did not grow.
 pub fn run() -> Result<bool, Box<dyn Error>> {
     let workshop = Workshop::new()?;
     let mut command = Command::new(std::env::current_exe()?);
@@ -56,7 +56,8 @@ pub fn run() -> Result<bool, Box<dyn Error>> {
     Ok(command.status()?.success())
 }
 
-/// Runs all rounds and prints the curve. Exit status 1 if something grows or a result is wrong.
+/// Runs all rounds and prints a table of the memory. Exit status 1 if memory grows or a result is
+/// wrong.
 pub fn main(alive: &Path) -> ExitCode {
     match soak(alive) {
         Ok(()) => ExitCode::SUCCESS,
@@ -69,7 +70,8 @@ pub fn main(alive: &Path) -> ExitCode {
 
 fn soak(file: &Path) -> Result<(), Box<dyn Error>> {
     let (start, device, mut random) = (Instant::now(), Device::auto()?, Random::new(1));
-    // Between matrices the device holds only what it keeps for reuse, and after `trim` nothing.
+    // Between matrices the device holds only the memory that it keeps for reuse, and after `trim`
+    // none.
     let mut kept = None;
     let mut most_after = 0;
     println!("{:>6}{:>14}{:>10}{:>15}{:>9}", "round", "device KiB", "objects", "resident MiB", "seconds");
@@ -147,8 +149,8 @@ fn one(device: &Device, random: &mut Random, verified: bool) -> Result<(), Box<d
     Ok(())
 }
 
-/// S = U - W·V⁻¹·Wᵀ of U = 100·I, V = 4·I and a W of integers. It is exact, so the reference's
-/// W·Wᵀ/4 gives the same bits.
+/// Computes S = U - W·V⁻¹·Wᵀ with U = 100·I, V = 4·I and a W of integers. The result is exact, so
+/// W·Wᵀ/4 by the reference has the same bits.
 fn complement(device: &Device, random: &mut Random, points: usize, verified: bool) -> Result<(), Box<dyn Error>> {
     let cameras = 4 + random.below(4) as usize;
     let w: Cbc<f64> = generate::Uniform {

@@ -1,24 +1,24 @@
-//! The subjects that run under faults: lines of the command and operations of the library, on small
+//! The subjects of the tests with faults: command lines and operations of the library, on small
 //! inputs.
 use super::workshop::{LIMIT, Workshop};
 use std::{error::Error, process::Command, time::Duration};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program {
-    /// `blockmul`.
+    /// The program `blockmul`.
     Command,
-    /// This program: an operation of the library.
+    /// This program, which runs an operation of the library.
     This,
 }
 
-/// The source of the kernels.
+/// Where kernels come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernels {
-    /// A cache that already has them.
+    /// From a cache that already has them.
     Kept,
-    /// An empty cache, which the run fills.
+    /// From an empty cache, which the run fills.
     Empty,
-    /// The compiler, without a cache.
+    /// From the compiler, without a cache.
     Off,
 }
 
@@ -26,16 +26,16 @@ pub enum Kernels {
 pub struct Subject {
     pub name: &'static str,
     pub program: Program,
-    /// Its words; OUT stands for the output of a command that has no `-o` for it.
+    /// The arguments. OUT stands for the output of a command that has no option `-o`.
     pub line: &'static str,
     pub output: &'static str,
-    /// Whether the output has times, so that only its format can be checked: JSON.
+    /// Whether the output is JSON with times, so that only its format can be checked.
     pub varies: bool,
-    /// Whether a run takes seconds. The share leaves such a subject out; the full sweep tries one
-    /// index of each call.
+    /// Whether a run takes seconds. The share of tools/test leaves such a subject out; the full
+    /// sweep tries one index of each call.
     pub long: bool,
     pub kernels: Kernels,
-    /// Number of indices of each call that tools/test sweeps.
+    /// Number of indices of each call in the share of tools/test.
     pub share: usize,
     /// Time limit of a run.
     pub limit: Duration,
@@ -94,7 +94,7 @@ pub const SUBJECTS: &[Subject] = &[
     this("library: Schur", "operation schur", 1),
 ];
 
-/// Subjects that receive signals: their writing takes a while.
+/// Subjects that receive signals. They write long enough for this.
 pub const WRITERS: &[Subject] = &[
     command("transpose", "transpose B.mtx", "C.mtx", 0),
     command("convert to .gz", "convert B.mtx", "B.mtx.gz", 0),
@@ -103,7 +103,7 @@ pub const WRITERS: &[Subject] = &[
     command("generate", "generate bal --cameras 20 --points 3000", "P.txt", 0),
 ];
 
-/// The command lines that make the inputs.
+/// The command lines that generate the inputs.
 const INPUTS: [&str; 9] = [
     "generate uniform --rows 60 --per-column 4 --block 2 -o A.mtx",
     "generate uniform --rows 1000 --per-column 10 --block 2 -o B.mtx",
@@ -116,7 +116,7 @@ const INPUTS: [&str; 9] = [
     "generate bal --cameras 6 --points 30 -o P.txt",
 ];
 
-/// Writes the inputs, which are the same on every machine.
+/// Writes the inputs. They are the same on every machine.
 pub fn make_inputs(workshop: &Workshop) -> Result<(), Box<dyn Error>> {
     for line in INPUTS {
         let mut command = Command::new(env!("CARGO_BIN_EXE_blockmul"));

@@ -1,4 +1,4 @@
-//! The sweep: every subject with every kind of fault, side by side on all cores.
+//! The sweep: every subject with every kind of fault, in parallel on all cores.
 use super::{
     memory, planted,
     process::Counts,
@@ -18,13 +18,13 @@ use std::{
 
 /// The number of faults of each kind.
 pub struct Effort {
-    /// Indices of each call of each subject; the subject's own share if `None`.
+    /// Number of indices of each call of each subject. `None` for the subject's own share.
     per_call: Option<usize>,
-    /// Number of calls of each subject from which on the device is lost.
+    /// Number of runs of each subject in which the device is lost, each from another call on.
     lost: usize,
-    /// Number of calls of each subject from which on the device is lost and releases fail too.
+    /// Number of runs of each subject in which the device is lost and releases fail, too.
     released: usize,
-    /// Number of commands of each subject that fail after they are accepted.
+    /// Number of runs of each subject in which a command fails after it was accepted.
     late: usize,
     signals: usize,
 }
@@ -37,7 +37,7 @@ pub const FULL: Effort = Effort { per_call: Some(20), lost: 20, released: 20, la
 /// access.
 const CODES: [i32; 5] = [-5, -6, -4, -36, -9999];
 
-/// Most bad runs that are printed for each row of the table.
+/// Maximum number of bad runs that are printed for each row of the table.
 const SHOWN: usize = 12;
 
 /// Kinds of faults.
@@ -48,7 +48,7 @@ const MODES: [(&str, &str); 4] = [
     ("late", "command fails late"),
 ];
 
-/// A subject as it runs without a fault.
+/// The result of a subject without a fault.
 struct Plain {
     subject: &'static Subject,
     output: Vec<u8>,
@@ -101,7 +101,8 @@ pub fn run(effort: &Effort, word: &str) -> Result<bool, Box<dyn Error>> {
     Ok(passed)
 }
 
-/// Does `work` on each item, with as many threads as cores. Results are in the order of the items.
+/// Calls `work` for each item, on as many threads as there are cores. Results have the order of the
+/// items.
 pub fn side_by_side<'a, T: Sync, R: Send>(items: &'a [T], work: impl Fn(&'a T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -138,7 +139,7 @@ fn cases<'a>(plain: &'a [Plain], effort: &Effort) -> Vec<Case<'a>> {
         let mut add = |mode, call: &str, calls, most: usize| {
             for index in spread(calls, if plain.subject.long { most.min(1) } else { most }) {
                 let code = CODES[cases.len() % CODES.len()];
-                // A tuning file that is there is read first.
+                // A tuning file is read before it is replaced, so it must not exist.
                 let before = !plain.subject.varies && cases.len() % 2 == 1;
                 cases.push(Case { plain, fault: Fault { call: call.to_owned(), index, mode, code }, before });
             }
@@ -154,8 +155,8 @@ fn cases<'a>(plain: &'a [Plain], effort: &Effort) -> Vec<Case<'a>> {
     cases
 }
 
-/// All numbers from 1 to `count`, or `most` of them spread evenly from the first to the last; the
-/// middle one if `most` is 1.
+/// All numbers from 1 to `count`, or `most` of them evenly distributed from the first to the last;
+/// if `most` is 1, the middle one.
 fn spread(count: u64, most: usize) -> Vec<u64> {
     let most = most as u64;
     match most {
@@ -175,14 +176,14 @@ fn with_fault(workshop: &Workshop, Case { plain, fault, before }: &Case) -> io::
     }
     let library = subject.program == Program::This;
     let ran = workshop.run(subject, &bench, Some(fault))?;
-    // The fault is temporary: the library must work at the second attempt.
+    // The fault is temporary, so the library must work at the second attempt.
     let recovers = library && matches!(fault.mode, "once" | "late");
     let &Subject { output: name, varies, .. } = subject;
     let mut expected = Expected { name, output: &plain.output, varies, before, recovers };
     let (mut verdict, mut words) = judge(&ran, &expected);
     let hit = ran.counts.get("failed calls") > 0 || matches!(verdict, Verdict::Crash | Verdict::Hang);
     if subject.kernels == Kernels::Empty && verdict.is_good() {
-        // The kernels that the failed run kept in the cache must be good.
+        // The kernels that the failed run stored in the cache must be correct.
         let _there_may_be_none = fs::remove_file(&output);
         expected.before = None;
         let (again, why) = judge(&workshop.run(subject, &bench, None)?, &expected);
@@ -223,7 +224,8 @@ fn report(ends: &[End]) -> bool {
         let cells: String = met.iter().map(|v| format!("{:>8}", counts.get(v).copied().unwrap_or(0))).collect();
         println!("{row:38}{:>7}{cells}", counts.values().sum::<usize>());
     }
-    // A few faults come too late: threads that compile kernels do not always make the same calls.
+    // Some faults do not happen, because threads that compile kernels do not always make the same
+    // calls.
     let missed = ends.iter().filter(|end| !end.hit).count();
     let too_many = missed * 50 > ends.len();
     if missed > 0 {

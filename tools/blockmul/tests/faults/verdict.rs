@@ -1,30 +1,30 @@
-//! Verdicts on how a run ended.
+//! Verdicts on the ends of runs.
 use super::process::Ran;
 use std::os::unix::process::ExitStatusExt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Success, with the same output as without the fault.
+    /// The run succeeded, with the same output as without the fault.
     Same,
-    /// An error with a message; no output, or the one from before.
+    /// The run ended with an error and a message. There is no output, or the previous one.
     Error,
-    /// Success, with another output.
+    /// The run succeeded, with another output.
     Wrong,
-    /// An error with an output, or any other file left behind.
+    /// The run ended with an error, but left an output or another file.
     Left,
-    /// An end by a signal that the process raised itself, or by a panic.
+    /// The run was ended by a signal that the process raised itself, or by a panic.
     Crash,
-    /// No end in time.
+    /// The run did not end in time.
     Hang,
-    /// An error without a message.
+    /// The run ended with an error and no message.
     Silent,
-    /// An exit status that errors of OpenCL do not have.
+    /// The run ended with an exit status that OpenCL errors do not have.
     Status,
-    /// A release of an OpenCL object that was not alive.
+    /// An OpenCL object was released that was not alive.
     Misuse,
-    /// OpenCL objects alive at the end.
+    /// OpenCL objects were alive at the end.
     Leak,
-    /// The device does not work at the second attempt, or gives other results.
+    /// The device did not work at the second attempt, or gave other results.
     Dead,
 }
 
@@ -50,18 +50,18 @@ impl Verdict {
 
 /// The expected outcome of a run.
 pub struct Expected<'a> {
-    /// Name of the output.
+    /// Name of the output file.
     pub name: &'a str,
     pub output: &'a [u8],
-    /// Whether any JSON is right.
+    /// Whether any JSON is a correct output.
     pub varies: bool,
-    /// The file that was in its place before.
+    /// The output file before the run, if there was one.
     pub before: Option<&'a [u8]>,
-    /// Whether it must succeed in the end, as the library must when it tries once more.
+    /// Whether the run must succeed in the end, because the library makes a second attempt.
     pub recovers: bool,
 }
 
-/// The verdict on a run, and its message.
+/// Returns the verdict on a run, and its message.
 pub fn judge(ran: &Ran, expected: &Expected) -> (Verdict, String) {
     let message = message(&ran.stderr);
     let of = |verdict| (verdict, message.clone());
@@ -98,7 +98,7 @@ pub fn judge(ran: &Ran, expected: &Expected) -> (Verdict, String) {
     (verdict, words)
 }
 
-/// The line of `stderr` that names the problem.
+/// Returns the line of `stderr` that names the problem.
 fn message(stderr: &str) -> String {
     let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
     let says = |words: &'static str| lines().find(move |line| line.contains(words));

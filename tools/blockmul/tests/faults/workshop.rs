@@ -1,4 +1,4 @@
-//! Folders for the runs, with `opencl.c` compiled, the inputs, and the caches of kernels.
+//! The folders of the runs, the compiled `opencl.c`, the inputs, and the caches of kernels.
 use super::{
     process::{self, Ran},
     subjects::{Kernels, Program, Subject},
@@ -13,13 +13,13 @@ use std::{
     time::Duration,
 };
 
-/// Time limit of a single run, a hundred times what one takes.
+/// Time limit of a single run. A run takes about a hundredth of it.
 pub const LIMIT: Duration = Duration::from_secs(40);
 
-/// A call that shall fail.
+/// A call that must fail.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
-    /// Name of the call, or `any`, or `late`.
+    /// Name of the call, `any` or `late`.
     pub call: String,
     pub index: u64,
     pub mode: &'static str,
@@ -37,14 +37,14 @@ impl Fault {
     }
 }
 
-/// Folders of one run of this program.
+/// The folders of one run of this program.
 pub struct Workshop {
     folder: tempfile::TempDir,
     library: PathBuf,
     runs: AtomicUsize,
 }
 
-/// The folder of one process, removed after it.
+/// The folder of one process. It is removed afterwards.
 pub struct Bench {
     pub folder: PathBuf,
     pub out: PathBuf,
@@ -108,7 +108,7 @@ impl Workshop {
         command
     }
 
-    /// Sets the environment of a process, with `opencl.c` in it.
+    /// Sets the environment of a process, so that it uses `opencl.c`.
     pub fn prepare(&self, command: &mut Command) {
         ["BLOCKMUL_DEVICE", "BLOCKMUL_LOG", "RUST_LOG", "RUST_BACKTRACE"].iter().for_each(|variable| {
             command.env_remove(variable);
@@ -116,37 +116,37 @@ impl Workshop {
         if let Some(device) = std::env::var_os("BLOCKMUL_TEST_DEVICE") {
             command.env("BLOCKMUL_DEVICE", device);
         }
-        // Kernels are few and small here. Results that are compared come from the same kernels, and
-        // compiling these without optimisation takes a third of the time.
+        // There are few kernels, and they are small. Results that are compared come from the same
+        // kernels. Without optimisation they compile in a third of the time.
         command.env("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable");
-        // The host takes no product from the kernels.
+        // With these numbers all products are computed by kernels, none by the host.
         command.env("BLOCKMUL_TUNING", concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/by_kernels.json"));
         command.env("POCL_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("faults/pocl"));
         command.env("OPENCL_DYLIB_PATH", &self.library).current_dir(self.folder.path());
     }
 
-    /// The folder that runs without a fault fill with kernels.
+    /// Returns the folder of the kernels that runs without a fault compile.
     pub fn kernels(&self) -> PathBuf {
         self.path("kernels")
     }
 
-    /// Runs `subject` without `opencl.c` and calls `disturb` on it.
+    /// Runs `subject` without `opencl.c`. `disturb` is called with its process.
     pub fn disturbed(&self, subject: &Subject, bench: &Bench, disturb: impl FnOnce(&Child)) -> io::Result<Ran> {
         let mut command = self.command(subject, bench);
         command.env("BLOCKMUL_CACHE", self.kernels()).env_remove("OPENCL_DYLIB_PATH");
         process::run(command, &bench.folder, &bench.out, LIMIT, disturb)
     }
 
-    /// Runs `subject`, whose kernels are kept.
+    /// Runs `subject` without a fault. Its kernels are kept.
     pub fn first(&self, subject: &Subject) -> io::Result<Ran> {
         let bench = self.bench()?;
         let mut command = self.command(subject, &bench);
         command.env("BLOCKMUL_CACHE", self.kernels());
-        // Kernels are compiled, so the limit is longer.
+        // Kernels are compiled in this run, so the limit is longer.
         process::run(command, &bench.folder, &bench.out, 10 * LIMIT, |_| ())
     }
 
-    /// Runs `subject` with `fault`. The run has a cache of kernels of its own, so that no run
+    /// Runs `subject` with `fault`. Each run has a cache of kernels of its own, so that no run
     /// depends on another.
     pub fn run(&self, subject: &Subject, bench: &Bench, fault: Option<&Fault>) -> io::Result<Ran> {
         let cache = bench.folder.join("kernels");
@@ -167,7 +167,8 @@ impl Workshop {
 }
 
 /// Links the files of `from` into a new folder `to` that only its owner may read. The cache
-/// replaces files and never writes to one. A file that another run has not finished goes.
+/// replaces files and never writes to one. A file that another run has not finished may disappear
+/// meanwhile; it is left out.
 fn link_all(from: &Path, to: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     fs::DirBuilder::new().mode(0o700).create(to)?;

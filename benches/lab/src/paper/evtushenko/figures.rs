@@ -6,7 +6,8 @@ use crate::paper::report::Report;
 use blockmul::plan::Format;
 use blockmul_cli::failure::Failure;
 
-/// The paper's figures of speedups, with the formats that it has not beside those that it has.
+/// The numbers of the paper's figures of speedups, with what each shows: the paper's formats, and
+/// some that it does not have.
 const HISTOGRAMS: [(u8, &[By<'static>]); 5] = [
     (4, &[By::Format(Format::CsrScalar), By::Format(Format::Csr), By::Format(Format::Csc), By::Library("cusparse")]),
     (5, &[By::Format(Format::CsrVector), By::Format(Format::CsrShared)]),
@@ -26,7 +27,7 @@ const HISTOGRAMS: [(u8, &[By<'static>]); 5] = [
     (8, &[By::Format(Format::Hyb), By::Format(Format::HybAtomic)]),
 ];
 
-/// Formats that take entries one by one.
+/// Formats that are lists of entries with their rows.
 const LISTS: [Format; 3] = [Format::Coo, Format::CooAtomic, Format::SegmentedScan];
 
 /// Figures 4 to 8: how many matrices have which speedup.
@@ -38,7 +39,7 @@ pub fn histograms(report: &mut Report, element: &str, of: &[&Subject]) -> Result
     Ok(())
 }
 
-/// One of them. A bar has the speedups from its number to twice as much.
+/// One of these figures. A bar counts the speedups from its number to twice its number.
 fn histogram(report: &mut Report, number: u8, element: &str, ways: &[By<'_>], of: &[&Subject]) -> Result<(), Failure> {
     let bars_of = |way: &By<'_>| -> (String, Vec<i32>) {
         let speedups = of.iter().filter_map(|subject| way.speedup(subject));
@@ -58,7 +59,7 @@ fn histogram(report: &mut Report, number: u8, element: &str, ways: &[By<'_>], of
     report.figure(&format!("speedup-{number}-{element}.png"), &text, chart.encode())
 }
 
-/// Figure 7: lists of entries against the lengths of rows.
+/// Figure 7: the speed of lists of entries, by the mean length of rows.
 pub fn lists(report: &mut Report, element: &str, of: &[&Subject]) -> Result<(), Failure> {
     report.say(&format!("## Figure 7, {element}: entries one by one"));
     let points = |format: Format| {

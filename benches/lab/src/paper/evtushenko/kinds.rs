@@ -1,5 +1,5 @@
-//! Tables of the fastest formats: by kind of matrix, by whether a work-item or a team for each row
-//! is faster, and by where HYB cuts rows.
+//! Tables of mean speedups: by kind of matrix, by whether one work-item or a team for each row is
+//! faster, and by the rule that cuts rows for HYB.
 use super::published::By;
 use super::tables::CLASSES;
 use super::{RULES, Subject};
@@ -70,7 +70,7 @@ pub fn where_scalar_wins(report: &mut Report, element: &str, of: &[&Subject]) {
     report.table(&header.collect::<Vec<_>>(), CLASSES.map(row));
 }
 
-/// HYB in a fixed order, and with sums in the order of arrival.
+/// HYB with a fixed order of sums, and with sums in the order of arrival.
 pub const HYB: [Format; 2] = [Format::Hyb, Format::HybAtomic];
 
 /// HYB with rows cut by each rule.

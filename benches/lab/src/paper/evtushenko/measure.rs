@@ -18,8 +18,9 @@ use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::bench::record::median;
 use std::{hint::black_box, time::Instant};
 
-/// Executions that are enqueued together: the paper's times are means of so many. Fewer if they
-/// would take longer than [`TURN_MS`]; one that takes longer alone is not repeated.
+/// Number of executions that are enqueued together, as in the paper. A time is their mean. There
+/// are fewer if they would take longer than [`TURN_MS`]. An execution that takes longer alone is
+/// not repeated.
 pub const TOGETHER: u32 = 30;
 const TURN_MS: f64 = 100.0;
 
@@ -29,7 +30,7 @@ struct Operands<M: Matrix> {
     x: Vec<M::Element>,
     on_device: DeviceMatrix<M>,
     dx: DeviceVector<M::Element>,
-    /// The sums of the sizes of a row's terms.
+    /// For each row, the sum of the absolute values of its terms.
     sizes: Vec<M::Element>,
 }
 
@@ -84,7 +85,7 @@ where
         match of.timed(setting, format, rule, &progress) {
             Ok(Some(time)) => subject.cuts.push(Cut { rule: rule.to_string(), time }),
             Ok(None) => report.wrong += 1,
-            // Heads so wide are padding for the most part.
+            // The rule makes the dense part of HYB so wide that it is mostly padding.
             Err(Error::Argument(_) | Error::Memory { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -125,7 +126,7 @@ where
         Ok(times)
     }
 
-    /// Times a format, HYB cut by a rule. `None` if y is wrong.
+    /// Times a format. `rule` cuts the rows of HYB. Returns `None` if y is wrong.
     fn timed(&self, setting: &Setting<'_>, format: Format, rule: Split, progress: &Progress) -> Result<Option<Time>> {
         self.packed(setting, format, rule)?;
         let (packed, convert_ms) = self.packed(setting, format, rule)?;
@@ -165,7 +166,8 @@ where
 }
 
 impl Subject {
-    /// Compares a choice with the best of the formats of the same bits that can be chosen.
+    /// Compares a choice with the best of the formats that `auto` may choose and whose results have
+    /// the same bits.
     fn choice(&self, uses: u64, chosen: Format) -> Option<Choice> {
         let cost = |time: &Time| time.convert_ms + uses as f64 * time.ms;
         let same_bits = |of: &&Time| Format::ALL.contains(&of.format) && of.format.order() == Format::Csr.order();
@@ -176,7 +178,7 @@ impl Subject {
     }
 }
 
-/// y = A·x of compressed rows, on this thread.
+/// Computes y = A·x from compressed rows, on this thread.
 fn serial<T: Length>(a: &Csr<T>, x: &[T], y: &mut [T]) {
     let (pattern, values) = (a.as_cbc().pattern, a.values());
     for (row, y) in y.iter_mut().enumerate() {
@@ -187,7 +189,7 @@ fn serial<T: Length>(a: &Csr<T>, x: &[T], y: &mut [T]) {
     }
 }
 
-/// The sums of the sizes of all terms.
+/// For each row, the sum of the absolute values of its terms.
 fn sizes<T: Length>(a: &Csr<T>, x: &[T]) -> Result<Vec<T>> {
     let mut sizes = vec![T::from_f64(0.0); a.as_cbc().pattern.ncols()];
     let sized = AnyMatrix::from(a.clone()).map(f64::abs).typed::<Csr<T>>()?;

@@ -1,6 +1,6 @@
-//! Evtushenko: Sparse matrix-vector multiplication on GPUs, 2019: the formats of A·x. Tables 1 to 9
-//! and figures 4 to 8. `measure` times a matrix; `tables`, `kinds`, `blocks`, `selected` and
-//! `figures` write the results, beside the numbers of `published`.
+//! Evtushenko: Sparse matrix-vector multiplication on GPUs, 2019. Formats of A·x: tables 1 to 9 and
+//! figures 4 to 8. `measure` times a matrix. `tables`, `kinds`, `blocks`, `selected` and `figures`
+//! write the results, beside the numbers of `published`.
 mod blocks;
 mod figures;
 mod kinds;
@@ -42,7 +42,7 @@ fn formats() -> impl Iterator<Item = Format> {
 /// A matrix to be timed.
 pub struct Matrix {
     pub name: String,
-    /// The kind of the generated matrix; the name of a file.
+    /// The kind of a generated matrix, or the name of a file.
     kind: String,
     /// The side of its square blocks; 1 for scalars.
     block: usize,
@@ -58,17 +58,17 @@ pub struct Subject {
     rows: usize,
     entries: usize,
     longest_row: usize,
-    /// Milliseconds of compressed rows on one thread of the host.
+    /// Milliseconds of A·x from compressed rows on one thread of the host.
     serial_ms: f64,
     #[serde(flatten)]
     times: Times,
     /// The times of the same matrix as blocks, if it consists of blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     of_blocks: Option<OfBlocks>,
-    /// HYB by the other rules.
+    /// HYB, its rows cut by each of the other rules.
     cuts: Vec<Cut>,
     choices: Vec<Choice>,
-    /// Other libraries, each by its fastest variant.
+    /// Other libraries, each with its fastest variant.
     peers: Vec<Peer>,
 }
 
@@ -76,7 +76,7 @@ pub struct Subject {
 #[derive(Serialize)]
 struct Times {
     formats: Vec<Time>,
-    /// Formats that the matrix has not, and why.
+    /// Formats that do not support the matrix, and why.
     #[serde(serialize_with = "left_out::formats")]
     left_out: Vec<LeftOut>,
 }
@@ -94,9 +94,9 @@ struct OfBlocks {
 #[derive(Serialize)]
 struct Time {
     format: Format,
-    /// Milliseconds of the conversion, its kernels compiled.
+    /// Milliseconds of the conversion, without compilation of kernels.
     convert_ms: f64,
-    /// Milliseconds of an execution, the mean of those that are enqueued together.
+    /// Milliseconds of an execution: the mean of executions that are enqueued together.
     ms: f64,
     runs_ms: Vec<f64>,
 }
@@ -114,7 +114,8 @@ struct Cut {
 struct Choice {
     uses: u64,
     chosen: Format,
-    /// Among formats of the same bits, the one whose conversion and executions took the least time.
+    /// The format whose conversion and executions took the least time, among those whose results
+    /// have the same bits.
     best: Format,
     /// The extra time of the chosen format, as a part of the best time.
     regret: f64,
@@ -135,8 +136,8 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     tables::write(setting, report, &subjects, rows)
 }
 
-/// The generated matrices, with at most about `most` entries: kinds in two sizes (once if both are
-/// the same), and the models of the matrices of Table 9.
+/// The generated matrices, with at most about `most` entries: each kind in two sizes (in one if
+/// both are equal), and the models of the matrices of Table 9.
 pub fn generated(most: u64) -> blockmul::Result<Vec<Matrix>> {
     let named =
         |Sample { kind, block, a }| Matrix { name: format!("{kind}, {}", a.nnz()), kind: kind.into(), block, a };
@@ -150,7 +151,7 @@ pub fn generated(most: u64) -> blockmul::Result<Vec<Matrix>> {
     Ok(made)
 }
 
-/// The generated matrices and the files, as scalars. What cannot be read is reported.
+/// The generated matrices and the files, as scalars. A file that cannot be read is reported.
 fn matrices(setting: &Setting<'_>, report: &mut Report) -> Result<Vec<Matrix>, Failure> {
     let read = |input: &Input| -> Result<Csc<f64>, Failure> {
         let source = setting.lab.open(input)?;
@@ -195,7 +196,7 @@ impl Subject {
         Some(self.serial_ms / self.peer_ms(library)?)
     }
 
-    /// The milliseconds of a form of HYB with rows cut by a rule.
+    /// The milliseconds of HYB (`format`) with rows cut by a rule.
     fn cut_ms(&self, format: Format, rule: Split) -> Option<f64> {
         if rule == Split::default() {
             return self.time(format).map(|time| time.ms);

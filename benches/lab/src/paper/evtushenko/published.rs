@@ -6,10 +6,10 @@ use blockmul::plan::Format;
 /// The devices of the paper's measurements.
 pub const DEVICES: &str = "an RTX 2080, over one thread of a Core i7-7700K";
 
-/// One of tables 1 to 8: speedups over one thread.
+/// One of tables 1 to 8: the speedups of one format or library over one thread.
 pub struct Published {
     pub table: u8,
-    /// The paper's name.
+    /// The name in the paper.
     pub name: &'static str,
     pub by: By<'static>,
     f32: Speedups,
@@ -19,13 +19,14 @@ pub struct Published {
 /// A way to compute A·x: a format, or another library.
 #[derive(Clone, Copy, PartialEq)]
 pub enum By<'s> {
-    /// The format as published.
+    /// A format, as it was published.
     Format(Format),
     /// Another library, by its name.
     Library(&'s str),
 }
 
-/// Means over matrices from 10,000 and from 100,000 entries. The largest is the same for both.
+/// Mean speedups over the matrices from 10,000 and from 100,000 entries, and the largest speedup,
+/// which is the same for both.
 #[derive(Clone, Copy)]
 pub struct Speedups {
     pub means: [f64; 2],
@@ -58,7 +59,7 @@ impl Published {
 }
 
 impl<'s> By<'s> {
-    /// Every format, and the libraries that multiplied one of the matrices.
+    /// All formats, and the libraries that multiplied at least one of the matrices.
     pub fn all(of: &[&'s Subject]) -> Vec<Self> {
         let libraries = libraries(of.iter().flat_map(|of| &of.peers));
         formats().map(Self::Format).chain(libraries.into_iter().map(Self::Library)).collect()

@@ -1,5 +1,5 @@
-//! Table 9, figures 8c and 8d: nine matrices of the collection, or what stands for them. A file
-//! that has the name of one of them is taken for it.
+//! Table 9 and figures 8c and 8d: nine matrices of the Florida collection, or generated matrices in
+//! their place. A file that has the name of one of the nine replaces the generated matrix.
 use super::kinds::speedups_by;
 use super::published::TABLES;
 use super::{Matrix, Subject};
@@ -13,14 +13,14 @@ use blockmul_cli::failure::Failure;
 use blockmul_cli::spy;
 use serde::Serialize;
 
-/// Most pixels of a side of a picture.
+/// Maximum number of pixels on a side of a picture.
 const PICTURE: usize = 400;
 
-/// One of the paper's nine matrices: its rows, and its stored entries, explicit zeros included, in
-/// the collection's index.
+/// One of the paper's nine matrices. `size` is the numbers of rows and of stored entries, explicit
+/// zeros included, in the collection's index.
 pub type Selected = Model<[usize; 2]>;
 
-/// The structures that the paper shows.
+/// The matrices whose structures the paper shows.
 pub const TABLE_9: [Selected; 9] = [
     Selected::like("airfoil_2d", "two rings of a triangulated mesh", [14_214, 259_688], mesh),
     Selected::like("cage10", "chains that creep through a gel", [11_397, 150_645], chains),
@@ -37,8 +37,8 @@ pub const TABLE_9: [Selected; 9] = [
     Selected::like("Zd_Jac3_db", "units of a chemical plant", [22_835, 713_907], units),
 ];
 
-/// The models of the nine matrices, each of about as many rows as the paper's, but of at most about
-/// so many entries.
+/// Generates matrices in place of the nine. Each has about as many rows as the paper's matrix, but
+/// at most about `most` entries.
 pub fn stand_ins(most: usize) -> Result<Vec<Matrix>> {
     let made = |of: &Selected| {
         let rows = of.size[0].min(most * of.size[0] / of.size[1]);
@@ -47,44 +47,45 @@ pub fn stand_ins(most: usize) -> Result<Vec<Matrix>> {
     TABLE_9.iter().map(made).collect()
 }
 
-/// Whether a matrix stands for one that is among the files of these names.
+/// Whether a matrix is generated in place of one that is among the files of these names.
 pub fn is_replaced(matrix: &Matrix, files: &[String]) -> bool {
     TABLE_9.iter().any(|of| of.stand_in() == matrix.name && files.iter().any(|file| file == of.name))
 }
 
 impl Selected {
-    /// Name of the matrix that is generated like it.
+    /// Name of the matrix that is generated in this matrix's place.
     fn stand_in(&self) -> String {
         format!("like {}", self.name)
     }
 
-    /// The one of the nine that a matrix is or stands for.
+    /// The matrix of Table 9 with this name, or the one in whose place the matrix of this name was
+    /// generated.
     fn of(matrix: &str) -> Option<&'static Self> {
         TABLE_9.iter().find(|of| of.name == matrix || of.stand_in() == matrix)
     }
 }
 
-/// One of the nine that has been measured.
+/// A measured matrix that is one of the nine, or was generated in its place.
 #[derive(Serialize)]
 pub struct Row {
-    /// The paper's matrix; its rows and stored entries in the collection.
+    /// The matrix in the paper, with its rows and stored entries in the collection.
     selected: &'static str,
     collection_rows: usize,
     collection_entries: usize,
-    /// The matrix that was measured: a file, or what stands for it.
+    /// The matrix that was measured: a file or a generated matrix.
     matrix: String,
     what: String,
     rows: usize,
     entries: usize,
     longest_row: usize,
-    /// The file of its picture.
+    /// File name of the picture.
     picture: String,
     #[serde(skip)]
     png: Vec<u8>,
 }
 
 impl Row {
-    /// The row of a matrix that is or stands for one of the nine, with its picture.
+    /// The row of a matrix, with its picture. `None` if it is none of the nine.
     pub fn of(matrix: &Matrix) -> Result<Option<Self>> {
         let Some(of) = Selected::of(&matrix.name) else { return Ok(None) };
         let by_rows = matrix.a.try_transpose()?;
@@ -103,7 +104,7 @@ impl Row {
     }
 }
 
-/// Table 9: the matrices and their pictures.
+/// Writes Table 9: the matrices and their pictures.
 pub fn structures(report: &mut Report, rows: Vec<Row>) -> std::result::Result<(), Failure> {
     if rows.is_empty() {
         return Ok(());
@@ -153,7 +154,7 @@ pub fn speedups(report: &mut Report, element: &str, of: &[&Subject]) -> std::res
     report.figure(&format!("figure-{part}.png"), &text, chart.encode())
 }
 
-/// The selected matrices whose fastest format is another in the other element type.
+/// Lists the selected matrices whose fastest format in f32 is not the fastest in f64.
 pub fn leaders(report: &mut Report, of: &[Subject]) {
     let in_type = |element| of.iter().filter(move |of| of.element == element && Selected::of(&of.matrix).is_some());
     let pairs = in_type("f32").filter_map(|of| {

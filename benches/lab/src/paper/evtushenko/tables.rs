@@ -9,10 +9,11 @@ use crate::regret::formats::USES;
 use blockmul::plan::Format;
 use blockmul_cli::failure::Failure;
 
-/// Entries from which a matrix counts in the paper's two averages.
+/// A matrix counts in the first and in the second of the paper's averages if it has at least this
+/// many entries.
 pub const CLASSES: [usize; 2] = [10_000, 100_000];
 
-/// Writes the page.
+/// Writes the report.
 pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], rows: Vec<Row>) -> Result<(), Failure> {
     let what = "Measurements of G. Evtushenko, *Sparse Matrix-Vector Multiplication with CUDA*, 2019";
     let how = format!(
@@ -43,7 +44,8 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], r
     Ok(())
 }
 
-/// Means and the largest of speedups, of matrices from so many entries.
+/// For each class of matrices, the mean and the largest speedup; last, the number of matrices
+/// without a speedup.
 fn cells(of: &[&Subject], speedup: impl Fn(&Subject) -> Option<f64>) -> Vec<String> {
     let from = |least: usize| {
         let large: Vec<f64> = of.iter().filter(|of| of.entries >= least).filter_map(|of| speedup(of)).collect();
@@ -53,7 +55,7 @@ fn cells(of: &[&Subject], speedup: impl Fn(&Subject) -> Option<f64>) -> Vec<Stri
     [CLASSES.map(from).concat(), vec![missing.to_string()]].concat()
 }
 
-/// The paper's number of a table, its means and its maximum.
+/// The cells of the paper's table: its number and name, two means and the maximum.
 fn published(by: By<'_>, element: &str) -> Vec<String> {
     match TABLES.iter().find(|table| table.by == by) {
         None => vec!["-".into(); 4],
@@ -65,7 +67,7 @@ fn published(by: By<'_>, element: &str) -> Vec<String> {
     }
 }
 
-/// Tables 1 to 8: how many times faster than one thread.
+/// Tables 1 to 8: the speedups over one thread.
 fn speedups(report: &mut Report, element: &str, of: &[&Subject]) {
     report.say(&format!("## Tables 1 to 8, {element}: speedup over one thread"));
     report.say(&format!(
@@ -98,7 +100,7 @@ fn speedups(report: &mut Report, element: &str, of: &[&Subject]) {
     report.say(&format!("{}.", pairs.map(|(one, other)| beats(one, other)).join("; ")));
 }
 
-/// Which format is the fastest where, beside other libraries.
+/// The fastest format of each matrix, beside other libraries.
 fn winners(report: &mut Report, element: &str, of: &[&Subject]) {
     report.say(&format!("## Which format wins, {element}"));
     let others = libraries(of.iter().flat_map(|of| &of.peers));
@@ -137,7 +139,7 @@ fn winners(report: &mut Report, element: &str, of: &[&Subject]) {
     report.table(&header, rows);
 }
 
-/// The cost of conversions.
+/// The cost of conversions, in executions.
 fn conversions(report: &mut Report, element: &str, of: &[&Subject]) {
     report.say(&format!("## Conversions, {element}"));
     report.say("Milliseconds of a conversion over those of an execution of the same format.");
@@ -151,7 +153,7 @@ fn conversions(report: &mut Report, element: &str, of: &[&Subject]) {
     report.table(&["format", "executions, geometric mean", "max"], rows);
 }
 
-/// The extra time of the choice of `auto` over the best format.
+/// How much longer the format that `auto` chooses takes than the best format.
 fn regret(report: &mut Report, element: &str, of: &[&Subject]) {
     report.say(&format!("## Regret of `auto`, {element}"));
     report.say(

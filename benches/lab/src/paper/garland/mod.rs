@@ -1,6 +1,6 @@
 //! Garland: Sparse Matrix Computations on Manycore GPU's, 2008. Products with vectors by rows and
 //! by a segmented scan (section 3), shortest paths (section 4), and patches of meshes (figure 6).
-//! The paper has no times; it has claims, which the tables show.
+//! The paper makes claims without times. The tables test these claims.
 mod patches;
 mod paths;
 mod products;
@@ -18,36 +18,36 @@ use std::path::Path;
 
 /// Seed of all that is generated.
 const SEED: u64 = 1;
-/// Entries of a row on average.
+/// Mean number of entries in a row.
 const PER_ROW: usize = 16;
-/// Most entries of a generated matrix: those of larger products would only take longer.
+/// Maximum number of entries of a generated matrix. More would take longer and show nothing else.
 const MOST_ENTRIES: u64 = 1 << 24;
 
-/// A time, beside that of the reference on the host.
+/// The time of a computation, and that of the reference on the host.
 #[derive(Serialize)]
 struct Timed {
     what: String,
-    /// The kind of graph, matrix or mesh, or the name of the file.
+    /// The kind of the graph, matrix or mesh, or the name of the file.
     of: String,
     size: usize,
-    /// For paths, the number of vertices at which they begin.
+    /// For shortest paths, the number of source vertices.
     #[serde(skip_serializing_if = "Option::is_none")]
     sources: Option<usize>,
     verified: bool,
-    /// `None` if the result was not the reference's.
+    /// `None` if the result differs from the reference's.
     ms: Option<f64>,
     reference_ms: f64,
 }
 
-/// Matrices and meshes, by their names.
+/// Matrices and meshes, with their names.
 #[derive(Default)]
 struct Inputs {
     matrices: Vec<(String, Cbc<f64>)>,
     meshes: Vec<(String, Mesh)>,
 }
 
-/// Writes the report of the paper's measurements. Matrices have products, graphs and square
-/// matrices have paths, meshes have patches.
+/// Writes the report. Matrices are multiplied by vectors; square matrices and the generated graphs
+/// have shortest paths; meshes are divided into patches.
 pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> {
     let what = "What M. Garland, *Sparse Matrix Computations on Manycore GPU's*, DAC 2008, describes";
     let how = format!(
@@ -81,12 +81,12 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     if meshes.is_empty() { Ok(()) } else { patches::write(setting, report, &meshes) }
 }
 
-/// The matrices that are generated for section 3, of at most so many entries.
+/// The matrices that are generated for section 3, with at most `most` entries.
 pub fn generated_matrices(most: u64) -> blockmul::Result<Vec<(String, Cbc<f64>)>> {
     products::generated(most.min(MOST_ENTRIES) as usize)
 }
 
-/// A file that cannot be read is reported.
+/// Reads the files. A file that cannot be read is reported.
 fn read(setting: &Setting<'_>, report: &mut Report) -> Result<Inputs, Failure> {
     let mut found = Inputs::default();
     for input in &setting.args.study.inputs {
@@ -108,7 +108,7 @@ fn scalars(setting: &Setting<'_>, input: &Input) -> Result<Cbc<f64>, Failure> {
     Ok(source.matrix::<f64>(BlockShape::SCALAR)?)
 }
 
-/// Whether a name is that of a mesh, packed or not.
+/// Whether a file's name is that of a mesh, compressed or not.
 fn is_mesh(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     name.split('.').skip(1).any(|part| ["obj", "ply", "off"].contains(&part))

@@ -15,34 +15,34 @@ use blockmul_cli::failure::Failure;
 use serde::Serialize;
 use std::time::Instant;
 
-/// Patches of a mesh, and steps.
+/// Patches of each mesh, and steps of the relaxation.
 const PATCHES: u64 = 64;
 const STEPS: usize = 20;
 
-/// Patches, with the time that they took.
+/// The patches of a mesh, and the time to compute them.
 #[derive(Serialize)]
 struct Relaxed {
     #[serde(flatten)]
     timed: Timed,
     patches: usize,
-    /// Moves of the seeds.
+    /// Steps of the relaxation. Each moves all seeds.
     steps: usize,
-    /// The energy of the first seeds, then after each step.
+    /// The energy of the first seeds, and the energy after each step.
     energies: Vec<f64>,
-    /// The place of the least among them.
+    /// The index of the least energy.
     best: usize,
 }
 
 impl Relaxed {
-    /// Energies over that of the first seeds; `None` if it is 0, as in a mesh whose vertices are
-    /// all seeds.
+    /// The energies, divided by that of the first seeds. `None` if that is 0, as in a mesh whose
+    /// vertices are all seeds.
     fn over_first(&self) -> Option<Vec<f64>> {
         let first = self.energies[0];
         (first > 0.0).then(|| self.energies.iter().map(|energy| energy / first).collect())
     }
 }
 
-/// Meshes of about so many vertices.
+/// Meshes of about `points` vertices.
 pub fn generated(points: usize) -> Result<Vec<(String, Mesh)>> {
     let across = ((0.4 * points as f64).sqrt() as usize).max(3);
     let side = (points as f64).sqrt() as usize;
@@ -54,7 +54,7 @@ pub fn generated(points: usize) -> Result<Vec<(String, Mesh)>> {
     ])
 }
 
-/// Writes the section.
+/// Writes the section of the report.
 pub fn write(
     setting: &Setting<'_>,
     report: &mut Report,
@@ -99,7 +99,7 @@ pub fn write(
     Ok(())
 }
 
-/// Cuts a mesh, and times it.
+/// Divides a mesh into patches and measures the time.
 fn relaxed(setting: &Setting<'_>, name: &str, mesh: &Mesh) -> Result<(Timed, Patches)> {
     let (graph, size) = (mesh.graph()?, mesh.points().len());
     let seeds = Random::new(SEED).distinct(PATCHES.min(size as u64), size as u64);

@@ -11,10 +11,10 @@ use blockmul::{
 use blockmul_cli::bench::measure::same_bits;
 use std::time::Instant;
 
-/// Numbers of vertices at the nearest of which paths begin.
+/// Numbers of source vertices. A path begins at the nearest source.
 const SOURCES: [u64; 2] = [1, 16];
 
-/// Graphs of about so many edges.
+/// Graphs of about `edges` edges.
 pub fn generated(edges: usize) -> Result<Vec<(String, Cbc<f64>)>> {
     let vertices = (edges / 6).max(16);
     let side = (vertices as f64).sqrt() as usize;
@@ -24,7 +24,7 @@ pub fn generated(edges: usize) -> Result<Vec<(String, Cbc<f64>)>> {
     Ok(vec![("planar".into(), planar), ("power law".into(), hubs)])
 }
 
-/// Writes the section.
+/// Writes the section of the report.
 pub fn write(setting: &Setting<'_>, report: &mut Report, graphs: &[(String, Cbc<f64>)]) {
     report.say("## Section 4: shortest paths");
     let mut all = Vec::new();
@@ -59,7 +59,7 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, graphs: &[(String, Cbc<
     report.keep("paths", &all);
 }
 
-/// Times every schedule, from one source and from several.
+/// Times every schedule, from one source and from several sources.
 fn schedules(setting: &Setting<'_>, name: &str, g: &Cbc<f64>) -> Result<Vec<Timed>> {
     let lengths = g.values().iter().map(|value| value.abs()).collect();
     let g = Cbc::new(g.pattern().clone(), BlockShape::SCALAR, lengths)?;

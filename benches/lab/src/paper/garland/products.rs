@@ -13,15 +13,15 @@ use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::failure::Failure;
 use std::time::Instant;
 
-/// A work-item for each row as in the paper; rows of which long ones are cut; rows through local
-/// memory; a segmented scan; what is chosen now.
+/// A work-item for each row as in the paper, rows with long ones cut, rows through local memory, a
+/// segmented scan, and the format that `auto` chooses.
 const FORMATS: [Format; 5] = [Format::CsrScalar, Format::Csr, Format::CsrAdaptive, Format::SegmentedScan, Format::Auto];
-/// Products that are enqueued together, so that a launch does not count.
+/// Executions that are enqueued together, so that the time of a launch does not count.
 const TOGETHER: u32 = 10;
-/// Least rows: a quarter of the places are entries at most.
+/// Minimum number of rows, with which at most a quarter of the elements are entries.
 const LEAST_ROWS: usize = 4 * PER_ROW;
 
-/// Matrices with equally many entries, which are distributed over the rows in different ways.
+/// Matrices with the same number of entries, distributed over the rows in different ways.
 pub fn generated(entries: usize) -> Result<Vec<(String, Cbc<f64>)>> {
     let n = (entries / PER_ROW).max(LEAST_ROWS);
     let even =
@@ -33,8 +33,8 @@ pub fn generated(entries: usize) -> Result<Vec<(String, Cbc<f64>)>> {
     ])
 }
 
-/// Rows by a power law, with exactly so many entries: more are drawn until as many differ, and
-/// those beyond are left out evenly.
+/// A power-law matrix with exactly `entries` entries. Edges are drawn until at least as many are
+/// distinct; the surplus is removed at regular intervals.
 fn hubs(n: usize, entries: usize) -> Result<Cbc<f64>> {
     let draw = |edges: usize| generate::PowerLaw { nodes: n, edges, seed: SEED, ..Default::default() }.matrix();
     let (mut edges, mut graph) = (entries, draw(entries)?);
@@ -50,7 +50,7 @@ fn hubs(n: usize, entries: usize) -> Result<Cbc<f64>> {
     Csc::from_triplets(n, n, triplets)?.to_blocks(BlockShape::SCALAR)
 }
 
-/// A full row; the other rows share the rest evenly.
+/// A matrix with one full row. The other rows have equally many entries.
 fn one_full(n: usize) -> Result<Cbc<f64>> {
     let rest = generate::Uniform { rows: n - 1, cols: n, per_column: PER_ROW - 1, seed: SEED, ..Default::default() }
         .matrix()?;
@@ -62,8 +62,8 @@ fn one_full(n: usize) -> Result<Cbc<f64>> {
     Csc::from_triplets(n, n, triplets)?.to_blocks(BlockShape::SCALAR)
 }
 
-/// Writes the section. The first `equal` matrices have equally many entries: their times are
-/// compared.
+/// Writes the section of the report. The first `equal` matrices have the same number of entries, so
+/// that their times are compared.
 pub fn write(
     setting: &Setting<'_>,
     report: &mut Report,
@@ -157,7 +157,7 @@ fn imbalance(groups: &[Group]) -> String {
     )
 }
 
-/// The gain when the entries of rows go through local memory.
+/// How much faster products are if the entries of rows go through local memory.
 fn through_local_memory(groups: &[Group]) -> String {
     let gains = rates(groups, Format::CsrScalar).zip(rates(groups, Format::CsrAdaptive));
     let gains = gains.filter_map(|(by_items, through_memory)| Some(by_items? / through_memory?));

@@ -1,5 +1,6 @@
-//! Figures 12 to 14: what the methods and the balancing give, by taking them away. For the
-//! work-items of a referenced row, figure 13, it is `hub` that is taken away.
+//! Figures 12 to 14: how much the methods and the balancing of bins gain. Each variant is a choice
+//! without one of them. Figure 13 is about the work-items of a referenced row; here it shows the
+//! choice without `hub`.
 use super::super::Setting;
 use super::super::report::{Report, geometric_mean, shown};
 use super::Subject;
@@ -12,26 +13,26 @@ use blockmul::{
 };
 use blockmul_cli::failure::Failure;
 
-/// Every class of columns is a bin of its own; as few bins as there can be.
+/// Variants: every class of columns is a bin of its own, or there are as few bins as possible.
 const ALWAYS: &str = "balanced always";
 const NEVER: &str = "balanced never";
 
-/// Microseconds of a launch by which classes never get a kernel of their own.
+/// A price of a launch so high that no class gets a kernel of its own, in microseconds.
 const DEAR_US: f64 = 1e9;
 
-/// Methods that are taken away from the choice, one at a time.
+/// Methods that are left out of the choice, one at a time.
 const TAKEN: [Method; 4] = [Method::Dense, Method::Direct, Method::Sort, Method::Hub];
 
 fn without(method: Method) -> String {
     format!("without {method}")
 }
 
-/// Whether a variant is an ablation, and no column of the tables.
+/// Whether a variant is an ablation. Ablations have no columns in the tables.
 pub fn is_one(name: &str) -> bool {
     [ALWAYS, NEVER].contains(&name) || TAKEN.iter().any(|&method| without(method) == name)
 }
 
-/// The choice without one of the methods.
+/// The variants of `auto` without one of the methods.
 pub fn methods(costs: &MethodCosts) -> Result<Vec<Variant>> {
     let variant = |&method: &Method| {
         let costs = Some(costs.without(method.name())?);
@@ -40,14 +41,14 @@ pub fn methods(costs: &MethodCosts) -> Result<Vec<Variant>> {
     TAKEN.iter().map(variant).collect()
 }
 
-/// Whether the device computes classes of columns in bins, which launches divide. CPUs compute
-/// whole products: in ranges, by ESC or on the host.
+/// Whether `auto` divides the columns into bins on this device. CPUs compute whole products: in
+/// ranges, by ESC or on the host.
 pub fn has_bins(info: &DeviceInfo) -> bool {
     info.kind != DeviceKind::Cpu
 }
 
-/// The choice with launches that cost nothing, and with such that nothing repays. ESC does not take
-/// all columns in either.
+/// The variants of `auto` in which launches cost nothing, and in which they cost too much to be
+/// repaid. The cost of ESC is raised in both, so that ESC does not take all columns.
 pub fn balancing(costs: &MethodCosts) -> Result<[Variant; 2]> {
     let with = |name: &str, launch_us: f64| -> Result<Variant> {
         let mut table = *costs;
@@ -130,7 +131,7 @@ pub fn figures(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject])
     Ok(())
 }
 
-/// Names, numbers of points and geometric means.
+/// A row for each series: its name, the number of points and their geometric mean.
 fn means(series: &[Series]) -> Vec<Vec<String>> {
     let row = |of: &Series| {
         let mean = geometric_mean(of.points.iter().map(|point| point[1]));

@@ -1,6 +1,6 @@
-//! Parger, Winter, Mlakar, Steinberger: spECK, 2020. Tables 2 to 4, figures 6 to 15; `numbers` has
-//! what the choice is made by, `ranking` the table of best counts and the curves, `ablations` what
-//! is switched off.
+//! Parger, Winter, Mlakar, Steinberger: spECK, 2020. Tables 2 to 4 and figures 6 to 15. `numbers`
+//! has the numbers by which `auto` chooses, `ranking` the table of best counts and the curves,
+//! `ablations` the variants without one method.
 mod ablations;
 mod numbers;
 mod ranking;
@@ -19,18 +19,18 @@ use blockmul_cli::failure::Failure;
 use blockmul_cli::spy;
 use serde::Serialize;
 
-/// Most matrices that are shown one by one.
+/// Maximum number of matrices that have rows and pictures of their own.
 const SHOWN: usize = 16;
-/// Most pixels of a side of their pictures.
+/// Largest width and height of their pictures, in pixels.
 const PICTURE: usize = 256;
 
-/// A product, and whether it is one of those that are shown.
+/// A product, and whether it has a row of its own in the report.
 #[derive(Serialize)]
 struct Subject {
     /// The kind of matrix that is generated in place of the paper's matrix.
     what: String,
     common: bool,
-    /// Products of the longest column of C; of products of rows, of its longest row.
+    /// Products of the longest column of C, or of its longest row if rows are multiplied.
     longest: u64,
     #[serde(flatten)]
     contest: Contest,
@@ -93,8 +93,8 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     Ok(())
 }
 
-/// A matrix before it is made: its name, what it is, whether it may be shown by itself, and its
-/// factors.
+/// A product before its factors are made: its name and kind, whether it may have a row of its own,
+/// and a function that makes the factors.
 pub struct Operands<'s> {
     pub name: String,
     what: String,
@@ -102,7 +102,7 @@ pub struct Operands<'s> {
     pub make: Box<dyn Fn() -> Result<Factors, Failure> + 's>,
 }
 
-/// The files, and what is generated.
+/// The files and the generated matrices.
 fn operands<'s>(setting: &'s Setting<'_>) -> Vec<Operands<'s>> {
     let file = |input: &'s Input| {
         let make = Box::new(move || setting.lab.open_scalars(input));
@@ -112,7 +112,7 @@ fn operands<'s>(setting: &'s Setting<'_>) -> Vec<Operands<'s>> {
     setting.args.study.inputs.iter().map(file).chain(models).collect()
 }
 
-/// The models of the paper's matrices, and families in growing sizes.
+/// The models of the paper's matrices, and families in increasing sizes.
 pub fn generated<'s>(most: u64) -> Vec<Operands<'s>> {
     let mut all = Vec::new();
     for model in &PARGER {
@@ -140,7 +140,7 @@ fn statistics(report: &mut Report, common: &[&Subject]) {
         let contest = &of.contest;
         let sizes = [contest.a.rows(), contest.a.cols(), contest.a.nnz()].map(|size| size as f64);
         let counts = sizes.into_iter().chain([contest.products, contest.c_nnz].map(|count| count as f64));
-        // A product without products of entries has no bins.
+        // If there are no entries to multiply, the product has no bins.
         let shares = contest.entrant(Method::Auto).map(Entrant::shares).filter(|shares| !shares.is_empty());
         let names = [contest.matrix.clone(), of.what.clone()];
         names.into_iter().chain(counts.map(counted)).chain([shares.unwrap_or("-".into())]).collect()
@@ -149,7 +149,7 @@ fn statistics(report: &mut Report, common: &[&Subject]) {
     report.table(&header, common.iter().map(row));
 }
 
-/// Figures 9 to 11: rates, memory and stages of the matrices that are shown.
+/// Figures 9 to 11: rates, memory and stages of the products that have rows of their own.
 fn bars(setting: &Setting<'_>, report: &mut Report, common: &[&Subject]) -> Result<(), Failure> {
     let columns = ranking::columns(setting, common.iter().copied());
     let group = |of: &&Subject, number: &dyn Fn(&Subject, &str) -> Option<f64>| Group {

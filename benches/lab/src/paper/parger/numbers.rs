@@ -7,7 +7,7 @@ use blockmul::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The costs of methods and the numbers that decide the choice.
+/// The costs of methods and the numbers by which `auto` chooses.
 #[derive(Serialize)]
 struct ChosenBy {
     costs: MethodCosts,
@@ -24,7 +24,7 @@ impl ChosenBy {
     }
 }
 
-/// The prefixes of the names of these numbers.
+/// The prefixes of those tuning numbers by which `auto` chooses.
 fn prefixes(kind: DeviceKind) -> &'static [&'static str] {
     if kind == DeviceKind::Cpu { &["host_", "range_"] } else { &["adaptive_"] }
 }

@@ -1,4 +1,5 @@
-//! Table 3 and figures 6, 7, 15: which is the fastest how often, and how far the others are behind.
+//! Table 3 and figures 6, 7, 15: how often each method or library is the fastest, and how much
+//! slower the others are.
 use super::super::Setting;
 use super::super::report::{Report, geometric_mean, mean, shown};
 use super::{Subject, ablations, gflops};
@@ -8,11 +9,12 @@ use blockmul::Method;
 use blockmul_cli::failure::Failure;
 use serde::Serialize;
 
-/// Products from which the paper compares: fewer are launches.
+/// The paper compares matrices with at least this many products. Below that, launches take most of
+/// the time.
 const LEAST: u64 = 15_000;
-/// A time this many times the fastest is far behind.
+/// A method is counted as `far` if it takes this many times as long as the fastest.
 const FAR: f64 = 5.0;
-/// Neighbours whose mean is one point of a trend.
+/// The number of neighbouring points whose mean is one point of a trend.
 const SMOOTHED: usize = 5;
 
 /// A column of table 3.
@@ -22,10 +24,10 @@ struct Rank {
     best: usize,
     best_large: usize,
     invalid: usize,
-    /// Mean milliseconds over the products that `auto` and all libraries and methods without
-    /// invalid ones computed.
+    /// Mean milliseconds over the products that `auto`, and all libraries and methods with no
+    /// invalid product, computed.
     mean_ms: Option<f64>,
-    /// Memory over that of `auto`.
+    /// Mean ratio of the memory to that of `auto`.
     memory: Option<f64>,
     behind: Option<f64>,
     behind_large: Option<f64>,
@@ -33,7 +35,7 @@ struct Rank {
     far_large: usize,
 }
 
-/// The methods, `auto` first, and the libraries that have one of the products.
+/// The names of the methods, `auto` first, and of the libraries that computed at least one product.
 pub fn columns<'s>(setting: &Setting<'_>, subjects: impl Iterator<Item = &'s Subject> + Clone) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut add = |name: &str| {
@@ -51,7 +53,7 @@ pub fn columns<'s>(setting: &Setting<'_>, subjects: impl Iterator<Item = &'s Sub
     names
 }
 
-/// The time of a method or a library.
+/// The milliseconds of a method or a library.
 pub fn ms(setting: &Setting<'_>, contest: &Contest, name: &str) -> Option<f64> {
     contest.named(name).map_or_else(|| setting.peers.ms(name, &contest.matrix), |entrant| entrant.ms)
 }
@@ -151,7 +153,7 @@ pub fn tables(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject]) 
     report.figure("figure-15.png", "GFLOPS of every product.", Plot::new("GFLOPS by products", axes, dots).encode())
 }
 
-/// Geometric means of neighbours.
+/// Geometric means of neighbouring points.
 fn smoothed(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let mean = |some: &[[f64; 2]], at: usize| geometric_mean(some.iter().map(|point| point[at])).expect("neighbours");
     points.windows(SMOOTHED.min(points.len().max(1))).map(|some| [mean(some, 0), mean(some, 1)]).collect()

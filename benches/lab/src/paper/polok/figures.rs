@@ -1,4 +1,4 @@
-//! Figures 1, 3, 4 and 5: stages, expansion, time over operations, and rate over block size.
+//! Figures 1, 3, 4 and 5: stages, expansion, time by operations, and rate by block size.
 use super::super::Setting;
 use super::super::report::{Report, shown};
 use super::{Subject, flop};
@@ -8,19 +8,19 @@ use blockmul::{BlockShape, Cbc, Method, Result, generate::Random};
 use blockmul_cli::failure::Failure;
 use serde::Serialize;
 
-/// Sides of the blocks that replace each entry in figure 5.
+/// Sides of the blocks that replace the entries in figure 5.
 const SIDES: [usize; 6] = [1, 2, 3, 4, 6, 8];
-/// Matrices of figure 5.
+/// Number of matrices in figure 5.
 const IN_BLOCKS: usize = 4;
-/// C may take one part in this many of the device's memory: on a CPU the reference's C, the C that
-/// is compared with it, and the operand pairs lie in the same memory.
+/// C may take the memory divided by this number. On a CPU the reference's C, the C that is compared
+/// with it, and the operand pairs are in the same memory.
 const PART_OF_C: u64 = 4;
-/// Floating-point operations from which a product counts as one of a saturated device.
+/// A product with at least this many floating-point operations keeps the device busy.
 const SATURATED: f64 = 1e6;
-/// The largest of these products must be at least this many times the smallest.
+/// The slope is computed only if the largest of these products is this many times the smallest.
 const SPREAD: f64 = 3.0;
 
-/// A product in blocks of one side.
+/// A product of matrices of blocks of side `side`.
 #[derive(Serialize)]
 pub struct InBlocks {
     side: usize,
@@ -63,7 +63,7 @@ pub fn shares<'e>(title: &str, entrants: impl Iterator<Item = (&'e str, &'e Entr
     Bars::new(title, "%", &parts, entrants.iter().map(group)).stacked()
 }
 
-/// Figures 3 and 4: expansion, and time over FLOP.
+/// Figures 3 and 4: expansion, and time by FLOP.
 pub fn scaling(
     setting: &Setting<'_>,
     report: &mut Report,
@@ -102,8 +102,8 @@ pub fn scaling(
     Ok(())
 }
 
-/// The slope of the line of least squares through large products. They are three at least, and the
-/// largest is several times the smallest; otherwise the slope would be that of the noise.
+/// The slope of the least-squares line through large products. `None` if there are fewer than
+/// three, or if the largest is not several times the smallest: the slope would then be noise.
 fn slope(points: &[[f64; 2]]) -> Option<f64> {
     let large: Vec<_> = points.iter().filter(|point| point[0] >= SATURATED).collect();
     let mean = |at: usize| large.iter().map(|point| point[at]).sum::<f64>() / large.len() as f64;
@@ -115,7 +115,7 @@ fn slope(points: &[[f64; 2]]) -> Option<f64> {
     (large.len() >= 3 && spread >= SPREAD).then_some(products / squares)
 }
 
-/// Figure 5: each entry of the first matrices replaced by a dense block.
+/// Figure 5: the first matrices, with each entry replaced by a dense block.
 pub fn of_sides(
     setting: &Setting<'_>,
     report: &mut Report,
@@ -166,7 +166,7 @@ pub fn of_sides(
     Ok(all)
 }
 
-/// The pattern of a matrix with dense blocks of another side.
+/// A matrix of blocks with the same pattern and random blocks of another side.
 fn dense(blocks: &Cbc<f64>, side: usize) -> Result<Cbc<f64>> {
     let random = &mut Random::new(1);
     let pattern = blocks.pattern().clone();

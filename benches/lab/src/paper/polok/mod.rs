@@ -1,5 +1,5 @@
-//! Polok, Ila, Smrz: Fast Sparse Matrix Multiplication on GPU, 2015. Table 1 and the products of
-//! figure 4; `figures` has figures 1, 3, 4 and 5.
+//! Polok, Ila, Smrz: Fast Sparse Matrix Multiplication on GPU, 2015. This file has Table 1 and the
+//! products of figure 4, `figures` the figures 1, 3, 4 and 5.
 pub mod figures;
 
 use super::models;
@@ -11,7 +11,7 @@ use blockmul_cli::bench::matrices::Input;
 use blockmul_cli::failure::Failure;
 use blockmul_cli::matrix_size::Size;
 
-/// A matrix, as scalars and in its own blocks.
+/// A matrix, both as scalars and in the blocks of its file.
 pub struct Subject {
     name: String,
     scalars: Csc<f64>,
@@ -53,7 +53,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
     Ok(())
 }
 
-/// The files, and generated matrices. What cannot be read is reported.
+/// The files and the generated matrices. A file that cannot be read is reported.
 fn subjects(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<Vec<Subject>, Failure> {
     let models = if setting.with_models() { models::polok(setting.most) } else { Vec::new() };
     let models = models.iter().map(|name| Input::parse(name).expect("a family"));
@@ -76,7 +76,7 @@ fn subjects(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<V
 }
 
 impl Subject {
-    /// B of A·B: A itself if it is square, else its transpose.
+    /// B of A·B if it is not A: the transpose of A, if A is not square.
     fn other(&self) -> Option<&Csc<f64>> {
         (self.scalars.nrows() != self.scalars.ncols()).then_some(&self.transposed)
     }
@@ -99,7 +99,7 @@ fn in_own_blocks(setting: &Setting<'_>, report: &mut Report, of: &Subject, varia
 struct Printed {
     matrix: &'static str,
     nnz_per_row: f64,
-    /// Multiplications and additions, in the unit in which the paper gives them.
+    /// Floating-point operations, in the unit in which the paper gives them.
     flop: &'static str,
 }
 
@@ -116,13 +116,13 @@ const TABLE_1: [Printed; 9] = [
 ];
 
 impl Printed {
-    /// The paper's row of a matrix of this name.
+    /// The paper's row for the matrix of this name.
     fn of(matrix: &str) -> Option<&'static Self> {
         TABLE_1.iter().find(|row| row.matrix.eq_ignore_ascii_case(matrix))
     }
 }
 
-/// Multiplications and additions of scalars, as the paper counts.
+/// Multiplications and additions of scalars, counted as in the paper.
 fn flop(contest: &Contest) -> f64 {
     (2 * contest.products - contest.c_nnz.min(2 * contest.products)) as f64
 }
@@ -163,7 +163,7 @@ fn table(setting: &Setting<'_>, report: &mut Report, squares: &[Contest], own_bl
     report.libraries(squares.iter().flat_map(|of| setting.peers.of(&of.matrix)));
 }
 
-/// Entries (blocks) of a mean row of blocks.
+/// Mean number of entries (blocks) in a row of blocks.
 fn mean_row(of: &Size) -> Option<f64> {
     let rows = of.rows() / of.block[0].max(1);
     (rows > 0).then(|| of.nnz() as f64 / rows as f64)
@@ -174,7 +174,7 @@ fn printed_beside(of: &Contest, row: &Printed) -> Vec<String> {
     [of.matrix.clone()].into_iter().chain(numbers).collect()
 }
 
-/// Products of all matrices and their transposes that fit, as in the paper's figure 4.
+/// Products of all pairs of matrices and transposes whose sizes fit, as in the paper's figure 4.
 fn all_to_all(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], variants: &[Variant]) -> Vec<Contest> {
     let all: Vec<(String, &Csc<f64>)> = subjects
         .iter()

@@ -1,4 +1,4 @@
-//! The figures of the report, for one element type; the tables also have the other type.
+//! The figures of the report, in the paper's element type. The tables have both types.
 use super::Subject;
 use super::ways::Way;
 use crate::chart::{Bars, Group, Plot, Series};
@@ -6,14 +6,14 @@ use crate::paper::{peers::Peer, report::Report};
 use blockmul::plan::DenseMethod;
 use blockmul_cli::failure::Failure;
 
-/// Width of a bar of Figures 4 and 6, and the ratio from which on all are in the last one.
+/// Width of a bar of Figures 4 and 6. The last bar counts all ratios from `LAST` on.
 const STEP: f64 = 0.2;
 const LAST: f64 = 2.0;
 
-/// The element type of the paper, and so of the figures.
+/// The element type of the paper, in which the figures are drawn.
 pub const ELEMENT: &str = "f32";
 
-/// Figures 4 and 6: how many matrices take others how much longer than `gcoo`.
+/// Figures 4 and 6: the ratios of other methods' times to the time of `gcoo`, as histograms.
 pub fn histogram(report: &mut Report, number: &str, of: &[&Subject]) -> Result<(), Failure> {
     let rivals = Way::others(DenseMethod::Gcoo, of);
     let bars = (LAST / STEP).round() as usize;
@@ -44,7 +44,7 @@ pub fn kinds(report: &mut Report, of: &[&Subject]) -> Result<(), Failure> {
     report.figure("figure-5.png", "Speed of matrices of many kinds.", chart.encode())
 }
 
-/// A line for each method and library, of points made of their times.
+/// A line for each method and library. `point` makes its points from times.
 fn lines(of: &[&Subject], point: impl Fn(&Subject, Option<f64>) -> Option<[f64; 2]>) -> Vec<Series> {
     let line = |way: Way<'_>| {
         let points = of.iter().filter_map(|subject| point(subject, way.ms(subject)));
@@ -53,7 +53,7 @@ fn lines(of: &[&Subject], point: impl Fn(&Subject, Option<f64>) -> Option<[f64; 
     Way::all(of).into_iter().map(line).collect()
 }
 
-/// Figures 7 to 9: time by the part of entries, whose logarithms keep the sparsest apart.
+/// Figures 7 to 9: time by density. The logarithmic axis separates the sparsest matrices.
 pub fn by_zeros(report: &mut Report, side: usize, of: &[&Subject]) -> Result<(), Failure> {
     let point = |subject: &Subject, ms: Option<f64>| Some([subject.density()?, ms?]);
     let mut series = lines(of, point);
@@ -67,7 +67,7 @@ pub fn by_zeros(report: &mut Report, side: usize, of: &[&Subject]) -> Result<(),
     report.figure(&format!("figure-7-{side}.png"), &text, plot.encode())
 }
 
-/// Figures 10 to 12: speed by the side.
+/// Figures 10 to 12: speed by the side of A.
 pub fn by_side(report: &mut Report, zeros: f64, of: &[&Subject]) -> Result<(), Failure> {
     let rate = |subject: &Subject, ms: Option<f64>| Some([subject.rows as f64, subject.rate(ms)?]);
     let mut series = lines(of, rate);
@@ -80,7 +80,7 @@ pub fn by_side(report: &mut Report, zeros: f64, of: &[&Subject]) -> Result<(), F
     report.figure(&format!("figure-10-{zeros}.png"), &text, plot.encode())
 }
 
-/// Figure 1: speed by operations for each byte, below what the device's copies allow.
+/// Figure 1: speed by operations for each byte, below the limit from the device's copies.
 pub fn roofline(report: &mut Report, copy_gb_s: f64, of: &[&Subject]) -> Result<(), Failure> {
     let point = |subject: &Subject, ms: Option<f64>| Some([subject.intensity(), subject.rate(ms)?]);
     let mut series: Vec<Series> =
@@ -103,7 +103,7 @@ pub fn roofline(report: &mut Report, copy_gb_s: f64, of: &[&Subject]) -> Result<
     report.figure("figure-1.png", &text, plot.encode())
 }
 
-/// Figure 13: conversion and product, of other libraries too.
+/// Figure 13: the times of conversion and product, also of other libraries.
 pub fn conversions(report: &mut Report, of: &[&Subject]) -> Result<(), Failure> {
     let groups = |subject: &&Subject| {
         let square = format!("{} {:.2}", subject.rows, subject.zeros);

@@ -1,21 +1,22 @@
-//! The matrices of the study: random squares, and those that stand for Table III.
+//! The matrices of the study: random squares, and models of the matrices of Table III.
 use crate::paper::{ByRows, models::Model};
 use crate::patterns::{banded, drawn, elements, hubs_and_leaves, scattered, side};
 use blockmul::{Csc, Csr, Result, matrix::Pattern};
 use std::str::FromStr;
 
-/// Sides of random squares. The paper's begin at 400; smaller ones are for few products.
+/// Sides of random squares. The paper's begin at 400; the smaller ones are used if few products are
+/// allowed.
 const SIDES: [usize; 9] = [50, 100, 200, 400, 1000, 2000, 4000, 8000, 14_000];
-/// Most sides that are measured: the largest ones.
+/// Number of sides that are measured: the largest that are allowed.
 const MOST_SIDES: usize = 6;
-/// Parts of the elements that are zeros, in the paper from 0.8 to 0.9995.
+/// Fractions of the elements that are zero, in the paper from 0.8 to 0.9995.
 const ZEROS: [f64; 11] = [0.8, 0.85, 0.9, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995, 0.998, 0.9995];
-/// The squares of Figure 13.
+/// The fractions of zeros in Figure 13.
 pub const CONVERTED: [f64; 5] = [0.95, 0.96, 0.97, 0.98, 0.99];
 /// The sides of the paper's Figures 7 to 9 and 13.
 const SHOWN: [usize; 2] = [4000, 14_000];
 
-/// A random square: its side, and the part of its elements that are zeros.
+/// A random square matrix: its side, and the fraction of its elements that is zero.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Square {
     pub side: usize,
@@ -25,7 +26,7 @@ pub struct Square {
 impl FromStr for Square {
     type Err = String;
 
-    /// Parses N:S, as the peers take it.
+    /// Parses N:S, in the form that the programs of `benches/peers` take.
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let parsed = text.split_once(':').and_then(|(side, zeros)| {
             let (side, zeros) = (side.parse().ok()?, zeros.parse().ok()?);
@@ -35,7 +36,7 @@ impl FromStr for Square {
     }
 }
 
-/// The squares that have at most so many products.
+/// The squares with at most `most` products.
 pub fn squares(most: u64) -> Vec<Square> {
     let of_side = |side: usize| {
         let squares = ZEROS.map(|zeros| Square { side, zeros }).into_iter();
@@ -46,8 +47,8 @@ pub fn squares(most: u64) -> Vec<Square> {
     all.concat()
 }
 
-/// The two sides of the figures by sparsity: those of the paper, or else the largest ones that have
-/// several squares.
+/// The two sides of the figures by sparsity: those of the paper, or else the largest sides that
+/// have several squares.
 pub fn shown(squares: &[Square]) -> Vec<usize> {
     let several =
         |side: &usize| squares.iter().filter(|square| square.side == *side && square.zeros >= 0.95).count() > 2;
@@ -59,7 +60,8 @@ pub fn shown(squares: &[Square]) -> Vec<usize> {
     sides
 }
 
-/// The bits of a number, each of which depends on all of its bits (the finalizer of splitmix64).
+/// Mixes a number, so that each bit of the result depends on all of its bits (the finalizer of
+/// splitmix64).
 fn mixed(number: u64) -> u64 {
     let number = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -67,7 +69,8 @@ fn mixed(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// An integer from -31 to 31 that is not 0, so that the peers' sums are exact in f32.
+/// An integer from -31 to 31 other than 0. With such values the sums of the programs of
+/// `benches/peers` are exact in f32.
 fn drawn_value(bits: u64) -> f64 {
     let value = (bits & 2047) % 62;
     if value < 31 { value as f64 - 31.0 } else { value as f64 - 30.0 }
@@ -78,12 +81,12 @@ impl Square {
         format!("random_{}_{}", self.side, self.zeros)
     }
 
-    /// Products with a square dense matrix, about.
+    /// About the number of products with a square dense matrix.
     fn products(self) -> f64 {
         (self.side as f64).powi(3) * (1.0 - self.zeros)
     }
 
-    /// The matrix, entry by entry that of `random:N:S` in `benches/peers/dense.h`.
+    /// Generates the matrix. It has the same entries as `random:N:S` in `benches/peers/dense.h`.
     pub fn matrix(self) -> Result<Csr<f64>> {
         let n = self.side as u64;
         let expected = self.products() / self.side as f64;
@@ -103,20 +106,20 @@ impl Square {
     }
 }
 
-/// The diagonal and those above it at the powers of two: the triangle has the paper's 14.4 entries
-/// a row.
+/// The diagonal, and the diagonals above it at distances that are powers of two. This upper
+/// triangle has 14.4 entries a row, as in the paper.
 fn powers(rows: usize) -> Result<Csc<f64>> {
     let steps = || std::iter::once(0).chain((0..usize::BITS).map(|power| 1 << power)).take_while(|&step| step < rows);
     let near = (0..rows).flat_map(|row| steps().filter(move |step| row + step < rows).map(move |step| (row, step)));
     Csc::from_triplets(rows, rows, near.map(|(row, step)| (row, row + step, 1.0 / (1.0 + step as f64))))
 }
 
-/// A diagonal with entries in three of five places.
+/// A diagonal with entries in three of five rows.
 fn holed(rows: usize) -> Result<Csc<f64>> {
     Csc::from_triplets(rows, rows, (0..rows).filter(|row| row % 5 < 3).map(|row| (row, row, 0.1 + row as f64 / 3.0)))
 }
 
-/// The models of Table III, with their rows and their entries in a row.
+/// The models of Table III, with the paper's numbers of rows and of entries in a row.
 pub const TABLE_III: [Model<(usize, f64)>; 14] = [
     Model::like("nemeth11", "a band of 23", (9506, 23.0), |rows| banded(rows, 11)),
     Model::like("human_gene1", "power law, long rows", (22_283, 555.0), |rows| {
@@ -137,8 +140,8 @@ pub const TABLE_III: [Model<(usize, f64)>; 14] = [
 ];
 
 impl Model<(usize, f64)> {
-    /// Makes the matrix with as many rows as the paper's, or with fewer, so that its product with a
-    /// square dense matrix has at most `most` products.
+    /// Makes the matrix with as many rows as the paper's. It has fewer rows if its product with a
+    /// square dense matrix would have more than `most` products.
     pub fn matrix(&self, most: u64) -> Result<Csr<f64>> {
         let (rows, per_row) = self.size;
         let fit = (most as f64 / per_row).sqrt() as usize;
@@ -158,7 +161,7 @@ mod tests {
         let by_rows = a.as_cbc().pattern;
         let places =
             (0..30).flat_map(|row| by_rows.column(row).iter().map(move |&column| row as u64 * 30 + u64::from(column)));
-        // The matrix of `drawn_matrix("random:30:0.9")` in `benches/peers/dense.h`.
+        // `drawn_matrix("random:30:0.9")` in `benches/peers/dense.h` has these sums.
         assert_eq!((square.name(), a.values().len()), ("random_30_0.9".into(), 85));
         assert_eq!(places.fold(0, |sum, place| (sum * 31 + place) % 1_000_003), 244_899);
         assert_eq!(a.values().iter().sum::<f64>(), 278.0);
@@ -193,7 +196,7 @@ mod tests {
         for model in &TABLE_III {
             let a = model.matrix(2_000_000)?;
             let per_row = a.values().len() as f64 / a.nrows() as f64;
-            // Few rows have no room for long ones.
+            // Small matrices have no room for long rows.
             let wanted = model.size.1.min(a.nrows() as f64 / 4.0);
             assert!((0.4..1.2).contains(&(per_row / wanted)), "{}: {per_row} a row, not {wanted}", model.name);
             assert!(a.nrows() == a.ncols() && a.nrows() <= 4000, "{}", model.name);

@@ -1,7 +1,7 @@
 //! Shi, Wang, Chu: Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs Using the Customized
-//! Sparse Storage Format, 2020: A·D for a D of as many columns as A, and A from a dense matrix.
-//! `matrices` has the inputs, `operand` the measurements of one input, `tables` and `figures` the
-//! report, `ways` the methods that are compared.
+//! Sparse Storage Format, 2020. Products A·D with a dense D that has as many columns as A, and
+//! conversions of A from a dense matrix. `matrices` has the inputs, `operand` the measurements of
+//! one input, `tables` and `figures` the report, `ways` the methods that are compared.
 mod figures;
 mod matrices;
 mod operand;
@@ -26,22 +26,23 @@ pub struct Subject {
     kind: Kind,
     element: &'static str,
     rows: usize,
-    /// Columns of A.
+    /// Columns of A, which are the rows of D.
     inner: usize,
     entries: usize,
-    /// The part of A's elements that are zeros.
+    /// The fraction of A's elements that is zero.
     zeros: f64,
     /// Columns of D.
     columns: usize,
-    /// Columns of each result that were compared with the reference; all were compared with those
-    /// of the first method, if that was right.
+    /// Columns of each result that were compared with the reference. All columns were compared with
+    /// the first method's result, if that is correct.
     compared: usize,
     methods: Vec<Time>,
-    /// Milliseconds from the dense A to groups: count, scan, allocate, fill.
+    /// Milliseconds to convert the dense A to groups of rows (GCOO): count, scan, allocate, fill.
     conversion_ms: Option<f64>,
-    /// Bytes on the device of A in CSR and in groups, but for random squares.
+    /// Bytes on the device of A in CSR and in groups. Random squares do not have them.
     bytes: Option<Bytes>,
-    /// Other libraries: the same product, that of A with its zeros, the same conversion.
+    /// Other libraries: for the same product, for the product with A stored as a dense matrix, and
+    /// for the same conversion.
     products: Vec<Peer>,
     gemm: Vec<Peer>,
     conversions: Vec<Peer>,
@@ -51,9 +52,10 @@ pub struct Subject {
 #[derive(Serialize)]
 struct Time {
     method: DenseMethod,
-    /// Milliseconds of the plan and of A's values in its order, kernels compiled.
+    /// Milliseconds to make the plan and to sort A's values in its order, without compilation of
+    /// kernels.
     plan_ms: f64,
-    /// Milliseconds of an execution; `None` for a wrong result.
+    /// Milliseconds of an execution; `None` if the result is wrong.
     ms: Option<f64>,
 }
 
@@ -77,7 +79,7 @@ enum Kind {
 struct Job {
     name: String,
     kind: Kind,
-    /// Whether it is made from a dense matrix too.
+    /// Whether it is also converted from a dense matrix.
     convert: bool,
 }
 
@@ -137,12 +139,13 @@ impl Subject {
         self.methods.iter().find(|time| time.method == method)?.ms
     }
 
-    /// The part of A's elements that are entries; `None` without entries.
+    /// The fraction of A's elements that are entries; `None` if A has no entries.
     fn density(&self) -> Option<f64> {
         (self.entries > 0).then_some(1.0 - self.zeros)
     }
 
-    /// GFLOP/s of a time, of the entries alone: formula 2 of the paper. `None` without entries.
+    /// GFLOP/s of a time, counted for the entries alone: formula 2 of the paper. `None` if A has no
+    /// entries.
     fn rate(&self, ms: Option<f64>) -> Option<f64> {
         let flops = 2.0 * self.entries as f64 * self.columns as f64;
         ms.filter(|_| self.entries > 0).map(|ms| flops / ms / 1e6)
@@ -163,22 +166,22 @@ impl Subject {
         (self.inner + self.rows) as f64 * self.columns as f64 * self.element_bytes()
     }
 
-    /// Operations of the entries for each byte of A in compressed rows, D and C, each read or
-    /// written once.
+    /// Operations for each byte of A in compressed rows, D and C, each read or written once.
+    /// Operations with zeros do not count.
     fn intensity(&self) -> f64 {
         let a = self.entries as f64 * (self.element_bytes() + 4.0) + 4.0 * self.rows as f64;
         2.0 * self.entries as f64 * self.columns as f64 / (a + self.dense_bytes())
     }
 
-    /// The operations for each byte of the product of dense matrices, with all elements of A, and
-    /// its speed.
+    /// Operations for each byte, and GFLOP/s, of the product in which A is stored as a dense
+    /// matrix.
     fn gemm_point(&self) -> Option<[f64; 2]> {
         let elements = self.rows as f64 * self.inner as f64;
         let flops = 2.0 * elements * self.columns as f64;
         Some([flops / (elements * self.element_bytes() + self.dense_bytes()), flops / self.gemm_ms()? / 1e6])
     }
 
-    /// The least time of a product of dense matrices.
+    /// The time of the fastest product in which A is stored as a dense matrix.
     fn gemm_ms(&self) -> Option<f64> {
         self.gemm.iter().filter_map(Peer::right_ms).reduce(f64::min)
     }

@@ -1,4 +1,4 @@
-//! The measurements of a matrix: its product with a dense matrix by every method, and its
+//! The measurements of a matrix A: its product with a dense matrix by every method, and its
 //! conversion from a dense matrix.
 use super::super::peers::DenseWork;
 use super::{Bytes, Job, Kind, Report, Setting, Subject, Time};
@@ -15,26 +15,27 @@ use blockmul_cli::bench::{
 };
 use std::borrow::Cow;
 
-/// Most elements of D beside other matrices than random squares: it has fewer columns then than A.
-/// `benches/peers/dense.h` has the same number.
+/// Maximum number of elements of D, unless A is a random square. D has fewer columns than A if it
+/// would otherwise exceed this number. `benches/peers/dense.h` has the same number.
 const LARGEST_DENSE: usize = 1 << 26;
-/// Products that the reference computes of a result: as many columns as these allow.
+/// The reference computes at most this many products of entries for one result, so it computes only
+/// some of the columns if the matrix is large.
 pub const REFERENCE_PRODUCTS: usize = 1 << 29;
-/// Milliseconds below which several executions are enqueued together, so that a launch does not
-/// count, and how many.
+/// If an execution takes fewer than `SHORT_MS` milliseconds, `TOGETHER` executions are enqueued
+/// together, so that the time of a launch does not count.
 const SHORT_MS: f64 = 5.0;
 const TOGETHER: u32 = 5;
 
-/// The last D, which the next matrix may have too.
+/// The last D. It is used again if the next matrix has a D of the same shape.
 pub type Kept<T> = Option<Operand<T>>;
 
-/// D, by rows.
+/// The dense matrix D, stored by rows.
 pub struct Operand<T: Element> {
     shape: DenseShape,
     values: Vec<T>,
     on_device: DeviceDense<T>,
-    /// The results of the first method and of another one: their memory is kept, because the first
-    /// touch of new memory takes as long as a copy from the device.
+    /// The results of the first method and of another method. Their memory is kept, because the
+    /// first touch of new memory takes as long as a copy from the device.
     results: [Vec<T>; 2],
 }
 
@@ -46,7 +47,7 @@ impl<T: Element> Operand<T> {
         Ok(Self { shape, values, on_device, results: [Vec::new(), Vec::new()] })
     }
 
-    /// Some of the columns, or all.
+    /// Returns the given columns of D.
     fn sample(&self, columns: &[usize]) -> Cow<'_, [T]> {
         if columns.len() == self.shape.cols {
             return Cow::Borrowed(&self.values);
@@ -70,11 +71,11 @@ pub fn measured<T: Element>(
     let (rows, inner, entries) = (a.nrows(), a.ncols(), a.values().len());
     let columns = match job.kind {
         Kind::Random => inner,
-        // The peers have this many columns with `--columns all`.
+        // The programs of `benches/peers` take as many columns with `--columns all`.
         Kind::File | Kind::Model => inner.min((LARGEST_DENSE / inner.max(1)).max(1)),
     };
     if kept.as_ref().is_none_or(|d| (d.shape.rows, d.shape.cols) != (inner, columns)) {
-        // The memory of the last one is free before.
+        // The memory of the last D is freed first.
         *kept = None;
     }
     let d = match kept {
@@ -130,7 +131,7 @@ pub fn measured<T: Element>(
         true => {
             let what = format!("{name} in {} from a dense matrix", T::NAME);
             setting.lab.messages.step(what.clone());
-            // The times of the product are kept without it.
+            // If the conversion fails, the times of the product are kept.
             let found = conversion(setting, report, &a);
             setting.kept(report, &what, found).flatten()
         }
@@ -155,13 +156,13 @@ pub fn measured<T: Element>(
     })
 }
 
-/// The groups that the product by `gcoo` has on this device.
+/// The groups of rows that `gcoo` uses on this device.
 fn grouping(setting: &Setting<'_>) -> Grouping {
     Grouping::Rows(setting.device.info().numbers_by_name()["dense_group_lines"])
 }
 
-/// Bytes of A in compressed rows, and in groups that were not made of these: such groups keep where
-/// each value is there.
+/// Bytes of A in compressed rows and in groups. The groups are made from arrays, because groups
+/// that are converted from compressed rows also store the index of each value there.
 fn bytes<T: Element>(setting: &Setting<'_>, a: &DeviceMatrix<Csr<T>>) -> Result<Bytes> {
     let grouped = DeviceGcoo::from_matrix(a, grouping(setting))?;
     let sides = (a.nrows(), a.ncols());
@@ -169,7 +170,8 @@ fn bytes<T: Element>(setting: &Setting<'_>, a: &DeviceMatrix<Csr<T>>) -> Result<
     Ok(Bytes { csr: a.device_bytes(), gcoo: alone.device_bytes() })
 }
 
-/// Times A from a dense matrix on the device to groups there; `None` if they are not A.
+/// Times the conversion of a dense matrix on the device to groups. `None` if the groups are not
+/// those of A.
 fn conversion<T: Element>(setting: &Setting<'_>, report: &mut Report, a: &Csr<T>) -> Result<Option<f64>> {
     let grouping = grouping(setting);
     let shape = DenseShape::new(a.nrows(), a.ncols(), Layout::ByRows);

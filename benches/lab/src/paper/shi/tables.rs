@@ -8,10 +8,10 @@ use crate::paper::report::{Report, counted, mean, shown};
 use blockmul::plan::DenseMethod;
 use blockmul_cli::failure::Failure;
 
-/// Parts of zeros of Figures 10 to 12.
+/// Fractions of zeros in Figures 10 to 12.
 const BY_SIDE: [f64; 2] = [0.98, 0.995];
 
-/// Writes the page.
+/// Writes the report.
 pub fn write(
     setting: &Setting<'_>,
     report: &mut Report,
@@ -60,7 +60,7 @@ pub fn write(
     Ok(())
 }
 
-/// A sentence about how many columns were compared with the reference.
+/// Says how many columns were compared with the reference.
 fn compared(subjects: &[Subject]) -> String {
     let part = |subject: &Subject| subject.compared as f64 / subject.columns.max(1) as f64;
     let whole = subjects.iter().filter(|subject| subject.compared == subject.columns).count();
@@ -73,7 +73,7 @@ fn compared(subjects: &[Subject]) -> String {
     }
 }
 
-/// Table I: memory of formats.
+/// Table I: memory of the formats.
 fn memory(report: &mut Report, element: &str, of: &[&Subject]) {
     report.say(&format!("## Table I, {element}: memory"));
     report.say(
@@ -97,7 +97,7 @@ fn memory(report: &mut Report, element: &str, of: &[&Subject]) {
     report.table(&header, of.iter().map(row));
 }
 
-/// Figures 4 and 6: how much longer others take.
+/// Figures 4 and 6: how much longer other methods and libraries take.
 fn ratios(report: &mut Report, (number, what): (&str, &str), element: &str, of: &[&Subject]) -> Result<(), Failure> {
     report.say(&format!("## Figure {number}, {element}: {what}"));
     let mut rows = Vec::new();
@@ -149,7 +149,8 @@ fn kinds(report: &mut Report, element: &str, of: &[&Subject]) -> Result<(), Fail
     Ok(())
 }
 
-/// Figures 7 to 9: time by sparsity, and from where on a product of dense matrices is slower.
+/// Figures 7 to 9: time by sparsity, and the sparsity from which on a product of dense matrices is
+/// slower.
 fn by_zeros(report: &mut Report, element: &str, of: &[&Subject], sides: &[usize]) -> Result<(), Failure> {
     if sides.is_empty() {
         return Ok(());
@@ -197,7 +198,8 @@ fn by_zeros(report: &mut Report, element: &str, of: &[&Subject], sides: &[usize]
     Ok(())
 }
 
-/// The least part of zeros from which on one time is below the other at all parts.
+/// The least fraction of zeros such that, there and at all larger fractions, the first time is
+/// below the second.
 fn crossover(mut points: Vec<(f64, f64, f64)>) -> Option<f64> {
     points.sort_by(|one, other| other.0.total_cmp(&one.0));
     points.iter().take_while(|(_, ms, dense_ms)| ms < dense_ms).last().map(|point| point.0)
@@ -217,7 +219,7 @@ fn by_side(report: &mut Report, random: &[&Subject]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Figure 13: A from a dense matrix beside the product.
+/// Figure 13: the conversion of A from a dense matrix, beside the product.
 fn conversions(report: &mut Report, element: &str, of: &[&Subject]) -> Result<(), Failure> {
     let of: Vec<&Subject> = of.iter().copied().filter(|subject| subject.conversion_ms.is_some()).collect();
     if of.is_empty() {

@@ -1,4 +1,4 @@
-//! The ways to compute the product of a matrix.
+//! The methods and libraries that compute A·D.
 use super::Subject;
 use crate::paper::peers::libraries;
 use blockmul::plan::DenseMethod;
@@ -11,7 +11,7 @@ pub enum Way<'s> {
 }
 
 impl<'s> Way<'s> {
-    /// The methods, and the libraries that multiplied one of the matrices.
+    /// All methods, and the libraries that multiplied at least one of the matrices.
     pub fn all(subjects: &[&'s Subject]) -> Vec<Self> {
         let libraries = libraries(subjects.iter().flat_map(|subject| &subject.products));
         DenseMethod::ALL
@@ -21,7 +21,7 @@ impl<'s> Way<'s> {
             .collect()
     }
 
-    /// All but one method.
+    /// All methods but one, and the libraries.
     pub fn others(method: DenseMethod, subjects: &[&'s Subject]) -> Vec<Self> {
         Self::all(subjects).into_iter().filter(|&way| way != Self::Method(method)).collect()
     }
@@ -40,12 +40,12 @@ impl<'s> Way<'s> {
         }
     }
 
-    /// GFLOP/s of the entries.
+    /// GFLOP/s, counted for the entries alone.
     pub fn rate(self, subject: &Subject) -> Option<f64> {
         subject.rate(self.ms(subject))
     }
 
-    /// The time of this way over that of a method.
+    /// The ratio of this way's time to that of a method.
     pub fn ratio(self, method: DenseMethod, subject: &Subject) -> Option<f64> {
         Some(self.ms(subject)? / subject.ms(method)?)
     }

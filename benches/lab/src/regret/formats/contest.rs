@@ -1,5 +1,5 @@
-//! A·x of one matrix by the choice of formats and by every format, in turn. So a change of the
-//! machine concerns all of them.
+//! A·x of one matrix by the format that `auto` chooses and by every format. They take turns, so
+//! that a change of the machine's speed affects all of them.
 use super::choice::Choice;
 use super::prepared::{Asked, Prepared};
 use crate::paper::of_type;
@@ -17,19 +17,23 @@ use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::matrix_size::Size;
 use serde::Serialize;
 
-/// Executions with one set of values for which the choice is judged, the conversion counted.
+/// Numbers of executions with one set of values for which choices are judged. The time of the
+/// conversion is included.
 pub const USES: [u64; 3] = [1, 10, 1000];
 
-/// Executions timed together, beside the first, unless the command says how many.
+/// Maximum number of executions that are enqueued together, after the first one, unless an option
+/// gives their number.
 const TOGETHER: u32 = 10;
 
-/// Milliseconds that these take about, if they are fewer.
+/// Executions that are enqueued together take about this many milliseconds, if `TOGETHER` does not
+/// limit them.
 const TOGETHER_MS: f64 = 20.0;
 
-/// A format that takes so many times as long as the fastest is no choice, and not timed.
+/// A format that takes this many times as long as the fastest is not timed.
 const HOPELESS: f64 = 20.0;
 
-/// Executions by which that is judged: the fastest of them, since the machine may hold one up.
+/// A format's time before the rounds is the shortest of this many executions, because the machine
+/// may delay one of them.
 const JUDGED: u32 = 3;
 
 /// The form in which a matrix is stored on the device.
@@ -41,13 +45,13 @@ pub enum Stored {
     Triangle,
 }
 
-/// The place from which an execution reads A's values.
+/// Where an execution reads A's values.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Values {
-    /// In A's own arrays.
+    /// They are read from A's own arrays.
     InPlace,
-    /// In the order of the format, which is made with the plan.
+    /// They are copied in the order of the format when the plan is made.
     Packed,
 }
 
@@ -61,43 +65,43 @@ pub struct Contest {
     pub a: Size,
     pub longest_row: usize,
     pub entrants: Vec<Entrant>,
-    /// Formats that the matrix does not have or that are far too slow, and why.
+    /// Formats that do not support the matrix or are far too slow, and why.
     #[serde(serialize_with = "left_out::formats")]
     pub left_out: Vec<LeftOut>,
     pub choices: Vec<Choice>,
 }
 
-/// A format, or the choice for some number of uses, and its times.
+/// A format, or the choice of `auto` for a number of uses, and its times.
 #[derive(Serialize)]
 pub struct Entrant {
-    /// Whether `auto` took the format.
+    /// Whether `auto` chose the format.
     pub auto: bool,
     pub format: Format,
-    /// Whether y is the reference's, bit for bit. A wrong one has no times.
+    /// Whether y has the reference's bits. An entrant with a wrong y has no times.
     pub verified: bool,
-    /// Milliseconds of the conversion and the first execution, of each round.
+    /// For each round, the milliseconds of the conversion and the first execution.
     pub first_ms: Vec<f64>,
-    /// Milliseconds of another execution.
+    /// For each round, the milliseconds of a further execution.
     pub next_ms: Vec<f64>,
     #[serde(skip)]
     asked: Asked,
-    /// Milliseconds of an execution, before the rounds; the fewest of several.
+    /// Milliseconds of an execution before the rounds: the least of several.
     #[serde(skip)]
     before_ms: f64,
 }
 
-/// The operands on the device, and what they give.
+/// The operands on the device, and the expected results.
 struct Operands<'a, M: Matrix> {
     lab: &'a Lab,
     a: DeviceMatrix<M>,
     x: DeviceVector<M::Element>,
     y: DeviceVector<M::Element>,
     together: u32,
-    /// The reference's y in the orders that were asked for.
+    /// The reference's y for each order of sums that was needed so far.
     wanted: &'a mut Wanted<M::Element>,
 }
 
-/// The reference's y of a matrix in several orders.
+/// The reference's y of a matrix, for several orders of sums.
 pub type Wanted<T> = Vec<(Order, Vec<T>)>;
 
 /// The subject of a contest: the whole matrix, and the matrix as it is stored.
@@ -111,8 +115,8 @@ pub struct Subject<'a, T: Field, M: Matrix<Element = T>> {
 }
 
 impl Contest {
-    /// Times every format that a choice may take, and the choices. What is `wanted` of the whole
-    /// matrix is kept for its next contest.
+    /// Times the choices, and every format that a choice may take. The reference results are stored
+    /// in `wanted`, so that the next contest of the same matrix does not compute them again.
     pub fn of<T: Field, M: Matrix<Element = T>>(
         lab: &Lab,
         together: Option<u32>,
@@ -174,20 +178,20 @@ impl Contest {
         })
     }
 
-    /// Results that differ from the reference.
+    /// Number of results that differ from the reference.
     pub fn wrong(&self) -> usize {
         self.entrants.iter().filter(|entrant| !entrant.verified).count()
     }
 }
 
-/// Makes something for a format; or gives the reason why the format is left out, if the matrix or
-/// the device does not support it.
+/// Makes something for a format. If the matrix or the device does not support the format, returns
+/// the reason instead.
 pub fn tried<R>(
     format: Format,
     device: &Device,
     make: impl FnOnce() -> Result<R>,
 ) -> Result<std::result::Result<R, LeftOut>> {
-    // It takes thousands of times as long on a GPU.
+    // On a GPU it takes thousands of times as long as other formats.
     if format == Format::Csc && device.info().kind != DeviceKind::Cpu {
         return Ok(Err(LeftOut::format(format, "it is for CPUs".into())));
     }
@@ -200,12 +204,13 @@ pub fn tried<R>(
     }
 }
 
-/// The entries of the longest column; of the pattern of a transpose, of the longest row.
+/// The most entries of a column. For the pattern of a transpose these are the most entries of a
+/// row.
 pub fn longest_column(pattern: &Pattern) -> usize {
     (0..pattern.ncols()).map(|col| pattern.column(col).len()).max().unwrap_or(0)
 }
 
-/// Takes the formats away that take many times as long as the fastest.
+/// Removes the formats that take many times as long as the fastest, except the chosen ones.
 fn without_hopeless(entrants: &mut Vec<Entrant>) -> Vec<LeftOut> {
     let least = entrants.iter().map(|entrant| entrant.before_ms).fold(f64::MAX, f64::min);
     let chosen: Vec<Format> = entrants.iter().filter(|of| of.auto).map(|of| of.format).collect();
@@ -216,7 +221,7 @@ fn without_hopeless(entrants: &mut Vec<Entrant>) -> Vec<LeftOut> {
 }
 
 impl<T: Field, M: Matrix<Element = T>> Operands<'_, M> {
-    /// A plan that has run once, its y compared.
+    /// Executes a plan once and compares its y.
     fn entrant(&mut self, asked: Asked, prepared: &Prepared<M>, whole: &Cbc<T>, x: &[T]) -> Result<Entrant> {
         let (format, order) = (prepared.format(), prepared.format().order());
         prepared.execute(&self.a, &self.x, &mut self.y)?;
@@ -235,11 +240,11 @@ impl<T: Field, M: Matrix<Element = T>> Operands<'_, M> {
         Ok(Entrant { auto, format, verified, first_ms: Vec::new(), next_ms: Vec::new(), asked, before_ms })
     }
 
-    /// Milliseconds of a conversion with an execution, and of a further execution.
+    /// Milliseconds of a conversion with its first execution, and of a further execution.
     fn turn(&mut self, asked: Asked) -> Result<(f64, f64)> {
         let mut prepared = None;
         let first_ms = in_turn(|| {
-            // Its memory serves the next one.
+            // Its memory is freed first, so that the next plan uses it.
             prepared = None;
             let make = || {
                 let made = prepared.insert(Prepared::new(&self.a, asked)?);
@@ -254,7 +259,7 @@ impl<T: Field, M: Matrix<Element = T>> Operands<'_, M> {
 }
 
 impl Entrant {
-    /// Milliseconds of so many executions in each round, with the conversion.
+    /// For each round, the milliseconds of the conversion and `uses` executions.
     pub fn totals(&self, uses: u64) -> Vec<f64> {
         self.first_ms.iter().zip(&self.next_ms).map(|(first, next)| first + (uses - 1) as f64 * next).collect()
     }
@@ -299,7 +304,7 @@ pub mod tests {
     #[test]
     fn what_takes_many_times_as_long_is_not_timed() {
         let of = |auto, format, ms| entrant(auto, format, [ms; 3], [ms; 3]);
-        // The chosen format is timed however slow it is.
+        // The chosen format is timed even if it is slow.
         let (csr, ell) = (Format::Csr, Format::Ell);
         let mut entrants =
             vec![of(true, csr, 300.0), of(false, csr, 300.0), of(false, ell, 10.0), of(false, Format::Hyb, 199.0)];

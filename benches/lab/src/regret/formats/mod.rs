@@ -1,5 +1,5 @@
 //! `lab regret` of formats of A·x. `contest` times the choice beside every format, `choice`
-//! compares it with the best, `prepared` has the plans.
+//! compares it with the best format, `prepared` makes the plans.
 mod choice;
 mod contest;
 mod prepared;
@@ -46,7 +46,7 @@ impl Findings for Found {
     }
 }
 
-/// Measures the inputs, or else families.
+/// Measures the inputs or, if there are none, the families.
 pub fn study<T: Field>(args: &Args, lab: &Lab) -> Result<(), Failure> {
     let (most, inputs) = (lab.most_elements(), &args.study.inputs);
     let mut study = Study::new::<T>(args, lab, Found { max_elements: most, ..Found::default() });
@@ -68,14 +68,15 @@ pub fn study<T: Field>(args: &Args, lab: &Lab) -> Result<(), Failure> {
     study.finish()
 }
 
-/// A file or a family with its sizes, in its own blocks or those that are asked for.
+/// Reads a file or generates a family's matrix, in its own blocks or in those that were requested.
 fn of_input<T: Field>(input: &Input, args: &Args, lab: &Lab) -> Result<Cbc<T>, Failure> {
     let source = lab.open(input)?;
     Ok(source.matrix(args.block.unwrap_or(source.default_block()))?)
 }
 
 impl Found {
-    /// Measures a matrix by rows and by columns, and if it is symmetric one triangle of it.
+    /// Measures a matrix by rows and by columns. If it is symmetric, also measures one triangle of
+    /// it.
     fn matrix<T: Field>(
         &mut self,
         lab: &Lab,
@@ -100,7 +101,7 @@ impl Found {
         Ok(format!("{matrix}: {} cases", self.contests.len()))
     }
 
-    /// Measures what is stored of a matrix, its values where they are and packed.
+    /// Measures a matrix as it is stored, with values in place and with packed values.
     fn stored<T: Field, M: Matrix<Element = T>>(
         &mut self,
         lab: &Lab,
@@ -128,7 +129,7 @@ mod tests {
                 let Some(make) = family.elements else { continue };
                 let a = make(wanted)?;
                 let elements = a.nnz() * a.shape().area();
-                // A grid has at least four nodes a side.
+                // A grid has at least four nodes a side, so small sizes are exceeded.
                 assert!((wanted / 4..=3 * wanted).contains(&elements), "{}: {elements} of {wanted}", family.name);
                 assert!(a.nrows() == a.ncols() || !family.symmetric, "{}", family.name);
             }

@@ -1,4 +1,4 @@
-//! Plans of A·x, with values where they are or packed.
+//! Plans of A·x, with A's values in place or packed in the order of the format.
 use blockmul::{
     DeviceMatrix, DeviceVector, Matrix, Planned, Result,
     plan::{Apply, Format, Packed},
@@ -14,7 +14,7 @@ pub struct Asked {
     pub symmetric: bool,
 }
 
-/// A plan, or a matrix in a format.
+/// A plan that reads A's values in place, or one with packed values.
 pub enum Prepared<M: Matrix> {
     InPlace(Apply<M>),
     Packed(Packed<M>),

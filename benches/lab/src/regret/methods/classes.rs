@@ -1,5 +1,6 @@
-//! The oracle by class: the columns of a product are divided as the choice on a GPU divides them,
-//! into fewer classes, and each class is a product of its own, by every method that can compute it.
+//! The oracle by class. The columns of a product are divided into classes as the choice on a GPU
+//! divides them, but into fewer. Each class is measured as a product of its own, by every method
+//! that can compute it.
 use super::Numbers;
 use super::contest::{Contest, Variant, Wanted};
 use super::sweeps::WINDOWS;
@@ -7,13 +8,13 @@ use crate::study::Lab;
 use blockmul::{Csc, Result, element::Field, matrix::Pattern};
 use serde::Serialize;
 
-/// The numbers of a column of C by which the choice divides.
+/// The properties of a column of C by which its class is chosen.
 #[derive(Clone, Copy, PartialEq)]
 struct Column {
     /// Entries of the column of B.
     entries: u64,
     products: u64,
-    /// Rows from the first to the last.
+    /// Number of rows from the first product's row to the last one's.
     range: u64,
 }
 
@@ -21,11 +22,11 @@ struct Column {
 #[derive(Serialize)]
 pub struct Classes {
     pub matrix: String,
-    /// The choice on the whole.
+    /// Milliseconds of `auto` for the whole product.
     pub auto_ms: f64,
-    /// The sum of the choice's times on each class alone.
+    /// Sum of the milliseconds of `auto` for each class alone.
     pub apart_ms: f64,
-    /// The sum of the fastest times of each class.
+    /// Sum of the milliseconds of each class's fastest method.
     pub oracle_ms: f64,
     pub classes: Vec<OfClass>,
 }
@@ -40,8 +41,8 @@ pub struct OfClass {
 }
 
 impl Classes {
-    /// Times each class of columns of A·B. `None` if all columns are of one class, or if a class
-    /// has no time.
+    /// Times each class of columns of A·B. `None` if all columns are in one class, or if a class
+    /// was not timed.
     pub fn of<T: Field>(lab: &Lab, (a, b): (&Csc<T>, &Csc<T>), whole: &Contest) -> Result<Option<Self>> {
         let numbers = lab.device.info().numbers_by_name();
         let class = |col: usize| class_of(&column(a.pattern(), b.pattern(), col), &numbers);
@@ -67,9 +68,10 @@ impl Classes {
     }
 }
 
-/// The classes, in the words of a report's bins. Sorted ones between powers of two belong to the
-/// next power, or the last. Beyond 256 products they are divided by products, not by the range of
-/// rows: so methods differ, and a method that finds rows by bitmaps divides by ranges itself.
+/// The classes, named like the bins of a report. A column that is sorted belongs to the smallest
+/// class that its products fit. From 256 products on, classes are divided by products and not by
+/// the range of rows, because methods then differ most by products. A method that finds rows by
+/// bitmaps divides a class by ranges itself.
 const CLASSES: [&str; 17] = [
     "one entry of B",
     "at most 32 products",
@@ -90,10 +92,11 @@ const CLASSES: [&str; 17] = [
     "rows in a wide range",
 ];
 
-/// Most products of the columns of the sorted classes.
+/// The most products of a column in each sorted class.
 const SORTED: [u64; 8] = [32, 64, 128, 256, 512, 1024, 2048, 3584];
 
-/// Most entries of a column of B that are taken one after another.
+/// A column of B with more entries than this, which are visited one after another, is in the class
+/// "many entries of B".
 const MOST_ENTRIES: u64 = 1024;
 
 /// The class of a column; `None` if it has no products.
@@ -134,7 +137,7 @@ fn column(a: &Pattern, b: &Pattern, col: usize) -> Column {
     Column { entries: b.column(col).len() as u64, products, range }
 }
 
-/// The matrix of these columns.
+/// The matrix of the given columns of B.
 fn with_columns<T: Field>(b: &Csc<T>, columns: &[usize]) -> Result<Csc<T>> {
     let (mut col_ptr, mut row_idx, mut values) = (vec![0u64], Vec::new(), Vec::new());
     for &col in columns {

@@ -1,5 +1,6 @@
-//! Cliffs: products of generated matrices whose parameter steps across a threshold of the choice.
-//! Where neighbours differ little, their times should. `sweeps` has the parameters.
+//! Cliffs: jumps of the time when a parameter of generated matrices steps across a threshold of the
+//! choice. Neighbouring products differ little, so their times should, too. `sweeps` has the
+//! parameters.
 use super::contest::{Contest, Variant, Wanted};
 use super::sweeps::{Sweep, budget};
 use crate::study::{Lab, in_turn};
@@ -7,7 +8,7 @@ use blockmul::{BlockShape, Csc, DeviceMatrix, Error, Matrix, Product, Result, el
 use blockmul_cli::bench::{measure::same, record::median};
 use serde::Serialize;
 
-/// The part from which every method is timed before and behind the largest jump.
+/// If the largest jump is at least this fraction, every method is timed before and after it.
 const STEEP: f64 = 0.3;
 
 /// The times along a sweep.
@@ -15,29 +16,30 @@ const STEEP: f64 = 0.3;
 pub struct Cliff {
     pub what: String,
     pub points: Vec<Point>,
-    /// The largest jump between neighbours, and the value of the parameter before it.
+    /// The largest jump between neighbours, as a fraction, and the value of the parameter before
+    /// it.
     pub jump: Option<f64>,
     pub at: Option<usize>,
-    /// If that jump is large, every method before and behind it: whether another one takes less
-    /// there, or all jump.
+    /// If the jump is large, the contests of all methods before and after it. They show whether
+    /// another method is faster there, or whether the times of all methods jump.
     pub sides: Vec<Contest>,
-    /// Results that differ from the reference.
+    /// Number of results that differ from the reference.
     pub wrong: usize,
 }
 
-/// The choice at one value of the parameter.
+/// The time of the choice at one value of the parameter.
 #[derive(Serialize)]
 pub struct Point {
     pub value: usize,
     pub products: u64,
-    /// Multiplications of elements.
+    /// Number of multiplications of elements.
     pub multiplications: u64,
     pub ms: f64,
     pub methods: String,
 }
 
 impl Sweep {
-    /// Times the choice along the sweep, its points in turn.
+    /// Times the choice along the sweep. The points take turns.
     pub fn run<T: Field>(&self, lab: &Lab, most: u64) -> Result<Cliff> {
         match self.of_blocks {
             true => self.timed(lab, most, |of: Csc<T>, side| of.to_blocks(BlockShape::new(side, side)?)),
@@ -110,8 +112,8 @@ fn of<M: Matrix>((a, b): &Uploaded<M>) -> Product<'_, DeviceMatrix<M>> {
     Product::of(a, b.as_ref().unwrap_or(a))
 }
 
-/// By how much the time of a step leaves what is expected, as a part: between the same time and one
-/// in proportion to the multiplications.
+/// How far the ratio of two times is outside the expected range, as a fraction. Expected is a ratio
+/// between 1 and the ratio of the multiplications.
 fn jump(one: &Point, next: &Point) -> f64 {
     let grown = next.multiplications as f64 / one.multiplications.max(1) as f64;
     let ratio = next.ms / one.ms;

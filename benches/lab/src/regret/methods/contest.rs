@@ -1,5 +1,5 @@
-//! One product by several variants in turn: by the choice, and by every method that can compute all
-//! of it. So a change of the machine concerns all of them.
+//! One product by several variants: by the choice, and by every method that can compute the whole
+//! product. They take turns, so that a change of the machine's speed affects all of them.
 use super::entrant::{Entrant, LONG_MS, are_noisy, fastest, in_turns};
 use crate::regret::left_out::LeftOut;
 use crate::study::{Lab, in_turn};
@@ -15,7 +15,7 @@ use blockmul_cli::table::number;
 use blockmul_cli::tune::ByMethod;
 use serde::Serialize;
 
-/// Explained runs of each method, of which the fastest counts.
+/// Number of explained runs of each method. The fastest counts.
 const EXPLAINED: usize = 2;
 
 /// A way to compute the product.
@@ -23,21 +23,21 @@ const EXPLAINED: usize = 2;
 pub struct Variant {
     pub name: String,
     pub method: Method,
-    /// Costs to choose by, instead of the device's.
+    /// Costs by which `auto` chooses, instead of the device's costs.
     pub costs: Option<MethodCosts>,
 }
 
-/// The variants that take part in a contest, and its rules.
+/// The variants that take part in a contest, and the options of the contest.
 #[derive(Clone, Copy)]
 pub struct Wanted<'v> {
     pub variants: &'v [Variant],
     /// Whether variants that are much slower than the fastest take no turns.
     pub only_fast: bool,
-    /// Whether each method runs with the times of its bins, too.
+    /// Whether each method is also run with the times of its bins.
     pub explained: bool,
 }
 
-/// The times of a product, the choice first.
+/// The times of one product by several variants; `auto` comes first.
 #[derive(Serialize, Default)]
 pub struct Contest {
     pub matrix: String,
@@ -47,28 +47,28 @@ pub struct Contest {
     pub products: u64,
     /// Entries (blocks) of C.
     pub c_nnz: u64,
-    /// The variants that computed all of the product.
+    /// The variants that computed the whole product.
     pub entrants: Vec<Entrant>,
-    /// The variants that did not, and why.
+    /// The variants that did not compute the whole product, and why.
     pub left_out: Vec<LeftOut>,
-    /// Entries of the longest column of B; of a product of rows, those of the longest row of A.
+    /// The most entries of a column of B. If rows are multiplied, the most entries of a row of A.
     pub longest: usize,
-    /// Whether the choice or the fastest method has one time only, or its quartiles are further
-    /// apart than the median is large: the regret says little.
+    /// Whether the regret is unreliable: the choice or the fastest method has only one time, or an
+    /// interquartile range above its median.
     pub noisy: bool,
-    /// Whether all was measured again for that.
+    /// Whether everything was measured a second time because the first times were noisy.
     pub repeated: bool,
-    /// The runs that costs are fitted to, with what their bins were predicted to take.
+    /// The runs to which costs are fitted, with the predicted times of their bins.
     pub explained: Vec<ByMethod>,
 }
 
 impl Variant {
-    /// A method as it is, or the choice.
+    /// A method without further options, or `auto`.
     pub fn of(method: Method) -> Self {
         Self { name: method.name().into(), method, costs: None }
     }
 
-    /// The choice, and every method that needs no mask.
+    /// `auto`, and every method that needs no mask.
     pub fn all() -> Vec<Self> {
         [Method::Auto].iter().chain(Method::ALL).filter(|method| !method.needs_mask()).map(|&m| Self::of(m)).collect()
     }
@@ -83,7 +83,7 @@ impl Variant {
 }
 
 impl Contest {
-    /// Times A·B (A·A without B) by each of the variants.
+    /// Times A·B by each of the variants; A·A if there is no B.
     pub fn of<M: Matrix>(
         lab: &Lab,
         [matrix, family]: [&str; 2],
@@ -145,7 +145,7 @@ impl Contest {
         Ok(Self { matrix, family, a, b, products, c_nnz, entrants, left_out, longest, noisy, repeated, explained })
     }
 
-    /// The first entrant by a method.
+    /// The first entrant that uses a method.
     pub fn entrant(&self, method: Method) -> Option<&Entrant> {
         self.entrants.iter().find(|entrant| entrant.method == method)
     }
@@ -160,7 +160,7 @@ impl Contest {
         self.ms(Method::Auto)
     }
 
-    /// The first entrant of a name.
+    /// The first entrant with a name.
     pub fn named(&self, name: &str) -> Option<&Entrant> {
         self.entrants.iter().find(|entrant| entrant.name == name)
     }
@@ -170,15 +170,16 @@ impl Contest {
         fastest(&self.entrants)
     }
 
-    /// The extra time of the choice over the fastest method, as a part of the fastest time; less
-    /// than 0 if several methods together are faster. `None` without products: then no column is
-    /// chosen for.
+    /// The extra time of `auto` over the fastest method, divided by the fastest time. It is below 0
+    /// if `auto` combines several methods and is faster than each. `None` if there are no entries
+    /// to multiply, because `auto` then chooses nothing.
     pub fn regret(&self) -> Option<f64> {
         (self.products > 0).then_some(())?;
         Some(self.auto_ms()? / self.best()?.ms? - 1.0)
     }
 
-    /// The method that launched what the choice did, bin by bin: both times are of one program.
+    /// The entrant of `auto`, and the method that launched the same kernels for the same bins, if
+    /// there is one. Their times differ only by noise.
     fn same_as_auto(&self) -> Option<[&Entrant; 2]> {
         let launched = |of: &Entrant| {
             let bins: Vec<_> = of.bins.iter().map(|bin| (bin.method, bin.columns, bin.products)).collect();
@@ -190,8 +191,8 @@ impl Contest {
         Some([auto, methods.into_iter().find(|of| launched(of) == launched(auto))?])
     }
 
-    /// The regret of [`Contest::regret`], but if a method launched what the choice did, the times
-    /// of both are taken together: their difference is noise.
+    /// The regret of [`Contest::regret`] without noise between equal programs: if a method launched
+    /// the same kernels as `auto`, the times of both are pooled.
     pub fn regret_of_choice(&self) -> Option<f64> {
         let Some([auto, same]) = self.same_as_auto().filter(|_| self.products > 0) else { return self.regret() };
         let together = median(&[&auto.runs_ms[..], &same.runs_ms].concat())?;
@@ -200,20 +201,21 @@ impl Contest {
         Some(together / best - 1.0)
     }
 
-    /// The product, the choice and the fastest method with their times, in a line.
+    /// One line with the product, and the times of `auto` and of the fastest method.
     pub fn line(&self) -> String {
         let best = self.best().map(|best| format!(", {} {} ms", best.name, number(best.ms, 3))).unwrap_or_default();
         format!("{}: auto {} ms{best}", self.matrix, number(self.auto_ms(), 3))
     }
 
-    /// Results that differ from the reference.
+    /// Number of results that differ from the reference.
     pub fn wrong(&self) -> usize {
         self.entrants.iter().filter(|entrant| !entrant.verified).count()
     }
 }
 
-/// Runs a variant twice, if it is not long: the first result is compared, the second run has its
-/// kernels loaded. An `Err` within is the part of the products that a method leaves to others.
+/// Runs a variant, and a second time if the first run is short. The first result is compared; the
+/// second run does not load kernels. The inner `Err` is the fraction of the products that a method
+/// leaves to others.
 fn first_run<M: Matrix>(
     variant: &Variant,
     (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),
@@ -239,8 +241,8 @@ fn first_run<M: Matrix>(
     Ok(Ok(entrant))
 }
 
-/// The fastest of a few explained runs, of one if it is long, with the time of the product as it
-/// is.
+/// The fastest of a few explained runs, with the time `ms` of the product when it is not explained.
+/// A long run is explained only once.
 fn by_method<M: Matrix>(
     variant: &Variant,
     ms: Option<f64>,
@@ -258,7 +260,7 @@ fn by_method<M: Matrix>(
 pub mod tests {
     use super::*;
 
-    /// The contest of methods with their launches and times.
+    /// A contest of methods with these numbers of launches and these times.
     pub fn contest(entrants: &[(Method, u32, &[f64])]) -> Contest {
         let entrant = |&(method, launches, runs): &(Method, u32, &[f64])| {
             let name = method.to_string();
@@ -275,10 +277,10 @@ pub mod tests {
         let noisy =
             [(Method::Auto, 3, &[4.0, 3.0, 2.0][..]), (Method::Dense, 3, &[2.0, 2.0]), (Method::Esc, 9, &[8.0])];
         assert_eq!(regrets(&contest(&noisy)), [50.0, 0.0]);
-        // Another one was faster than both, which are together as fast as their median, 2.
+        // The third method is faster than the equal programs, whose pooled median is 2.
         let wrong = [noisy[0], noisy[1], (Method::Esc, 9, &[1.0])];
         assert_eq!(regrets(&contest(&wrong)), [200.0, 100.0]);
-        // None launched the same.
+        // No method launched the same kernels as `auto`.
         let analysed = [(Method::Auto, 5, noisy[0].2), noisy[1], noisy[2]];
         assert_eq!(regrets(&contest(&analysed)), [50.0, 50.0]);
     }

@@ -1,14 +1,15 @@
-//! A method or a choice that takes part in a contest, with its times.
+//! A method, or the choice of `auto`, that takes part in a contest, with its times.
 use blockmul::{Method, Result, device::StageTime, product::Bin};
 use blockmul_cli::bench::record::{median, spread};
 use serde::Serialize;
 
-/// A method that takes so many times as long as the fastest in both of two runs keeps these times
-/// if only the fast ones take turns.
+/// If only fast methods take turns, a method that takes this many times as long as the fastest in
+/// two runs takes no further turn, and those two times count.
 const MUCH_SLOWER: f64 = 10.0;
 
-/// Milliseconds of a run that need no second one to exclude a disturbance. Methods that do not suit
-/// the device take so long: four million short columns 26 s by `hub` on two cores.
+/// A run that takes longer than this many milliseconds is not repeated to exclude a disturbance.
+/// Methods that do not suit the device take so long: on two cores `hub` takes 26 s for four million
+/// short columns.
 pub const LONG_MS: f64 = 2000.0;
 
 /// A variant that computed all of a product.
@@ -16,12 +17,12 @@ pub const LONG_MS: f64 = 2000.0;
 pub struct Entrant {
     pub name: String,
     pub method: Method,
-    /// Whether the result is the reference's, bit for bit. A wrong one has no times.
+    /// Whether the result has the reference's bits. An entrant with a wrong result has no times.
     pub verified: bool,
     pub runs_ms: Vec<f64>,
-    /// Their median.
+    /// The median of `runs_ms`.
     pub ms: Option<f64>,
-    /// The distance of the quartiles, as a part of the median.
+    /// The interquartile range, divided by the median.
     pub spread: Option<f64>,
     pub peak_device_bytes: u64,
     pub launches: u32,
@@ -36,12 +37,13 @@ impl Entrant {
         self.runs_ms = runs_ms;
     }
 
-    /// Whether there is one time only, or the quartiles are further apart than the median is large.
+    /// Whether there is only one time, or the interquartile range exceeds the median.
     fn is_noisy(&self) -> bool {
         self.runs_ms.len() == 1 || self.spread.is_some_and(|spread| spread > 1.0)
     }
 
-    /// The methods that computed the product, by descending number of products: `sort 80 %, hub`.
+    /// The methods that computed the product, by descending shares of the products, for example
+    /// `sort 80 %, hub`.
     pub fn shares(&self) -> String {
         let mut shares: Vec<(Method, u64)> = Vec::new();
         for bin in &self.bins {
@@ -60,9 +62,9 @@ impl Entrant {
     }
 }
 
-/// The entrants that take turns: those that have a time, and if `only_fast` the choice and the
-/// methods that are not much slower than the fastest. One run may have been disturbed, so the times
-/// of a slow one are two, unless it is long, and the less of them decides.
+/// The entrants that take turns: those that have a time or, if `only_fast`, the choice and the
+/// methods that are not much slower than the fastest. A slow method runs a second time, because its
+/// first run may have been disturbed, and the shorter time decides. A long run is not repeated.
 pub fn in_turns(entrants: &mut [Entrant], only_fast: bool, run: impl Fn(usize) -> Result<f64>) -> Result<Vec<usize>> {
     let least = entrants.iter().filter_map(|entrant| entrant.ms).fold(f64::INFINITY, f64::min);
     let slow = |ms| only_fast && ms > MUCH_SLOWER * least;
@@ -90,7 +92,7 @@ pub fn fastest(entrants: &[Entrant]) -> Option<&Entrant> {
     methods.min_by(|one, other| one.ms.unwrap_or(f64::MAX).total_cmp(&other.ms.unwrap_or(f64::MAX)))
 }
 
-/// Whether the times of the choice or of the fastest method say little.
+/// Whether the time of the choice or of the fastest method is unreliable.
 pub fn are_noisy(entrants: &[Entrant]) -> bool {
     let auto = entrants.iter().find(|entrant| entrant.method == Method::Auto);
     auto.into_iter().chain(fastest(entrants)).any(Entrant::is_noisy)

@@ -1,7 +1,7 @@
-//! `lab regret` of methods of products. `contest` times the choice beside every method, each an
-//! `entrant`. `classes` does so for each class of columns, `cliffs` at the thresholds of the
-//! choice; `sweeps` has the parameters that step across them. `validation` fits costs to some
-//! families and judges them by others.
+//! `lab regret` for the methods of products. `contest` times the choice and every method, each as
+//! an `entrant`. `classes` does so for each class of columns, `cliffs` at the thresholds of the
+//! choice. `sweeps` has the parameters that step across the thresholds. `validation` fits costs to
+//! some families and judges them on others.
 mod classes;
 mod cliffs;
 pub mod contest;
@@ -24,7 +24,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 pub use validation::{Predicted, Validation};
 
-/// The numbers of a device, by the names that a tuning file has for them.
+/// The numbers of a device, by their names in a tuning file.
 type Numbers = BTreeMap<&'static str, usize>;
 
 /// The findings about methods.
@@ -64,7 +64,7 @@ impl Findings for Found {
     }
 }
 
-/// Measures the inputs, or else families and sweeps.
+/// Measures the inputs or, if there are none, the families and the sweeps.
 pub fn study<T: Field>(args: &Args, lab: &Lab) -> Result<(), Failure> {
     let (most, info, inputs) = (lab.most(), lab.device.info(), &args.study.inputs);
     let wanted = match (&args.sweeps[..], inputs.is_empty()) {

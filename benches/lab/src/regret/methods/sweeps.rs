@@ -1,35 +1,35 @@
 //! Sweeps: parameters of generated matrices that step across the thresholds of the choice.
 //!
-//! These numbers are not prices, and yet have no sweep of their own:
-//! * `adaptive_equal_products` decides which columns share rows within a method, which the families
-//!   `elements-3` and `permuted-equals` do;
+//! These numbers are not prices, but have no sweep of their own:
+//! * `adaptive_equal_products` decides which columns share rows within a method. The families
+//!   `elements-3` and `permuted-equals` test it.
 //! * `range_one_pass_percent` and `range_sampled_products` decide nothing if the first is 0, as it
-//!   is on CPUs: then one pass is taken if it fits the memory. With 1 to 99 both have a sweep.
+//!   is on CPUs: then one pass is taken if it fits the memory. If it is 1 to 99, both have a sweep.
 use super::Numbers;
 use crate::patterns::{Factors, banded, drawn, single, skewed, stencil_of_range, uniform, uniform_blocks};
 use blockmul::Result;
 use blockmul_cli::failure::Failure;
 
-/// Steps to either side of a threshold.
+/// Number of steps to either side of a threshold.
 const STEPS: usize = 4;
-/// Most products of a point: enough for thresholds in columns.
+/// Maximum number of products of a point, which suffices for thresholds that concern columns.
 const MOST_PRODUCTS: u64 = 20_000_000;
-/// A sweep has many points. So a point has at most the products that a matrix may have, divided by
-/// this.
+/// The most products of a matrix are divided by this number for a point of a sweep, because a sweep
+/// has many points.
 const PART: u64 = 4;
 
 /// A parameter that steps across a threshold.
 pub struct Sweep {
-    /// The parameter, and what decides by it.
+    /// The name of the parameter, and what it decides.
     pub what: String,
     pub points: Vec<usize>,
-    /// Factors at a value of the parameter, with about so many products.
+    /// Makes factors from a value of the parameter and an approximate number of products.
     pub make: Box<dyn Fn(usize, usize) -> Result<Factors>>,
     /// Whether the parameter is the side of the factors' blocks.
     pub of_blocks: bool,
 }
 
-/// The sweeps of a device with these numbers, of at most so many products a matrix.
+/// The sweeps of a device with these numbers. Each matrix has at most about `most` products.
 pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     let budget = budget(most);
     let narrow = 32 * numbers["adaptive_narrow_words"];
@@ -68,7 +68,7 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     sweeps.push(sweep("products of a column, at many", around(big, 256), |p, products| {
         columns([1 << 14, 128, p / 128], products)
     }));
-    // With so many entries a column has products for all of its rows.
+    // With this many entries, a column has products in all of its rows.
     let (hub_rows, entries) = (
         HUB_PIECES * numbers["adaptive_piece"],
         200 * numbers["adaptive_piece"] / numbers["adaptive_hub_percent"].max(1),
@@ -84,14 +84,15 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
         around(far, 64),
         move |p, products| columns([far_rows, 64, p / 64], products),
     ));
-    // An adversary of choices by the range: equal columns, whose range doubles in two steps.
+    // This sweep is hard for a choice by the range of rows: the columns have equally many products,
+    // and their ranges double in two steps.
     sweeps.push(sweep(
         "rows in the range of a column of 512 products, from 512 on",
         half_powers(18..=48).collect(),
         |rows, products| columns([rows, 16, 32], products),
     ));
-    // The range of rows for columns whose products merge: bitmaps find their rows, however far
-    // apart.
+    // The range of rows, for columns with several products for each entry of C. Bitmaps find their
+    // rows, however far apart.
     sweeps.push(sweep(
         "rows in the range of a column of a 27-point stencil",
         half_powers(18..=37).collect(),
@@ -108,7 +109,8 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     });
     let shares = vec![0, 1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90];
     sweeps.push(sweep("products of 100 in one column", shares, |share, products| skewed(products, 8, share)));
-    // From a thousand products on, four sizes for each that doubles, until the host takes none.
+    // Sizes from 1024 products on, four in each doubling, up to sizes at which the host no longer
+    // computes any product.
     let most = if numbers["host_entries"] > 0 { budget.max(PAST_HOST) } else { budget };
     sweeps.push(sweep("products in all", quarters(most).collect(), |products, _| uniform(products / 64, 8)));
     if numbers["host_entries"] > 0 {
@@ -125,7 +127,7 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     sweeps
 }
 
-/// The sweeps whose parameters have one of these words in their names; without words all sweeps.
+/// The sweeps whose names contain one of these texts. If there are no texts, all sweeps.
 pub fn named(sweeps: Vec<Sweep>, words: &[String]) -> std::result::Result<Vec<Sweep>, Failure> {
     let has = |sweep: &Sweep, words: &String| sweep.what.contains(words.as_str());
     if let Some(unknown) = words.iter().find(|words| !sweeps.iter().any(|sweep| has(sweep, words))) {
@@ -137,15 +139,15 @@ pub fn named(sweeps: Vec<Sweep>, words: &[String]) -> std::result::Result<Vec<Sw
     Ok(sweeps.into_iter().filter(wanted).collect())
 }
 
-/// Pieces of the rows of columns beside the threshold of a hub.
+/// Columns near the threshold of a hub have this many pieces of rows.
 const HUB_PIECES: usize = 16;
 
-/// The fewest products of an entry in such columns that are no hubs.
+/// The fewest products of an entry of B in such columns that are not hubs.
 fn hub_average(numbers: &Numbers) -> usize {
     (HUB_PIECES * numbers["adaptive_hub_percent"]).div_ceil(100)
 }
 
-/// Products that no host computes faster than the device.
+/// From this many products on, the device is faster than any host.
 const PAST_HOST: usize = 200_000;
 
 /// A sweep of products of scalars.
@@ -157,17 +159,17 @@ fn sweep(
     Sweep { what: what.into(), points, make: Box::new(make), of_blocks: false }
 }
 
-/// Steps to either side of a threshold.
+/// Values at a threshold and to either side of it.
 fn around(at: usize, step: usize) -> Vec<usize> {
     (0..=2 * STEPS).map(|k| (at + step * k).saturating_sub(step * STEPS)).filter(|&value| value > 0).collect()
 }
 
-/// Sweeps across the thresholds of products in ranges of columns.
+/// Sweeps across the thresholds of products that are computed in ranges of columns.
 fn range_sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     let mut sweeps = Vec::new();
     let (percent, sampled) = (numbers["range_one_pass_percent"], numbers["range_sampled_products"]);
-    // Two passes need samples, which small products have not. Twice as many as a matrix may have
-    // are let pass: those of the default of CPUs.
+    // Two passes need samples of the product, and small products are not sampled. The sweep runs if
+    // twice the allowed products suffice for samples, as with the defaults of CPUs.
     if (1..100).contains(&percent) && 2 * most >= sampled as u64 {
         sweeps.push(sweep(
             "entries of C for 100 products, at the fewest that take one pass",
@@ -180,7 +182,7 @@ fn range_sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
             move |products, _| columns([rows_of(percent / 2), A_COLUMN, B_COLUMN], products),
         ));
     }
-    // More products than the host reads.
+    // The host does not compute products of this size.
     let products = numbers["host_products"] * 3 / 2;
     sweeps.push(sweep(
         "rows of C for each product, until ESC computes it",
@@ -190,11 +192,12 @@ fn range_sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     sweeps
 }
 
-/// Entries of the columns of A and of B in products that merge.
+/// Entries of the columns of A and of B in sweeps with several products for each entry of C.
 const A_COLUMN: usize = 32;
 const B_COLUMN: usize = 64;
 
-/// Rows of which columns of so many products have so many entries for each 100 of them.
+/// The number of rows at which a column of A_COLUMN · B_COLUMN products has `percent` entries for
+/// each 100 products.
 fn rows_of(percent: usize) -> usize {
     let wanted = (percent * A_COLUMN * B_COLUMN) as f64 / 100.0;
     let entries = |rows: usize| {
@@ -204,12 +207,14 @@ fn rows_of(percent: usize) -> usize {
     (A_COLUMN..100 * A_COLUMN * B_COLUMN).find(|&rows| entries(rows) >= wanted).unwrap_or(A_COLUMN)
 }
 
-/// Sweeps across the sizes of hash tables, and past the products that they are for.
+/// Sweeps across the sizes of hash tables, and beyond the number of products for which they are
+/// used.
 fn hash_sweeps(numbers: &Numbers, budget: usize) -> Vec<Sweep> {
-    // So far apart that few products are hashed; beyond all windows.
+    // The first range is so wide that columns of few products are hashed; the second exceeds all
+    // windows.
     let (far, beyond) = (64 * numbers["adaptive_far_words"], 64 * WINDOWS * numbers["adaptive_wide_words"]);
     let by = |rows: usize, entries: usize| move |p, products| columns([rows, entries, p / entries], products);
-    // A table has room for four rows in five words.
+    // A table holds at most four rows for each five words.
     let room = |words: usize| words / 5 * 4;
     let (small, medium) = (room(numbers["adaptive_small_hash_words"]), room(numbers["adaptive_medium_hash_words"]));
     let large = room(numbers["adaptive_hash_words"]);
@@ -230,23 +235,23 @@ fn hash_sweeps(numbers: &Numbers, budget: usize) -> Vec<Sweep> {
     sweeps
 }
 
-/// Columns of an A that is large for 2000 products.
+/// Columns of A in the sweep of a large A that few products use.
 const LEAST_OF_A: usize = 4096;
 const MOST_OF_A: usize = 1 << 22;
 
-/// Sizes from a thousand on up to `most`, four for each that doubles.
+/// Sizes from 1024 to `most`, four in each doubling.
 fn quarters(most: usize) -> impl Iterator<Item = usize> {
     (40..).map(|k: i32| 2f64.powf(f64::from(k) / 4.0) as usize).take_while(move |&size| size <= most)
 }
 
-/// Powers of two, two for each that doubles.
+/// The powers of two with these exponents in halves, two in each doubling.
 fn half_powers(halves: std::ops::RangeInclusive<i32>) -> impl Iterator<Item = usize> {
     halves.map(|k| 2f64.powf(f64::from(k) / 2.0) as usize)
 }
 
-/// Sweeps past the sizes up to which the host computes a product.
+/// Sweeps beyond the sizes up to which the host computes a product.
 fn host_sweeps(sizes: Vec<usize>) -> Vec<Sweep> {
-    // A has as many entries as columns, most of which no product has.
+    // A has as many entries as columns. Most of them are in no product.
     let of_a = quarters(MOST_OF_A).filter(|&columns| columns >= LEAST_OF_A).step_by(2).collect();
     vec![
         sweep("products in all, of a band", sizes.clone(), |products, _| {
@@ -259,16 +264,16 @@ fn host_sweeps(sizes: Vec<usize>) -> Vec<Sweep> {
     ]
 }
 
-/// Windows of rows beyond which bitmaps are too many.
+/// With more windows of rows than this, bitmaps are not used.
 pub const WINDOWS: usize = 16;
 
-/// Products of a point.
+/// The number of products of a point of a sweep.
 pub fn budget(most: u64) -> usize {
     (most / PART).clamp(1, MOST_PRODUCTS) as usize
 }
 
-/// A with so many entries in each column, B with so many, and as many columns of B as give the
-/// products.
+/// An A with `of_a` entries in each column, a B with `of_b`, and as many columns of B as are needed
+/// for `products` products.
 fn columns([rows, of_a, of_b]: [usize; 3], products: usize) -> Result<Factors> {
     let of_b = of_b.max(1);
     let cols = (products / (of_a * of_b)).max(1);
@@ -276,7 +281,7 @@ fn columns([rows, of_a, of_b]: [usize; 3], products: usize) -> Result<Factors> {
     Ok((drawn([rows, inner], of_a)?, Some(drawn([inner, cols], of_b)?)))
 }
 
-/// Most columns of A: so few that a wide range of rows does not make A large.
+/// Maximum number of columns of A. It is small, so that A is not large if it has many rows.
 const INNER: usize = 4096;
 
 #[cfg(test)]

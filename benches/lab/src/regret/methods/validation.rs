@@ -1,5 +1,6 @@
-//! The inverse threefold cross-validation of spECK (Parger 2020, section 5): costs are fitted to
-//! the products of a third of the families, and judged by the choice they predict on the others.
+//! The inverse threefold cross-validation of spECK (Parger 2020, section 5). Costs are fitted to
+//! the products of a third of the families. The choice that they predict is judged on the other
+//! families.
 use super::Numbers;
 use super::contest::Contest;
 use blockmul::{
@@ -12,19 +13,19 @@ use blockmul_cli::tune::{ByMethod, besides_costs_ms, cost_name, samples};
 use serde::Serialize;
 
 const FOLDS: usize = 3;
-/// Launches of a product whose columns are all sorted without an analysis, about.
+/// About the number of launches of a product all of whose columns are sorted without an analysis.
 const SORTED_LAUNCHES: u32 = 4;
-/// Bins from which the costs of a method are fitted: one for each of its coefficients.
+/// The costs of a method are fitted if it has at least this many bins: one for each coefficient.
 const LEAST_BINS: usize = MethodCost::NAMES.len();
 
-/// The regret of choices by fitted costs.
+/// The regrets of the choices that fitted costs make.
 #[derive(Serialize)]
 pub struct Validation {
     pub folds: Vec<Fold>,
     /// Means over the folds.
     pub regret: f64,
     pub best: f64,
-    /// The regret of choices by the device's present costs, on all products.
+    /// The regret of the choices by the device's present costs, on all products.
     pub present: Predicted,
 }
 
@@ -37,21 +38,22 @@ pub struct Fold {
     pub predicted: Predicted,
 }
 
-/// Choices by predicted times.
+/// How good the choices by predicted times are.
 #[derive(Serialize, Clone, Copy)]
 pub struct Predicted {
-    /// Products on which there was a choice.
+    /// Number of products for which there was a choice.
     pub products: usize,
-    /// The extra time of the chosen methods over the fastest, in the mean and at worst.
+    /// The extra time of the chosen methods over the fastest, as a fraction: the mean and the
+    /// largest.
     pub regret: f64,
     pub worst: f64,
-    /// The part of the products whose fastest method was chosen.
+    /// The fraction of the products for which the fastest method was chosen.
     pub best: f64,
 }
 
 impl Validation {
-    /// `None` for fewer families than folds, or if nothing can be predicted. Nothing is chosen
-    /// without products.
+    /// `None` if there are fewer families than folds, or if nothing can be predicted. Matrices
+    /// without entries to multiply do not count.
     pub fn of(contests: &[Contest], info: &DeviceInfo) -> Result<Option<Self>> {
         let (present, choice) = (info.costs(), Choice::on(info));
         let contests: Vec<&Contest> = contests.iter().filter(|of| of.products > 0).collect();
@@ -79,19 +81,19 @@ impl Validation {
     }
 }
 
-/// The choice that costs decide on a device.
+/// The choice that costs make on a device.
 struct Choice {
-    /// The methods among which costs decide.
+    /// The methods among which costs choose.
     methods: Vec<&'static str>,
-    /// The numbers for the time of products besides their bins, if the choice includes it.
+    /// The numbers by which the time outside of bins is predicted, if the choice includes it.
     besides: Option<Numbers>,
     /// The device's costs.
     present: MethodCosts,
 }
 
 impl Choice {
-    /// If the device computes products in ranges of columns, costs decide whether ESC or the host
-    /// computes them instead.
+    /// If the device computes products in ranges of columns, costs decide only whether ESC or the
+    /// host computes a product instead.
     fn on(info: &DeviceInfo) -> Self {
         let numbers = info.numbers_by_name();
         let in_ranges = numbers["range_shares"] > 0;
@@ -102,16 +104,16 @@ impl Choice {
 }
 
 impl Choice {
-    /// The predicted time of a bin by these costs, and by the device's numbers for what they do not
-    /// say: the entries of B.
+    /// The predicted milliseconds of a bin. `cost` predicts most of them; the time for the entries
+    /// of B, which costs do not include, is predicted by the device's numbers.
     fn predict_ms(&self, bin: &Bin, cost: MethodCost) -> Option<f64> {
         let present = self.present.of(cost_name(bin.method))?;
         Some(cost.predict_ms(&bin.size?) + besides_costs_ms(bin, present))
     }
 }
 
-/// The costs fitted to some products, as `blockmul tune` does it. Methods with too few bins keep
-/// theirs.
+/// The costs that are fitted to some products, as in `blockmul tune`. Methods with too few bins
+/// keep their present costs.
 fn fitted(contests: &[&Contest], present: MethodCosts, in_ranges: bool) -> Result<MethodCosts> {
     let mut table = present;
     for (name, usual) in present.iter() {
@@ -123,8 +125,8 @@ fn fitted(contests: &[&Contest], present: MethodCosts, in_ranges: bool) -> Resul
     Ok(table)
 }
 
-/// The choices by these costs: of each product the one of these methods with the least predicted
-/// time.
+/// Judges the choices by these costs. For each product they choose the method with the least
+/// predicted time.
 fn predicted(contests: &[&Contest], costs: &MethodCosts, choice: &Choice) -> Option<Predicted> {
     let (mut products, mut sum, mut worst, mut best) = (0, 0.0, 0.0_f64, 0);
     for contest in contests {
@@ -144,9 +146,9 @@ fn predicted(contests: &[&Contest], costs: &MethodCosts, choice: &Choice) -> Opt
     (products > 0).then(|| Predicted { products, regret: part(sum), worst, best: part(best as f64) })
 }
 
-/// Milliseconds of a run besides its bins with which the choice on a GPU reckons, by these numbers.
-/// `longest` is the number of entries of the longest column of B, which are taken one after
-/// another by methods that find rows.
+/// Predicted milliseconds of a run outside of its bins, as in the choice on a GPU. `longest` is the
+/// number of entries in the longest column of B, which methods that find rows visit one after
+/// another.
 fn besides_ms(run: &ByMethod, numbers: &Numbers, longest: usize) -> f64 {
     if run.bins.iter().all(|bin| cost_name(bin.method) == Method::Esc.name()) {
         return 0.0;

@@ -2,8 +2,7 @@
 use super::*;
 use blockmul::plan::Format;
 
-/// Another library's products with a vector, beside a product of matrices and one with a dense
-/// matrix.
+/// Writes times of another library's products with a vector, and of two other products.
 fn put_vectors(desk: &Desk, matrix: &str) {
     let times = [
         ("apply slow", "f64", 7.0, true),
@@ -38,7 +37,7 @@ fn evtushenko_has_its_tables_and_figures() {
         let rules: Vec<_> = cuts.iter().map(|cut| cut["rule"].as_str().unwrap()).collect();
         let (in_order, by_arrival) = rules.split_at(6);
         assert_eq!(in_order, ["0", "0.35", "0.7", "filled", "quantile:0.8", "capped"]);
-        // A device may have no atomic sums of 64 bits.
+        // Some devices have no atomic sums of 64 bits.
         assert!(by_arrival.is_empty() || in_order == by_arrival, "{of}");
     }
     for words in [
@@ -52,14 +51,14 @@ fn evtushenko_has_its_tables_and_figures() {
     ] {
         assert!(page.contains(words), "no \"{words}\"");
     }
-    // The fastest right product with a vector of the element, in the row of g.
+    // The row of g contains the fastest right product with a vector in each element type.
     let [of_f32, of_f64] = [0, 1].map(|at| found[at]["peers"].as_array().unwrap());
     assert!(of_f32.is_empty() && found[3]["peers"].as_array().unwrap().is_empty());
     assert_eq!((of_f64.len(), &of_f64[0]["ms"]), (1, &5.0.into()));
     let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| g | 60 |")).collect();
     assert!(!rows[0].contains(" 5.0000 |") && rows[1].contains(" 5.0000 |"), "{rows:?}");
     assert!(page.contains("other 3 apply fast (2 threads) on d"), "{page}");
-    // The paper's figures, by the element.
+    // The paper's figures for each element type.
     let rows = |start: &str| page.lines().filter(|line| line.starts_with(start)).map(String::from).collect::<Vec<_>>();
     for (start, of_f32, of_f64) in [
         ("| hyb-atomic |", "8: HYB | 7.73 | 14.92 | 38.62 |", "8: HYB | 6.51 | 11.59 | 25.96 |"),
@@ -71,8 +70,9 @@ fn evtushenko_has_its_tables_and_figures() {
     }
 }
 
-/// A file named like one of the paper's nine matrices replaces the generated one. The others are
-/// measured as they are written for other libraries, whose times join them by name.
+/// A file with the name of one of the paper's nine matrices replaces the generated one. The other
+/// models are measured, and are written for other libraries. The times of these libraries are
+/// matched by name.
 #[test]
 fn evtushenko_has_the_selected_matrices() {
     let desk = Desk::new();
@@ -103,7 +103,7 @@ fn evtushenko_has_the_selected_matrices() {
     has_its_pictures(&desk, &page, &[&pictures[..], &of_models, &["figure-8c.png", "figure-8d.png"]].concat());
     let longest: Vec<_> = rows.iter().map(|row| row["longest_row"].as_u64().unwrap()).collect();
     assert!(longest.iter().all(|&length| length > 1), "{longest:?}");
-    // The bold cell is the largest of its row.
+    // The bold cell is the largest number of its row.
     for (part, element) in [("8c", "f32"), ("8d", "f64")] {
         let section = page.split(&format!("## Figure {part}, {element}")).nth(1).unwrap();
         let row = section.lines().find(|line| line.starts_with("| like lhr07 |")).unwrap();
@@ -136,7 +136,7 @@ fn evtushenko_has_the_selected_matrices() {
     }
 }
 
-/// The same of products with vectors. Those of the other paper are above.
+/// The test above, for Garland's models.
 #[test]
 fn models_of_products_with_vectors_are_measured_beside_files() {
     let (desk, name) = (Desk::new(), "one full row");
@@ -154,7 +154,7 @@ fn models_of_products_with_vectors_are_measured_beside_files() {
     assert!(page.contains("| torus |") && page.contains("## Section 4"), "graphs and meshes too: {page}");
 }
 
-/// The entries of a model in folder `m`.
+/// The number of entries of a model in folder `m`.
 fn entries(desk: &Desk, name: &str) -> usize {
     let file = desk.path("m").join(format!("{name}.bsr"));
     blockmul::io::read(file, &ReadOptions::default()).unwrap().matrix.values().len()
@@ -181,7 +181,7 @@ fn garland_has_its_tables_and_figures() {
         let energies = patches["energies"].as_array().unwrap();
         assert_eq!(energies.len() as u64, patches["steps"].as_u64().unwrap() + 1, "{patches}");
         let best = &energies[patches["best"].as_u64().unwrap() as usize];
-        // All vertices of the sphere are seeds.
+        // On the sphere all vertices are seeds.
         assert!(best.as_f64() < energies[0].as_f64() || patches["of"] == "sphere", "{patches}");
     }
     for words in
@@ -191,7 +191,8 @@ fn garland_has_its_tables_and_figures() {
     }
 }
 
-/// Products of all matrices, paths of those that are graphs, patches of meshes, and nothing else.
+/// Files give products of all matrices, paths of those that are graphs, patches of meshes, and
+/// nothing else.
 #[test]
 fn garland_takes_files() {
     let desk = Desk::new();
@@ -215,7 +216,7 @@ fn garland_takes_files() {
     assert!(!page.contains("NaN") && !page.contains("figure-6-energy.png"), "{page}");
     assert!(page.contains("reference's Dijkstra ms") && page.contains("Lengths are the magnitudes"), "{page}");
     let row = page.lines().find(|line| line.starts_with("| g |")).unwrap();
-    // 5 ms of 240 entries.
+    // 240 entries in 5 ms.
     assert!(row.contains(" 20833.3333 |") && page.contains("other 3 apply fast (2 threads) on d"), "{page}");
 
     study(&desk, "paper garland tetrahedron.off");

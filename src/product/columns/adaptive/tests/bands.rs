@@ -1,9 +1,9 @@
-//! Products that are cut into bands by the memory that methods of scalars need.
+//! Products that are computed in bands because of the memory that methods of scalars need.
 use super::{bounds::check_bound, *};
 use crate::Error;
 
-/// Computes C = A·B within several limits, and compares it with the reference and with its
-/// bound. Returns the largest number of bands.
+/// Computes C = A·B within several limits of memory, and compares it with the reference and with
+/// its bound. Returns the largest number of bands.
 fn check_bands<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> Result<usize> {
     let (work, want) = (Work::new(&test_device(), None), reference::multiply(a, b)?);
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
@@ -40,7 +40,8 @@ fn bands_of_every_method_have_the_bits_of_the_reference() -> Result<()> {
         let (a, b) = operands::<f64>(spread, wide)?;
         let b = repeated(&b, 2)?;
         for method in [Method::Auto, Method::Direct, Method::Sort, Method::Dense, Method::Hub, Method::Hash] {
-            // All columns are read, or halves or quarters of them, or few.
+            // The numbers of all columns are read at once, or of halves or quarters of them, or of
+            // few columns.
             for read_columns in [b.ncols(), b.ncols() / 3, 5] {
                 let bands = check_bands(&a, &b, &AdaptiveTuning { read_columns, ..tuning(method) })?;
                 assert!(bands > 1, "{method}");
@@ -72,14 +73,14 @@ fn bands_leave_their_long_columns_to_esc() -> Result<()> {
     Ok(())
 }
 
-/// The columns of `b`, `times` times side by side.
+/// The columns of `b`, repeated `times` times.
 fn repeated<T: Element>(b: &Csc<T>, times: usize) -> Result<Csc<T>> {
     let columns = |_| (0..b.ncols()).map(|col| b.pattern().column(col).iter().map(|&row| row.into()).collect());
     matrix(b.nrows(), (0..times).flat_map(columns).collect::<Vec<_>>())
 }
 
-/// 512 columns of C with 1600 products each. Columns that are `alike` have 40 rows, the others
-/// 1600.
+/// Factors whose product has 512 columns of 1600 products each. The columns of C that are `alike`
+/// have 40 rows, the others 1600.
 fn columns_of(alike: impl Fn(usize) -> bool) -> Result<(Csc<f64>, Csc<f64>)> {
     let row = |k: u64, i: u64| if k < 40 { 40 * i } else { 40 * (k - 40) + i };
     let a = matrix(1600, (0..80).map(|k| (0..40).map(|i| row(k, i)).collect()).collect::<Vec<_>>())?;
@@ -87,10 +88,10 @@ fn columns_of(alike: impl Fn(usize) -> bool) -> Result<(Csc<f64>, Csc<f64>)> {
     Ok((a, matrix(80, (0..512).map(|col| of_b(col).collect()).collect::<Vec<_>>())?))
 }
 
-/// The samples are every column, or every second column: those of even numbers.
+/// Every column is sampled, or every second column: those with even numbers.
 #[test]
 fn samples_make_fewer_bands_if_they_are_right() -> Result<()> {
-    // No columns share rows.
+    // With this `equal_percent` no columns share rows.
     let sampled = AdaptiveTuning { sampled_products: 0, equal_percent: 101, ..tuning(Method::Dense) };
     let unsampled = AdaptiveTuning { sampled_products: u64::MAX, ..sampled };
     let bands = |alike: fn(usize) -> bool, tuning, megabytes: u64| -> Result<usize> {

@@ -1,12 +1,12 @@
-//! Compares bounds of the host with products.
+//! Compares the bounds that the host computes with products.
 use super::*;
 use crate::product::{
     columns::adaptive::{AdaptiveMemory, bound, bound::HostProfile, find::Finder},
     terms::{Bound, CountedProduct},
 };
 
-/// Checks the bound of A·B. It knows whether ESC computes all columns. Of one band it is at most
-/// half as much again as what is used.
+/// Checks the bound of A·B: it predicts whether ESC computes all columns. For a product in one band
+/// it is at most 1.5 times the memory that is used.
 pub(super) fn check_bound<T: Element>(
     (a, b): (&Csc<T>, &Csc<T>),
     tuning: &AdaptiveTuning,
@@ -74,7 +74,7 @@ fn sorted_keys_are_kept_if_there_is_room() {
         assert!(with > without, "{columns}");
         memory.keeps_sorted(Class::Sorted64, columns, 100, free_bytes)
     };
-    // Keys take 256 bytes a column. At most a 64th of 64 MB is kept.
+    // Keys take 256 bytes a column. At most a 64th of the free memory, here of 64 MB, is kept.
     assert_eq!([4000, 4096, 5000].map(|columns| keeps(columns, u64::MAX)), [true, true, false]);
     assert_eq!([1 << 20, 2 << 20].map(|free_bytes| keeps(4000, free_bytes)), [false, true]);
 }

@@ -2,7 +2,7 @@
 use super::*;
 
 /// Columns of A of many lengths, and a B whose columns mostly have one entry. Some have none or
-/// two, and some have an entry that meets an empty column of A.
+/// two, and the entry of some selects an empty column of A.
 fn operands<T: Element>(lengths: &[u64], single: bool) -> Result<(Csc<T>, Csc<T>)> {
     let mut random = Random::new(5);
     let rows = 4000_u64;
@@ -43,7 +43,7 @@ fn single_entries_of_every_length_have_the_bits_of_the_reference() -> Result<()>
     every::<half::f16>()
 }
 
-/// Zeros of either sign in both factors: entries of C whose value is 0 are kept, with their sign.
+/// Both factors have zeros of either sign. Entries of C whose value is 0 are kept with their sign.
 #[test]
 fn zeros_of_single_entries_keep_their_sign() -> Result<()> {
     let zeros = [0.0, -0.0, 1.5, -2.0];
@@ -59,8 +59,8 @@ fn zeros_of_single_entries_keep_their_sign() -> Result<()> {
 #[test]
 fn few_single_entries_are_sorted() -> Result<()> {
     let usual = tuning(Method::Auto);
-    // Columns of B with one entry meet the first columns of A. The other columns of B meet one
-    // column of 200 rows.
+    // Columns of B with one entry select the first columns of A. The other columns of B also select
+    // a column of 200 rows.
     let operands = |longest: u64| -> Result<(Csc<f64>, Csc<f64>)> {
         let (mut random, lengths) = (Random::new(3), [3, 0, longest, 1, 200]);
         let a = matrix(900, lengths.map(|length| random.distinct(length, 900)))?;
@@ -74,7 +74,7 @@ fn few_single_entries_are_sorted() -> Result<()> {
     Ok(())
 }
 
-/// Direct columns and columns of several windows of rows.
+/// Direct columns, and columns with several windows of rows.
 #[test]
 fn single_entries_beside_windows() -> Result<()> {
     let (a, b) = super::operands::<f64>(300, 900_000)?;

@@ -21,7 +21,7 @@ pub(super) fn operands<T: Element>(spread: u64, wide: u64, lengths: &[u64]) -> R
     Ok((a, matrix(n as usize, columns)?))
 }
 
-/// Lengths of columns of every class, except for the classes that take long.
+/// Lengths of columns for every class, except for the classes that take long.
 pub(super) const LENGTHS: [u64; 14] = [40, 33, 64, 9, 65, 100, 31, 200, 3, 70, 513, 40, 300, 64];
 
 #[test]
@@ -69,7 +69,7 @@ fn equal_columns_in_windows_and_without_room() -> Result<()> {
     Ok(())
 }
 
-/// Runs of more equal columns than may follow one leader, all of one class.
+/// Runs with more equal columns than one leader may have. All columns are of one class.
 #[test]
 fn many_equal_columns() -> Result<()> {
     let mut random = Random::new(4);
@@ -80,7 +80,7 @@ fn many_equal_columns() -> Result<()> {
     Ok(())
 }
 
-/// The rows kept are those of the leaders alone.
+/// Rows are kept only for the leaders of equal columns.
 #[test]
 fn rows_of_equal_columns_are_kept_once() -> Result<()> {
     let (device, mut random) = (test_device(), Random::new(4));

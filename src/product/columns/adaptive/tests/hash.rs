@@ -1,14 +1,15 @@
 //! Columns whose rows are found by hashes.
 use super::*;
 
-/// Tables that are so small that short columns are of every class: local memory has room for at
-/// most 32, 64 and 128 rows.
+/// Tables so small that short columns are in every class: tables in local memory have at most 32,
+/// 64 and 128 rows.
 fn small_tables() -> AdaptiveTuning {
     AdaptiveTuning { hash_words: [40, 80, 160], prices: apart(), ..tuning(Method::Hash) }
 }
 
-/// Makes a column of A·B for each of `counts`, with that many of `rows` from the first on. Columns
-/// of A have `part` of them. The last entry of each column of B meets the first rows once more.
+/// Factors with a column of A·B for each of `counts`: its rows are the first `count` of `rows`.
+/// Columns of A have `part` of these rows. The last entry of each column of B selects the first
+/// rows once more.
 fn columns_of<T: Element>(nrows: u64, rows: &[u64], counts: &[usize], part: usize) -> Result<(Csc<T>, Csc<T>)> {
     let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
     for &count in counts {
@@ -21,7 +22,7 @@ fn columns_of<T: Element>(nrows: u64, rows: &[u64], counts: &[usize], part: usiz
     Ok((matrix(nrows as usize, of_a)?, matrix(inner, of_b)?))
 }
 
-/// Numbers of rows around the limits of the classes of small tables.
+/// Numbers of rows near the limits of the classes of small tables.
 const COUNTS: [usize; 12] = [1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 500, 700];
 
 #[test]
@@ -54,14 +55,14 @@ fn columns_at_the_borders_of_tables() -> Result<()> {
     for part in [1, 7, 100] {
         let (a, b) = columns_of::<f64>(100_000, &rows, &COUNTS, part)?;
         assert_eq!(check(&a, &b, &small_tables())?, [Method::Hash]);
-        // Few columns are computed with the next class that has columns.
+        // Classes of few columns are computed with the next class that has columns.
         let joined = AdaptiveTuning { prices: tuning(Method::Hash).prices, ..small_tables() };
         assert_eq!(check(&a, &b, &joined)?, [Method::Hash]);
     }
     Ok(())
 }
 
-/// Rows whose hashes begin at the same place of every table used here.
+/// Rows whose hashes begin at the same place in every table of this test.
 #[test]
 fn rows_that_collide_change_no_bit() -> Result<()> {
     let nrows = 6_000_000_u64;
@@ -83,7 +84,7 @@ fn hashed_rows_without_room_are_found_again() -> Result<()> {
     Ok(())
 }
 
-/// An entry of C with more than 1024 products, in pieces of several sizes, by a few groups.
+/// An entry of C has more than 1024 products. Pieces have several sizes, and the groups are few.
 #[test]
 fn sums_of_hashed_rows_are_cut_as_in_the_reference() -> Result<()> {
     let (a, b) = hubs::operands::<f64>(40_000)?;
@@ -94,7 +95,8 @@ fn sums_of_hashed_rows_are_cut_as_in_the_reference() -> Result<()> {
     Ok(())
 }
 
-/// Tables in global memory: of several groups, each for several columns, and of one group.
+/// Tables in global memory: those of several groups, each of which computes several columns, and
+/// that of one group.
 #[test]
 fn tables_in_global_memory_serve_several_columns() -> Result<()> {
     let mut random = Random::new(9);
@@ -104,7 +106,7 @@ fn tables_in_global_memory_serve_several_columns() -> Result<()> {
         let tuning = AdaptiveTuning { hash_bytes, ..small_tables() };
         assert_eq!(check(&a, &b, &tuning)?, [Method::Hash]);
     }
-    // The usual numbers, with two columns of 20,000 rows and more.
+    // The usual numbers, with two columns of more than 20,000 rows.
     let b: Csc<f64> = matrix(400, [250, 30, 400].map(|entries| random.distinct(entries, 400)))?;
     assert_eq!(check(&a, &b, &tuning(Method::Hash))?, [Method::Hash]);
     Ok(())
@@ -128,18 +130,18 @@ fn rows_far_apart() -> Result<()> {
         let row_bits = usize::BITS - (nrows as usize - 1).leading_zeros();
         let numbers = |wanted| {
             let of_device = AdaptiveTuning::new(test_device().info(), wanted, tuning(wanted).prices.costs, row_bits);
-            // ESC is off, because it would be faster for a product as small as this.
+            // ESC is switched off, because it would be faster for a product as small as this.
             AdaptiveTuning { few_columns: 0, esc: false, ..of_device }
         };
         assert_eq!(check_equal(&a, &b, &want, &numbers(Method::Hash))?, [Method::Hash]);
-        // The choice between methods has no bound at 28 bits of rows.
+        // At 28 bits of rows `auto` is not tested, because its choice is not bounded there.
         if nrows == (1 << 27) + 1 {
             continue;
         }
         let methods = check_equal(&a, &b, &want, &numbers(Method::Auto))?;
         let by_esc = |methods: &[Method]| methods.iter().any(|of| [Method::Esc, Method::EscLocal].contains(of));
         assert!(methods.contains(&Method::Hash) && !by_esc(&methods), "{methods:?} of {nrows} rows");
-        // Columns of many products never get a work-group to themselves.
+        // With this limit, no column gets a work-group of its own for its many products.
         let few = AdaptiveTuning { hash_products: 10_000, ..numbers(Method::Auto) };
         let methods = check_equal(&a, &b, &want, &few)?;
         assert!(methods.contains(&Method::Hash) && by_esc(&methods), "{methods:?} of {nrows} rows");

@@ -11,8 +11,8 @@ pub(super) fn operands<T: Element>(long: u64) -> Result<(Csc<T>, Csc<T>)> {
     Ok((a, matrix(n as usize, (0..n).map(|col| random.distinct(length(col), n)).collect::<Vec<_>>())?))
 }
 
-/// Numbers with which ESC is dear for each product, and other methods for each entry of the longest
-/// column.
+/// Numbers with which each product is expensive for ESC, and each entry of the longest column for
+/// the other methods.
 pub(super) fn tuning() -> Result<AdaptiveTuning> {
     let usual = super::tuning(Method::Auto);
     let costs = usual.prices.costs.with("esc", MethodCost::new([0.0, 5e7, 0.0, 0.0])?)?;
@@ -29,7 +29,7 @@ fn few_long_columns_are_left_to_esc() -> Result<()> {
     let methods = check(&a, &b, &tuning()?)?;
     assert!(methods.contains(&Method::Sort) && methods.iter().any(is_esc), "{methods:?}");
     assert!(!methods.contains(&Method::Dense) && !methods.contains(&Method::Hub), "{methods:?}");
-    // The rows of other columns are found too.
+    // The rows of the other columns are also found, instead of sorted.
     let methods = check(&a, &b, &AdaptiveTuning { sorted_most: 0, sorts: false, ..tuning()? })?;
     assert!(methods.contains(&Method::Dense) && methods.iter().any(is_esc), "{methods:?}");
     Ok(())
@@ -38,7 +38,7 @@ fn few_long_columns_are_left_to_esc() -> Result<()> {
 #[test]
 fn long_columns_stay_where_that_costs_less() -> Result<()> {
     for (long, tuning) in [
-        (1024, tuning()?), // not long
+        (1024, tuning()?), // the column is not long
         (1025, AdaptiveTuning { prices: Prices { longest_ms: 0.0, ..tuning()?.prices }, ..tuning()? }),
         (1025, AdaptiveTuning { esc: false, ..tuning()? }),
     ] {

@@ -1,21 +1,21 @@
-//! Blocks in ranges, of all shapes, against the reference.
+//! Blocks of all shapes in ranges, compared with the reference.
 use super::*;
 use half::f16;
 
-/// Blocks of this shape on the pattern of `scalars`. Their sums depend on their order.
+/// A matrix of blocks of this shape on the pattern of `scalars`. The sums depend on their order.
 fn blocks<T: Element>(scalars: &Csc<f64>, shape: BlockShape) -> Result<Cbc<T>> {
     let value = |i: usize| ((i * 2_654_435_761) % 1009) as f64 * 2f64.powi((i % 5) as i32 - 8) - 1.5;
     let values = (0..scalars.nnz() * shape.area()).map(|i| T::from_f64(value(i))).collect();
     Cbc::new(scalars.pattern().clone(), shape, values)
 }
 
-/// Numbers for blocks of these sides.
+/// Numbers for products of blocks with these sides.
 fn tuning([r, k, c]: [usize; 3]) -> RangeTuning {
     RangeTuning { multiplications: Some((r * k * c) as u64), ..small() }
 }
 
-/// Compares products of blocks of r x k and k x c on patterns of scalars with the reference: with
-/// pairs kept and in two passes, with padding after each block and without.
+/// Compares products of blocks of r x k and k x c with the reference: with pairs kept and in two
+/// passes, with padding after each block and without. `a` and `b` have the patterns of the factors.
 fn check_shape<T: Element>((a, b): (&Csc<f64>, &Csc<f64>), sides: [usize; 3]) -> Result<()> {
     let [r, k, c] = sides;
     let (a, b) = (blocks::<T>(a, BlockShape::new(r, k)?)?, blocks::<T>(b, BlockShape::new(k, c)?)?.with_alignment(32)?);
@@ -31,8 +31,8 @@ fn check_shape<T: Element>((a, b): (&Csc<f64>, &Csc<f64>), sides: [usize; 3]) ->
 #[test]
 fn blocks_of_all_shapes_have_the_bits_of_the_reference() -> Result<()> {
     let (a, b) = (a::<f64>(300, 30)?, b(30, &[1, 0, 2, 3, 9, 30, 0, 1, 17, 1])?);
-    // The sides cover every way to cut a column of a block into vectors. For the last sides no
-    // kernel is compiled.
+    // The sides cover every way to cut a column of a block into vectors. No kernel is compiled for
+    // the last sides.
     for sides in [[1, 1, 1], [2, 2, 2], [3, 6, 3], [5, 1, 2], [15, 3, 4], [16, 2, 7], [17, 2, 1]] {
         check_shape::<f64>((&a, &b), sides)?;
     }
@@ -54,13 +54,13 @@ fn small_blocks_in_ranges_have_the_bits_of_the_reference() -> Result<()> {
     Ok(())
 }
 
-/// Products that are far fewer than the lines of rows.
+/// There are far fewer products than lines of rows.
 #[test]
 fn sparse_columns_of_blocks_have_the_bits_of_the_reference() -> Result<()> {
     check_shape::<f64>((&a(600_000, 30)?, &b(30, &[1, 0, 2, 3, 4, 2, 0, 1])?), [2, 1, 2])
 }
 
-/// Runs of 1024 products and more, which are cut.
+/// Runs of 1024 products and more. They are cut into parts.
 #[test]
 fn long_runs_of_blocks_are_cut_as_in_the_reference() -> Result<()> {
     let a = matrix(67, &(0..3000).map(|k| vec![0, 5 + k % 62]).collect::<Vec<_>>())?;
@@ -78,7 +78,7 @@ fn blocks_times_nothing_are_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Limits of less and less memory: all columns, bands, and in the end an error or ESC.
+/// The limits of memory decrease: all columns at once, bands, and finally an error or ESC.
 #[test]
 fn a_limit_cuts_blocks_into_bands_and_changes_no_bit() -> Result<()> {
     let (left, right) = (BlockShape::new(3, 2)?, BlockShape::new(2, 3)?);

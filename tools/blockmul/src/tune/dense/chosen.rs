@@ -2,7 +2,7 @@
 use super::{LANES, LINES, OfFamily, STAGED};
 use serde::Serialize;
 
-/// A limit of reuse that no groups reach, so that groups are never used.
+/// A limit of reuse that no group reaches, so that groups are never used.
 pub const NEVER: usize = 1 << 20;
 
 /// The numbers to be written.
@@ -15,7 +15,7 @@ pub struct Chosen {
 }
 
 impl OfFamily {
-    /// The time of lines by themselves with the staged entries of this number.
+    /// The time of lines one by one, for the number of staged entries at index `staged`.
     fn rows_ms(&self, staged: usize) -> f64 {
         self.rows_ms[staged.min(self.rows_ms.len() - 1)]
     }
@@ -28,11 +28,11 @@ fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
 
 impl Chosen {
     /// Chooses the lines and staged entries with which the faster of the two ways takes the least
-    /// time, in the geometric mean over all families. Among equal times it takes the fastest
-    /// groups. Groups are used from the least reuse on at which they are faster on every family
-    /// with that reuse or more.
+    /// time, in the geometric mean over all families. If several take equally long, it chooses the
+    /// fastest groups. Groups are used if their reuse has at least the value from which they are
+    /// faster on every family.
     pub fn by(families: &[OfFamily], common: usize) -> Self {
-        // Groups of one line share nothing: they are timed for comparison.
+        // Groups of one line share nothing. They are timed only for comparison.
         let several = (0..LINES.len()).filter(|&lines| LINES[lines] > 1);
         let all = several.flat_map(|lines| (0..STAGED.len()).map(move |staged| (lines, staged)));
         let times = |&(lines, staged): &(usize, usize)| {
@@ -61,7 +61,7 @@ impl Chosen {
         }
     }
 
-    /// The numbers by the names of their fields.
+    /// The numbers with the names of their fields.
     pub fn named(&self) -> Vec<(&'static str, usize)> {
         let Self { dense_group_lines, dense_staged, dense_reuse_percent, dense_common_lanes } = *self;
         let all = [
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use crate::tune::dense::OfGroups;
 
-    /// A family whose lines take 10 ms one by one, and `ms` in groups of all sizes.
+    /// A family whose lines take 10 ms one by one, and `ms` milliseconds in groups of any size.
     fn family(average: usize, reuse: f64, ms: f64) -> OfFamily {
         let groups = LINES.map(|lines| OfGroups { lines, reuse, ms: vec![ms; STAGED.len()] });
         OfFamily {
@@ -107,7 +107,8 @@ mod tests {
         families[0].groups[3].ms[1] = 11.0;
         families[1].groups[2].ms[4] = 9.5;
         let Chosen { dense_group_lines, dense_staged, dense_common_lanes, .. } = chosen(&families);
-        // Faster than lines by themselves on one family, not only faster groups on the other.
+        // These groups are chosen because they are faster than lines one by one on one family, not
+        // only faster than other groups.
         assert_eq!((dense_group_lines, dense_staged, dense_common_lanes), (4, 512, None));
         families[1].groups[2].ms[4] = 12.0;
         let Chosen { dense_group_lines, dense_staged, .. } = chosen(&families);

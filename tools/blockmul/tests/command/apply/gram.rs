@@ -1,8 +1,8 @@
-//! `blockmul apply --gram`: Jᵀ·(W·(J·x)) beside the product with a matrix that is formed.
+//! `blockmul apply --gram`: Jᵀ·(W·(J·x)), compared with a product whose matrix is formed.
 use super::*;
 
-/// A 12 x 6 matrix of small whole numbers as a.mtx, vectors as x.mtx (6) and t.mtx (12), and
-/// weights of its rows: w.mtx and w.npy, the same as a diagonal matrix W.mtx.
+/// Makes a 12 x 6 matrix of small integers as a.mtx, vectors as x.mtx (6 numbers) and t.mtx (12),
+/// and weights of the rows: as vectors w.mtx and w.npy, and as a diagonal matrix W.mtx.
 fn desk() -> Desk {
     let desk = Desk::new();
     desk.ok("generate uniform --rows 12 --cols 6 --per-column 5 --integer -q -o a.mtx");
@@ -25,7 +25,8 @@ fn diagonal(n: usize, number: impl Fn(usize) -> i64) -> String {
     format!("%%MatrixMarket matrix coordinate integer general\n{n} {n} {n}\n{entries}")
 }
 
-/// H·x for H = op(A)ᵀ·W·op(A), formed by two products; without a W for H = op(A)ᵀ·op(A).
+/// Computes H·x for H = op(A)ᵀ·W·op(A), which is formed by two products. If there is no W, H =
+/// op(A)ᵀ·op(A).
 fn formed(desk: &Desk, transposed: bool, w: Option<&str>, x: &str) -> Vec<f64> {
     let (first, last) = if transposed { ("--transpose-b", "") } else { ("", "--transpose-a") };
     match w {
@@ -71,7 +72,8 @@ fn the_product_is_that_with_the_formed_matrix_in_every_format() {
     }
 }
 
-/// Numbers for each row, for each row of blocks, and blocks: each as the matrix W.
+/// Weights for each row, weights for each row of blocks, and blocks. Each is compared with the
+/// matrix W.
 #[test]
 fn weights_are_a_vector_or_blocks_on_a_diagonal() {
     let desk = desk();
@@ -113,12 +115,13 @@ fn a_triangle_and_other_algebras_have_a_gram_matrix() {
         "lower.mtx",
         "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 2\n2 1 3\n2 2 5\n3 2 7\n3 3 1\n",
     );
-    // [2 3 0; 3 5 7; 0 7 1] times (5, 15, 8), its product with ones.
+    // The result is [2 3 0; 3 5 7; 0 7 1] times (5, 15, 8), which is its product with ones.
     for line in ["--symmetric", "", "--symmetric --repeat 2 --format csr-vector"] {
         apply(&desk, &format!("lower.mtx --gram {line} --verify -o y.mtx"));
         assert_eq!(dense(&desk, "y.mtx"), [55.0, 146.0, 113.0], "{line}");
     }
-    // Edges of lengths 2 and 3 from 1 to 2 and 3: there and back.
+    // The graph has edges of length 2 from vertex 1 to 2, and 3 from 1 to 3. The product is the
+    // length of the shortest way there and back.
     desk.put("g.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n2 1 2\n3 1 3\n");
     desk.put("d.mtx", "%%MatrixMarket matrix array real general\n3 1\n0\n1\n9\n");
     for element in ["f64", "u32"] {

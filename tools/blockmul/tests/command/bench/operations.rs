@@ -1,10 +1,10 @@
-//! `bench --operation`: the operations besides products from nothing.
+//! `bench --operation`: all operations except products without a plan.
 use super::*;
 
 #[test]
 fn every_operation_is_verified_and_timed() {
     let desk = Desk::new();
-    // Each run measures the bandwidth of a copy first.
+    // Each run first measures the bandwidth of a copy, so there are few runs.
     let grams = ["gram", "gram-residuals", "gram-blocks", "gram-information", "gram-scaled"];
     let of_matrix =
         ["apply", "apply-transposed", "norms", "scale", "dot", "axpy", "copy", "permute", "transpose", "add"];
@@ -42,7 +42,7 @@ fn every_operation_is_verified_and_timed() {
             "pose-graph:30x20 --block 3 --symmetric --operation apply --format csr,sliced-ell",
             &["apply csr", "apply csr triangle", "apply sliced-ell", "apply sliced-ell triangle"],
         ),
-        // A graph with edges in both directions, and one without.
+        // A graph with edges in both directions, and one with edges in one direction.
         (
             "planar:9x8 power-law:60x200 --operation components,triangles,patches",
             &[["components"; 2], ["triangles"; 2], ["patches", "patches balanced"], ["patches", "patches balanced"]]
@@ -53,7 +53,7 @@ fn every_operation_is_verified_and_timed() {
     }
 }
 
-/// The element types of integers, over every algebra that they have.
+/// The integer types, over every algebra that they support.
 #[test]
 fn integers_are_verified_and_timed() {
     let desk = Desk::new();
@@ -85,7 +85,7 @@ fn integers_are_verified_and_timed() {
         }
         assert_eq!(found.len(), 0, "{semiring}");
     }
-    // Whole numbers of a file, and random ones if it has none.
+    // Integers of a file, and random integers if the file has no values.
     let files = desk.by_variant("s.mtx p.mtx --element i32 --by-rows --operation product,dense");
     assert_eq!(files.iter().filter(|(_, record)| record["verified"] == true).count(), 4, "{files:?}");
     let formats = desk.by_variant("s.mtx --element i32 --semiring min-plus --operation apply --format csr,sliced-ell");
@@ -122,7 +122,7 @@ fn what_auto_chose_for_a_product_with_a_vector_is_named() {
 #[test]
 fn operations_declare_their_bytes_and_their_work() {
     let desk = Desk::new();
-    // 180 blocks of 2x3, 60 x 60 blocks.
+    // The matrix has 180 blocks of 2x3, in 60 x 60 blocks.
     let operations = "plan,apply,apply-transposed,norms,copy,dot";
     let records = desk.by_variant(&format!("uniform:60x3 --block 2x3 --element f32 --operation {operations}"));
     let (values, lines) = (4 * 180 * 6, 4 * 60);
@@ -145,7 +145,8 @@ fn operations_declare_their_bytes_and_their_work() {
         let stages: Vec<_> = record["stages"].as_array().unwrap().iter().map(|stage| &stage["runs_ms"]).collect();
         assert!(stages.iter().all(|runs| runs.as_array().unwrap().len() == 3), "{variant}: {record}");
     }
-    // For a triangle the values of its blocks are read, and the index of the whole matrix's blocks.
+    // For a triangle, the values of its blocks are read, and the index of the blocks of the whole
+    // matrix.
     let [(_, whole), (variant, triangle)] =
         &desk.by_variant("pose-graph:30x20 --block 3 --symmetric --operation apply")[..]
     else {
@@ -159,8 +160,8 @@ fn operations_declare_their_bytes_and_their_work() {
     let kept = (nnz + 30) / 2;
     let bytes = |kept: i64| Some(8 * 9 * kept + 8 * nnz + 2 * 8 * 90);
     assert_eq!([whole, triangle].map(|record| record["bytes"].as_i64()), [bytes(nnz), bytes(kept)]);
-    // J is read twice. J·x is written and read, with weights both are read and W·J·x is written and
-    // read. apply is of H whole, of which gram forms a triangle.
+    // J is read twice, and J·x is written and read. With weights, these are read, and W·J·x is
+    // written and read. The operation apply uses the whole H, while gram forms one triangle of it.
     let records = desk.by_variant("pose-graph:30x20 --block 3 --operation gram,apply-gram,apply");
     let of = |name: &str| &records.iter().find(|(variant, _)| variant == name).unwrap().1;
     let (plain, weighted, h) = (of("apply-gram"), of("apply-gram-residuals"), of("apply"));
@@ -173,11 +174,11 @@ fn operations_declare_their_bytes_and_their_work() {
         (&(4 * 9 * nnz).into(), &90.into(), &90.into())
     );
     let packed = &desk.by_variant("bundle-adjustment:9x40x3 --block 9x3 --operation apply-gram --format csr")[0].1;
-    // 120 views of 9 cameras and 40 points: blocks of 2x9 are three of 2x3.
+    // There are 120 views of 40 points by 9 cameras. A block of 2x9 becomes three blocks of 2x3.
     assert_eq!(packed["a"], json!({"rows": 240, "cols": 201, "nnz": 480, "block": [2, 3]}));
     let bytes = 8 * (2 * 6 * 480 + 2 * 201 + 2 * 240) + 4 * (2 * 480 + 120 + 67);
     assert_eq!(packed["bytes"].as_i64(), Some(bytes));
-    // Without sizes a family has about as many elements as are asked for.
+    // If a family has no sizes, it has about as many elements as were requested.
     let scaled = desk.benched("uniform --operation transpose --elements 4800 --block 1,2x3 --together 2");
     let matrices: Vec<_> = scaled["results"].as_array().unwrap().iter().map(|record| &record["matrix"]).collect();
     assert_eq!(matrices, ["uniform:600x8", "uniform:100x8"]);

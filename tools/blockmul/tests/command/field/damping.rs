@@ -1,4 +1,4 @@
-//! One unknown without influence does not end a solve.
+//! A single unknown without influence does not end a solution early.
 use super::{super::*, case};
 
 fn cost(name: &str, more: &str) -> Option<f64> {

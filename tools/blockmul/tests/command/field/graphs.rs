@@ -1,12 +1,12 @@
-//! Graphs and bundle adjustments that are not held as a whole, whose formats share keywords, or
-//! with members that nothing measures.
+//! Graphs and bundle adjustments that are not held as a whole, whose formats have common keywords,
+//! or with members that have no measurements.
 use super::{super::*, case};
 
 fn on_device(line: &str) -> String {
     format!("{line} --device {}", common::device().info().index)
 }
 
-/// The JSON and the messages of a solution with status 0.
+/// Returns the JSON and the messages of a solution, whose status must be 0.
 fn solved(path: &str) -> (Value, String) {
     let desk = Desk::new();
     let said = desk.ok(&on_device(&format!("solve {path} --json solved.json"))).stderr;
@@ -35,7 +35,7 @@ fn a_point_that_a_camera_sees_twice_has_two_residuals() {
     let Some(path) = case("ba-camera-sees-point-twice.txt") else { return };
     let (json, said) = solved(&path);
     assert_eq!(json["stop"], "converged", "{said}");
-    // SciPy's least_squares of all residuals.
+    // The cost is that of SciPy's least_squares for all residuals.
     assert!((json["cost"].as_f64().unwrap() - TWICE).abs() < 1e-5 * TWICE, "{json}");
     let desk = Desk::new();
     for command in ["hessian", "schur", "bench --rounds 1 --iterations"] {

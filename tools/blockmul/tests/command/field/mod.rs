@@ -1,6 +1,6 @@
-//! Inputs of kinds that users of other projects report, from the folder named by
-//! `BLOCKMUL_FIELD_CASES`. Without it these tests print a line and pass: tests beside the code have
-//! inputs of the same kinds that they write themselves.
+//! Kinds of inputs that users of other projects have reported, from the folder that
+//! `BLOCKMUL_FIELD_CASES` names. If it is not set, these tests print a line and pass. Tests beside
+//! the code write inputs of the same kinds themselves.
 mod damping;
 mod graphs;
 mod inputs;
@@ -9,7 +9,7 @@ mod problems;
 
 use super::*;
 
-/// The path of a case, if the folder is there.
+/// Returns the path of a case, if the folder is there.
 fn case(name: &str) -> Option<String> {
     let Some(folder) = std::env::var_os("BLOCKMUL_FIELD_CASES") else {
         eprintln!("left out: BLOCKMUL_FIELD_CASES does not name a folder of cases");

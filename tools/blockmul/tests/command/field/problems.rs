@@ -1,5 +1,5 @@
-//! Problems in which one measurement hides or spoils all others, in large units, or far from the
-//! origin.
+//! Problems in which one measurement hides or spoils all others, problems in large units, and
+//! problems far from the origin.
 use super::{super::*, case};
 use blockmul::solver::problem::{Graph, bal, g2o};
 

@@ -1,4 +1,4 @@
-//! Tests that a written graph reads back the same.
+//! Tests that a written graph is read back unchanged.
 use super::*;
 use crate::{
     generate::Random,
@@ -44,7 +44,7 @@ fn files_are_packed_as_their_names_say() {
     }
 }
 
-/// A graph with numbers of every size, angles within a turn, quaternions of any length.
+/// A graph with numbers of all magnitudes, angles within a turn, and quaternions of any length.
 fn any_graph(random: &mut Random, space: bool) -> String {
     let mut text = String::new();
     let mut real = |scale: f64| (random.unit() * 2.0 - 1.0) * scale;
@@ -79,7 +79,7 @@ fn the_ends_of_the_turn_come_back() {
             assert_eq!(turned(angle(&rotation)), rotation, "{turn:e}");
         }
     }
-    // Beyond a turn no double may have the same cosine and sine.
+    // For an angle beyond a turn, there may be no double with the same cosine and sine.
     let far = graph("VERTEX_SE2 0 0 0 100\n");
     let (Graph::Plane(far), Graph::Plane(again)) = (&far, graph(&written(&far))) else { panic!("in space") };
     assert_relative_eq!(far.poses[0], again.poses[0], epsilon = 1e-15);

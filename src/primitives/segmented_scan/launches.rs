@@ -1,0 +1,169 @@
+//! The launches of a scan. Kernel: `cl/primitives/segmented_scan.cl`.
+use crate::{
+    Device, Result,
+    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Sum, Work, kernel},
+    element::ElementType,
+    primitives::{
+        Segments,
+        segmented_reduce::RUN_PIECE,
+        segments::{Cutter, Pieces, SegmentTuning, Step},
+    },
+};
+use std::sync::OnceLock;
+
+kernel! {
+    struct ScanTiles = "scan_tiles" in "primitives/segmented_scan.cl" {
+        begin: In<u32>,
+        follows: In<u8>,
+        tile_ptr: In<u32>,
+        long_begin: In<u32>,
+        long_end: In<u32>,
+        totals: InOut<Sum>,
+        values: InOut<Sum>,
+        first_carry: u32,
+        carries: u32,
+        wave_begin: u32,
+        wave_end: u32,
+        first_scanned: u32,
+        scanned: u32,
+        first_totalled: u32,
+        inclusive: u32,
+    }
+}
+
+kernel! {
+    struct TotalTiles = "total_tiles" in "primitives/segmented_scan.cl" {
+        begin: In<u32>,
+        follows: In<u8>,
+        tile_ptr: In<u32>,
+        long_begin: In<u32>,
+        long_end: In<u32>,
+        totals: InOut<Sum>,
+        values: In<Sum>,
+        first_carry: u32,
+        carries: u32,
+        wave_begin: u32,
+        wave_end: u32,
+        first_totalled: u32,
+    }
+}
+
+kernel! {
+    struct SegmentTotals = "segment_totals" in "primitives/segmented_scan.cl" {
+        piece_ptr: In<u32>,
+        totals: In<Sum>,
+        sums: Out<Sum>,
+        segments: u32,
+    }
+}
+
+/// Full pieces that a CPU's core combines side by side. A single one would wait for each operation
+/// before it begins the next; more than four streams of memory gain nothing.
+const AT_ONCE: usize = 4;
+
+/// Kernels that scan elements whose type is known at run time only.
+pub(super) struct Core {
+    element: ElementType,
+    scan: Kernel<ScanTiles<'static>>,
+    total: Kernel<TotalTiles<'static>>,
+    sums: Kernel<SegmentTotals<'static>>,
+    /// Cuts whole vectors, once there is one.
+    cutter: OnceLock<Cutter>,
+    tuning: SegmentTuning,
+    pub device: Device,
+}
+
+impl Core {
+    pub fn new(device: &Device, element: ElementType, options: Options, tuning: SegmentTuning) -> Result<Self> {
+        let options = options.define("PIECE", RUN_PIECE).define("TILE", tuning.tile).define("AT_ONCE", AT_ONCE);
+        Ok(Self {
+            element,
+            scan: Kernel::new(device, &options)?,
+            total: Kernel::new(device, &options)?,
+            sums: Kernel::new(device, &options)?,
+            cutter: OnceLock::new(),
+            tuning,
+            device: device.clone(),
+        })
+    }
+
+    /// Waits until the operator is compiled, and returns the compiler's errors.
+    pub fn ready(&self) -> Result<()> {
+        self.scan.ready(&Work::new(&self.device, None))
+    }
+
+    /// One segment of `elements` elements.
+    pub fn whole(&self, elements: usize) -> Result<Segments> {
+        let cutter = match self.cutter.get() {
+            Some(cutter) => cutter,
+            None => {
+                let made = Cutter::new(&self.device, self.tuning)?;
+                self.cutter.get_or_init(|| made)
+            }
+        };
+        Segments::whole(cutter, &self.device, elements)
+    }
+
+    /// The total of each segment.
+    pub fn reduce(&self, segments: &Segments, values: &Buffer) -> Result<Buffer> {
+        let (work, word) = (Work::new(&self.device, None), self.element.word());
+        let Pieces { begin, follows, piece_ptr, tile_ptr, long_begin, long_end, .. } = &segments.pieces;
+        let mut totals = work.buffer_of(word, segments.pieces.len())?;
+        for Step { totalled, carried, .. } in segments.pieces.steps() {
+            let args = TotalTiles {
+                begin,
+                follows,
+                tile_ptr,
+                long_begin,
+                long_end,
+                totals: &mut totals,
+                values,
+                first_carry: carried.first_carry,
+                carries: carried.carries,
+                wave_begin: carried.first_piece,
+                wave_end: carried.end_piece,
+                first_totalled: totalled.first_tile,
+            };
+            self.total.launch(&work, self.groups(carried.carries + totalled.tiles), args)?;
+        }
+        let mut sums = work.buffer_of(word, segments.count())?;
+        let args = SegmentTotals { piece_ptr, totals: &totals, sums: &mut sums, segments: segments.count() as u32 };
+        self.sums.launch(&work, Grid::items(segments.count(), self.tuning.group_size), args)?;
+        Ok(sums)
+    }
+
+    /// Scans each segment in place.
+    pub fn run(&self, segments: &Segments, values: &mut Buffer, inclusive: bool) -> Result<()> {
+        let work = Work::new(&self.device, None);
+        let Pieces { begin, follows, tile_ptr, long_begin, long_end, .. } = &segments.pieces;
+        let has_carries = long_begin.len() > 0;
+        let mut totals = work.buffer_of(self.element.word(), if has_carries { segments.pieces.len() } else { 0 })?;
+        for Step { totalled, carried, scanned } in segments.pieces.steps() {
+            // Scans need no totals in waves that carry nothing.
+            let to_total = if totalled.carries > 0 { totalled.tiles } else { 0 };
+            let args = ScanTiles {
+                begin,
+                follows,
+                tile_ptr,
+                long_begin,
+                long_end,
+                totals: &mut totals,
+                values,
+                first_carry: carried.first_carry,
+                carries: carried.carries,
+                wave_begin: carried.first_piece,
+                wave_end: carried.end_piece,
+                first_scanned: scanned.first_tile,
+                scanned: scanned.tiles,
+                first_totalled: totalled.first_tile,
+                inclusive: inclusive.into(),
+            };
+            self.scan.launch(&work, self.groups(carried.carries + scanned.tiles + to_total), args)?;
+        }
+        Ok(())
+    }
+
+    fn groups(&self, groups: u32) -> Grid {
+        Grid::groups(groups as usize, self.tuning.group_size)
+    }
+}

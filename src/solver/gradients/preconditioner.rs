@@ -1,0 +1,50 @@
+//! Block-Jacobi: the inverses of the blocks on the diagonal.
+use crate::{
+    DeviceMatrix, Error, Result,
+    device::{Buffer, Work},
+    matrix::{AnyView, HostMatrix},
+    planned::Planned,
+    vector::Diagonal,
+};
+use nalgebra::DMatrix;
+use rayon::prelude::*;
+
+/// The inverses of the blocks on a diagonal.
+pub(super) struct Inverses {
+    /// Row after row, in the arithmetic of the elements.
+    pub rows: Buffer,
+}
+
+impl Inverses {
+    /// Inverts the diagonal blocks of `a`.
+    ///
+    /// # Errors
+    /// [`Error::NotPositiveDefinite`] with the first block that is not.
+    pub fn new<M: HostMatrix>(diagonal: &Diagonal<M>, a: &DeviceMatrix<M>) -> Result<Self> {
+        let mut blocks = diagonal.output()?;
+        diagonal.execute(a, &mut blocks)?;
+        let inverses = inverted(&blocks.download()?.view())?;
+        Ok(Self { rows: Work::new(a.device(), None).upload_numbers(a.element().arithmetic(), &inverses)? })
+    }
+}
+
+/// The rows of the inverses of all blocks, computed in f64 and rounded later.
+fn inverted(diagonal: &AnyView<'_>) -> Result<Vec<f64>> {
+    let (side, numbers) = (diagonal.shape.rows(), diagonal.values.numbers());
+    let blocks = numbers.par_chunks(diagonal.stride).map(|block| &block[..side * side]);
+    let mut inverses = vec![0.0; blocks.len() * side * side];
+    let invert = |(to, block): (&mut [f64], &[f64])| {
+        let inverse = match side {
+            1 => (block[0] > 0.0 && block[0].is_finite()).then(|| DMatrix::from_element(1, 1, block[0].recip())),
+            _ => DMatrix::from_column_slice(side, side, block).cholesky().map(|factor| factor.inverse()),
+        };
+        let inverse = inverse.filter(|inverse| inverse.iter().all(|value| value.is_finite()));
+        // The inverse is symmetric: its columns are its rows.
+        inverse.map(|inverse| to.copy_from_slice(inverse.as_slice())).is_some()
+    };
+    let failed = inverses.par_chunks_mut(side * side).zip(blocks).position_first(|pair| !invert(pair));
+    match failed {
+        Some(block) => Err(Error::NotPositiveDefinite { matrix: "A", block }),
+        None => Ok(inverses),
+    }
+}
