@@ -53,6 +53,7 @@ files! {
     "apply/spmv/coo.cl"
     "apply/spmv/csc.cl"
     "apply/spmv/csr.cl"
+    "apply/spmv/csr_adaptive_atomic.cl"
     "apply/spmv/csr_long.cl"
     "apply/spmv/csr_shared.cl"
     "apply/spmv/csr_vector.cl"

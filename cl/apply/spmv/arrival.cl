@@ -5,15 +5,11 @@
 // OpenCL C 1.2 cannot add floating-point numbers atomically. So an item replaces the sum by a new
 // one if no other item has changed it since. NVIDIA GPUs that have CACHE_HINTS have an instruction
 // that adds in global memory. WIDE is 1 if a sum has 64 bits, FLOATING if floating-point numbers
-// are added. If ARRIVAL is 0, there are no such sums.
+// are added.
 //
 // Every interleaving gives a correct sum, whatever value is read at first. If that value is not the
 // current sum, the exchange fails and returns the current sum. So an old sum, or halves of two
 // different sums, only cost another turn.
-#if !defined(ARRIVAL)
-#error "ARRIVAL: see src/apply/spmv/arrival.rs"
-#endif
-#if ARRIVAL
 #if !defined(WIDE) || !defined(FLOATING)
 #error "WIDE, FLOATING: see src/apply/spmv/arrival.rs"
 #endif
@@ -22,23 +18,27 @@
 #define SUM_BITS ulong
 #define AS_BITS as_ulong
 #define EXCHANGE atom_cmpxchg
+#define REPLACE atom_xchg
 #else
 #define SUM_BITS uint
 #define AS_BITS as_uint
 #define EXCHANGE atomic_cmpxchg
+#define REPLACE atomic_xchg
 #endif
 #define AS_(word) as_##word
 #define AS(word) AS_(word)
 
-// Defines name(sum, term), which adds by exchange to sums in the address space SPACE.
-#define ADDS_ON_ARRIVAL(name, SPACE)                                                                                  \
+// Defines name(sum, term), which adds by exchange to sums in the address space SPACE. A sum is
+// stored as its bits, exclusive-ored with `mask`.
+#define SUM_AND(stored, term, mask) (AS_BITS(ADD(AS(ARITHMETIC)((stored) ^ (mask)), term)) ^ (mask))
+#define ADDS_ON_ARRIVAL(name, SPACE, mask)                                                                            \
     void name(SPACE ARITHMETIC* sum, ARITHMETIC term)                                                                 \
     {                                                                                                                 \
         volatile SPACE SUM_BITS* word = (volatile SPACE SUM_BITS*)sum;                                                \
-        SUM_BITS expected = *word, found = EXCHANGE(word, expected, AS_BITS(ADD(AS(ARITHMETIC)(expected), term)));    \
+        SUM_BITS expected = *word, found = EXCHANGE(word, expected, SUM_AND(expected, term, mask));                   \
         while (found != expected) {                                                                                   \
             expected = found;                                                                                         \
-            found = EXCHANGE(word, expected, AS_BITS(ADD(AS(ARITHMETIC)(expected), term)));                           \
+            found = EXCHANGE(word, expected, SUM_AND(expected, term, mask));                                          \
         }                                                                                                             \
     }
 
@@ -53,6 +53,5 @@ void add_on_arrival(global ARITHMETIC* sum, ARITHMETIC term)
 #endif
 }
 #else
-ADDS_ON_ARRIVAL(add_on_arrival, global) // a race: see above
-#endif
+ADDS_ON_ARRIVAL(add_on_arrival, global, 0) // a race: see above
 #endif

@@ -8,9 +8,6 @@
 //   sum_tail_pieces  one work-group per piece of a tail that is too long for a tile
 //   add_tail_parts   one work-group per tail that is cut: adds the sums of its pieces
 //
-// If ARRIVAL is 1 (see arrival.cl), each piece of a tail is added to the sum of its head when the
-// piece is complete. parts then holds that sum, and add_tail_parts writes it to y.
-//
 //   in      col[places]  source[places]            see values.cl; tails begin at place rows * width
 //   in      line_before[rows + 1]  tail_ptr[lines + 1]  tail_row[lines]      as in tails.cl
 //   in      tile_line[tiles + 1]  piece[pieces]  cut[cuts]   as in lines.cl; the lines are tails
@@ -94,7 +91,7 @@ KERNEL sum_tail_pieces(global const uint4* restrict piece, global const uint* re
     const uint4 at = piece[get_group_id(0)];
     ARITHMETIC sum[OWN];
     for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
-        sum[own] = !ARRIVAL && at.y == tail_ptr[at.x] ? head[(ulong)at.x * SUMS + number] : IDENTITY;
+        sum[own] = at.y == tail_ptr[at.x] ? head[(ulong)at.x * SUMS + number] : IDENTITY;
     const uint entries = at.z - at.y;
     for (uint done = 0; done < entries; done += TILE) {
         const uint count = min((uint)TILE, entries - done);
@@ -108,22 +105,13 @@ KERNEL sum_tail_pieces(global const uint4* restrict piece, global const uint* re
         if (at.w == WHOLE)
             place_sum(sum[own], y, (ulong)tail_row[at.x] * SUMS + number, alpha, beta);
         else
-#if ARRIVAL
-            add_on_arrival(&parts[(ulong)at.x * SUMS + number], sum[own]);
-#else
             parts[(ulong)at.w * SUMS + number] = sum[own];
-#endif
     }
 }
 
 KERNEL add_tail_parts(global const uint4* restrict cut, global const uint* restrict tail_row, global const ARITHMETIC* restrict parts,
                       global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta)
 {
-#if ARRIVAL
-    const uint4 at = cut[get_group_id(0)];
-    for (uint number = get_local_id(0); number < SUMS; number += GROUP_SIZE)
-        place_sum(parts[(ulong)at.x * SUMS + number], y, (ulong)tail_row[at.x] * SUMS + number, alpha, beta);
-#else
     local ARITHMETIC term[TILE * AREA];
     const uint depth = TILE * DEPTH;
     const uint4 at = cut[get_group_id(0)];
@@ -144,5 +132,4 @@ KERNEL add_tail_parts(global const uint4* restrict cut, global const uint* restr
     }
     for (uint own = 0, number = get_local_id(0); number < SUMS; ++own, number += GROUP_SIZE)
         place_sum(sum[own], y, (ulong)tail_row[at.x] * SUMS + number, alpha, beta);
-#endif
 }

@@ -7,7 +7,7 @@
 //   in      values[nnz * stride]  x[columns]
 //   in out  y[rows]
 
-ADDS_ON_ARRIVAL(add_to_lane, local) // a race: see arrival.cl
+ADDS_ON_ARRIVAL(add_to_lane, local, 0) // a race: see arrival.cl
 
 KERNEL scatter_lanes(global const uint* restrict row_ptr, global const uint* restrict row, TERMS_OF(uint),
                      global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta, uint rows)

@@ -21,13 +21,8 @@ pub(super) fn options(
         });
     }
     let floating = semiring.adds() && [ElementType::F32, ElementType::F64].contains(&arithmetic);
-    let options = options.define("ARRIVAL", 1).define("WIDE", u8::from(wide));
+    let options = options.define("WIDE", u8::from(wide));
     Ok(options.define("FLOATING", u8::from(floating)))
-}
-
-/// Adds the macro of kernels that have no such sums.
-pub(super) fn none(options: Options) -> Options {
-    options.define("ARRIVAL", 0)
 }
 
 #[cfg(test)]

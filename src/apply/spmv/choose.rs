@@ -107,7 +107,7 @@ impl Situation {
             Format::SegmentedScan => (None, weights.segmented_scan?, false),
             Format::Scoo => (None, weights.scoo[0], true),
             // These are not estimated, so they are never the fastest.
-            Format::Auto | Format::Csc | Format::Hyb => return None,
+            Format::Auto | Format::Csc | Format::Hyb | Format::CsrScalar => return None,
             Format::CsrAdaptiveAtomic | Format::CooAtomic | Format::HybAtomic | Format::ScooAtomic => return None,
         };
         let allowed = self.request.any_order || format.order() == Order::Ascending;

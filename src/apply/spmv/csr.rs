@@ -69,6 +69,12 @@ impl Csr {
         Self::tuned(work, rows, stretch)
     }
 
+    /// Prepares sums with a work-item for each row, as published for CSR-Scalar (Evtushenko 2019,
+    /// listing 1; Garland 2008, section 3.1).
+    pub fn scalar(work: &Work, rows: Rows) -> Result<Self> {
+        Self::tuned(work, rows, None)
+    }
+
     /// Prepares sums in which rows of more than `longest` entries are cut in pieces.
     fn in_pieces(work: &Work, rows: Rows, longest: usize) -> Result<Self> {
         let sums = csr_long::RowsAndPieces::new(work, &rows, longest)?;

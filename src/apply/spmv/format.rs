@@ -13,6 +13,9 @@ pub enum Format {
     Auto,
     /// Compressed rows, a work-item for each scalar row, or on a CPU for each stretch of rows.
     Csr,
+    /// Compressed rows, a work-item for each scalar row on every device, however long the row is. It
+    /// exists for comparison with [`Format::Csr`], whose bits it has.
+    CsrScalar,
     /// Compressed rows, a team of 32 work-items for each row.
     CsrVector,
     /// Compressed rows, a work-group for each stretch of short rows and for each piece of a long
@@ -40,8 +43,9 @@ pub enum Format {
     SegmentedScan,
     /// A work-group for each slice of 64 rows, with four work-items for each row.
     Scoo,
-    /// [`Format::CsrAdaptive`] that adds the pieces of a long row in the order in which their
-    /// work-groups arrive. It exists for comparison: the bits differ from run to run.
+    /// [`Format::CsrAdaptive`] as published: several work-items may share a row, and work-groups add
+    /// their sums of a long row in the order in which they arrive. It exists for comparison: the
+    /// bits differ from run to run.
     CsrAdaptiveAtomic,
     /// Entries with their rows, added in the order in which work-items arrive. The bits differ from
     /// run to run.
@@ -55,7 +59,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format that gives the same bits in every run, without [`Format::Auto`].
+    /// Every format among which [`Format::Auto`] may choose. They give the same bits in every run.
     pub const ALL: &[Self] = &[
         Self::Csr,
         Self::CsrVector,
@@ -70,15 +74,18 @@ impl Format {
         Self::Scoo,
     ];
 
-    /// The formats that add in the order in which work-items arrive. They exist for comparison:
-    /// their bits differ from run to run.
-    pub const ARRIVAL: &[Self] = &[Self::CsrAdaptiveAtomic, Self::CooAtomic, Self::HybAtomic, Self::ScooAtomic];
+    /// The formats that exist for comparison. [`Format::Auto`] never chooses them. All except
+    /// [`Format::CsrScalar`] add in the order in which work-items arrive, so their bits differ from
+    /// run to run.
+    pub const COMPARED: &[Self] =
+        &[Self::CsrScalar, Self::CsrAdaptiveAtomic, Self::CooAtomic, Self::HybAtomic, Self::ScooAtomic];
 
     /// The name that the command and the report use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Csr => "csr",
+            Self::CsrScalar => "csr-scalar",
             Self::CsrVector => "csr-vector",
             Self::CsrAdaptive => "csr-adaptive",
             Self::CsrShared => "csr-shared",
@@ -108,16 +115,16 @@ impl Format {
             Self::SegmentedScan => Order::Scan,
             Self::Scoo => Order::FewLanes,
             Self::CsrAdaptiveAtomic | Self::CooAtomic | Self::HybAtomic | Self::ScooAtomic => Order::Arrival,
-            Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Csc | Self::Ell | Self::SlicedEll | Self::Hyb => {
-                Order::Ascending
-            }
+            Self::Auto | Self::Csr | Self::CsrScalar | Self::CsrAdaptive | Self::Csc => Order::Ascending,
+            Self::Ell | Self::SlicedEll | Self::Hyb => Order::Ascending,
         }
     }
 
     /// Whether the format supports matrices of blocks.
     pub fn has_blocks(self) -> bool {
         match self {
-            Self::Auto | Self::Csr | Self::CsrAdaptive | Self::Ell | Self::SlicedEll | Self::Hyb => true,
+            Self::Auto | Self::Csr | Self::CsrScalar | Self::CsrAdaptive => true,
+            Self::Ell | Self::SlicedEll | Self::Hyb => true,
             Self::CsrVector | Self::CsrShared | Self::Csc | Self::Coo | Self::SegmentedScan | Self::Scoo => false,
             Self::CsrAdaptiveAtomic | Self::CooAtomic | Self::HybAtomic | Self::ScooAtomic => false,
         }
@@ -138,7 +145,7 @@ impl std::fmt::Display for Format {
 impl std::str::FromStr for Format {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self> {
-        let known = [Self::Auto].iter().chain(Self::ALL).chain(Self::ARRIVAL).copied();
+        let known = [Self::Auto].iter().chain(Self::ALL).chain(Self::COMPARED).copied();
         known.clone().find(|format| format.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
             let names: Vec<_> = known.map(Self::name).collect();
             Error::Argument(format!("no format \"{text}\"; there are: {}", names.join(", ")))

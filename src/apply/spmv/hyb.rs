@@ -4,11 +4,8 @@
 //! A work-item adds the head of a scalar row. A work-group adds a tile of short tails, or a piece
 //! of a long one. A tail continues from the sum of its head, so the order of addition is that of
 //! every product.
-//!
-//! Without heads, and with the groups of a long row adding in the order of arrival, it is
-//! `csr-adaptive` as published.
 use super::{
-    Format, Layout, PackedOrder, Rows, Sums, arrival,
+    Format, Layout, PackedOrder, Rows, Sums,
     profile::check_places,
     split::Split,
     tails::{Parts, TailKernels},
@@ -27,7 +24,7 @@ use crate::{
 };
 
 kernel! {
-    struct SumHeads = "sum_heads" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct SumHeads = "sum_heads" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         terms: InTerms<u32>,
         line_before: In<u32>,
         head: InOut<Sum>,
@@ -38,7 +35,7 @@ kernel! {
 }
 
 kernel! {
-    struct SumTails = "sum_tails" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct SumTails = "sum_tails" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         tail_ptr: In<u32>,
         tile_line: In<u32>,
         tail_row: In<u32>,
@@ -51,7 +48,7 @@ kernel! {
 }
 
 kernel! {
-    struct SumTailPieces = "sum_tail_pieces" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct SumTailPieces = "sum_tail_pieces" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         piece: In<Piece>,
         tail_ptr: In<u32>,
         tail_row: In<u32>,
@@ -64,7 +61,7 @@ kernel! {
 }
 
 kernel! {
-    struct AddTailParts = "add_tail_parts" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/arrival.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct AddTailParts = "add_tail_parts" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
         cut: In<Piece>,
         tail_row: In<u32>,
         parts: In<Sum>,
@@ -90,8 +87,6 @@ pub(super) struct Hyb {
     part: Scratch,
     /// Whether executions leave the index of the values unread.
     packed: bool,
-    /// Whether pieces are added in the order of arrival.
-    arriving: bool,
     /// Work-items of a group that adds heads; `tail_group` is for tails.
     group_size: usize,
     tail_group: usize,
@@ -110,17 +105,6 @@ pub(super) fn cut(work: &Work, rows: &Rows, split: Split, format: Format) -> Res
 impl Hyb {
     pub fn new(work: &Work, rows: &Rows, split: Split) -> Result<Self> {
         let parts = cut(work, rows, split, Format::Hyb)?;
-        Self::of_parts(work, rows, parts, false)
-    }
-
-    /// Prepares sums without heads, in which pieces of long rows are added in the order of arrival.
-    pub fn arriving(work: &Work, rows: &Rows) -> Result<Self> {
-        let kernels = TailKernels::new(rows.device(), rows)?;
-        let parts = kernels.place(work, rows, &kernels.count(work, rows)?, 0)?;
-        Self::of_parts(work, rows, parts, true)
-    }
-
-    fn of_parts(work: &Work, rows: &Rows, parts: Parts, arriving: bool) -> Result<Self> {
         let device = rows.device();
         let (group_size, tail_group) =
             (device.info().vector_group(), device.info().serial_or(device.info().vector_group()));
@@ -128,14 +112,10 @@ impl Hyb {
         let options = |group_size| {
             let options = rows.options_through(Options::group_size(group_size), true);
             let heads = rows.len() as u64 * u64::from(parts.width);
-            let options = rows.by_item(options, heads, rows.len(), parts.width.into(), false).define("TILE", entries);
-            match arriving {
-                true => arrival::options(device.info(), rows.elements.vector, rows.semiring, options),
-                false => Ok(arrival::none(options)),
-            }
+            rows.by_item(options, heads, rows.len(), parts.width.into(), false).define("TILE", entries)
         };
-        let (of_heads, of_tails) = (options(group_size)?, options(tail_group)?);
-        let heads = Kernel::new(device, &of_heads)?;
+        let of_tails = options(tail_group);
+        let heads = Kernel::new(device, &options(group_size))?;
         let tails = Kernel::new(device, &of_tails)?;
         let (pieces, add_parts) = (Kernel::new(device, &of_tails)?, Kernel::new(device, &of_tails)?);
 
@@ -161,7 +141,6 @@ impl Hyb {
             head,
             part,
             packed,
-            arriving,
             group_size,
             tail_group,
         })
@@ -180,8 +159,6 @@ impl Sums for Hyb {
         let tile = self.tile as u32;
         let args = SumTails { tail_ptr, tile_line, tail_row, terms, head, y: y.again(), heads, tile };
         self.tails.launch(work, Grid::groups(self.shares.tiles(), self.tail_group), args)?;
-        // In the order of arrival, pieces are added to the sums of heads.
-        let (head, parts) = if self.arriving { (parts, head) } else { (head, parts) };
         let args = SumTailPieces { piece, tail_ptr, tail_row, terms, head, parts, y: y.again(), heads };
         self.pieces.launch(work, Grid::groups(piece.len(), self.tail_group), args)?;
         let args = AddTailParts { cut, tail_row, parts, y };

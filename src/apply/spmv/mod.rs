@@ -8,6 +8,7 @@
 //! | [`csr_long`] | compressed rows on GPUs, with long rows in pieces |
 //! | [`csr_vector`] | compressed rows, a team of 32 items for each row |
 //! | [`csr_adaptive`] | compressed rows, a group for each stretch of rows |
+//! | [`csr_adaptive_atomic`] | compressed rows, a group for each block of rows, as published |
 //! | [`csr_shared`] | compressed rows, a group for each stretch; items share long rows |
 //! | [`csc`] | compressed columns, an item for each share of the rows |
 //! | [`coo`] | entries with their rows, a group for each tile of entries |
@@ -22,7 +23,7 @@
 //! | [`slice_vectors`] | sliced ELL on CPUs, the rows of a slice in a vector |
 //! | [`split`] | rules for the width at which HYB cuts rows |
 //! | [`tails`] | rows cut at a width, and the profile of their lengths |
-//! | [`hyb`] | padded heads of rows, and their tails; CSR-adaptive in the order of arrival |
+//! | [`hyb`] | padded heads of rows, and their tails |
 //! | [`arrival`] | sums in the order of arrival |
 //! | [`atomics`] | COO and HYB with sums in the order of arrival |
 //! | [`symmetric`] | the rows of a symmetric matrix of which a triangle is stored |
@@ -35,6 +36,7 @@ mod coo;
 mod csc;
 mod csr;
 mod csr_adaptive;
+mod csr_adaptive_atomic;
 mod csr_long;
 mod csr_shared;
 mod csr_vector;
@@ -238,6 +240,7 @@ impl Spmv {
     ) -> Result<Box<dyn Sums>> {
         Ok(match format {
             Format::Auto | Format::Csr => Box::new(csr::Csr::new(work, rows)?),
+            Format::CsrScalar => Box::new(csr::Csr::scalar(work, rows)?),
             Format::CsrVector => Box::new(csr_vector::CsrVector::new(rows)?),
             Format::CsrAdaptive => Box::new(csr_adaptive::CsrAdaptive::new(rows)?),
             Format::CsrShared => Box::new(csr_shared::CsrShared::new(work, rows)?),
@@ -249,7 +252,7 @@ impl Spmv {
             Format::CooAtomic => Box::new(atomics::Atomics::new(work, rows, None)?),
             Format::HybAtomic => Box::new(atomics::Atomics::new(work, rows, Some(request.split))?),
             Format::Hyb => Box::new(hyb::Hyb::new(work, &rows, request.split)?),
-            Format::CsrAdaptiveAtomic => Box::new(hyb::Hyb::arriving(work, &rows)?),
+            Format::CsrAdaptiveAtomic => Box::new(csr_adaptive_atomic::CsrAdaptiveAtomic::new(work, rows)?),
             Format::Ell | Format::SlicedEll => {
                 let in_vectors = format == Format::SlicedEll && slice_vectors::suits(&rows);
                 let kernels = slices::SliceKernels::new(work.device(), &rows, in_vectors)?;

@@ -64,8 +64,8 @@ fn every_element_format_and_algebra_has_the_bits_of_the_reference() {
 
 #[test]
 fn empty_and_long_rows() {
-    // Of these two formats, only csr-vector has items without terms.
-    let cases = [Format::Csr, Format::CsrVector].map(|format| (Semiring::MinPlus, format, false));
+    // Of these formats only csr-vector has items without terms.
+    let cases = [Format::Csr, Format::CsrScalar, Format::CsrVector].map(|format| (Semiring::MinPlus, format, false));
     for family in FAMILIES {
         check(&scalars::<f32>(family, 50), &format!("{family:?}"), &cases);
     }

@@ -44,7 +44,7 @@ pub fn sharings() -> impl Iterator<Item = (&'static str, DenseMethod)> {
 
 /// The formats of A·x.
 pub fn formats() -> impl Iterator<Item = (&'static str, Format)> {
-    named([Format::Auto].iter().chain(Format::ALL).chain(Format::ARRIVAL), Format::name)
+    named([Format::Auto].iter().chain(Format::ALL).chain(Format::COMPARED), Format::name)
 }
 
 /// Parses the name of an algebra.

@@ -67,26 +67,39 @@ pub fn polok(most: u64) -> Vec<String> {
     families::sizes(most).flat_map(names).collect()
 }
 
-/// Matrices of Evtushenko 2019 and their kinds, of about `most` entries and of a tenth of them.
-pub fn evtushenko(most: usize) -> Result<Vec<(&'static str, Csc<f64>)>> {
-    let of_size = |entries: usize| -> Result<Vec<(&'static str, Csc<f64>)>> {
+/// A generated matrix of Evtushenko 2019.
+pub struct Sample {
+    pub kind: &'static str,
+    /// The side of the square blocks of which the matrix consists; 1 for scalars.
+    pub block: usize,
+    pub a: Csc<f64>,
+}
+
+/// Matrices of Evtushenko 2019, of about `most` entries and of a tenth of them.
+pub fn evtushenko(most: usize) -> Result<Vec<Sample>> {
+    let of_size = |entries: usize| -> Result<Vec<Sample>> {
         let hub = (entries / 4).max(2);
         let long_row = [vec![(0, 0)], (1..hub).flat_map(|i| [(0, i), (i, i)]).collect()].concat();
         let arrow = Csc::from_triplets(hub, hub, long_row.into_iter().map(|(i, j)| (i, j, 0.5)))?;
-        Ok(vec![
+        let scalars = |(kind, a)| Sample { kind, block: 1, a };
+        let blocks = |kind, block: usize| -> Result<Sample> {
+            Ok(Sample { kind, block, a: elements(cube(entries / (7 * block * block)), block)? })
+        };
+        let of_scalars = [
             ("5-point stencil", plane(side(entries / 5, 2))?),
             ("27-point stencil", space(side(entries / 27, 3))?),
             ("honeycomb", hexagons(side(entries / 3, 2))?),
             ("17 entries in a band", scattered((entries / 17).max(40), 17, 64)?),
-            ("elements, 3 unknowns a node", elements(cube(entries / 63), 3)?),
             ("8 entries anywhere", drawn([entries.div_ceil(8); 2], 8)?),
             ("100 entries anywhere", drawn([entries.div_ceil(100).max(100); 2], 100)?),
             ("roads", roads(side(entries / 3, 2))?),
             ("graph of few hubs", power_law(20 * entries)?.0),
             ("one full row", arrow),
-        ])
+        ];
+        let of_blocks = [blocks("elements, 3 unknowns a node", 3)?, blocks("elements, 6 unknowns a node", 6)?];
+        Ok(of_scalars.map(scalars).into_iter().chain(of_blocks).collect())
     };
-    Ok([of_size((most / 10).max(100))?, of_size(most.max(100))?].concat())
+    Ok([of_size((most / 10).max(100))?, of_size(most.max(100))?].into_iter().flatten().collect())
 }
 
 impl Model<u64, Factors> {
@@ -114,7 +127,7 @@ pub fn longest_line((a, b): &Factors, by_rows: bool) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blockmul::reference;
+    use blockmul::{BlockShape, reference};
 
     #[test]
     fn the_longest_line_is_a_column_or_a_row_of_c() -> Result<()> {
@@ -142,8 +155,11 @@ mod tests {
             assert!(longest_line(&factors, false) > 0);
         }
         assert_eq!(polok(100_000).len(), 4);
-        for (kind, a) in evtushenko(20_000)? {
+        for Sample { kind, block, a } in evtushenko(20_000)? {
             assert!((500..=60_000).contains(&a.nnz()), "{kind}: {}", a.nnz());
+            // No block has places without an entry.
+            let of_blocks = a.to_blocks(BlockShape::new(block, block)?)?;
+            assert_eq!(of_blocks.values().len(), a.nnz(), "{kind}");
         }
         Ok(())
     }

@@ -47,7 +47,7 @@ pub fn formats(of: &Operands<'_>, shape: BlockShape) -> Vec<Option<Format>> {
         Some(named) if named.is_empty() => vec![None],
         Some(named) => named.into_iter().map(Some).collect(),
         None => {
-            let all = Format::ALL.iter().chain(Format::ARRIVAL).copied();
+            let all = Format::ALL.iter().chain(Format::COMPARED).copied();
             all.filter(|format| shape == BlockShape::SCALAR || format.has_blocks()).map(Some).collect()
         }
     }

@@ -9,7 +9,7 @@ use blockmul_cli::failure::Failure;
 /// The numbers of the paper's figures of speedups, with what each shows: the paper's formats, and
 /// some that it does not have.
 const HISTOGRAMS: [(u8, &[By<'static>]); 5] = [
-    (4, &[By::Format(Format::Csr), By::Format(Format::Csc), By::Library("cusparse")]),
+    (4, &[By::Format(Format::CsrScalar), By::Format(Format::Csr), By::Format(Format::Csc), By::Library("cusparse")]),
     (5, &[By::Format(Format::CsrVector), By::Format(Format::CsrShared)]),
     (6, &[By::Format(Format::CsrAdaptive), By::Format(Format::CsrAdaptiveAtomic)]),
     (

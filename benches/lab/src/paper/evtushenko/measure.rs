@@ -1,12 +1,13 @@
 //! Times of one matrix in every format.
+use super::blocks::of_blocks;
 use super::kinds::HYB;
-use super::{Choice, Cut, Matrix, RULES, Setting, Subject, Time, formats};
+use super::{Choice, Cut, Matrix as Input, OfBlocks, RULES, Setting, Subject, Time, Times, formats};
 use crate::paper::of_type;
 use crate::paper::peers::DenseWork;
 use crate::paper::report::Report;
 use crate::regret::formats::{USES, longest_column, tried};
 use blockmul::{
-    Csc, Csr, DeviceMatrix, DeviceVector, Error, Matrix as _, Planned, Result,
+    BlockShape, Bsr, Csc, Csr, DeviceMatrix, DeviceVector, Error, Matrix, Planned, Result,
     element::{AnyValues, Length},
     extra::host::Progress,
     matrix::AnyMatrix,
@@ -24,23 +25,26 @@ pub const TOGETHER: u32 = 30;
 const TURN_MS: f64 = 100.0;
 
 /// A matrix and a vector, on the host and on the device.
-struct Operands<T: Length> {
-    a: Csr<T>,
-    x: Vec<T>,
-    on_device: DeviceMatrix<Csr<T>>,
-    dx: DeviceVector<T>,
+struct Operands<M: Matrix> {
+    a: M,
+    x: Vec<M::Element>,
+    on_device: DeviceMatrix<M>,
+    dx: DeviceVector<M::Element>,
     /// For each row, the sum of the absolute values of its terms.
-    sizes: Vec<T>,
+    sizes: Vec<M::Element>,
 }
 
 /// Times one matrix in one element type.
-pub fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, matrix: &Matrix) -> Result<Subject>
+pub fn measured<T: Length>(setting: &Setting<'_>, report: &mut Report, matrix: &Input) -> Result<Subject>
 where
     AnyValues: From<Vec<T>>,
 {
     let name = &matrix.name;
     let values = matrix.a.values().iter().map(|&value| T::from_f64(value)).collect();
-    let a = Csr::from_transpose(Csc::<T>::new(matrix.a.pattern().clone(), values)?.try_transpose()?);
+    let transposed = Csc::<T>::new(matrix.a.pattern().clone(), values)?.try_transpose()?;
+    let shape = BlockShape::new(matrix.block, matrix.block)?;
+    let blocks = if matrix.block > 1 { Some(Bsr::from_transpose(transposed.to_blocks(shape)?)) } else { None };
+    let a = Csr::from_transpose(transposed);
     let by_rows = a.as_cbc().pattern;
     let x = of_type::<T>(by_rows.nrows());
     let mut subject = Subject {
@@ -51,8 +55,8 @@ where
         entries: by_rows.nnz(),
         longest_row: longest_column(by_rows),
         serial_ms: 0.0,
-        formats: Vec::new(),
-        left_out: Vec::new(),
+        times: Times { formats: Vec::new(), left_out: Vec::new() },
+        of_blocks: None,
         cuts: Vec::new(),
         choices: Vec::new(),
         peers: setting.peers.with_dense(DenseWork::Vector, name, T::NAME).into_iter().cloned().collect(),
@@ -66,16 +70,14 @@ where
     })?;
     subject.serial_ms = median(&serial).unwrap_or(0.0);
 
-    let device = setting.device;
-    let (on_device, dx, sizes) = (device.upload(&a)?, device.upload_vector(&x)?, sizes(&a, &x)?);
-    let of = Operands { a, x, on_device, dx, sizes };
-    for format in formats() {
-        match tried(format, device, || of.timed(setting, format, Split::default(), &progress))? {
-            Ok(Some(time)) => subject.formats.push(time),
-            Ok(None) => report.wrong += 1,
-            Err(reason) => subject.left_out.push(reason),
-        }
+    let sizes = sizes(&a, &x)?;
+    if let Some(blocks) = blocks {
+        let of = Operands::new(setting, blocks, x.clone(), sizes.clone())?;
+        let times = of.times(setting, report, of_blocks(), &progress)?;
+        subject.of_blocks = Some(OfBlocks { side: matrix.block, times });
     }
+    let of = Operands::new(setting, a, x, sizes)?;
+    subject.times = of.times(setting, report, formats(), &progress)?;
     for (format, rule) in HYB.into_iter().flat_map(|of| RULES.map(|rule| (of, rule))) {
         if subject.time(format).is_none() {
             continue;
@@ -95,10 +97,35 @@ where
     Ok(subject)
 }
 
-impl<T: Length> Operands<T>
+impl<T: Length, M: Matrix<Element = T> + Clone> Operands<M>
 where
     AnyValues: From<Vec<T>>,
+    AnyMatrix: From<M>,
 {
+    fn new(setting: &Setting<'_>, a: M, x: Vec<T>, sizes: Vec<T>) -> Result<Self> {
+        let device = setting.device;
+        Ok(Self { on_device: device.upload(&a)?, dx: device.upload_vector(&x)?, a, x, sizes })
+    }
+
+    /// Times these formats. A format whose y is wrong has no time, and is counted.
+    fn times(
+        &self,
+        setting: &Setting<'_>,
+        report: &mut Report,
+        formats: impl Iterator<Item = Format>,
+        progress: &Progress,
+    ) -> Result<Times> {
+        let mut times = Times { formats: Vec::new(), left_out: Vec::new() };
+        for format in formats {
+            match tried(format, setting.device, || self.timed(setting, format, Split::default(), progress))? {
+                Ok(Some(time)) => times.formats.push(time),
+                Ok(None) => report.wrong += 1,
+                Err(reason) => times.left_out.push(reason),
+            }
+        }
+        Ok(times)
+    }
+
     /// Times a format. `rule` cuts the rows of HYB. Returns `None` if y is wrong.
     fn timed(&self, setting: &Setting<'_>, format: Format, rule: Split, progress: &Progress) -> Result<Option<Time>> {
         self.packed(setting, format, rule)?;
@@ -130,19 +157,21 @@ where
     }
 
     /// The matrix in a format, and the milliseconds of the conversion.
-    fn packed(&self, setting: &Setting<'_>, format: Format, rule: Split) -> Result<(Packed<Csr<T>>, f64)> {
+    fn packed(&self, setting: &Setting<'_>, format: Format, rule: Split) -> Result<(Packed<M>, f64)> {
         setting.lab.timed(|| {
             let pattern = self.on_device.pattern();
-            Apply::<Csr<T>>::with(&pattern).format(format).split(rule).pack(&self.on_device)
+            Apply::<M>::with(&pattern).format(format).split(rule).pack(&self.on_device)
         })
     }
 }
 
 impl Subject {
-    /// Compares a choice with the best of the formats whose results have the same bits.
+    /// Compares a choice with the best of the formats that `auto` may choose and whose results have
+    /// the same bits.
     fn choice(&self, uses: u64, chosen: Format) -> Option<Choice> {
         let cost = |time: &Time| time.convert_ms + uses as f64 * time.ms;
-        let same_bits = self.formats.iter().filter(|time| time.format.order() == Format::Csr.order());
+        let same_bits = |of: &&Time| Format::ALL.contains(&of.format) && of.format.order() == Format::Csr.order();
+        let same_bits = self.times.formats.iter().filter(same_bits);
         let best = same_bits.min_by(|one, other| cost(one).total_cmp(&cost(other)))?;
         let regret = cost(self.time(chosen)?) / cost(best) - 1.0;
         Some(Choice { uses, chosen, best: best.format, regret })

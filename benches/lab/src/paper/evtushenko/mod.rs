@@ -1,6 +1,7 @@
 //! Evtushenko: Sparse matrix-vector multiplication on GPUs, 2019. Formats of A·x: tables 1 to 9 and
-//! figures 4 to 8. `measure` times a matrix. `tables`, `kinds`, `selected` and `figures` write the
-//! results, beside the numbers of `published`.
+//! figures 4 to 8. `measure` times a matrix. `tables`, `kinds`, `blocks`, `selected` and `figures`
+//! write the results, beside the numbers of `published`.
+mod blocks;
 mod figures;
 mod kinds;
 mod measure;
@@ -9,7 +10,7 @@ mod selected;
 mod tables;
 
 use super::Setting;
-use super::models;
+use super::models::{self, Sample};
 use super::peers::Peer;
 use super::report::Report;
 use crate::regret::left_out::{self, LeftOut};
@@ -35,7 +36,7 @@ const RULES: [Split; 6] = [
 
 /// The formats that are timed: all of them.
 fn formats() -> impl Iterator<Item = Format> {
-    Format::ALL.iter().chain(Format::ARRIVAL).copied()
+    Format::ALL.iter().chain(Format::COMPARED).copied()
 }
 
 /// A matrix to be timed.
@@ -43,6 +44,8 @@ pub struct Matrix {
     pub name: String,
     /// The kind of a generated matrix, or the name of a file.
     kind: String,
+    /// The side of its square blocks; 1 for scalars.
+    block: usize,
     pub a: Csc<f64>,
 }
 
@@ -57,15 +60,34 @@ pub struct Subject {
     longest_row: usize,
     /// Milliseconds of A·x from compressed rows on one thread of the host.
     serial_ms: f64,
-    formats: Vec<Time>,
-    /// Formats that do not support the matrix, and why.
-    #[serde(serialize_with = "left_out::formats")]
-    left_out: Vec<LeftOut>,
+    #[serde(flatten)]
+    times: Times,
+    /// The times of the same matrix as blocks, if it consists of blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of_blocks: Option<OfBlocks>,
     /// HYB, its rows cut by each of the other rules.
     cuts: Vec<Cut>,
     choices: Vec<Choice>,
     /// Other libraries, each with its fastest variant.
     peers: Vec<Peer>,
+}
+
+/// The times of a matrix in the formats that it has.
+#[derive(Serialize)]
+struct Times {
+    formats: Vec<Time>,
+    /// Formats that do not support the matrix, and why.
+    #[serde(serialize_with = "left_out::formats")]
+    left_out: Vec<LeftOut>,
+}
+
+/// The times of a matrix of square blocks.
+#[derive(Serialize)]
+struct OfBlocks {
+    /// The side of a block.
+    side: usize,
+    #[serde(flatten)]
+    times: Times,
 }
 
 /// The times of a format.
@@ -117,7 +139,8 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
 /// The generated matrices, with at most about `most` entries: each kind in two sizes (in one if
 /// both are equal), and the models of the matrices of Table 9.
 pub fn generated(most: u64) -> blockmul::Result<Vec<Matrix>> {
-    let named = |(kind, a): (&str, Csc<f64>)| Matrix { name: format!("{kind}, {}", a.nnz()), kind: kind.into(), a };
+    let named =
+        |Sample { kind, block, a }| Matrix { name: format!("{kind}, {}", a.nnz()), kind: kind.into(), block, a };
     let mut made: Vec<Matrix> = Vec::new();
     for matrix in models::evtushenko(most as usize)?.into_iter().map(named) {
         if made.iter().all(|other| other.name != matrix.name) {
@@ -139,7 +162,7 @@ fn matrices(setting: &Setting<'_>, report: &mut Report) -> Result<Vec<Matrix>, F
     found.retain(|matrix| !selected::is_replaced(matrix, &files));
     for input in &setting.args.study.inputs {
         match read(input) {
-            Ok(a) => found.push(Matrix { name: input.matrix_name(), kind: input.matrix_name(), a }),
+            Ok(a) => found.push(Matrix { name: input.matrix_name(), kind: input.matrix_name(), block: 1, a }),
             Err(Failure::Library(error)) => setting.note(report, &input.name(), error),
             Err(failure) => return Err(failure),
         }
@@ -147,14 +170,20 @@ fn matrices(setting: &Setting<'_>, report: &mut Report) -> Result<Vec<Matrix>, F
     Ok(found)
 }
 
-impl Subject {
-    fn time(&self, format: Format) -> Option<&Time> {
+impl Times {
+    fn of(&self, format: Format) -> Option<&Time> {
         self.formats.iter().find(|time| time.format == format)
     }
 
     /// The fastest format.
     fn fastest(&self) -> Option<&Time> {
         self.formats.iter().min_by(|one, other| one.ms.total_cmp(&other.ms))
+    }
+}
+
+impl Subject {
+    fn time(&self, format: Format) -> Option<&Time> {
+        self.times.of(format)
     }
 
     /// The speedup of a format over one thread.

@@ -42,7 +42,7 @@ const fn table(table: u8, name: &'static str, by: By<'static>, [f32, f64]: [Spee
 }
 
 pub const TABLES: [Published; 8] = [
-    table(1, "CSR-Scalar", By::Format(Format::Csr), [of(4.57, 8.90, 32.50), of(3.78, 7.24, 29.47)]),
+    table(1, "CSR-Scalar", By::Format(Format::CsrScalar), [of(4.57, 8.90, 32.50), of(3.78, 7.24, 29.47)]),
     table(2, "CSR (cuSPARSE)", By::Library("cusparse"), [of(5.69, 13.62, 31.44), of(4.68, 10.65, 25.42)]),
     table(3, "CSR-Vector", By::Format(Format::CsrVector), [of(6.60, 14.40, 43.46), of(4.37, 9.50, 29.62)]),
     table(4, "CSR-Adaptive", By::Format(Format::CsrAdaptiveAtomic), [of(7.37, 14.27, 48.19), of(6.39, 11.72, 40.39)]),

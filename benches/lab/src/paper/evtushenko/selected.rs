@@ -42,7 +42,7 @@ pub const TABLE_9: [Selected; 9] = [
 pub fn stand_ins(most: usize) -> Result<Vec<Matrix>> {
     let made = |of: &Selected| {
         let rows = of.size[0].min(most * of.size[0] / of.size[1]);
-        Ok(Matrix { name: of.stand_in(), kind: of.what.into(), a: (of.make)(rows)? })
+        Ok(Matrix { name: of.stand_in(), kind: of.what.into(), block: 1, a: (of.make)(rows)? })
     };
     TABLE_9.iter().map(made).collect()
 }
@@ -157,8 +157,9 @@ pub fn speedups(report: &mut Report, element: &str, of: &[&Subject]) -> std::res
 /// Lists the selected matrices whose fastest format in f32 is not the fastest in f64.
 pub fn leaders(report: &mut Report, of: &[Subject]) {
     let in_type = |element| of.iter().filter(move |of| of.element == element && Selected::of(&of.matrix).is_some());
-    let pairs = in_type("f32")
-        .filter_map(|of| Some((of.fastest()?, in_type("f64").find(|other| other.matrix == of.matrix)?.fastest()?)));
+    let pairs = in_type("f32").filter_map(|of| {
+        Some((of.times.fastest()?, in_type("f64").find(|other| other.matrix == of.matrix)?.times.fastest()?))
+    });
     let pairs: Vec<_> = pairs.collect();
     let changed = pairs.iter().filter(|(of_f32, of_f64)| of_f32.format != of_f64.format).count();
     if !pairs.is_empty() {

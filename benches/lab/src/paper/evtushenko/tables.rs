@@ -2,7 +2,7 @@
 use super::measure::TOGETHER;
 use super::published::{By, DEVICES, Published, TABLES};
 use super::selected::{self, Row};
-use super::{Setting, Subject, figures, formats, kinds};
+use super::{Setting, Subject, blocks, figures, formats, kinds};
 use crate::paper::peers::libraries;
 use crate::paper::report::{Report, counted, geometric_mean, mean, shown};
 use crate::regret::formats::USES;
@@ -33,6 +33,7 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], r
         winners(report, element, &of);
         kinds::where_scalar_wins(report, element, &of);
         kinds::cuts(report, element, &of);
+        blocks::speedups(report, element, &of);
         figures::histograms(report, element, &of)?;
         figures::lists(report, element, &of)?;
         selected::speedups(report, element, &of)?;
@@ -90,9 +91,11 @@ fn speedups(report: &mut Report, element: &str, of: &[&Subject]) {
         format!("`{one}` is faster than `{other}` on {won} of {}", both.count())
     };
     let pairs = [
-        (Format::Csr, Format::CsrVector),
-        (Format::CsrAdaptive, Format::Csr),
-        (Format::CsrAdaptive, Format::CsrVector),
+        (Format::CsrScalar, Format::CsrVector),
+        (Format::CsrAdaptiveAtomic, Format::CsrScalar),
+        (Format::CsrAdaptiveAtomic, Format::CsrVector),
+        (Format::Csr, Format::CsrScalar),
+        (Format::CsrAdaptive, Format::CsrAdaptiveAtomic),
     ];
     report.say(&format!("{}.", pairs.map(|(one, other)| beats(one, other)).join("; ")));
 }
@@ -102,7 +105,7 @@ fn winners(report: &mut Report, element: &str, of: &[&Subject]) {
     report.say(&format!("## Which format wins, {element}"));
     let others = libraries(of.iter().flat_map(|of| &of.peers));
     let rows = of.iter().map(|subject| {
-        let mut times: Vec<_> = subject.formats.iter().map(|time| (time.ms, time.format)).collect();
+        let mut times: Vec<_> = subject.times.formats.iter().map(|time| (time.ms, time.format)).collect();
         times.sort_by(|one, other| one.0.total_cmp(&other.0));
         let named = |at: usize| times.get(at).map_or("-".into(), |(_, format)| format.to_string());
         let fastest = times.first().map(|(ms, _)| *ms);

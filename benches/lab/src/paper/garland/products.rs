@@ -13,9 +13,9 @@ use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::failure::Failure;
 use std::time::Instant;
 
-/// A work-item for each row, rows through local memory, a segmented scan, and the format that
-/// `auto` chooses.
-const FORMATS: [Format; 4] = [Format::Csr, Format::CsrAdaptive, Format::SegmentedScan, Format::Auto];
+/// A work-item for each row as in the paper, rows with long ones cut, rows through local memory, a
+/// segmented scan, and the format that `auto` chooses.
+const FORMATS: [Format; 5] = [Format::CsrScalar, Format::Csr, Format::CsrAdaptive, Format::SegmentedScan, Format::Auto];
 /// Executions that are enqueued together, so that the time of a launch does not count.
 const TOGETHER: u32 = 10;
 /// Minimum number of rows, with which at most a quarter of the elements are entries.
@@ -107,6 +107,7 @@ pub fn write(
     report.libraries(peers);
     if equal > 0 {
         report.say(&spread(&groups[..equal]));
+        report.say(&imbalance(&groups[..equal]));
     }
     report.say(&through_local_memory(&groups));
     let names = FORMATS.iter().map(|format| format.name());
@@ -117,28 +118,54 @@ pub fn write(
     Ok(())
 }
 
-/// The ratio of the fastest to the slowest distribution's speed.
+/// The times of a format on all groups, in nanoseconds for each entry.
+fn rates(groups: &[Group], format: Format) -> impl Iterator<Item = Option<f64>> {
+    let at = FORMATS.iter().position(|&one| one == format);
+    groups.iter().map(move |group| at.and_then(|at| group.numbers[at]))
+}
+
+/// The ratio of the slowest to the fastest distribution.
 fn spread(groups: &[Group]) -> String {
-    let apart = |at: usize| {
-        let rates = || groups.iter().filter_map(move |group| group.numbers[at]);
+    let apart = |format: Format| {
+        let rates = || rates(groups, format).flatten();
         Some(rates().reduce(f64::max)? / rates().reduce(f64::min)?)
     };
-    let [by_rows, _, scan, auto] = [0, 1, 2, 3].map(|at| shown(apart(at), 2));
+    let [by_rows, cut, scan, auto] =
+        [Format::CsrScalar, Format::Csr, Format::SegmentedScan, Format::Auto].map(|format| shown(apart(format), 2));
     format!(
         "The generated ones have equally many entries. The slowest of them takes {scan} times as long as the fastest by \
-         a segmented scan, {by_rows} times with a work-item for each row, {auto} times by auto. The paper: \"the running time of the \
-         multiplication will be independent of the distribution of non-zeros across rows\"."
+         a segmented scan, {by_rows} times with a work-item for each row, {cut} times by `csr`, {auto} times by auto. The \
+         paper: \"the running time of the multiplication will be independent of the distribution of non-zeros across \
+         rows\"."
+    )
+}
+
+/// The time of each uneven distribution over that of the even one, which is the first, with a
+/// work-item for each row.
+fn imbalance(groups: &[Group]) -> String {
+    let times: Vec<_> = rates(groups, Format::CsrScalar).collect();
+    let longer = |(group, time): (&Group, &Option<f64>)| {
+        let ratio = time.zip(times[0]).map(|(time, even)| time / even);
+        format!("{} take {} times as long", group.name, shown(ratio, 2))
+    };
+    let uneven: Vec<_> = groups.iter().zip(&times).skip(1).map(longer).collect();
+    format!(
+        "Section 3.1: a \"static assignment of 1 row per thread is a disastrous choice\" for rows of very different \
+         lengths. By `csr-scalar`, which is this kernel, and relative to {}: {}.",
+        groups[0].name,
+        uneven.join(", ")
     )
 }
 
 /// How much faster products are if the entries of rows go through local memory.
 fn through_local_memory(groups: &[Group]) -> String {
-    let gains = groups.iter().filter_map(|group| Some(group.numbers[0]? / group.numbers[1]?));
+    let gains = rates(groups, Format::CsrScalar).zip(rates(groups, Format::CsrAdaptive));
+    let gains = gains.filter_map(|(by_items, through_memory)| Some(by_items? / through_memory?));
     format!(
         "Section 3.1: a cache for x and rows through shared memory \"improve the running time of the kernel by roughly a \
          factor of 2\", on GPUs of up to 128 cores, 500 GFLOPS and 80 GB/s (Tesla architecture, 2008). No format here \
          keeps x in local memory: the caches of today's devices do. So the factor is that of rows alone: `csr-adaptive`, \
-         whose rows go through local memory, is {} times as fast as `csr`, in the geometric mean.",
+         whose rows go through local memory, is {} times as fast as `csr-scalar`, in the geometric mean.",
         shown(geometric_mean(gains), 2)
     )
 }
