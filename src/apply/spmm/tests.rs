@@ -1,11 +1,11 @@
 //! Products with dense matrices under the numbers of every kind of device, compared bit by bit with
 //! the reference.
-use super::{ApplyDense, DenseMethod, DenseNumbers, DeviceGcoo, Grouping, multiply, multiply_by};
+use super::{ApplyDense, DenseMethod, DenseNumbers, DeviceGcoo, multiply, multiply_by};
 use crate::{
     BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceKind, DeviceMatrix, Element, Matrix, Planned, Result, Semiring,
     device::test_device,
     generate::Random,
-    matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side},
+    matrix::{DenseShape, DenseView, DenseViewMut, Grouping, Layout, Side},
     plan::Accum,
     reference::{multiply_dense, multiply_dense_over},
     tuning::StageNumbers,
