@@ -4,8 +4,8 @@ mod run;
 mod weights;
 
 use crate::algebra::{check_blocks, has_zeros};
-use crate::choice::{self, one_of};
-use crate::dense::{self, DenseOperand};
+use crate::choice::{self, Sharing, one_of};
+use crate::dense::{self, DenseOperand, SparseOperand};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::matrix_size::Size;
@@ -20,8 +20,7 @@ use blockmul::{
     BlockShape, Semiring,
     dense::{AnyDense, DenseShape, Layout, Side},
     element::{AnyValues, ElementType},
-    matrix::AnyMatrix,
-    plan::{DenseMethod, Format, Split},
+    plan::{Format, Split},
 };
 use std::{num::NonZero, path::PathBuf};
 
@@ -87,10 +86,10 @@ pub struct Args {
     /// rows does not exceed, but at most a thousandth of the number of rows [default: bytes].
     #[arg(long, value_name = "RULE")]
     split: Option<Split>,
-    /// How the entries of A are shared out if X has several columns: row by row, or in groups of
-    /// rows that load a row of X once (gcoo) [default: auto].
+    /// How the entries of A are shared out if X has several columns: row by row, in groups of rows
+    /// that load a row of X once (gcoo), or in the groups of a .gcoo file (stored) [default: auto].
     #[arg(long, value_name = "METHOD", value_parser = one_of(choice::sharings()))]
-    sharing: Option<DenseMethod>,
+    sharing: Option<Sharing>,
     /// Element type; f16 is stored in 16 bits and computed in f32. u8 has or-and alone.
     #[arg(long, default_value = "f64", value_parser = choice::number())]
     element: ElementType,
@@ -157,6 +156,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         input::drop_padding(&mut file, &args.a, &messages);
     }
     let converted = input::check_cast(element, &file.matrix, "A", &args.a, &messages)?;
+    let groups = file.groups.take().filter(|groups| groups.shape() == block);
     let a = if args.symmetric { Halves::new(file, &messages)? } else { Halves::whole(file.matrix) };
     let (rows, cols) = (a.whole.nrows(), a.whole.ncols());
     let x_len = if args.transpose { rows } else { cols };
@@ -181,7 +181,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("--gram multiplies with one vector, X has {cols} columns")));
     }
     if let Some(sharing) = args.sharing.filter(|_| cols == 1) {
-        return Err(Failure::Usage(format!("--sharing {sharing} is for an X of several columns; --format is for one")));
+        let name = sharing.name();
+        return Err(Failure::Usage(format!("--sharing {name} is for an X of several columns; --format is for one")));
     }
     if element != vectors && (cols != 1 || args.gram) {
         return Err(Failure::Usage(format!(
@@ -189,7 +190,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         )));
     }
     if cols != 1 {
-        return with_matrix(args, (input::elements(element, a.whole), converted), block, &x, &messages);
+        let (matrix, groups) = (input::elements(element, a.whole), groups.map(|groups| groups.cast(element)));
+        return with_matrix(args, SparseOperand { matrix, block, converted, groups }, &x, &messages);
     }
     let (a, x, of_x) = (a.cut(element, block)?, x.matrix.values(), x.converted);
     let size = Size::of(&a.whole);
@@ -201,13 +203,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// A times every column of X.
-fn with_matrix(
-    args: &Args,
-    a: (AnyMatrix, Converted),
-    block: BlockShape,
-    x: &DenseOperand,
-    messages: &Messages,
-) -> Result<(), Failure> {
+fn with_matrix(args: &Args, a: SparseOperand, x: &DenseOperand, messages: &Messages) -> Result<(), Failure> {
     if args.format != Format::Auto {
         return Err(Failure::Usage(format!(
             "--format {} is for vectors, X has {} columns",
@@ -235,5 +231,5 @@ fn with_matrix(
         output: &args.output,
         report: &args.report,
     };
-    dense::run(&request, a, block, x, messages)
+    dense::run(&request, a, x, messages)
 }

@@ -1,10 +1,10 @@
 //! The operands of a product: reads files, transposes them and cuts them into blocks.
 use crate::algebra::{check_blocks, has_zeros};
-use crate::dense::{self, DenseOperand};
+use crate::dense::{self, DenseOperand, SparseOperand};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::Messages;
-use crate::overflow::{Converted, Overflow};
+use crate::overflow::Overflow;
 use blockmul::{
     BlockShape, Result, Semiring,
     dense::Side,
@@ -54,10 +54,8 @@ pub struct Operands {
 
 /// A sparse and a dense operand.
 pub struct SparseAndDense {
-    pub sparse: AnyMatrix,
-    pub converted: Converted,
-    /// The shape of the sparse matrix's blocks, before transposition.
-    pub block: BlockShape,
+    /// With the shape of its blocks before transposition.
+    pub sparse: SparseOperand,
     /// Whether the sparse matrix is multiplied as its transpose.
     pub transposed: bool,
     pub dense: DenseOperand,
@@ -148,7 +146,8 @@ impl OperandArgs {
             input::drop_padding(&mut file, path, messages);
         }
         let converted = input::check_cast(element, &file.matrix, name, path, messages)?;
-        let sparse = input::elements(element, file.matrix);
+        let groups = file.groups.filter(|groups| groups.shape() == block).map(|groups| groups.cast(element));
+        let sparse = SparseOperand { matrix: input::elements(element, file.matrix), block, converted, groups };
         let Asked { name, path, read, .. } = dense;
         let mut matrix = match read {
             Some(file) => dense::of_file(element, &file, name, path, messages)?,
@@ -157,7 +156,7 @@ impl OperandArgs {
         if dense.transposed {
             matrix.matrix = matrix.matrix.into_transpose();
         }
-        Ok(SparseAndDense { sparse, converted, block, transposed, dense: matrix })
+        Ok(SparseAndDense { sparse, transposed, dense: matrix })
     }
 
     /// Reads the files, calls `once_read`, and prints shapes and transpositions chosen by default.

@@ -5,15 +5,26 @@ use crate::messages::Messages;
 use crate::output;
 use crate::overflow::Converted;
 use blockmul::{
-    dense::{AnyDense, AnyDenseView, DenseShape, Layout},
+    BlockShape,
+    dense::{AnyDense, AnyDenseView, AnyGcoo, DenseShape, Layout},
     element::{AnyValues, ElementType},
     io::{
         MatrixFile,
         dense::{self, DenseFile, is_npy},
     },
+    matrix::AnyMatrix,
 };
 use nalgebra::DMatrix;
 use std::path::Path;
+
+/// A sparse matrix from a file, as scalars, and the shape of the blocks in which it is multiplied.
+pub struct SparseOperand {
+    pub matrix: AnyMatrix,
+    pub block: BlockShape,
+    pub converted: Converted,
+    /// The matrix in the groups of its file, if they are of these blocks.
+    pub groups: Option<AnyGcoo>,
+}
 
 /// A dense matrix from a file, in the layout that it has there.
 pub struct DenseOperand {
