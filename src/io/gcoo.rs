@@ -6,8 +6,9 @@
 //! | part | contents |
 //! |---|---|
 //! | magic | the 4 bytes `GCOO`, then the version, `0001` |
-//! | sizes (`i64`) | rows, columns and entries, counted in blocks; rows and columns of a block, 1 and 1 for scalars |
-//! | kinds (`i64`) | the element type: 0 `f64`, 1 `f32`, 2 `f16`, 3 `u32`, 4 `i32`, 5 `u8`; the lines that are grouped: 0 rows, 1 columns; the number of lines in a group, 1 to 32 |
+//! | sizes (`i64`) | rows, columns and entries, counted in blocks; rows and columns of a block |
+//! | element (`i64`) | 0 `f64`, 1 `f32`, 2 `f16`, 3 `u32`, 4 `i32`, 5 `u8` |
+//! | groups (`i64`) | 0 for rows, 1 for columns; their number in a group, 1 to 32 |
 //! | offsets (`u32`) | first entry of each group, then the end |
 //! | rows (`u32`) | row of each entry |
 //! | columns (`u32`) | column of each entry |

@@ -205,8 +205,9 @@ impl<T: Element> DeviceGcoo<T> {
         Ok(DeviceDense { shape, values: values.into_typed(), device: self.device().clone() })
     }
 
-    /// Replaces all values, in the order of [`GcooArrays::values`](crate::dense::GcooArrays::values). Plans stay valid. Waits until
-    /// the values are copied.
+    /// Replaces all values, in the order of
+    /// [`GcooArrays::values`](crate::dense::GcooArrays::values). Plans stay valid. Waits until the
+    /// values are copied.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::OpenCl`].
