@@ -1,11 +1,12 @@
-//! Checks of dense matrices in files, of tuning files, and of arrays of matrices in groups.
-use super::{UNPROVEN, bounded, check_refusal, gzip, is_packed, unpacked_bytes, written};
+//! Checks of dense matrices and of groups in files, of tuning files, and of arrays of matrices in
+//! groups.
+use super::{UNPROVEN, bounded, check_refusal, gzip, is_packed, proven, unpacked_bytes, written};
 use blockmul::{
     BlockShape, Device, Error,
-    dense::{DenseShape, DenseView, DeviceGcoo, GcooArrays, Grouping, Layout},
+    dense::{AnyGcoo, DenseShape, DenseView, DeviceGcoo, GcooArrays, Grouping, Layout},
     device::DeviceKind,
     extra::tuning::merged_numbers,
-    io::{ReadOptions, dense},
+    io::{ReadOptions, dense, gcoo},
 };
 use std::sync::LazyLock;
 
@@ -36,6 +37,33 @@ pub fn npy(bytes: &[u8]) {
         }
         Err(error) => check_refusal(&error, "input: "),
     }
+}
+
+/// Checks files of matrices in groups, plain or compressed.
+pub fn gcoo_file(bytes: &[u8]) {
+    let options = ReadOptions { max_unproven_lines: UNPROVEN, ..Default::default() };
+    let read = |bytes: &[u8]| gcoo::read_from(bytes, "input", &options);
+    let outcome = bounded(unpacked_bytes(bytes), || read(bytes));
+    if !is_packed(bytes) {
+        match (&outcome, &read(&gzip(bytes))) {
+            (Ok(left), Ok(right)) => assert_same_groups(left, right),
+            (Err(left), Err(right)) => assert_eq!(left.to_string(), right.to_string()),
+            _ => panic!("read differently when compressed"),
+        }
+    }
+    match outcome {
+        Ok(groups) => {
+            let copy = gcoo::read_from(&written(|to| gcoo::write_to(to, &groups))[..], "copy", &proven());
+            assert_same_groups(&groups, &copy.expect("our own file"));
+        }
+        Err(error) => check_refusal(&error, "input: "),
+    }
+}
+
+/// Compares groups by their files, in which all NaNs are equal.
+fn assert_same_groups(left: &AnyGcoo, right: &AnyGcoo) {
+    let [left, right] = [left, right].map(|groups| written(|to| gcoo::write_to(to, groups)));
+    assert!(left == right, "{left:?} is not {right:?}");
 }
 
 /// Checks tuning files: a file that is accepted does not change when it is written and read.

@@ -12,7 +12,7 @@ mod meshes;
 mod problems;
 
 #[allow(unused_imports)] // each target uses its part
-pub use arrays::{gcoo, npy, tuning};
+pub use arrays::{gcoo, gcoo_file, npy, tuning};
 #[allow(unused_imports)] // each target uses its part
 pub use meshes::{long_meshes, mesh};
 #[allow(unused_imports)] // each target uses its part
@@ -135,7 +135,7 @@ pub fn by_name(bytes: &[u8]) {
         let outcome = bounded(unpacked, || io::read(&path, &options));
         let Some(file) = checked(outcome, &place, options.sum_duplicates) else { continue };
         let square = file.matrix.nrows() == file.matrix.ncols();
-        for name in ["b.mtx", "b.mtx.gz", "b.npz", "b.txt", "b.bin", "b.bcsr"] {
+        for name in ["b.mtx", "b.mtx.gz", "b.npz", "b.txt", "b.bin", "b.bcsr", "b.gcoo"] {
             let path = folder.path().join(name);
             match io::write(&path, &file.matrix, &Default::default()) {
                 Ok(()) => assert_same_matrix(&file.matrix, &io::read(&path, &proven()).expect("our own file").matrix),

@@ -182,10 +182,10 @@ pub mod plan {
 
 /// Products of sparse and dense matrices.
 pub mod dense {
-    pub use crate::apply::{
-        DenseProduct, DenseReport, DeviceGcoo, GcooArrays, Grouping, Source, multiply, multiply_by,
+    pub use crate::apply::{DenseProduct, DenseReport, DeviceGcoo, Source, multiply, multiply_by};
+    pub use crate::matrix::{
+        AnyDense, AnyDenseView, AnyGcoo, DenseShape, DenseView, DenseViewMut, GcooArrays, Grouping, Layout, Side,
     };
-    pub use crate::matrix::{AnyDense, AnyDenseView, DenseShape, DenseView, DenseViewMut, Layout, Side};
     pub use crate::resident::DeviceDense;
 }
 

@@ -14,7 +14,7 @@
 // A carry is a segment of several pieces that has some in the wave. Its group replaces their
 // totals: the place of the segment's first piece gets the total up to the end of the wave, the
 // place of each other piece that of the pieces before it. So three launches scan a wave: one totals
-// its pieces, one carries these totals, one scans. A launch does these for three neighbouring waves.
+// its pieces, one carries these totals, one scans. A launch does these for 3 neighbouring waves.
 //
 // No group reads what another group of the launch writes. A carry writes totals of its wave, and
 // that of its segment's first piece, which no scan reads and no other carry has.

@@ -20,8 +20,8 @@ pub use matvec::Apply;
 pub use options::ApplyOptions;
 pub use packed::Packed;
 pub use spmm::{
-    ApplyDense, ApplyGcoo, DenseMethod, DenseOptions, DenseProduct, DenseReport, DeviceGcoo, GcooArrays, GcooOptions,
-    Grouping, PackedDense, Source, multiply, multiply_by,
+    ApplyDense, ApplyGcoo, DenseMethod, DenseOptions, DenseProduct, DenseReport, DeviceGcoo, GcooOptions, PackedDense,
+    Source, multiply, multiply_by,
 };
 pub(crate) use spmm::{DenseNumbers, Spmm};
 pub use spmv::{Format, Split};

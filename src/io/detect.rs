@@ -10,7 +10,7 @@ use super::format::{FileFormat, all_endings, unknown};
 use super::unpacked::{Peeked, Unpacked};
 use super::words::words;
 use super::zipped::{self, Zip, refuse_member};
-use super::{binary, malformed, matrix_market};
+use super::{binary, gcoo, malformed, matrix_market};
 use crate::{Error, Result};
 
 impl FileFormat {
@@ -38,8 +38,8 @@ impl FileFormat {
         }
         let (member, bytes) = zip.text(None)?;
         match beginning_of(Box::new(bytes)) {
-            // The reader of binary files reads files only, not members of archives.
-            Beginning::Of(Self::Binary) => {
+            // The readers of these formats read files only, not members of archives.
+            Beginning::Of(Self::Binary | Self::Gcoo) => {
                 let name = member.file_name().unwrap_or_default().to_string_lossy();
                 Err(refuse_member(path, &name, "plain binary"))
             }
@@ -83,6 +83,9 @@ fn beginning_of(reader: Box<dyn Read + '_>) -> Beginning {
     if binary::begins_with_magic(first) {
         return Beginning::Of(FileFormat::Binary);
     }
+    if gcoo::begins_with_magic(first) {
+        return Beginning::Of(FileFormat::Gcoo);
+    }
     let is_zip = text.inner().packing().is_none() && zipped::begins_as_zip(first);
     if is_zip { Beginning::Zip } else { Beginning::Unknown }
 }
@@ -115,6 +118,7 @@ mod tests {
             (b"%MatrixMarket matrix coordinate\n", FileFormat::MatrixMarket),
             (b"\xef\xbb\xbf%%MatrixMarket matrix coordinate\n", FileFormat::MatrixMarket),
             (b"BCSR0001 and more", FileFormat::Binary),
+            (b"GCOO0002 and more", FileFormat::Gcoo),
             (&numpy, FileFormat::Npz),
             (&banner, FileFormat::MatrixMarket),
             (&zip_of("a.edges", b"1 2\n"), FileFormat::EdgeList),

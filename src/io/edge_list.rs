@@ -75,6 +75,7 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
         symmetry: Symmetry::General,
         stored,
         is_array: false,
+        groups: None,
         warnings: Vec::new(),
     })
 }

@@ -17,11 +17,13 @@ pub enum FileFormat {
     EdgeList,
     /// Compressed rows in plain binary, see [`binary`](super::binary).
     Binary,
+    /// Grouped coordinates, see [`gcoo`](super::gcoo).
+    Gcoo,
 }
 
 impl FileFormat {
     /// Every format.
-    pub const ALL: &[Self] = &[Self::MatrixMarket, Self::Npz, Self::EdgeList, Self::Binary];
+    pub const ALL: &[Self] = &[Self::MatrixMarket, Self::Npz, Self::EdgeList, Self::Binary, Self::Gcoo];
 
     /// The name of the format in the command.
     pub fn name(self) -> &'static str {
@@ -30,6 +32,7 @@ impl FileFormat {
             Self::Npz => "npz",
             Self::EdgeList => "edge-list",
             Self::Binary => "binary",
+            Self::Gcoo => "gcoo",
         }
     }
 
@@ -41,6 +44,7 @@ impl FileFormat {
             Self::Npz => &["npz"],
             Self::EdgeList => &["txt", "el", "edges", "tsv"],
             Self::Binary => &["bin", "bsr", "bcsr"],
+            Self::Gcoo => &["gcoo"],
         }
     }
 
@@ -116,6 +120,7 @@ mod tests {
             ("a.bin", FileFormat::Binary),
             ("a.bsr.gz", FileFormat::Binary),
             ("a.BCSR", FileFormat::Binary),
+            ("a.gcoo.gz", FileFormat::Gcoo),
             ("a.mtx.xz", FileFormat::MatrixMarket),
             ("a.npz.zst", FileFormat::Npz),
             ("a.tar.gz", FileFormat::MatrixMarket),
@@ -131,7 +136,7 @@ mod tests {
             assert_eq!(format.name().parse::<FileFormat>().unwrap(), format);
         }
         let error = "mtx".parse::<FileFormat>().unwrap_err().to_string();
-        assert_eq!(error, "no format is named \"mtx\"; there are: matrix-market, npz, edge-list, binary");
+        assert_eq!(error, "no format is named \"mtx\"; there are: matrix-market, npz, edge-list, binary, gcoo");
     }
 
     #[test]
@@ -140,7 +145,7 @@ mod tests {
         assert_eq!(
             refused,
             "b/a.foo.gz: unknown ending .foo; matrices are written to .mtx, .npz, .txt, .el, .edges, .tsv, .bin, .bsr, .bcsr, \
-             packed if .gz or .bz2 follows"
+             .gcoo, packed if .gz or .bz2 follows"
         );
         assert!(
             FileFormat::of_output(Path::new("a.mtx.xz")).unwrap_err().to_string().contains("xz is read, not written")

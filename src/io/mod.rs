@@ -9,6 +9,7 @@
 //! | [SciPy's `.npz`](npz) | `.npz` | kept (BSR) | packed by itself | any matrix |
 //! | [Edge list](edge_list) | `.txt` `.el` `.edges` `.tsv` | no | yes | square matrices |
 //! | [Plain binary](binary) | `.bin` `.bsr` `.bcsr` | kept (BSR) | yes | any matrix |
+//! | [Grouped coordinates](gcoo) | `.gcoo` | kept | yes | any matrix |
 //!
 //! Files packed with gzip, bzip2, xz or zstd are recognised by their first bytes and unpacked.
 //! Files can be written packed with gzip (`.gz`) and bzip2 (`.bz2`). A file that begins with
@@ -33,8 +34,10 @@ pub mod edge_list;
 pub(crate) mod encoding;
 mod events;
 mod format;
+pub mod gcoo;
 pub mod matrix_market;
 pub mod npz;
+mod numbers;
 mod output;
 pub(crate) mod packing;
 mod padding;
@@ -63,7 +66,7 @@ use packing::without_packing;
 use crate::{
     BlockShape, Csc, Error, Progress, Result,
     element::ElementType,
-    matrix::{AnyMatrix, AnyView},
+    matrix::{AnyGcoo, AnyMatrix, AnyView, Grouping},
 };
 
 /// A matrix read from a file.
@@ -88,6 +91,8 @@ pub struct MatrixFile {
     pub stored: u64,
     /// Whether the file is an array, which stores a dense matrix.
     pub is_array: bool,
+    /// The matrix as the file stores it, if it does so in [groups](gcoo).
+    pub groups: Option<AnyGcoo>,
     /// Deviations from the format that were accepted, as `path:line: reason`.
     pub warnings: Vec<String>,
 }
@@ -158,6 +163,8 @@ impl Default for ReadOptions {
 pub struct WriteOptions {
     /// Called with the number of entries written.
     pub progress: Option<Progress>,
+    /// The groups of a [`.gcoo`](gcoo) file.
+    pub grouping: Grouping,
 }
 
 /// Reads the file at `path`, plain or packed (recognised by its first bytes).
@@ -179,6 +186,7 @@ fn read_path(path: &Path, options: &ReadOptions) -> Result<MatrixFile> {
         FileFormat::MatrixMarket => with_layout_beside(path, matrix_market::read(path, options)?),
         FileFormat::Npz => npz::read(path, options),
         FileFormat::Binary => binary::read(path, options),
+        FileFormat::Gcoo => gcoo::read_file(path, options),
         FileFormat::EdgeList => edge_list::read(path, options),
     })
 }
@@ -224,6 +232,7 @@ fn write_view(path: &Path, matrix: AnyView<'_>, options: &WriteOptions) -> Resul
         FileFormat::MatrixMarket => matrix_market::write_view(path, matrix, options),
         FileFormat::Npz => npz::write_view(path, matrix, options),
         FileFormat::Binary => binary::write_view(path, matrix),
+        FileFormat::Gcoo => gcoo::write(path, &AnyGcoo::of(matrix, options.grouping)?),
         FileFormat::EdgeList => edge_list::write_view(path, matrix, options),
     })
 }

@@ -65,6 +65,7 @@ mod tests {
             symmetry: Symmetry::General,
             stored: 5,
             is_array: false,
+            groups: None,
             warnings: Vec::new(),
         }
     }

@@ -13,6 +13,8 @@ mod cbc;
 mod csc;
 mod csr;
 mod dense;
+mod gcoo;
+mod grouping;
 mod host;
 #[cfg(any(feature = "faer", feature = "nalgebra-sparse", feature = "sprs"))]
 mod interop;
@@ -37,6 +39,9 @@ pub use cbc::Cbc;
 pub use csc::Csc;
 pub use csr::Csr;
 pub use dense::{DenseShape, DenseView, DenseViewMut, Layout, Side};
+pub(crate) use gcoo::GcooPlaces;
+pub use gcoo::{AnyGcoo, GcooArrays};
+pub use grouping::Grouping;
 pub use host::HostMatrix;
 pub(crate) use host::{AnyType, Kind, MatrixType};
 pub use part::Part;

@@ -104,6 +104,7 @@ fn every_format_reads_what_it_writes() {
             FileFormat::Npz => "a.npz",
             FileFormat::EdgeList => "a.edges",
             FileFormat::Binary => "a.bin",
+            FileFormat::Gcoo => "a.gcoo",
             _ => "a.mtx",
         };
         let path = folder.path().join(name);

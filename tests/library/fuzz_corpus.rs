@@ -24,7 +24,7 @@ fn what_fuzzing_kept_is_read_or_refused() {
 
 fn replay() {
     type Check = fn(&[u8]);
-    let targets: [(&str, Check); 13] = [
+    let targets: [(&str, Check); 14] = [
         ("matrix_market", readers::matrix_market),
         ("edge_list", readers::edge_list),
         ("npz", readers::npz),
@@ -37,6 +37,7 @@ fn replay() {
         ("mesh", readers::mesh),
         ("npy", readers::npy),
         ("tuning", readers::tuning),
+        ("gcoo_file", readers::gcoo_file),
         ("gcoo", readers::gcoo),
     ];
     let corpus = Path::new(crate::ROOT).join("fuzz/corpus");

@@ -54,7 +54,7 @@ pub use options::DenseOptions;
 pub use packed::PackedDense;
 pub use plan::ApplyDense;
 pub use product::{DenseProduct, DenseReport, Source};
-pub use stored::{ApplyGcoo, DeviceGcoo, GcooArrays, GcooOptions, Grouping};
+pub use stored::{ApplyGcoo, DeviceGcoo, GcooOptions};
 
 use crate::{
     BlockShape, Device, DevicePattern, Result, Semiring,

@@ -3,7 +3,6 @@
 //!
 //! | file | makes |
 //! |---|---|
-//! | [`grouping`] | the lines that are grouped |
 //! | [`groups`] | groups without element types |
 //! | [`from_matrix`] | groups made from a compressed matrix, and updates of their values |
 //! | [`from_dense`] | groups made from the elements of a dense matrix |
@@ -15,21 +14,18 @@ mod arrays;
 mod compressed;
 mod from_dense;
 mod from_matrix;
-mod grouping;
 mod groups;
 mod plan;
 mod to_dense;
 mod way;
 
-pub use arrays::GcooArrays;
-pub use grouping::Grouping;
 pub use plan::{ApplyGcoo, GcooOptions};
 
 use crate::{
     BlockShape, Csc, Csr, Device, DeviceDense, DeviceMatrix, Element, Error, Matrix, Result,
     device::Work,
     element::ElementType,
-    matrix::{HostMatrix, Layout},
+    matrix::{Grouping, HostMatrix, Layout},
 };
 use groups::{Grouped, Groups};
 use std::marker::PhantomData;
@@ -209,8 +205,9 @@ impl<T: Element> DeviceGcoo<T> {
         Ok(DeviceDense { shape, values: values.into_typed(), device: self.device().clone() })
     }
 
-    /// Replaces all values, in the order of [`GcooArrays::values`]. Plans stay valid. Waits until
-    /// the values are copied.
+    /// Replaces all values, in the order of
+    /// [`GcooArrays::values`](crate::dense::GcooArrays::values). Plans stay valid. Waits until the
+    /// values are copied.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::OpenCl`].

@@ -2,12 +2,12 @@
 //! the reference.
 mod variants;
 
-use super::{ApplyDense, DenseMethod, DenseNumbers, DeviceGcoo, Grouping, multiply, multiply_by};
+use super::{ApplyDense, DenseMethod, DenseNumbers, DeviceGcoo, multiply, multiply_by};
 use crate::{
     BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceKind, DeviceMatrix, Element, Matrix, Planned, Result, Semiring,
     device::test_device,
     generate::Random,
-    matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side},
+    matrix::{DenseShape, DenseView, DenseViewMut, Grouping, Layout, Side},
     plan::Accum,
     product::Factor,
     reference::{multiply_dense, multiply_dense_over},

@@ -30,7 +30,6 @@
 //! assert_eq!(file.layout, Some(BlockLayout::Uniform(shape)));
 //! # Ok::<(), blockmul::Error>(())
 //! ```
-mod numbers;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -42,10 +41,10 @@ pub(super) use write::write_view;
 pub use write::{write, write_to};
 
 use super::{
-    BlockLayout, FileFormat, MatrixFile, ReadOptions, Symmetry, ValueType, assemble, reporting::ReportingFile,
+    BlockLayout, FileFormat, MatrixFile, ReadOptions, Symmetry, ValueType, assemble, numbers::Numbers,
+    reporting::ReportingFile,
 };
 use crate::{BlockShape, Result, element::ElementType};
-use numbers::Numbers;
 
 #[cfg(doc)]
 use crate::Error;
@@ -118,6 +117,7 @@ fn read_numbers(mut numbers: Numbers<'_>, options: &ReadOptions) -> Result<Matri
         symmetry: Symmetry::General,
         stored: count as u64,
         is_array: false,
+        groups: None,
         warnings: Vec::new(),
     })
 }

@@ -122,6 +122,7 @@ fn read_source(mut source: Source<'_>, options: &ReadOptions) -> Result<MatrixFi
         symmetry: header.symmetry,
         stored: header.stored,
         is_array: header.is_array,
+        groups: None,
         warnings: header.warnings,
     })
 }

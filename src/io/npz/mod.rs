@@ -97,6 +97,7 @@ fn read_bytes(reader: Bytes<'_>, name: &Path, options: &ReadOptions) -> Result<M
         symmetry: Symmetry::General,
         stored: arrays.len() as u64 * block_rows * block_cols,
         is_array: false,
+        groups: None,
         warnings: Vec::new(),
     })
 }

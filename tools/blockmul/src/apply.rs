@@ -4,7 +4,7 @@ mod run;
 mod weights;
 
 use crate::algebra::{check_blocks, has_zeros};
-use crate::choice::{self, one_of};
+use crate::choice::{self, Sharing, one_of};
 use crate::dense::{self, DenseOperand, SparseOperand};
 use crate::failure::Failure;
 use crate::input;
@@ -20,7 +20,7 @@ use blockmul::{
     BlockShape, Semiring,
     dense::{AnyDense, DenseShape, Layout, Side},
     element::{AnyValues, ElementType},
-    plan::{DenseMethod, Format, Split},
+    plan::{Format, Split},
 };
 use std::path::PathBuf;
 
@@ -90,10 +90,10 @@ pub struct Args {
     /// rows [default: bytes].
     #[arg(long, value_name = "RULE")]
     split: Option<Split>,
-    /// How the entries of A are shared out if X has several columns: row by row, or in groups of
-    /// rows that load a row of X once (gcoo) [default: auto].
+    /// How the entries of A are shared out if X has several columns: row by row, in groups of rows
+    /// that load a row of X once (gcoo), or in the groups of a .gcoo file (stored) [default: auto].
     #[arg(long, value_name = "METHOD", value_parser = one_of(choice::sharings()))]
-    sharing: Option<DenseMethod>,
+    sharing: Option<Sharing>,
     /// Element type; f16 is stored in 16 bits and computed in f32. u8 supports only --semiring
     /// or-and.
     #[arg(long, default_value = "f64", value_parser = choice::number())]
@@ -146,6 +146,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         input::drop_padding(&mut file, &args.a, &messages);
     }
     let converted = input::check_cast(element, &file.matrix, "A", &args.a, &messages)?;
+    let groups = file.groups.take().filter(|groups| groups.shape() == block);
     let a = if args.symmetric { Halves::new(file, &messages)? } else { Halves::whole(file.matrix) };
     let (rows, cols) = (a.whole.nrows(), a.whole.ncols());
     let x_len = if args.transpose { rows } else { cols };
@@ -170,7 +171,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("--gram multiplies with one vector, X has {cols} columns")));
     }
     if let Some(sharing) = args.sharing.filter(|_| cols == 1) {
-        return Err(Failure::Usage(format!("--sharing {sharing} is for an X of several columns; --format is for one")));
+        let name = sharing.name();
+        return Err(Failure::Usage(format!("--sharing {name} is for an X of several columns; --format is for one")));
     }
     if element != vectors && (cols != 1 || args.gram) {
         return Err(Failure::Usage(format!(
@@ -178,8 +180,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         )));
     }
     if cols != 1 {
-        let a = SparseOperand { matrix: input::elements(element, a.whole), converted, block };
-        return with_matrix(args, a, &x, &messages);
+        let (matrix, groups) = (input::elements(element, a.whole), groups.map(|groups| groups.cast(element)));
+        return with_matrix(args, SparseOperand { matrix, block, converted, groups }, &x, &messages);
     }
     let (a, x, of_x) = (a.cut(element, block)?, x.matrix.values(), x.converted);
     let size = Size::of(&a.whole);

@@ -36,10 +36,30 @@ pub fn methods() -> impl Iterator<Item = (&'static str, Method)> {
     named([Method::Auto].iter().chain(Method::ALL), Method::name)
 }
 
+/// The way in which work-groups share the entries of the sparse matrix in a product with a dense
+/// one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// By a method, from compressed rows or columns.
+    By(DenseMethod),
+    /// In the groups (GCOO) in which the matrix is stored, or to which it is converted first.
+    Stored,
+}
+
+impl Sharing {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::By(method) => method.name(),
+            Self::Stored => "stored",
+        }
+    }
+}
+
 /// The ways in which work-groups share the entries of the sparse matrix in a product with a dense
 /// one.
-pub fn sharings() -> impl Iterator<Item = (&'static str, DenseMethod)> {
-    named([DenseMethod::Auto].iter().chain(DenseMethod::ALL), DenseMethod::name)
+pub fn sharings() -> impl Iterator<Item = (&'static str, Sharing)> {
+    let methods = [DenseMethod::Auto].iter().chain(DenseMethod::ALL).map(|&method| Sharing::By(method));
+    methods.chain([Sharing::Stored]).map(|sharing| (sharing.name(), sharing))
 }
 
 /// The formats of A·x.

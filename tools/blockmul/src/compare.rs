@@ -69,7 +69,7 @@ struct Comparison {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
     let read = |path: &PathBuf, name: &str| -> Result<AnyMatrix, Failure> {
-        let (matrix, _) = input::read_any(path, &args.reading, &messages)?;
+        let matrix = input::read_any(path, &args.reading, &messages)?.matrix;
         Ok(input::cast(args.element, matrix, name, &messages))
     };
     let (a, b) = (read(&args.a, "A")?, read(&args.b, "B")?);

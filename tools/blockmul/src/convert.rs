@@ -1,13 +1,17 @@
 //! `blockmul convert`: writes a matrix in another format, element type or layout.
 use crate::failure::Failure;
-use crate::input;
+use crate::input::{self, Declared};
 use crate::messages::Messages;
 use crate::places::FileArgs;
-use crate::{choice, dense, output, vector};
+use crate::{
+    choice::{self, one_of},
+    dense, output, vector,
+};
 use blockmul::{
     BlockShape,
+    dense::Grouping,
     element::ElementType,
-    io::{BlockLayout, bla, dense::is_npy},
+    io::{BlockLayout, FileFormat, bla, dense::is_npy},
 };
 use std::path::PathBuf;
 
@@ -24,11 +28,13 @@ Examples:
   blockmul convert H.mtx -o H2.mtx --block 6 --bla      H2.bla beside it, for SLAM++
   blockmul convert C.npy -o C.mtx                       a dense matrix as a Matrix Market array
   blockmul convert A.mtx -o A.npy                       every place of a sparse one, for numpy.load
+  blockmul convert A.mtx -o A.gcoo --lines 8            entries in groups of 8 rows, for multiply --sharing stored
 
 Formats: .npz is SciPy's; .txt, .el, .edges and .tsv are lists of edges; .bin, .bsr and .bcsr are plain
-binary; .mtx, or a name without an ending, is Matrix Market. An X.mtx with an X.bla beside it has the blocks
-of X.bla. The blocks of the input are kept unless --block gives others (--block 1: none). .npy is NumPy's, of
-dense matrices: written to .npz and the like, or with --drop-zeros or --block, they are sparse, without zeros.")]
+binary; .gcoo is in groups of rows or columns; .mtx, or a name without an ending, is Matrix Market. An X.mtx
+with an X.bla beside it has the blocks of X.bla. The blocks of the input are kept unless --block gives others
+(--block 1: none). .npy is NumPy's, of dense matrices: written to .npz and the like, or with --drop-zeros or
+--block, they are sparse, without zeros.")]
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.
     input: PathBuf,
@@ -46,6 +52,13 @@ pub struct Args {
     /// Leave out entries that are 0; with --block, leave out blocks whose entries are all 0.
     #[arg(long)]
     drop_zeros: bool,
+    /// Lines that a .gcoo output groups [default: those of a .gcoo input, else rows].
+    #[arg(long, value_name = "LINES", value_parser = one_of([("rows", false), ("columns", true)]))]
+    grouping: Option<bool>,
+    /// Number of lines, of blocks if there are any, in each group of a .gcoo output [default: as in
+    /// a .gcoo input, else 4].
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(1..=32))]
+    lines: Option<u8>,
     #[command(flatten)]
     files: FileArgs,
     /// Round the values to this type.
@@ -65,10 +78,30 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.bla && output::is_standard(&args.output) {
         return Err(Failure::Usage("--bla needs a file to stand beside; - is stdout".into()));
     }
+    if let Some(option) = args.of_groups().filter(|_| FileFormat::of(&args.output) != Some(FileFormat::Gcoo)) {
+        let output = args.output.display();
+        return Err(Failure::Usage(format!("{option} is for a .gcoo, and {output} has no groups")));
+    }
     if dense { to_dense(args) } else { to_sparse(args) }
 }
 
 impl Args {
+    /// The first option about groups that is given.
+    fn of_groups(&self) -> Option<&'static str> {
+        let given = [("--grouping", self.grouping.is_some()), ("--lines", self.lines.is_some())];
+        given.into_iter().find_map(|(option, given)| given.then_some(option))
+    }
+
+    /// The groups to write. `of_file` are those of the input.
+    fn grouping(&self, of_file: Option<Grouping>) -> Grouping {
+        let before = of_file.unwrap_or_default();
+        let lines = self.lines.map_or(before.lines(), usize::from);
+        match self.grouping.unwrap_or(before.of_columns()) {
+            true => Grouping::Columns(lines),
+            false => Grouping::Rows(lines),
+        }
+    }
+
     /// Whether the result is dense: a `.npy` file, or an array that is converted from one.
     fn makes_dense(&self) -> Result<bool, Failure> {
         let given = [("--block", self.block.is_some()), ("--bla", self.bla), ("--drop-zeros", self.drop_zeros)];
@@ -94,7 +127,8 @@ fn to_dense(args: &Args) -> Result<(), Failure> {
 
 fn to_sparse(args: &Args) -> Result<(), Failure> {
     let messages = Messages::new(args.quiet);
-    let (matrix, layout) = input::read_any(&args.input, &args.files.reading, &messages)?;
+    let Declared { matrix, layout, grouping } = input::read_any(&args.input, &args.files.reading, &messages)?;
+    let grouping = args.grouping(grouping);
     let block = args.block.or_else(|| layout.as_ref().and_then(input::uniform));
     let layout = block.map(BlockLayout::Uniform).or(layout);
     if args.bla && layout.is_none() {
@@ -109,9 +143,9 @@ fn to_sparse(args: &Args) -> Result<(), Failure> {
         matrix = matrix.without_zeros();
     }
     match layout.filter(|_| args.bla) {
-        None => input::write(&args.output, &input::cut(matrix, block)?, &messages),
+        None => input::write_grouped(&args.output, &input::cut(matrix, block)?, grouping, &messages),
         Some(layout) => {
-            input::write(&args.output, &input::cut(matrix.clone(), block)?, &messages)?;
+            input::write_grouped(&args.output, &input::cut(matrix.clone(), block)?, grouping, &messages)?;
             bla::write(bla::place_beside(&args.output), &matrix, &layout).map_err(output::of_output)
         }
     }

@@ -1,34 +1,31 @@
 //! Products of a sparse matrix with a dense one, for `apply` with several vectors, and for
 //! `multiply` if one operand is dense.
+mod on_device;
 mod operand;
 
-pub use operand::{DenseOperand, of_file, read, write};
+pub use on_device::grouping;
+pub use operand::{DenseOperand, SparseOperand, of_file, read, write};
 
+use crate::choice::Sharing;
 use crate::failure::Failure;
 use crate::matrix_size::Size;
 use crate::messages::Messages;
-use crate::overflow::{Converted, Named, Overflow};
+use crate::overflow::{Named, Overflow};
 use crate::report::{Executed, Report, over};
 use crate::runs::{RunArgs, repeatedly, timed};
 use crate::target::Target;
 use crate::{input, output};
 use blockmul::{
-    BlockShape, Device, Method, Planned, Semiring,
-    dense::{AnyDense, DenseProduct, DenseShape, Side},
+    Method, Semiring,
+    dense::{AnyDense, DenseShape, Side},
     matrix::AnyMatrix,
-    plan::{ApplyDense, DenseMethod},
+    plan::DenseMethod,
     product::Factor,
     reference::{self, IntegerSums, verify},
 };
+use on_device::{Run, in_bands, packed, stored};
 use serde::Serialize;
-use std::{num::NonZero, path::PathBuf, time::Instant};
-
-/// A sparse matrix from a file, and the shape of its blocks before transposition.
-pub struct SparseOperand {
-    pub matrix: AnyMatrix,
-    pub converted: Converted,
-    pub block: BlockShape,
-}
+use std::path::PathBuf;
 
 /// The options of a product with a dense matrix.
 pub struct Request<'a> {
@@ -37,7 +34,7 @@ pub struct Request<'a> {
     pub semiring: Semiring,
     /// The way in which work-groups share the entries of the sparse matrix, if `--sharing` names
     /// one.
-    pub sharing: Option<DenseMethod>,
+    pub sharing: Option<Sharing>,
     pub run: &'a RunArgs,
     /// Maximum number of bytes of device memory that are held at once.
     pub memory_limit: Option<u64>,
@@ -46,10 +43,24 @@ pub struct Request<'a> {
     pub output: &'a Option<PathBuf>,
 }
 
+impl Request<'_> {
+    fn method(&self) -> DenseMethod {
+        match self.sharing {
+            Some(Sharing::By(method)) => method,
+            _ => DenseMethod::Auto,
+        }
+    }
+
+    /// Columns of D, or its rows if it is the first factor.
+    fn columns(&self, d: &AnyDense) -> usize {
+        if self.side == Side::Left { d.shape().cols } else { d.shape().rows }
+    }
+}
+
 #[derive(Serialize)]
 struct Fields {
     /// `None` for the reference.
-    sharing: Option<DenseMethod>,
+    sharing: Option<&'static str>,
     why: Option<String>,
     element: &'static str,
     semiring: Semiring,
@@ -60,6 +71,8 @@ struct Fields {
     dense: Size,
     layout: &'static str,
     c: Size,
+    /// Milliseconds to convert the sparse matrix to groups on the device; `None` if it was not.
+    group_ms: Option<f64>,
     /// Bands of columns of the dense matrix, or of its rows if the sparse one is the second factor.
     bands: usize,
     /// Device memory in use during the multiplication, operands included.
@@ -68,17 +81,6 @@ struct Fields {
     overflowed: Overflow,
     #[serde(flatten)]
     executed: Executed,
-}
-
-/// A product, with its times and memory.
-struct Run {
-    c: AnyDense,
-    sharing: Option<(DenseMethod, String)>,
-    bands: usize,
-    convert_ms: Option<f64>,
-    device_bytes: u64,
-    peak_device_bytes: u64,
-    runs_ms: Vec<f64>,
 }
 
 /// A product and its checks.
@@ -92,7 +94,7 @@ struct Outcome {
 /// Multiplies, verifies, reports, and writes C in the layout of D.
 pub fn run(
     request: &Request<'_>,
-    SparseOperand { matrix: a, converted, block }: SparseOperand,
+    SparseOperand { matrix: a, converted, block, groups }: SparseOperand,
     d: &DenseOperand,
     messages: &Messages,
 ) -> Result<(), Failure> {
@@ -100,6 +102,10 @@ pub fn run(
         Side::Left => Overflow::of_operands(converted, d.converted),
         Side::Right => Overflow::of_operands(d.converted, converted),
     };
+    if request.sharing == Some(Sharing::Stored) && request.memory_limit.is_some() {
+        let why = "which cuts D into bands";
+        return Err(Failure::Usage(format!("--sharing stored multiplies D whole, without --memory-limit, {why}")));
+    }
     let target = Target::choose(request.run.device.as_deref(), a.element(), Method::Auto, messages)?;
     let a = &input::cut(a, Some(block))?;
     let (size, d_shape) = (Size::of(a), d.matrix.shape());
@@ -119,7 +125,8 @@ pub fn run(
     let by_reference = || reference::multiply_any_dense(request.semiring, request.side, factor, &d.matrix);
     let run = match &target {
         Target::Device(device) => match request.memory_limit {
-            None => on_device(request, device, a, &d.matrix)?,
+            None if request.sharing == Some(Sharing::Stored) => stored(request, device, a, groups, &d.matrix)?,
+            None => packed(request, device, a, &d.matrix)?,
             Some(limit) => in_bands(request, device, limit, a, &d.matrix)?,
         },
         Target::Reference if request.sharing.is_some() => {
@@ -127,7 +134,8 @@ pub fn run(
         }
         Target::Reference => {
             let (c, runs_ms) = repeatedly(request.run.repeat, || timed(|| by_reference().map_err(Failure::from)))?;
-            Run { c, sharing: None, bands: 1, convert_ms: None, device_bytes: 0, peak_device_bytes: 0, runs_ms }
+            let (group_ms, convert_ms) = (None, None);
+            Run { c, sharing: None, bands: 1, group_ms, convert_ms, device_bytes: 0, peak_device_bytes: 0, runs_ms }
         }
     };
     let want = messages.verifying(request.run.verify, by_reference)?;
@@ -165,7 +173,7 @@ fn finish(
     let executed =
         Executed::new(flops, run.convert_ms, run.device_bytes, run.runs_ms, request.run.repeat.is_some(), different);
     let fields = Fields {
-        sharing: run.sharing.as_ref().map(|(sharing, _)| *sharing),
+        sharing: run.sharing.as_ref().map(|(sharing, _)| sharing.name()),
         why: run.sharing.as_ref().map(|(_, why)| why.clone()),
         element: a.element().name(),
         semiring: request.semiring,
@@ -175,6 +183,7 @@ fn finish(
         dense: Size::of_dense(d_shape.rows, d_shape.cols),
         layout: d_shape.layout.name(),
         c: Size::of_dense(c_shape.rows, c_shape.cols),
+        group_ms: run.group_ms,
         bands: run.bands,
         peak_device_bytes: run.peak_device_bytes,
         overflowed,
@@ -190,69 +199,20 @@ fn finish(
     }
 }
 
-/// Prepares the sparse matrix, multiplies, and reads C back.
-fn on_device(request: &Request<'_>, device: &Device, a: &AnyMatrix, d: &AnyDense) -> Result<Run, Failure> {
-    let (a, on_device, DenseShape { rows, cols, layout, .. }) =
-        (device.upload(a)?, device.upload_any_dense(d)?, d.shape());
-    device.finish()?;
-    let clock = Instant::now();
-    let n = if request.side == Side::Left { cols } else { rows };
-    let options = ApplyDense::of(&a, n).semiring(request.semiring);
-    let options = options.layouts(layout, layout).method(request.sharing.unwrap_or(DenseMethod::Auto));
-    let options = if request.explain { options.explained() } else { options };
-    let options = if request.transposed { options.transposed() } else { options };
-    let packed = if request.side == Side::Right { options.from_right() } else { options }.pack(&a)?;
-    device.finish()?;
-    let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
-    let mut c = packed.output()?;
-    let run = || Ok::<_, Failure>(((), packed.execute_with_report(&on_device, &mut c)?.total_ms));
-    let ((), runs_ms) = repeatedly(request.run.repeat, run)?;
-    let sharing = Some((packed.method(), packed.why().to_owned()));
-    let device_bytes = packed.cost().device_bytes;
-    // Executions allocate no memory.
-    let peak_device_bytes = a.device_bytes() + on_device.device_bytes() + c.device_bytes() + device_bytes;
-    Ok(Run { c: c.download()?, sharing, bands: 1, convert_ms, device_bytes, peak_device_bytes, runs_ms })
-}
-
-/// Multiplies as many columns of D at a time as fit a limit.
-fn in_bands(request: &Request<'_>, device: &Device, limit: u64, a: &AnyMatrix, d: &AnyDense) -> Result<Run, Failure> {
-    let a = device.upload(a)?;
-    let a = Factor { operand: &a, transposed: request.transposed };
-    let product = if request.side == Side::Left { DenseProduct::of(a, d) } else { DenseProduct::by(d, a) };
-    let product =
-        product.semiring(request.semiring).method(request.sharing.unwrap_or(DenseMethod::Auto)).memory_limit(limit);
-    let product = if request.explain { product.explained() } else { product };
-    let (mut c, report) = product.run_to_host()?;
-    let (mut last, mut runs_ms) = (report, Vec::new());
-    if request.run.repeat.is_none() {
-        runs_ms.push(last.total_ms);
-    }
-    // The product above was the warm-up for the repeated products.
-    for _ in 0..request.run.repeat.map_or(0, NonZero::get) {
-        last = product.run_into(&mut c)?;
-        runs_ms.push(last.total_ms);
-    }
-    Ok(Run {
-        c,
-        sharing: Some((last.method, last.why)),
-        bands: last.bands,
-        convert_ms: Some(last.plan_ms),
-        device_bytes: last.peak_device_bytes,
-        peak_device_bytes: last.peak_device_bytes,
-        runs_ms,
-    })
-}
-
 fn tell(request: &Request<'_>, report: &Report<Fields>, messages: &Messages) -> Result<(), Failure> {
     report.write(&request.run.report)?;
     let (device, report) = (report.device(), &report.of);
     let op = if report.transposed { "Aᵀ" } else { "A" };
     let product = if report.from_right { format!("D·{op}") } else { format!("{op}·D") };
-    let by = report.sharing.map_or("the reference", DenseMethod::name);
+    let by = match report.sharing {
+        Some("stored") => "stored groups",
+        sharing => sharing.unwrap_or("the reference"),
+    };
     let over = over(report.semiring);
     let bands = if report.bands > 1 { format!(" in {} bands", report.bands) } else { String::new() };
+    let groups = report.group_ms.map(|ms| format!(", converted to groups in {ms:.3} ms")).unwrap_or_default();
     let text = format!(
-        "C = {product}{over} in {} by {by} on {device}\n  {} {} times {} x {} by {}{bands}, {}",
+        "C = {product}{over} in {} by {by} on {device}\n  {} {} times {} x {} by {}{bands}{groups}, {}",
         report.element,
         report.sparse.nnz(),
         report.sparse.entries(),

@@ -7,6 +7,7 @@ use crate::overflow::Converted;
 use crate::sizes::count;
 use blockmul::{
     BlockShape, Csc, Error,
+    dense::Grouping,
     element::ElementType,
     io::{self, MatrixFile, ReadOptions, matrix_market},
     matrix::{AnyMatrix, AnyView},
@@ -78,20 +79,23 @@ pub fn read_graph(path: &Path, reading: &Reading, messages: &Messages) -> Result
     Ok(file)
 }
 
+/// A sparse matrix, with the blocks and the groups that its file declares.
+pub struct Declared {
+    pub matrix: Csc<f64>,
+    pub layout: Option<io::BlockLayout>,
+    pub grouping: Option<Grouping>,
+}
+
 /// Reads a file as [`read`] does, or a NumPy array. Zeros of an array become places without an
-/// entry. Returns the matrix, and the blocks that the file declares.
-pub fn read_any(
-    path: &Path,
-    reading: &Reading,
-    messages: &Messages,
-) -> blockmul::Result<(Csc<f64>, Option<io::BlockLayout>)> {
+/// entry.
+pub fn read_any(path: &Path, reading: &Reading, messages: &Messages) -> blockmul::Result<Declared> {
     if io::dense::is_npy(path) {
         messages.step(format!("reading {}", path.display()));
         let dense = io::dense::read(path, &reading.options())?;
-        return Ok((Csc::from_dense(&dense.matrix)?, None));
+        return Ok(Declared { matrix: Csc::from_dense(&dense.matrix)?, layout: None, grouping: None });
     }
-    let MatrixFile { matrix, layout, .. } = read(path, reading, messages)?;
-    Ok((matrix, layout))
+    let MatrixFile { matrix, layout, groups, .. } = read(path, reading, messages)?;
+    Ok(Declared { matrix, layout, grouping: groups.map(|groups| groups.grouping()) })
 }
 
 /// Refuses to read more than one of the named inputs from stdin.
@@ -160,8 +164,18 @@ pub fn cut(matrix: AnyMatrix, shape: Option<BlockShape>) -> blockmul::Result<Any
 
 /// Writes a matrix to its file, and prints one line about it.
 pub fn write<'m>(path: &Path, matrix: impl Into<AnyView<'m>>, messages: &Messages) -> Result<(), Failure> {
+    write_grouped(path, matrix, Grouping::default(), messages)
+}
+
+/// Does what [`write`] does. The groups are those of a `.gcoo` file.
+pub fn write_grouped<'m>(
+    path: &Path,
+    matrix: impl Into<AnyView<'m>>,
+    grouping: Grouping,
+    messages: &Messages,
+) -> Result<(), Failure> {
     let matrix = matrix.into();
-    crate::output::write_matrix(path, matrix, messages)?;
+    crate::output::write_matrix(path, matrix, grouping, messages)?;
     messages.say(&format!("{}: {}", path.display(), describe(matrix)));
     Ok(())
 }

@@ -10,13 +10,15 @@ use crate::places::Overwriting;
 use crate::report::{Product, Report};
 use crate::runs::RunArgs;
 use crate::target::{Run, Target, Task, joined};
-use crate::{choice, dense, explain, input, output, vector};
+use crate::{
+    choice::{self, Sharing},
+    dense, explain, input, output, vector,
+};
 use blockmul::{
     Method, Semiring,
-    dense::Side,
+    dense::{Grouping, Side},
     element::ElementType,
     matrix::{AnyMatrix, Threshold},
-    plan::DenseMethod,
     reference::{IntegerSums, verify},
 };
 use std::path::PathBuf;
@@ -59,10 +61,11 @@ pub struct Args {
     /// a block without an entry is 0.
     #[arg(long, default_value = "plus-times", value_parser = choice::semiring())]
     semiring: Semiring,
-    /// How the entries of the sparse matrix are shared out if the other is dense: row by row, or in
-    /// groups of rows that load a row of the dense one once (gcoo) [default: auto].
+    /// How the entries of the sparse matrix are shared out if the other is dense: row by row, in
+    /// groups of rows that load a row of the dense one once (gcoo), or in the groups of a .gcoo
+    /// file, to which other matrices are converted on the device (stored) [default: auto].
     #[arg(long, value_name = "METHOD", value_parser = choice::one_of(choice::sharings()))]
-    sharing: Option<DenseMethod>,
+    sharing: Option<Sharing>,
     /// Leave out entries (blocks) of C whose elements are all below TOL in magnitude; NaN is never
     /// left out.
     #[arg(long, value_name = "TOL", value_parser = from_zero)]
@@ -134,7 +137,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     if let Some(sharing) = args.sharing {
         return Err(Failure::Usage(format!(
-            "--sharing {sharing} is for products with a dense matrix; --method is for two sparse"
+            "--sharing {} is for products with a dense matrix; --method is for two sparse",
+            sharing.name()
         )));
     }
     places().matrices(&args.output).check()?;
@@ -254,7 +258,7 @@ impl Job<'_> {
                 v.max_rel_error
             ))),
             _ => match (&self.args.output, c) {
-                (Some(path), Some(c)) => output::write_matrix(path, &c, &self.messages),
+                (Some(path), Some(c)) => output::write_matrix(path, &c, Grouping::default(), &self.messages),
                 _ => Ok(()),
             },
         }

@@ -146,7 +146,8 @@ impl OperandArgs {
             input::drop_padding(&mut file, path, messages);
         }
         let converted = input::check_cast(element, &file.matrix, name, path, messages)?;
-        let sparse = SparseOperand { matrix: input::elements(element, file.matrix), converted, block };
+        let groups = file.groups.filter(|groups| groups.shape() == block).map(|groups| groups.cast(element));
+        let sparse = SparseOperand { matrix: input::elements(element, file.matrix), block, converted, groups };
         let Asked { name, path, read, .. } = dense;
         let mut matrix = match read {
             Some(file) => dense::of_file(element, &file, name, path, messages)?,

@@ -4,6 +4,7 @@ use crate::messages::{Messages, Unit};
 use crate::stdout;
 use blockmul::{
     Error,
+    dense::Grouping,
     io::{self, WriteOptions, matrix_market, write_whole},
     matrix::AnyView,
 };
@@ -78,9 +79,15 @@ pub fn write_filled(path: &Path, fill: Fill<'_>) -> Result<(), Failure> {
 }
 
 /// Writes a matrix to the file `path`, in the format of its ending; for `-` to stdout, in Matrix
-/// Market form.
-pub fn write_matrix<'m>(path: &Path, matrix: impl Into<AnyView<'m>>, messages: &Messages) -> Result<(), Failure> {
+/// Market form. The groups are those of a `.gcoo` file.
+pub fn write_matrix<'m>(
+    path: &Path,
+    matrix: impl Into<AnyView<'m>>,
+    grouping: Grouping,
+    messages: &Messages,
+) -> Result<(), Failure> {
     let (matrix, mut options) = (matrix.into(), WriteOptions::default());
+    options.grouping = grouping;
     options.progress = Some(messages.measured(format!("writing {}", path.display()), Unit::Entries));
     match is_standard(path) {
         true => to_stdout(&mut |writer| matrix_market::write_to(writer, matrix, &options)),

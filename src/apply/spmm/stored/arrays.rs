@@ -1,27 +1,19 @@
 //! Groups made from arrays of the host, which are checked, and the reverse.
 use super::{
-    DeviceGcoo, Grouping,
+    DeviceGcoo,
     groups::{Grouped, Groups},
 };
 use crate::{
-    BlockShape, Device, Element, Error, Result, device::Work, element::ElementType, matrix::check_sides,
+    BlockShape, Device, Element, Result,
+    device::Work,
+    element::{Any, AnySlice, ElementType, with_values},
+    matrix::{AnyGcoo, GcooArrays, GcooPlaces, Grouping},
     resident::PatternArrays,
 };
 use std::sync::{Arc, OnceLock};
 
-/// The arrays of a [`DeviceGcoo`], as in the paper.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GcooArrays<T> {
-    /// The number of entries before each group; the last element is the number of all entries. The
-    /// paper's `gIdxes` is this array, and `nnzPerGroup` its differences.
-    pub group_ptr: Vec<u32>,
-    /// Row of each entry: ascending in a group of columns.
-    pub rows: Vec<u32>,
-    /// Column of each entry: ascending in a group of rows.
-    pub cols: Vec<u32>,
-    /// Value of each entry; blocks column-major.
-    pub values: Vec<T>,
-}
+#[cfg(doc)]
+use crate::Error;
 
 /// The bit that marks an entry whose place is that of the entry before it in its group.
 const SAME: u8 = 0x80;
@@ -62,15 +54,9 @@ impl<T: Element> DeviceGcoo<T> {
         grouping: Grouping,
         arrays: &GcooArrays<T>,
     ) -> Result<Self> {
-        device.require(T::TYPE)?;
-        grouping.check()?;
-        check_sides(nrows, ncols, shape)?;
-        let coordinates = Coordinates { group_ptr: &arrays.group_ptr, rows: &arrays.rows, cols: &arrays.cols };
-        let line = coordinates.lines((nrows, ncols), arrays.values.len(), shape, grouping)?;
-        let work = Work::new(device, None);
-        let groups = coordinates.upload(&work, T::TYPE, (nrows, ncols), shape, grouping, &line)?;
-        let values = work.upload(&arrays.values)?.into_any();
-        Ok(Self::of(Grouped { groups: Arc::new(groups), values, origin: None }))
+        let places = GcooPlaces::of((nrows, ncols), shape, grouping, arrays);
+        places.check(arrays.values.len())?;
+        Self::of_places(device, places, T::any_slice(&arrays.values))
     }
 
     /// Copies the arrays to the host: the groups, and the coordinates and the value of each entry.
@@ -86,14 +72,49 @@ impl<T: Element> DeviceGcoo<T> {
     }
 }
 
-/// The group offsets, rows and columns of [`GcooArrays`], without values.
-struct Coordinates<'a> {
-    group_ptr: &'a [u32],
-    rows: &'a [u32],
-    cols: &'a [u32],
+impl DeviceGcoo<Any> {
+    /// Copies a matrix of the host.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] above 2^32 - 2^16 entries,
+    /// [`Error::Memory`], [`Error::Unsupported`].
+    pub fn upload(device: &Device, a: &AnyGcoo) -> Result<Self> {
+        Self::of_places(device, a.places(), a.values().borrow())
+    }
+}
+
+impl<T: 'static> DeviceGcoo<T> {
+    /// Copies checked arrays. `T` is the type of the values, or [`Any`].
+    fn of_places(device: &Device, places: GcooPlaces<'_>, values: AnySlice<'_>) -> Result<Self> {
+        let element = values.element();
+        device.require(element)?;
+        PatternArrays::check_nnz(places.rows.len() as u64)?;
+        let work = Work::new(device, None);
+        let groups = Groups::upload(&work, element, places)?;
+        let values = with_values!(AnySlice, values, values => work.upload(values)?.into_any());
+        Ok(Self::of(Grouped { groups: Arc::new(groups), values, origin: None }))
+    }
 }
 
 impl Groups {
+    /// Uploads the places of entries, which were checked.
+    fn upload(work: &Work, element: ElementType, places: GcooPlaces<'_>) -> Result<Self> {
+        let GcooPlaces { nrows, ncols, shape, grouping, group_ptr, .. } = places;
+        let [_, other] = places.of_entries();
+        Ok(Self {
+            device: work.device().clone(),
+            element,
+            nrows,
+            ncols,
+            shape,
+            grouping,
+            group_ptr: work.upload(group_ptr)?,
+            other: work.upload(other)?,
+            line: work.upload(&lines(places))?,
+            fingerprint: OnceLock::new(),
+        })
+    }
+
     /// The rows of all entries, and their columns.
     fn coordinates(&self, work: &Work) -> Result<[Vec<u32>; 2]> {
         let (lines, other) = (self.line_of(work)?.download(work)?, self.other.download(work)?);
@@ -101,79 +122,13 @@ impl Groups {
     }
 }
 
-impl Coordinates<'_> {
-    /// Uploads the places of entries, whose lines were checked.
-    fn upload(
-        &self,
-        work: &Work,
-        element: ElementType,
-        (nrows, ncols): (usize, usize),
-        shape: BlockShape,
-        grouping: Grouping,
-        line: &[u8],
-    ) -> Result<Groups> {
-        let other = if grouping.of_columns() { self.rows } else { self.cols };
-        Ok(Groups {
-            device: work.device().clone(),
-            element,
-            nrows,
-            ncols,
-            shape,
-            grouping,
-            group_ptr: work.upload(self.group_ptr)?,
-            other: work.upload(other)?,
-            line: work.upload(line)?,
-            fingerprint: OnceLock::new(),
-        })
-    }
-
-    /// The line of each entry in its group, with the bit [`SAME`]. Refuses arrays that do not
-    /// describe such groups.
-    fn lines(
-        &self,
-        (nrows, ncols): (usize, usize),
-        values: usize,
-        shape: BlockShape,
-        grouping: Grouping,
-    ) -> Result<Vec<u8>> {
-        let (lines, across) = if grouping.of_columns() { (ncols, nrows) } else { (nrows, ncols) };
-        let (groups, nnz) = (lines.div_ceil(grouping.lines()), self.rows.len());
-        let length = |array, found, expected, why: String| match found == expected {
-            true => Ok(()),
-            false => Err(Error::Length { array, found, expected, why }),
-        };
-        PatternArrays::check_nnz(nnz as u64)?;
-        length("group_ptr", self.group_ptr.len(), groups + 1, format!("{groups} groups of {grouping}, and 1"))?;
-        length("cols", self.cols.len(), nnz, format!("{nnz} rows"))?;
-        length("values", values, nnz * shape.area(), format!("{nnz} blocks of {shape}"))?;
-        let refuse = |reason: String| Err(Error::Argument(format!("groups of {grouping}: {reason}")));
-        if self.group_ptr[0] != 0 || self.group_ptr[groups] as usize != nnz {
-            let ends = [self.group_ptr[0], self.group_ptr[groups]];
-            return refuse(format!("group_ptr runs from {} to {}, not from 0 to {nnz}", ends[0], ends[1]));
-        }
-        if let Some(group) = (0..groups).find(|&group| self.group_ptr[group] > self.group_ptr[group + 1]) {
-            let (start, end) = (self.group_ptr[group], self.group_ptr[group + 1]);
-            return refuse(format!("group {group}: group_ptr falls from {start} to {end}"));
-        }
-        let (of_lines, other) = if grouping.of_columns() { (self.cols, self.rows) } else { (self.rows, self.cols) };
-        let mut found = Vec::with_capacity(nnz);
-        for group in 0..groups {
-            let first = group * grouping.lines();
-            let own = first..(first + grouping.lines()).min(lines);
-            let mut before = None;
-            for entry in self.group_ptr[group] as usize..self.group_ptr[group + 1] as usize {
-                let (place, line, at) = (other[entry], of_lines[entry], (self.rows[entry], self.cols[entry]));
-                if !own.contains(&(line as usize)) || place as usize >= across {
-                    return refuse(format!("entry {entry} at {at:?} is not in group {group} of {nrows}x{ncols}"));
-                }
-                if before.is_some_and(|before| before >= (place, line)) {
-                    return refuse(format!("entry {entry} at {at:?} does not ascend in group {group}"));
-                }
-                let same = before.is_some_and(|(of_before, _)| of_before == place);
-                found.push((line as usize - first) as u8 | if same { SAME } else { 0 });
-                before = Some((place, line));
-            }
-        }
-        Ok(found)
-    }
+/// The line of each entry in its group, with the bit [`SAME`].
+fn lines(places: GcooPlaces<'_>) -> Vec<u8> {
+    let [own, other] = places.of_entries();
+    let of_groups = places.group_ptr.windows(2).map(|ends| ends[0] as usize..ends[1] as usize);
+    let of_entry = |first: usize, entry: usize| {
+        let same = entry > first && other[entry - 1] == other[entry];
+        (own[entry] as usize % places.grouping.lines()) as u8 | if same { SAME } else { 0 }
+    };
+    of_groups.flat_map(|group| group.clone().map(move |entry| of_entry(group.start, entry))).collect()
 }

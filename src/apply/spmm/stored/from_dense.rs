@@ -6,16 +6,13 @@
 //! neighbouring items read neighbouring elements. If the lines are stored one after another, these
 //! are the places of one chunk, so a work-group takes a chunk. Otherwise they are the lines of
 //! neighbouring groups.
-use super::{
-    Grouping,
-    groups::{Grouped, Groups, group_size, options},
-};
+use super::groups::{Grouped, Groups, group_size, options};
 use crate::{
     BlockShape, Device, Result,
     apply::spmm::{DenseNumbers, numbers::CHUNK},
     device::{Buffer, Elem, Grid, In, Kernel, Out, Work, kernel},
     element::ElementType,
-    matrix::{DenseShape, Layout},
+    matrix::{DenseShape, Grouping, Layout},
     primitives::scan::{Scan, ScanTuning},
     resident::{DenseBuffer, PatternArrays},
 };

@@ -1,13 +1,11 @@
 //! Groups made from a compressed matrix, and updates of their values. Kernels:
 //! `cl/apply/spmm/gcoo.cl`, `coordinates.cl`.
-use super::{
-    Grouping,
-    groups::{Grouped, Groups, group_size, options},
-};
+use super::groups::{Grouped, Groups, group_size, options};
 use crate::{
     DevicePattern, Result,
     apply::spmm::{gcoo::Gcoo, numbers::CHUNK, pack::BlockPack},
     device::{Buffer, Grid, In, Kernel, Out, Work, kernel},
+    matrix::Grouping,
     resident::DeviceCbc,
     vector::lines::Index,
 };

@@ -1,9 +1,10 @@
 //! Groups without element types, and the places of their entries.
-use super::{Grouping, from_matrix::Origin};
+use super::from_matrix::Origin;
 use crate::{
     BlockShape, Device, Result,
     device::{Buffer, Options, Work},
     element::ElementType,
+    matrix::Grouping,
     resident::Fingerprint,
 };
 use std::sync::{Arc, OnceLock};

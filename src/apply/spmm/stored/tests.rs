@@ -4,7 +4,7 @@ use crate::{
     Bsr, Cbc, Csc, Csr, DeviceKind, Matrix, Planned, Semiring,
     apply::spmm::{DenseMethod, DenseNumbers, tests::matrix},
     device::test_device,
-    matrix::{DenseShape, DenseView, DenseViewMut, Layout, Side},
+    matrix::{DenseShape, DenseView, DenseViewMut, GcooArrays, Layout, Side},
     planned::Accum,
     product::Factor,
     reference::multiply_dense_over,

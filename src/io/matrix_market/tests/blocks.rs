@@ -114,7 +114,7 @@ fn writing_reports_progress_and_returns_errors() {
     let reported = Arc::new(Mutex::new(Vec::new()));
     let report = Arc::clone(&reported);
     let progress = crate::Progress::new(move |done, total| report.lock().unwrap().push((done, total)));
-    write_to(std::io::sink(), &matrix, &WriteOptions { progress: Some(progress) }).unwrap();
+    write_to(std::io::sink(), &matrix, &WriteOptions { progress: Some(progress), ..Default::default() }).unwrap();
     let (reported, total) = (reported.lock().unwrap(), (matrix.nnz() * 15) as u64);
     assert!(reported.is_sorted() && reported.len() < 6, "{reported:?}");
     assert_eq!(reported.last(), Some(&(total, total)));

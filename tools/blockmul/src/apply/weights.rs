@@ -43,7 +43,7 @@ pub fn read(
     reading: &Reading,
     messages: &Messages,
 ) -> Result<(HostWeights, Converted), Failure> {
-    let (w, _) = input::read_any(path, reading, messages)?;
+    let w = input::read_any(path, reading, messages)?.matrix;
     let converted = input::check_cast(element, &w, "W", path, messages)?;
     let vector = || AnyValues::F64(w.to_dense().as_slice().to_vec()).cast(element);
     let weights = match (w.nrows(), w.ncols()) {

@@ -3,12 +3,13 @@ use super::apply::{bytes, vector};
 use super::measure::Subject;
 use super::operation::{self, Outcomes};
 use super::record::Record;
-use crate::choice::{named, one_of, one_or, sharings};
+use crate::choice::{Sharing, named, one_of, sharings};
+use crate::dense::grouping;
 use crate::matrix_size::Size;
 use crate::numbers::some;
 use blockmul::{
     Planned, Result, Semiring,
-    dense::{AnyDense, DenseShape, DeviceDense, DeviceGcoo, Grouping, Layout, Side},
+    dense::{AnyDense, DenseShape, DeviceDense, DeviceGcoo, Layout, Side},
     element::Any,
     matrix::AnyMatrix,
     plan::{ApplyDense, ApplyGcoo, DenseMethod},
@@ -27,16 +28,13 @@ pub struct DenseArgs {
     layout: Vec<Layout>,
     /// Ways in which work-groups share the entries of A in operation dense, several with commas
     /// [default: auto]; `stored` is a matrix that is stored in groups (GCOO).
-    #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = one_or("stored", sharings()))]
+    #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = one_of(sharings()))]
     sharing: Vec<Sharing>,
     /// In operation dense, read A's values in place instead of copying them into the order of the
     /// sums.
     #[arg(long)]
     in_place: bool,
 }
-
-/// A method of products with A, or `None` for a matrix that is converted to groups.
-type Sharing = Option<DenseMethod>;
 
 impl DenseArgs {
     /// The name of the first of these options that was given.
@@ -74,7 +72,7 @@ pub fn dense(of: &operation::Operands<'_>) -> Result<Outcomes> {
     let DenseArgs { columns, layout: layouts, sharing, .. } = &of.bench.args.dense;
     let columns = columns.map_or(32, NonZero::get) as usize;
     let layouts = if layouts.is_empty() { &[Layout::ByRows] } else { &layouts[..] };
-    let sharing = if sharing.is_empty() { &[Some(DenseMethod::Auto)] } else { &sharing[..] };
+    let sharing = if sharing.is_empty() { &[Sharing::By(DenseMethod::Auto)] } else { &sharing[..] };
     let a = &of.oriented(of.matrix()?)?;
     let mut outcomes = Vec::new();
     for &layout in layouts {
@@ -89,11 +87,10 @@ impl Operands<'_> {
     fn timed(&self, on: &Subject<'_>, sharing: Sharing) -> Result<Record> {
         let DenseShape { cols: columns, layout, .. } = self.d.shape();
         let (da, d) = (on.device().upload(self.a)?, on.device().upload_any_dense(&self.d)?);
-        let Some(method) = sharing else {
-            // The number of rows of blocks in a group.
-            let rows = on.device().info().numbers_by_name()["dense_group_lines"].div_ceil(da.shape().rows());
+        let Sharing::By(method) = sharing else {
+            let of_rows = grouping(on.device(), da.shape(), false);
             let ((groups, plan), plan_ms) = on.planned(|| {
-                let groups = DeviceGcoo::from_matrix(&da, Grouping::Rows(rows))?;
+                let groups = DeviceGcoo::from_matrix(&da, of_rows)?;
                 let plan = ApplyGcoo::with(&groups, columns).method(DenseMethod::Gcoo).semiring(on.semiring());
                 let plan = plan.layouts(layout, layout).plan()?;
                 Ok((groups, plan))

@@ -5,15 +5,26 @@ use crate::messages::Messages;
 use crate::output;
 use crate::overflow::Converted;
 use blockmul::{
-    dense::{AnyDense, AnyDenseView, DenseShape, Layout},
+    BlockShape,
+    dense::{AnyDense, AnyDenseView, AnyGcoo, DenseShape, Layout},
     element::{AnyValues, ElementType},
     io::{
         MatrixFile,
         dense::{self, DenseFile, is_npy},
     },
+    matrix::AnyMatrix,
 };
 use nalgebra::DMatrix;
 use std::path::Path;
+
+/// A sparse matrix from a file, as scalars, and the shape of its blocks before transposition.
+pub struct SparseOperand {
+    pub matrix: AnyMatrix,
+    pub converted: Converted,
+    pub block: BlockShape,
+    /// The matrix in the groups of its file, if they consist of these blocks.
+    pub groups: Option<AnyGcoo>,
+}
 
 /// A dense matrix from a file, in the file's layout.
 pub struct DenseOperand {

@@ -81,6 +81,9 @@ struct Info {
     stored: u64,
     /// The blocks that the file declares: `[rows, cols]`, or `mixed`.
     layout: Option<Blocks>,
+    /// The lines that the file groups, such as `4 rows`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grouping: Option<String>,
     rows: usize,
     cols: usize,
     nnz: usize,
@@ -175,6 +178,7 @@ fn tell(path: &Path, args: &Args, devices: &Devices, messages: &Messages) -> Res
         declared_symmetry: file.symmetry.name(),
         stored: file.stored,
         layout: layout(&file),
+        grouping: file.groups.as_ref().map(|groups| groups.grouping().to_string()),
         rows: matrix.nrows(),
         cols: matrix.ncols(),
         nnz: matrix.nnz(),

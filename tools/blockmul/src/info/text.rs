@@ -19,10 +19,9 @@ pub fn text(info: &Info, devices: &Devices) -> String {
         Some(Blocks::Mixed(_)) => ", in blocks of several shapes".into(),
         None => String::new(),
     };
-    say(
-        "file",
-        format!("{}, {} {}, {} entries written{block}", info.format, info.field, info.declared_symmetry, info.stored),
-    );
+    let groups = info.grouping.as_ref().map(|lines| format!(", in groups of {lines}")).unwrap_or_default();
+    let Info { format, field, declared_symmetry, stored, .. } = info;
+    say("file", format!("{format}, {field} {declared_symmetry}, {stored} entries written{block}{groups}"));
     let density = info.nnz as f64 / (info.rows as f64 * info.cols as f64);
     let density = if density.is_finite() { format!(", {} of all places", percent(density)) } else { String::new() };
     say("matrix", format!("{} x {}, {} entries{density}", info.rows, info.cols, info.nnz));

@@ -14,6 +14,7 @@ mod failures;
 mod field;
 mod files;
 mod gauge;
+mod gcoo;
 mod graphs;
 mod influence;
 mod info;

@@ -3,8 +3,9 @@
 use std::io::{BufReader, Error as IoError, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::super::{grow, room, unpacked::Unpacked};
+use super::{grow, room, unpacked::Unpacked};
 use crate::{Error, Result};
+use half::f16;
 
 /// A number that can be read from little-endian bytes.
 pub(super) trait Number: Copy {
@@ -23,7 +24,7 @@ macro_rules! number {
         }
     )+ };
 }
-number!(u8, i32, i64, f32, f64);
+number!(u8, u32, i32, i64, f16, f32, f64);
 
 pub(super) struct Numbers<'r> {
     reader: Box<dyn Read + 'r>,

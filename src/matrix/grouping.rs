@@ -12,6 +12,13 @@ pub enum Grouping {
     Columns(usize),
 }
 
+/// Groups of four rows: p of the built-in numbers of products with dense matrices.
+impl Default for Grouping {
+    fn default() -> Self {
+        Self::Rows(4)
+    }
+}
+
 impl Grouping {
     /// Number of lines in a group.
     pub fn lines(self) -> usize {
@@ -25,7 +32,7 @@ impl Grouping {
     }
 
     /// Refuses groups of no line, and groups of more lines than a byte can number.
-    pub(super) fn check(self) -> Result<()> {
+    pub(crate) fn check(self) -> Result<()> {
         match (1..=32).contains(&self.lines()) {
             true => Ok(()),
             false => Err(Error::Argument(format!("groups of {self}: 1 to 32 are supported"))),
@@ -33,7 +40,7 @@ impl Grouping {
     }
 
     /// The name of the lines in messages.
-    pub(super) fn name(self, shape: BlockShape) -> &'static str {
+    pub(crate) fn name(self, shape: BlockShape) -> &'static str {
         match (self, shape == BlockShape::SCALAR) {
             (Self::Rows(_), true) => "rows",
             (Self::Rows(_), false) => "rows of blocks",
