@@ -144,7 +144,7 @@ impl Steps for OnDevice<'_> {
         let label = &state.members.label;
         let inside = inside_lengths(work, graph, self.lengths, entering, label)?;
         let inside = Lengths::packed(&inside);
-        let second = second(work, entering, [self.lengths, &inside], label, &state.distance)?;
+        let second = second(work, graph, entering, [self.lengths, &inside], label, &state.distance)?;
         let without = centres.energies(work, &state.members, &second)?;
         Balance::of(self, &OnDevice::new(self.shared, &inside)?, state, seeds, &without)
     }

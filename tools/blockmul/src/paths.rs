@@ -24,6 +24,7 @@ use blockmul::{
 };
 use found::{Found, Wanted};
 use report::{Fields, tell};
+use clap::builder::PossibleValue;
 use std::{
     num::NonZero,
     path::{Path, PathBuf},
@@ -72,8 +73,9 @@ pub struct Args {
     /// Take every edge as one of length 1.
     #[arg(long, conflicts_with_all = ["element", "delta"])]
     levels: bool,
-    /// Order in which edges are visited; the distances are the same.
-    #[arg(long, default_value = "auto", value_parser = one_of(named([Schedule::Auto].iter().chain(Schedule::ALL), Schedule::name)))]
+    /// Order in which edges are visited; the distances are the same. sweeps is the algorithm of
+    /// Bellman and Ford: products over min-plus, in a format of apply.
+    #[arg(long, default_value = "auto", value_parser = one_of(schedules()))]
     schedule: Schedule,
     /// How far near-far and frontier move the limit between near and far at first [default: a 64th
     /// of the mean length, and the mean].
@@ -93,6 +95,12 @@ pub struct Args {
 
 /// Element types of lengths.
 const LENGTHS: [ElementType; 4] = [ElementType::F64, ElementType::F32, ElementType::U32, ElementType::I32];
+
+/// The schedules by their names. Another name is read, but not listed.
+fn schedules() -> impl Iterator<Item = (PossibleValue, Schedule)> {
+    let all = [Schedule::Auto].iter().chain(Schedule::ALL);
+    all.map(|&schedule| (PossibleValue::new(schedule.name()).aliases(schedule.alias()), schedule))
+}
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let outputs = [("-o", &args.output), ("--predecessors", &args.predecessors), ("--report", &args.run.report)];
