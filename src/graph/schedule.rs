@@ -82,9 +82,7 @@ impl Schedule {
             Self::Auto => Ok(Self::Frontier),
             asked if negative && asked != Self::Sweeps => {
                 let least = survey.least;
-                Err(Error::Argument(format!(
-                    "{asked} takes no negative length, the least is {least}: sweeps does"
-                )))
+                Err(Error::Argument(format!("{asked} takes no negative length, the least is {least}: sweeps does")))
             }
             asked => Ok(asked),
         }
@@ -140,7 +138,12 @@ pub(super) struct Distances<'a> {
 enum Order<'a> {
     Sweeps(Sweeps<'a>),
     /// By the edges that leave each vertex, vertices near the sources first.
-    Nearest { by: Nearest, edges: Edges, lengths: &'a Lengths<'a>, step: f64 },
+    Nearest {
+        by: Nearest,
+        edges: Edges,
+        lengths: &'a Lengths<'a>,
+        step: f64,
+    },
 }
 
 /// Visits vertices near the sources first.

@@ -8,7 +8,7 @@
 //! Two arrays take turns. One has the distances d(k) of the last sweep, the other those of the
 //! sweep before, and becomes min(d(k-1), E·d(k)). This is d(k+1), bit for bit: d(k) is
 //! min(d(k-1), E·d(k-1)), and E·d(k) is nowhere above E·d(k-1), because rounding keeps the order of
-//! numbers.
+//! numbers. With negative lengths a sum may be NaN. Then its vertex is computed from d(k) alone.
 use super::{
     cycles::{LastEdges, NONE, cycles, is_time_to_look},
     edges::{Edges, Entering, Graph, Lengths},
@@ -37,7 +37,7 @@ kernel! {
     struct FindLast = "last_edges" in "graph/edges.cl", "graph/last_edges.cl" {
         edges: Entering,
         before: In<Elem>,
-        after: In<Elem>,
+        after: InOut<Elem>,
         last: InOut<u32>,
         vertices: u32,
     }
@@ -116,12 +116,12 @@ impl<'a> Sweeps<'a> {
             work.fill_zero(&mut changed)?;
             for number in 0..together as u32 {
                 self.step.add(work, &distance, &mut after)?;
+                if let (Some(watch), Some(last)) = (&self.watch, &mut last) {
+                    watch.follow(work, &distance, &mut after, last)?;
+                }
                 let (before, changed) = (&distance, &mut changed);
                 let args = MarkFall { before, after: &after, changed, vertices: vertices as u32, number };
                 self.falls.launch(work, Grid::items(vertices, self.group_size), args)?;
-                if let (Some(watch), Some(last)) = (&self.watch, &mut last) {
-                    watch.follow(work, [&distance, &after], last)?;
-                }
                 std::mem::swap(&mut distance, &mut after);
             }
             let fell = changed.download(work)?;
@@ -163,8 +163,8 @@ impl<'a> Watch<'a> {
         Grid::items(self.entering.pattern.ncols, self.group_size)
     }
 
-    /// Notes the edges that have lowered distances in a sweep.
-    fn follow(&self, work: &Work, [before, after]: [&Buffer; 2], last: &mut Buffer<u32>) -> Result<()> {
+    /// Notes the edges that have lowered distances in a sweep, and replaces NaN by distances.
+    fn follow(&self, work: &Work, before: &Buffer, after: &mut Buffer, last: &mut Buffer<u32>) -> Result<()> {
         let vertices = last.len() as u32;
         let args = FindLast { edges: self.entering.with(self.lengths), before, after, last, vertices };
         self.find_last.launch(work, self.grid(), args)

@@ -70,6 +70,21 @@ fn sweeps_are_as_many_as_on_the_host_and_have_its_bits() -> Result<()> {
 }
 
 #[test]
+fn levels_and_graphs_without_edges_have_sweeps() -> Result<()> {
+    let asked = ShortestPaths::from(&[0]).schedule(Schedule::Sweeps);
+    let units = edges(150, |_| 1.0).into_iter().map(|(to, from, _)| (to, from, 1u32));
+    let units = Csc::from_triplets(150, 150, units)?;
+    let (want, sweeps) = model(&units);
+    let levels = asked.run_by_edges(&test_device().upload(&units)?)?;
+    assert_eq!((levels.distances.download()?, levels.rounds), (want, sweeps));
+    let alone = test_device().upload(&Csc::<f64>::from_triplets(3, 3, [])?)?;
+    let (far, most) = (f64::INFINITY, u32::MAX);
+    assert_eq!(asked.run(&alone)?.distances.download()?, [0.0, far, far]);
+    assert_eq!(asked.run_by_edges(&alone)?.distances.download()?, [0, most, most]);
+    Ok(())
+}
+
+#[test]
 fn the_algorithm_s_name_is_read_and_not_written() -> Result<()> {
     let read: Schedule = "Bellman-Ford".parse()?;
     assert_eq!((read, read.name()), (Schedule::Sweeps, "sweeps"));

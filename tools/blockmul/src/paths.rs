@@ -22,9 +22,9 @@ use blockmul::{
     matrix::AnyMatrix,
     reference::{LostDistances, verify},
 };
+use clap::builder::PossibleValue;
 use found::{Found, Wanted};
 use report::{Fields, tell};
-use clap::builder::PossibleValue;
 use std::{
     num::NonZero,
     path::{Path, PathBuf},

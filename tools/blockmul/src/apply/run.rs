@@ -191,9 +191,7 @@ impl Product<'_> {
                 reference::multiply_any_vector_gram(*semiring, [order; 2], self.factor(), self.weights(), self.x)
             }
             (false, None) => reference::multiply_any_vector(*semiring, order, self.factor(), self.x),
-            (false, Some(onto)) => {
-                reference::multiply_any_vector_onto(*semiring, order, self.factor(), self.x, onto)
-            }
+            (false, Some(onto)) => reference::multiply_any_vector_onto(*semiring, order, self.factor(), self.x, onto),
         }
     }
 

@@ -38,7 +38,8 @@ fn a_mesh_becomes_a_picture_a_mesh_and_labels() {
     assert!((2..=48).contains(&energies.len()) && energies.contains(&report["energy"]), "{report}");
     assert_eq!(report["first"].as_array().unwrap().len(), 5);
     let by = |energy: &str| {
-        let ran = desk.ok(&on_device(&format!("patches torus.ply.gz --count 6 --verify --energy {energy} --report - -q")));
+        let ran =
+            desk.ok(&on_device(&format!("patches torus.ply.gz --count 6 --verify --energy {energy} --report - -q")));
         let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
         assert_eq!(report["energy_of"], energy);
         report["energy"].as_f64().unwrap()
