@@ -29,8 +29,9 @@ use steps::{OnDevice, Shared};
 /// one after the other. Vertices that no seed reaches come first. A patch stays empty if every
 /// vertex is at distance 0 from a seed.
 ///
-/// [`Lloyd::energy`] says which distances the energy sums the squares of. Vertices that no seed reaches belong to no patch and do not count; a result with fewer of
-/// them is better, whatever its energy.
+/// [`Lloyd::energy`] says which distances the energy sums the squares of. Vertices that no seed
+/// reaches belong to no patch and do not count; a result with fewer of them is better, whatever its
+/// energy.
 ///
 /// Results have the bits of [`reference::lloyd`](crate::reference::lloyd) on every device.
 #[derive(Debug, Clone)]
@@ -175,9 +176,10 @@ impl<'a> Lloyd<'a> {
     ///
     /// # Errors
     /// [`Error::Argument`] for no seed, one outside the graph, a matrix that is not square or not
-    /// of scalars, a negative length, lengths so large that the energy is above the largest number, and
-    /// [`Energy::Centroid`] without points; [`Error::NoLength`] for a length that is NaN; [`Error::Length`] for another number
-    /// of points than vertices; [`Error::Memory`], [`Error::Unsupported`], [`Error::OpenCl`].
+    /// of scalars, a negative length, lengths so large that the energy is above the largest number,
+    /// and [`Energy::Centroid`] without points; [`Error::NoLength`] for a length that is NaN;
+    /// [`Error::Length`] for another number of points than vertices; [`Error::Memory`],
+    /// [`Error::Unsupported`], [`Error::OpenCl`].
     pub fn run<M: Matrix<Element = f64>>(&self, g: &DeviceMatrix<M>) -> Result<Patches> {
         self.patches(&Graph::of(&g.cbc, M::ROW_MAJOR)?, &Lengths::of(&g.cbc))
     }

@@ -136,8 +136,8 @@ pub struct Onto<'a> {
     pub old: &'a AnyValues,
 }
 
-/// Computes op(A)·x + beta·y, like [`multiply_vector_over`] with alpha 1, for elements whose type is
-/// known at run time only.
+/// Computes op(A)·x + beta·y, like [`multiply_vector_over`] with alpha 1, for elements whose type
+/// is known at run time only.
 ///
 /// ```
 /// use blockmul::{Csr, Semiring, element::{AnyValues, Order}, matrix::AnyMatrix, reference};
@@ -152,8 +152,8 @@ pub struct Onto<'a> {
 /// ```
 ///
 /// # Errors
-/// The errors of [`multiply_any_vector`]; [`Error::Argument`] if y has other elements than x, or for
-/// a beta that the [`Semiring`] does not have; [`Error::Length`] for a y of another length.
+/// The errors of [`multiply_any_vector`]; [`Error::Argument`] if y has other elements than x, or
+/// for a beta that the [`Semiring`] does not have; [`Error::Length`] for a y of another length.
 pub fn multiply_any_vector_onto<'a>(
     semiring: Semiring,
     order: Order,

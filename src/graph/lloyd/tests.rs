@@ -86,7 +86,7 @@ fn the_energy_of_centroids_is_of_distances_in_space() -> Result<()> {
             let centre = [0, 1, 2].map(|axis| of.iter().map(|point| point[axis]).sum::<f64>() / of.len() as f64);
             want += of.iter().map(|&point| crate::mesh::square(point, centre)).sum::<f64>();
         }
-        // Two sums of n terms from 0 up differ by 2nu at most; the bound has room for the centroids.
+        // Sums of n terms from 0 up differ by 2nu at most; the bound has room for the centroids.
         assert!((found.energy() - want).abs() <= 1e-11 * want, "{} {want}", found.energy());
         assert!(found.energy() < by_seeds.energy(), "a chord is shorter than a path");
     }

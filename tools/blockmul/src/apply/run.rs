@@ -20,7 +20,8 @@ use blockmul::{
 };
 use std::{num::NonZero, time::Instant};
 
-/// y = A·x, or Aᵀ·x, with `--onto` added to an old y; with `--gram` y = Jᵀ·(W·(J·x)), where J is A or its transpose.
+/// y = A·x, or Aᵀ·x, with `--onto` added to an old y; with `--gram` y = Jᵀ·(W·(J·x)), where J is A
+/// or its transpose.
 pub struct Product<'a> {
     pub args: &'a Args,
     pub a: &'a Halves,
