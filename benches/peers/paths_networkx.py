@@ -129,9 +129,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         commands = Commands(args, pathlib.Path(folder))
         for kind, elements, schedules in (
-            ("real, from 0", REAL, ("near-far", "frontier", "bellman-ford")),
-            ("whole, from 0", WHOLE, ("near-far", "frontier", "bellman-ford")),
-            ("whole, negative", ("f64", "f32", "i32"), ("auto", "bellman-ford")),
+            ("real, from 0", REAL, ("near-far", "frontier", "sweeps")),
+            ("whole, from 0", WHOLE, ("near-far", "frontier", "sweeps")),
+            ("whole, negative", ("f64", "f32", "i32"), ("auto", "sweeps")),
         ):
             count = infinite = different = lost = 0
             negative = kind.endswith("negative")

@@ -1,7 +1,7 @@
 // patches: finds centres of the patches of a graph's vertices, for Lloyd relaxation.
 // Host: src/graph/patches.rs
 //
-//   count_distance    one work-item per vertex: its distance, 0 if no seed reaches it
+//   count_members     one work-item per vertex: its number, 0 if it has no patch
 //   rename_labels     one work-item per vertex
 //   gather_squares    one work-item per place: the square of a distance
 //   gather_axis       one work-item per place: a coordinate
@@ -27,12 +27,12 @@
 // does not change the result.
 #define NONE 0xffffffffu
 
-KERNEL count_distance(global const uint* restrict label, global const ELEMENT* restrict path_length, global ELEMENT* restrict counted,
-                      uint vertices)
+KERNEL count_members(global const uint* restrict label, global const ELEMENT* restrict number, global ELEMENT* restrict counted,
+                     uint vertices)
 {
     const uint vertex = get_global_id(0);
     if (vertex < vertices)
-        counted[vertex] = label[vertex] == NONE ? 0 : path_length[vertex];
+        counted[vertex] = label[vertex] == NONE ? 0 : number[vertex];
 }
 
 KERNEL rename_labels(global const uint* restrict name, global uint* restrict label, uint vertices)

@@ -25,7 +25,7 @@ pub use spmm::{
 };
 pub(crate) use spmm::{DenseNumbers, Spmm};
 pub use spmv::{Format, Split};
-pub(crate) use spmv::{RowNumbers, Spmv};
+pub(crate) use spmv::{Repeated, RowNumbers, Spmv};
 
 /// Fewest stretches of compressed rows, and fewest tiles of lines in products with dense matrices,
 /// for each compute unit if an item takes one. With many, the last to end is a small part of the

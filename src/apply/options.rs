@@ -27,16 +27,7 @@ impl<M: HostMatrix> ApplyOptions<M> {
     const USES: u64 = 100;
 
     pub(crate) fn new(a: DevicePattern, of: MatrixType<M>) -> Self {
-        let request = Request {
-            elements: Elements::both(of.element),
-            format: Format::Auto,
-            semiring: Semiring::PlusTimes,
-            any_order: false,
-            split: Split::Bytes,
-            uses: Self::USES,
-            packed: false,
-            symmetric: false,
-        };
+        let request = Request::auto(Elements::both(of.element), Self::USES);
         Self { a, of, transposed: false, request, vectors: PhantomData }
     }
 }

@@ -80,6 +80,7 @@ files! {
     "graph/frontier.cl"
     "graph/frontier_lists.cl"
     "graph/labels.cl"
+    "graph/last_edges.cl"
     "graph/lengths.cl"
     "graph/near_far.cl"
     "graph/patches.cl"

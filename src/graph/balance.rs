@@ -8,7 +8,7 @@
 //! patches are divided together, by paths that stay within patches.
 use super::{
     edges::{Edges, Entering, Graph, Lengths},
-    sweeps::sweeps,
+    sweeps::Sweeps,
 };
 use crate::{
     Result,
@@ -126,6 +126,7 @@ pub(super) fn inside_lengths(
 /// The distance of each vertex from the nearest seed of another patch.
 pub(super) fn second(
     work: &Work,
+    graph: &Graph,
     entering: &Edges,
     [lengths, inside]: [&Lengths<'_>; 2],
     label: &Buffer<u32>,
@@ -142,5 +143,5 @@ pub(super) fn second(
         vertices: label.len() as u32,
     };
     kernel.launch(work, Grid::items(label.len(), group_size), args)?;
-    Ok(sweeps(work, entering, inside, false, second.into_any(), None)?.0.into_typed())
+    Ok(Sweeps::new(work, graph, inside, false)?.run(work, second.into_any(), None)?.0.into_typed())
 }

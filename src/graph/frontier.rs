@@ -77,7 +77,7 @@ pub(super) fn check(element: ElementType, info: &DeviceInfo) -> Result<()> {
         true => Err(Error::Unsupported {
             device: info.name.clone(),
             feature: "atomic minima of 64 bits (cl_khr_int64_extended_atomics, and addresses of 64 bits)",
-            hint: "schedule bellman-ford needs none, nor do lengths of 32 bits".into(),
+            hint: "schedule sweeps needs none, nor do lengths of 32 bits".into(),
         }),
         false => Ok(()),
     }

@@ -29,9 +29,9 @@ use steps::{OnDevice, Shared};
 /// one after the other. Vertices that no seed reaches come first. A patch stays empty if every
 /// vertex is at distance 0 from a seed.
 ///
-/// The energy is the sum of the squares of the vertices' distances from their seeds along the
-/// edges. Vertices that no seed reaches belong to no patch and do not count; a result with fewer of
-/// them is better, whatever its energy.
+/// [`Lloyd::energy`] says which distances the energy sums the squares of. Vertices that no seed
+/// reaches belong to no patch and do not count; a result with fewer of them is better, whatever its
+/// energy.
 ///
 /// Results have the bits of [`reference::lloyd`](crate::reference::lloyd) on every device.
 #[derive(Debug, Clone)]
@@ -40,7 +40,33 @@ pub struct Lloyd<'a> {
     pub(crate) points: Option<&'a [[f64; 3]]>,
     pub(crate) steps: usize,
     pub(crate) balanced: bool,
+    pub(crate) energy: Energy,
     progress: Option<Progress>,
+}
+
+/// The distances whose squares an energy sums, over the vertices that have a patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Energy {
+    /// Distances from the seeds along the edges.
+    #[default]
+    Seed,
+    /// Distances in space from the centroids of the patches (Garland 2008, section 4).
+    Centroid,
+}
+
+impl Energy {
+    /// Every energy.
+    pub const ALL: &[Self] = &[Self::Seed, Self::Centroid];
+
+    /// The name that the command and the report use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Seed => "seed",
+            Self::Centroid => "centroid",
+        }
+    }
 }
 
 /// Patches that were computed.
@@ -72,7 +98,7 @@ impl Patches {
 impl<'a> Lloyd<'a> {
     /// Patches around these seeds, vertices counted from 0; for at most 20 steps.
     pub fn from(seeds: &'a [usize]) -> Self {
-        Self { seeds, points: None, steps: 20, balanced: false, progress: None }
+        Self { seeds, points: None, steps: 20, balanced: false, energy: Energy::Seed, progress: None }
     }
 
     /// The places of the vertices in space.
@@ -100,6 +126,14 @@ impl<'a> Lloyd<'a> {
         self
     }
 
+    /// Sets the energy by which the best patches are chosen. [`Energy::Centroid`] needs
+    /// [`Lloyd::points`]. The moves that [`Lloyd::balanced`] tries are guessed from distances along
+    /// the edges; the energy decides which are kept.
+    pub fn energy(mut self, energy: Energy) -> Self {
+        self.energy = energy;
+        self
+    }
+
     /// Reports the steps that are done.
     pub fn progress(mut self, progress: Progress) -> Self {
         self.progress = Some(progress);
@@ -118,6 +152,9 @@ impl<'a> Lloyd<'a> {
         if let Some(points) = self.points.filter(|points| points.len() != vertices) {
             let (found, why) = (points.len(), "one for each vertex".into());
             return Err(Error::Length { array: "points", found, expected: vertices, why });
+        }
+        if self.energy == Energy::Centroid && self.points.is_none() {
+            return refused("the energy to centroids needs the places of the vertices in space".into());
         }
         Ok(self.seeds.iter().map(|&seed| seed as u32).collect())
     }
@@ -139,9 +176,10 @@ impl<'a> Lloyd<'a> {
     ///
     /// # Errors
     /// [`Error::Argument`] for no seed, one outside the graph, a matrix that is not square or not
-    /// of scalars, a negative length, and lengths so large that the energy is above the largest
-    /// number; [`Error::NoLength`] for a length that is NaN; [`Error::Length`] for another number
-    /// of points than vertices; [`Error::Memory`], [`Error::Unsupported`], [`Error::OpenCl`].
+    /// of scalars, a negative length, lengths so large that the energy is above the largest number,
+    /// and [`Energy::Centroid`] without points; [`Error::NoLength`] for a length that is NaN;
+    /// [`Error::Length`] for another number of points than vertices; [`Error::Memory`],
+    /// [`Error::Unsupported`], [`Error::OpenCl`].
     pub fn run<M: Matrix<Element = f64>>(&self, g: &DeviceMatrix<M>) -> Result<Patches> {
         self.patches(&Graph::of(&g.cbc, M::ROW_MAJOR)?, &Lengths::of(&g.cbc))
     }

@@ -39,7 +39,7 @@ pub(crate) use balance::Balance;
 pub(crate) use edges::no_graph;
 pub(crate) use frontier::FrontierNumbers;
 pub use functions::{any_shortest_paths, components, levels, shortest_paths, triangles, triangles_of_vertices};
-pub use lloyd::{Lloyd, Patches};
+pub use lloyd::{Energy, Lloyd, Patches};
 pub(crate) use lloyd::{Ranks, Steps, relax};
 pub use paths::{Paths, ShortestPaths};
 pub use schedule::Schedule;

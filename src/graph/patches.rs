@@ -14,7 +14,7 @@ use crate::{
     tuning::SharedNumbers,
 };
 use kernels::{
-    CountDistance, FarthestInPart, FinishCentroid, FromBorder, FromCentroid, GatherAxis, GatherSquares, LeastInPatch,
+    CountMembers, FarthestInPart, FinishCentroid, FromBorder, FromCentroid, GatherAxis, GatherSquares, LeastInPatch,
     LeastInPiece, ListBorder, MarkBorder, RenameLabels,
 };
 
@@ -26,7 +26,7 @@ const PIECE: u32 = 256;
 
 /// The kernels that find centres.
 pub(super) struct Centres {
-    count_distance: Kernel<CountDistance<'static>>,
+    count_members: Kernel<CountMembers<'static>>,
     rename_labels: Kernel<RenameLabels<'static>>,
     gather_squares: Kernel<GatherSquares<'static>>,
     gather_axis: Kernel<GatherAxis<'static>>,
@@ -86,7 +86,7 @@ impl Centres {
         let group_size = info.vector_group();
         let options = Options::group_size(group_size).element_in(ElementType::F64, Semiring::MinPlus);
         Ok(Self {
-            count_distance: Kernel::new(device, &options)?,
+            count_members: Kernel::new(device, &options)?,
             rename_labels: Kernel::rare(device, &options)?,
             gather_squares: Kernel::rare(device, &options)?,
             gather_axis: Kernel::rare(device, &options)?,
@@ -123,12 +123,24 @@ impl Centres {
 
     /// The sum of the squares of the distances of vertices that have a patch.
     pub fn energy(&self, work: &Work, label: &Buffer<u32>, path_length: &Buffer<f64>) -> Result<f64> {
+        let counted = self.counted(work, label, path_length)?;
+        counted.dot(&counted)
+    }
+
+    /// The sum of the squares of the distances in space from the centroids of patches.
+    pub fn energy_in_space(&self, work: &Work, members: &Members, points: &Buffer<f64>) -> Result<f64> {
+        let squares = self.by_centroids(work, members, points)?;
+        let counted = self.counted(work, &members.label, &squares)?;
+        counted.dot(&DeviceVector { values: work.upload(&vec![1.0; squares.len()])?, device: self.device.clone() })
+    }
+
+    /// The number of each vertex that has a patch, 0 for the others.
+    fn counted(&self, work: &Work, label: &Buffer<u32>, number: &Buffer<f64>) -> Result<DeviceVector<f64>> {
         let mut counted = work.buffer(label.len())?;
         let vertices = label.len() as u32;
-        let args = CountDistance { label, path_length, counted: &mut counted, vertices };
-        self.count_distance.launch(work, self.grid(label.len()), args)?;
-        let counted = DeviceVector { values: counted, device: self.device.clone() };
-        counted.dot(&counted)
+        let args = CountMembers { label, number, counted: &mut counted, vertices };
+        self.count_members.launch(work, self.grid(label.len()), args)?;
+        Ok(DeviceVector { values: counted, device: self.device.clone() })
     }
 
     /// Lists the vertices of each of `patches` patches.

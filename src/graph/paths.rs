@@ -49,7 +49,7 @@ pub struct Paths<D> {
     /// The schedule that was used.
     pub schedule: Schedule,
     /// For [`Schedule::NearFar`] how often the limit between near and far was set, for
-    /// [`Schedule::Frontier`] how many lists were visited or divided, for [`Schedule::BellmanFord`]
+    /// [`Schedule::Frontier`] how many lists were visited or divided, for [`Schedule::Sweeps`]
     /// the number of sweeps.
     pub rounds: u64,
     /// How many times edges and vertices were visited.
@@ -131,7 +131,7 @@ impl<'a> ShortestPaths<'a> {
     /// # Errors
     /// [`Error::NegativeCycle`]; [`Error::NoLength`] for a length that is NaN; [`Error::Argument`]
     /// for no source, one outside the graph, a matrix that is not square or not of scalars, a
-    /// negative length for another schedule than [`Schedule::BellmanFord`], a delta for that one,
+    /// negative length for another schedule than [`Schedule::Sweeps`], a delta for that one,
     /// and a delta that is not above 0; [`Error::Memory`], [`Error::Unsupported`],
     /// [`Error::OpenCl`].
     pub fn run<M: Matrix<Element: Length>>(&self, g: &DeviceMatrix<M>) -> Result<Paths<M::Element>> {
@@ -183,7 +183,7 @@ impl<'a> ShortestPaths<'a> {
         let sources = self.sources(work, vertices)?;
         let schedule = self.schedule.chosen(lengths.element, device.info(), survey)?;
         // A delta is no reason for `auto` to refuse lengths that only sweeps take.
-        let unused = self.schedule == Schedule::Auto && schedule == Schedule::BellmanFord;
+        let unused = self.schedule == Schedule::Auto && schedule == Schedule::Sweeps;
         let step = schedule.step(self.delta.filter(|_| !unused), lengths, survey)?;
         let distances = Distances::new(work, graph, lengths, schedule, step, survey)?;
         let (distance, visits) = distances.run(work, &sources, self.progress.as_ref())?;

@@ -1,11 +1,11 @@
 //! The orders in which the edges of a graph are visited, and distances in one of them.
 use super::{
-    edges::{Edges, Graph, Lengths},
+    edges::{Edges, Graph, Lengths, WeighedEdges},
     frontier::{self, frontier},
     lengths::Survey,
     near_far::{Visits, near_far},
     start::start,
-    sweeps::sweeps,
+    sweeps::Sweeps,
 };
 use crate::{
     DeviceInfo, DeviceKind, Error, Result,
@@ -38,7 +38,7 @@ fn least_step(element: ElementType, schedule: Schedule) -> f64 {
 #[non_exhaustive]
 pub enum Schedule {
     /// [`Schedule::NearFar`] on CPUs, [`Schedule::Frontier`] on other devices that have atomic
-    /// minima of the distances' type; [`Schedule::BellmanFord`] on others, and if a length is
+    /// minima of the distances' type; [`Schedule::Sweeps`] on others, and if a length is
     /// negative.
     #[default]
     Auto,
@@ -47,13 +47,15 @@ pub enum Schedule {
     /// All work-items visit vertices near the sources first. No length may be negative. Distances
     /// of 64 bits need a device with `cl_khr_int64_extended_atomics` and addresses of 64 bits.
     Frontier,
-    /// All edges in every sweep, until no distance falls. Lengths may be negative.
-    BellmanFord,
+    /// All edges in every sweep, until no distance falls: the algorithm of Bellman and Ford, with
+    /// products over [min-plus](crate::Semiring::MinPlus) in the format that suits A·x. Lengths may
+    /// be negative. `bellman-ford` is another name, which is only read.
+    Sweeps,
 }
 
 impl Schedule {
     /// Every schedule, without the choice among them.
-    pub const ALL: &[Self] = &[Self::NearFar, Self::Frontier, Self::BellmanFord];
+    pub const ALL: &[Self] = &[Self::NearFar, Self::Frontier, Self::Sweeps];
 
     /// The name that the command and the report use.
     pub fn name(self) -> &'static str {
@@ -61,23 +63,26 @@ impl Schedule {
             Self::Auto => "auto",
             Self::NearFar => "near-far",
             Self::Frontier => "frontier",
-            Self::BellmanFord => "bellman-ford",
+            Self::Sweeps => "sweeps",
         }
+    }
+
+    /// A further name that the command and [`str::parse`] read.
+    pub fn alias(self) -> Option<&'static str> {
+        (self == Self::Sweeps).then_some("bellman-ford")
     }
 
     /// The schedule for distances of this type.
     pub(super) fn chosen(self, element: ElementType, info: &DeviceInfo, survey: Survey) -> Result<Self> {
         let negative = survey.least < 0.0;
         match self {
-            Self::Auto if negative => Ok(Self::BellmanFord),
+            Self::Auto if negative => Ok(Self::Sweeps),
             Self::Auto if info.kind == DeviceKind::Cpu => Ok(Self::NearFar),
-            Self::Auto if frontier::check(element, info).is_err() => Ok(Self::BellmanFord),
+            Self::Auto if frontier::check(element, info).is_err() => Ok(Self::Sweeps),
             Self::Auto => Ok(Self::Frontier),
-            asked if negative && asked != Self::BellmanFord => {
+            asked if negative && asked != Self::Sweeps => {
                 let least = survey.least;
-                Err(Error::Argument(format!(
-                    "{asked} takes no negative length, the least is {least}: bellman-ford does"
-                )))
+                Err(Error::Argument(format!("{asked} takes no negative length, the least is {least}: sweeps does")))
             }
             asked => Ok(asked),
         }
@@ -95,7 +100,7 @@ impl Schedule {
             Some(delta) if delta.is_nan() || delta <= 0.0 => {
                 Err(Error::Argument(format!("delta is {delta}, it has to be above 0")))
             }
-            Some(_) if self == Self::BellmanFord => Err(Error::Argument(format!(
+            Some(_) if self == Self::Sweeps => Err(Error::Argument(format!(
                 "{self} has no limit between near and far that a delta moves: near-far and frontier have"
             ))),
             delta => Ok(delta.unwrap_or(usual).max(least_step(lengths.element, self))),
@@ -113,7 +118,9 @@ impl std::str::FromStr for Schedule {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self> {
         let known = [Self::Auto].iter().chain(Self::ALL).copied();
-        known.clone().find(|schedule| schedule.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
+        let is_named =
+            |of: &Self| std::iter::once(of.name()).chain(of.alias()).any(|name| name.eq_ignore_ascii_case(text));
+        known.clone().find(is_named).ok_or_else(|| {
             let names: Vec<_> = known.map(Self::name).collect();
             Error::Argument(format!("no schedule \"{text}\"; there are: {}", names.join(", ")))
         })
@@ -122,13 +129,25 @@ impl std::str::FromStr for Schedule {
 
 /// Distances along the edges of a graph, from any sources.
 pub(super) struct Distances<'a> {
-    schedule: Schedule,
-    step: f64,
-    /// The edges that leave each vertex; for sweeps those that enter it.
-    edges: Edges,
-    lengths: &'a Lengths<'a>,
-    negative: bool,
+    order: Order<'a>,
+    element: ElementType,
+    vertices: usize,
 }
+
+/// The order of a schedule, prepared for a graph.
+enum Order<'a> {
+    Sweeps(Sweeps<'a>),
+    /// By the edges that leave each vertex, vertices near the sources first.
+    Nearest {
+        by: Nearest,
+        edges: Edges,
+        lengths: &'a Lengths<'a>,
+        step: f64,
+    },
+}
+
+/// Visits vertices near the sources first.
+type Nearest = fn(&Work, WeighedEdges<'_>, &Buffer<u32>, f64, &mut Buffer, Option<&Progress>) -> Result<Visits>;
 
 impl<'a> Distances<'a> {
     pub fn new(
@@ -139,21 +158,25 @@ impl<'a> Distances<'a> {
         step: f64,
         survey: Survey,
     ) -> Result<Self> {
-        let edges = graph.edges(work, schedule != Schedule::BellmanFord)?;
-        Ok(Self { schedule, step, edges, lengths, negative: survey.least < 0.0 })
+        let order = match schedule {
+            Schedule::Sweeps => Order::Sweeps(Sweeps::new(work, graph, lengths, survey.least < 0.0)?),
+            _ => {
+                let by: Nearest = if schedule == Schedule::NearFar { near_far } else { frontier };
+                Order::Nearest { by, edges: graph.edges(work, true)?, lengths, step }
+            }
+        };
+        Ok(Self { order, element: lengths.element, vertices: graph.vertices() })
     }
 
     /// The distances from the nearest of the sources, different vertices.
     pub fn run(&self, work: &Work, sources: &Buffer<u32>, progress: Option<&Progress>) -> Result<(Buffer, Visits)> {
-        let mut distance = start(work, self.lengths.element, sources, self.edges.pattern.ncols)?;
-        let order = match self.schedule {
-            Schedule::BellmanFord => {
-                return sweeps(work, &self.edges, self.lengths, self.negative, distance, progress);
+        let mut distance = start(work, self.element, sources, self.vertices)?;
+        match &self.order {
+            Order::Sweeps(sweeps) => sweeps.run(work, distance, progress),
+            Order::Nearest { by, edges, lengths, step } => {
+                let visits = by(work, edges.with(lengths), sources, *step, &mut distance, progress)?;
+                Ok((distance, visits))
             }
-            Schedule::NearFar => near_far,
-            _ => frontier,
-        };
-        let visits = order(work, self.edges.with(self.lengths), sources, self.step, &mut distance, progress)?;
-        Ok((distance, visits))
+        }
     }
 }

@@ -88,7 +88,7 @@ fn check<T: Length>(n: usize, edges: &EdgeList, sources: &[usize]) -> Result<()>
     let mut found = Vec::new();
     for &schedule in Schedule::ALL {
         for delta in [None, Some(1.0), Some(1000.0)] {
-            if delta.is_some() && schedule == Schedule::BellmanFord {
+            if delta.is_some() && schedule == Schedule::Sweeps {
                 continue;
             }
             let asked = ShortestPaths::from(sources).schedule(schedule).predecessors();
@@ -232,7 +232,7 @@ fn negative_lengths_and_cycles() -> Result<()> {
     let edges = vec![(0, 1, 4.0), (1, 2, -3.0), (2, 1, 3.0), (2, 3, -2.0), (0, 3, 1.0), (4, 3, 0.0), (0, 4, -1.0)];
     let host = graph::<i32>(6, &edges);
     let paths = ShortestPaths::from(&[0, 4]).predecessors().run(&device.upload(&host)?)?;
-    assert_eq!(paths.schedule, Schedule::BellmanFord);
+    assert_eq!(paths.schedule, Schedule::Sweeps);
     assert_eq!(paths.distances.download()?, [0, 4, 1, -1, -1, i32::MAX]);
     let before = paths.predecessors.unwrap().download()?;
     follow(&host, &paths.distances.download()?, &[0, 4], &before);
@@ -363,8 +363,8 @@ fn what_is_no_graph_or_no_source_is_refused() -> Result<()> {
     assert_eq!(refused(ShortestPaths::from(&[])), "no source: paths begin at one at least");
     assert_eq!(refused(ShortestPaths::from(&[0, 5])), "source 5 is outside the graph, whose vertices are 0 to 4");
     assert_eq!(refused(ShortestPaths::from(&[0]).delta(0.0)), "delta is 0, it has to be above 0");
-    let by_sweeps = ShortestPaths::from(&[0]).schedule(Schedule::BellmanFord);
-    assert!(refused(by_sweeps.delta(3.0)).starts_with("bellman-ford has no limit"));
+    let by_sweeps = ShortestPaths::from(&[0]).schedule(Schedule::Sweeps);
+    assert!(refused(by_sweeps.delta(3.0)).starts_with("sweeps has no limit"));
     let empty = device.upload(&graph::<f64>(0, &vec![]))?;
     assert_eq!(shortest_paths(&empty, &[0]).map(drop).unwrap_err().to_string(), "the graph has no vertices");
     let host = graph::<f64>(5, &vec![(0, 1, 1.0), (2, 4, f64::NAN), (2, 3, 1.0)]);

@@ -2,7 +2,7 @@
 use super::{dot, shortest_paths};
 use crate::{
     Csc, Error, Result,
-    graph::{Balance, Lloyd, Patches, Ranks, Steps, relax},
+    graph::{Balance, Energy, Lloyd, Patches, Ranks, Steps, relax},
     primitives::segmented_reduce::RUN_PIECE,
 };
 
@@ -28,7 +28,8 @@ pub fn lloyd(g: &Csc<f64>, asked: &Lloyd<'_>) -> Result<Patches> {
     if let Some(least) = g.values().iter().copied().filter(|length| *length < 0.0).reduce(f64::min) {
         return Err(Error::Argument(format!("patches take no negative length, the least is {least}")));
     }
-    relax(&OnHost { g, entering: g.try_transpose()?, points: asked.points }, asked, seeds)
+    let steps = OnHost { g, entering: g.try_transpose()?, points: asked.points, energy: asked.energy };
+    relax(&steps, asked, seeds)
 }
 
 /// The steps of the relaxation on the host.
@@ -36,6 +37,7 @@ struct OnHost<'a> {
     g: &'a Csc<f64>,
     entering: Csc<f64>,
     points: Option<&'a [[f64; 3]]>,
+    energy: Energy,
 }
 
 /// The patches of some seeds.
@@ -43,7 +45,6 @@ struct State {
     distance: Vec<f64>,
     labels: Vec<u32>,
     members: Vec<Vec<usize>>,
-    energy: f64,
 }
 
 impl Steps for OnHost<'_> {
@@ -52,17 +53,23 @@ impl Steps for OnHost<'_> {
     fn state(&self, seeds: &[u32], sizes: Option<&[u32]>) -> Result<State> {
         let distance = distances(self.g, seeds)?;
         let labels = nearest(&self.entering, seeds, &Ranks::of(seeds.len(), sizes), &distance);
-        let counted = distance.iter().zip(&labels).map(|(&reached, &label)| if label == NONE { 0.0 } else { reached });
-        let counted: Vec<f64> = counted.collect();
         let mut members = vec![Vec::new(); seeds.len()];
         for (vertex, &label) in labels.iter().enumerate().filter(|(_, label)| **label != NONE) {
             members[label as usize].push(vertex);
         }
-        Ok(State { energy: dot(&counted, &counted)?, distance, labels, members })
+        Ok(State { distance, labels, members })
     }
 
-    fn energy(&self, state: &State) -> f64 {
-        state.energy
+    fn energy(&self, State { distance, labels, members }: &State) -> Result<f64> {
+        match self.points.filter(|_| self.energy == Energy::Centroid) {
+            // Vertices without a patch score 0.
+            Some(points) => dot(&from_centroids(points, members), &vec![1.0; points.len()]),
+            None => {
+                let reached = |(&reached, &label)| if label == NONE { 0.0 } else { reached };
+                let counted: Vec<f64> = distance.iter().zip(labels).map(reached).collect();
+                dot(&counted, &counted)
+            }
+        }
     }
 
     fn sizes(&self, state: &State) -> Vec<u32> {
@@ -106,7 +113,7 @@ impl Steps for OnHost<'_> {
     fn balance(&self, state: &State, seeds: &[u32]) -> Result<Balance> {
         let without = energies(&state.members, &self.second(&state.distance, &state.labels)?);
         let (g, entering) = (within(self.g, &state.labels)?, within(&self.entering, &state.labels)?);
-        let inside = OnHost { g: &g, entering, points: self.points };
+        let inside = OnHost { g: &g, entering, points: self.points, energy: self.energy };
         Balance::of(self, &inside, state, seeds, &without)
     }
 }

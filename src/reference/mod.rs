@@ -42,7 +42,8 @@ pub use predecessors::{any_predecessors, predecessors};
 pub use scan::scan;
 pub use schur::{FlooredDamping, Reduced, schur};
 pub use vectors::{
-    any_axpy, any_dot, dot, multiply_any_vector, multiply_vector, multiply_vector_in, multiply_vector_over,
+    Onto, any_axpy, any_dot, dot, multiply_any_vector, multiply_any_vector_onto, multiply_vector, multiply_vector_in,
+    multiply_vector_over,
 };
 pub use wrapping::IntegerSums;
 

@@ -122,10 +122,51 @@ pub fn multiply_any_vector<'a>(
     a: impl Into<Factor<'a, AnyMatrix>>,
     x: &AnyValues,
 ) -> Result<AnyValues> {
+    let a = a.into();
+    let y = AnyValues::zeros(x.element(), Op::of(a).scalar_sides().0);
+    multiply_any_vector_onto(semiring, order, a, x, Onto { beta: 0.0, old: &y })
+}
+
+/// The old contents of a vector to which a product is added.
+#[derive(Debug, Clone, Copy)]
+pub struct Onto<'a> {
+    /// The factor of the old contents. If it is 0, only their number matters.
+    pub beta: f64,
+    /// The old contents.
+    pub old: &'a AnyValues,
+}
+
+/// Computes op(A)·x + beta·y, like [`multiply_vector_over`] with alpha 1, for elements whose type
+/// is known at run time only.
+///
+/// ```
+/// use blockmul::{Csr, Semiring, element::{AnyValues, Order}, matrix::AnyMatrix, reference};
+/// use reference::Onto;
+/// // Edges from 0 to 1 and from 1 to 0 have lengths 7 and 2. The nodes have distances 1 and 10.
+/// let g = AnyMatrix::from(Csr::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![2.0, 7.0])?);
+/// let (min_plus, far) = (Semiring::MinPlus, AnyValues::F64(vec![1.0, 10.0]));
+/// let onto = Onto { beta: 1.0, old: &far };
+/// let near = reference::multiply_any_vector_onto(min_plus, Order::Ascending, &g, &far, onto)?;
+/// assert_eq!(near, AnyValues::F64(vec![1.0, 8.0]));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// The errors of [`multiply_any_vector`]; [`Error::Argument`] if y has other elements than x, or
+/// for a beta that the [`Semiring`] does not have; [`Error::Length`] for a y of another length.
+pub fn multiply_any_vector_onto<'a>(
+    semiring: Semiring,
+    order: Order,
+    a: impl Into<Factor<'a, AnyMatrix>>,
+    x: &AnyValues,
+    Onto { beta, old }: Onto<'_>,
+) -> Result<AnyValues> {
     let a = Op::of(a);
     a.element().check_vectors(x.element())?;
-    let y = AnyValues::zeros(x.element(), a.scalar_sides().0);
-    vector_of_any(semiring, order, a, x.borrow(), (1.0, 0.0), y.borrow())
+    if old.element() != x.element() {
+        return Err(Error::Argument(format!("y has elements of {}, x of {}", old.element(), x.element())));
+    }
+    vector_of_any(semiring, order, a, x.borrow(), (1.0, beta), old.borrow())
 }
 
 /// Computes alpha·op(A)·x + beta·y, where x and y have the same element type.

@@ -3,7 +3,7 @@ mod bits;
 mod vectors;
 
 pub use bits::{same_any_groups, same_any_matrix, same_bits, same_matrix};
-pub use vectors::{beyond_rounding, different, most_terms, verify_vector, verify_vector_gram};
+pub use vectors::{beyond_rounding, different, most_terms, verify_vector, verify_vector_gram, verify_vector_onto};
 
 use crate::{
     Cbc, Matrix, Pattern, Result, Semiring, Threshold,

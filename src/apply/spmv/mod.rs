@@ -28,6 +28,7 @@
 //! | [`atomics`] | COO and HYB with sums in the order of arrival |
 //! | [`symmetric`] | the rows of a symmetric matrix of which a triangle is stored |
 //! | [`pack`] | values in the order of a format |
+//! | [`repeated`] | products that an algorithm repeats with one matrix |
 //! | [`choose`] | the choice among formats |
 mod arrival;
 mod atomics;
@@ -48,6 +49,7 @@ mod listed;
 mod numbers;
 mod pack;
 mod profile;
+mod repeated;
 mod rows;
 mod scoo;
 mod segmented_scan;
@@ -62,6 +64,7 @@ mod tests;
 
 pub use format::Format;
 pub(crate) use numbers::RowNumbers;
+pub(crate) use repeated::Repeated;
 pub(super) use rows::Elements;
 pub use split::Split;
 
@@ -103,6 +106,23 @@ pub(super) struct Request {
     pub symmetric: bool,
 }
 
+impl Request {
+    /// Products over plus-times in the format that [`Format::Auto`] chooses for `uses` executions.
+    /// The values are read in place.
+    pub fn auto(elements: Elements, uses: u64) -> Self {
+        Self {
+            elements,
+            format: Format::Auto,
+            semiring: Semiring::PlusTimes,
+            any_order: false,
+            split: Split::Bytes,
+            uses,
+            packed: false,
+            symmetric: false,
+        }
+    }
+}
+
 /// The sums of one format, prepared for a pattern.
 trait Sums: Send + Sync {
     /// y = alpha·A·x + beta·y. The caller has checked lengths and patterns.
@@ -128,17 +148,7 @@ impl Spmv {
     /// needs. The values are read in place. [`Format::Auto`] chooses the format. The vectors have
     /// the matrix's element type.
     pub fn often(a: &DevicePattern, element: ElementType, rows: bool) -> Result<Self> {
-        let request = Request {
-            elements: Elements::both(element),
-            format: Format::Auto,
-            semiring: Semiring::PlusTimes,
-            any_order: false,
-            split: Split::Bytes,
-            uses: OFTEN,
-            packed: false,
-            symmetric: false,
-        };
-        Self::new(&a.arrays, a.array_shape, rows, request)
+        Self::new(&a.arrays, a.array_shape, rows, Request::auto(Elements::both(element), OFTEN))
     }
 
     /// Converts the columns of `arrays`, or its rows. The blocks have `shape`.

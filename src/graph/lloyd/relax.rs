@@ -45,8 +45,9 @@ pub(crate) trait Steps {
     /// The patches around seeds. Among equally near seeds a vertex takes the patch with the least
     /// size, then the one with the lowest number.
     fn state(&self, seeds: &[u32], sizes: Option<&[u32]>) -> Result<Self::State>;
-    fn energy(&self, state: &Self::State) -> f64;
-    /// The energy of each patch.
+    /// The energy that the options ask for.
+    fn energy(&self, state: &Self::State) -> Result<f64>;
+    /// The energy of each patch, of distances along the edges.
     fn energies(&self, state: &Self::State) -> Result<Vec<f64>>;
     /// The vertices of each patch, counted.
     fn sizes(&self, state: &Self::State) -> Vec<u32>;
@@ -143,7 +144,7 @@ impl<S: Steps> Relaxation<'_, S> {
         let mut found_better = false;
         for step in 0..=asked.steps {
             let state = steps.state(&seeds, sizes.as_deref())?;
-            let (energy, of_state) = (steps.energy(&state), steps.sizes(&state));
+            let (energy, of_state) = (steps.energy(&state)?, steps.sizes(&state));
             let moved = if step == asked.steps { None } else { Some(self.moved(&state, &seeds)?) };
             self.found.energies.push(energy);
             let unreached = steps.vertices() - of_state.iter().map(|&size| size as usize).sum::<usize>();

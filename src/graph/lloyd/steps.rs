@@ -1,5 +1,5 @@
 //! The steps of Lloyd relaxation on a device.
-use super::{Lloyd, Ranks, Steps};
+use super::{Energy, Lloyd, Ranks, Steps};
 use crate::{
     Error, Result,
     device::{Buffer, Work},
@@ -21,6 +21,7 @@ pub(super) struct Shared<'a> {
     entering: Edges,
     leaving: Edges,
     points: Option<Buffer<f64>>,
+    energy: Energy,
     centres: Centres,
 }
 
@@ -36,6 +37,7 @@ impl<'a> Shared<'a> {
             entering: graph.edges(work, false)?,
             leaving: graph.edges(work, true)?,
             points: asked.points.map(|points| work.upload(points.as_flattened())).transpose()?,
+            energy: asked.energy,
             centres: Centres::new(work.device())?,
         })
     }
@@ -52,7 +54,6 @@ pub(super) struct OnDevice<'a> {
 pub(super) struct State {
     distance: Buffer<f64>,
     members: Members,
-    energy: f64,
 }
 
 impl<'a> OnDevice<'a> {
@@ -86,13 +87,16 @@ impl Steps for OnDevice<'_> {
         if sizes.is_some() {
             centres.rename(work, &mut label, &patch)?;
         }
-        let energy = centres.energy(work, &label, &distance)?;
         let members = centres.members(work, label, seeds.len())?;
-        Ok(State { distance, members, energy })
+        Ok(State { distance, members })
     }
 
-    fn energy(&self, state: &State) -> f64 {
-        state.energy
+    fn energy(&self, state: &State) -> Result<f64> {
+        let Shared { work, centres, points, energy, .. } = self.shared;
+        match points.as_ref().filter(|_| *energy == Energy::Centroid) {
+            Some(points) => centres.energy_in_space(work, &state.members, points),
+            None => centres.energy(work, &state.members.label, &state.distance),
+        }
     }
 
     fn energies(&self, state: &State) -> Result<Vec<f64>> {
@@ -144,7 +148,7 @@ impl Steps for OnDevice<'_> {
         let label = &state.members.label;
         let inside = inside_lengths(work, graph, self.lengths, entering, label)?;
         let inside = Lengths::packed(&inside);
-        let second = second(work, entering, [self.lengths, &inside], label, &state.distance)?;
+        let second = second(work, graph, entering, [self.lengths, &inside], label, &state.distance)?;
         let without = centres.energies(work, &state.members, &second)?;
         Balance::of(self, &OnDevice::new(self.shared, &inside)?, state, seeds, &without)
     }

@@ -70,6 +70,34 @@ fn patches_of_meshes_are_the_reference_s() -> Result<()> {
 }
 
 #[test]
+fn the_energy_of_centroids_is_of_distances_in_space() -> Result<()> {
+    // A patch of more than 1024 vertices is summed in pieces.
+    for (mesh, count) in [(generate::sphere(3)?, 12), (generate::terrain(60, 50, 1)?, 2)] {
+        let (g, points) = (mesh.graph()?, mesh.points());
+        let from = seeds(count, points.len(), 5);
+        let asked = Lloyd::from(&from).points(points);
+        let (by_seeds, found) = (check(&g, &asked)?, check(&g, &asked.clone().energy(Energy::Centroid))?);
+        check(&g, &asked.clone().energy(Energy::Centroid).balanced())?;
+        // Seeds move alike; only the step that is kept may differ.
+        assert_eq!(by_seeds.energies.len(), found.energies.len());
+        let mut want = 0.0;
+        for patch in 0..count as u32 {
+            let of: Vec<_> = points.iter().zip(&found.labels).filter(|of| *of.1 == patch).map(|of| *of.0).collect();
+            let centre = [0, 1, 2].map(|axis| of.iter().map(|point| point[axis]).sum::<f64>() / of.len() as f64);
+            want += of.iter().map(|&point| crate::mesh::square(point, centre)).sum::<f64>();
+        }
+        // Sums of n terms from 0 up differ by 2nu at most; the bound has room for the centroids.
+        assert!((found.energy() - want).abs() <= 1e-11 * want, "{} {want}", found.energy());
+        assert!(found.energy() < by_seeds.energy(), "a chord is shorter than a path");
+    }
+    let g = generate::sphere(1)?.graph()?;
+    let refused = Lloyd::from(&[0]).energy(Energy::Centroid).run(&test_device().upload(&g)?).map(drop);
+    let why = "the energy to centroids needs the places of the vertices in space";
+    assert_eq!(refused.unwrap_err().to_string(), why);
+    Ok(())
+}
+
+#[test]
 fn ties_go_to_the_lower_label_or_the_smaller_patch() -> Result<()> {
     // A grid with edges of length 1, in which most distances are equal.
     let n = 12;

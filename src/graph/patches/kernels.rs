@@ -5,9 +5,9 @@ use crate::{
 };
 
 kernel! {
-    pub struct CountDistance = "count_distance" in "graph/patches.cl" {
+    pub struct CountMembers = "count_members" in "graph/patches.cl" {
         label: In<u32>,
-        path_length: In<f64>,
+        number: In<f64>,
         counted: Out<f64>,
         vertices: u32,
     }

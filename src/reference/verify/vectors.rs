@@ -5,7 +5,7 @@ use crate::{
     element::{AnyValues, Order},
     matrix::AnyMatrix,
     product::Factor,
-    reference::{multiply_any_vector, multiply_any_vector_gram},
+    reference::{Onto, multiply_any_vector_gram, multiply_any_vector_onto, op::Op},
 };
 
 /// Number of elements of y that are not those of A·x, or of Aᵀ·x, by the reference: bit for bit,
@@ -22,8 +22,8 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// As [`multiply_any_vector`]; [`Error::Length`] and [`Error::Argument`] if y has another length or
-/// other elements than the product.
+/// As [`multiply_any_vector`](crate::reference::multiply_any_vector); [`Error::Length`] and
+/// [`Error::Argument`] if y has another length or other elements than the product.
 pub fn verify_vector<'a>(
     semiring: Semiring,
     order: Order,
@@ -32,14 +32,33 @@ pub fn verify_vector<'a>(
     y: &AnyValues,
 ) -> Result<usize> {
     let a = a.into();
-    let want = multiply_any_vector(semiring, order, a, x)?;
+    let old = AnyValues::zeros(x.element(), Op::of(a).scalar_sides().0);
+    verify_vector_onto(semiring, order, a, x, Onto { beta: 0.0, old: &old }, y)
+}
+
+/// As [`verify_vector`] for y = A·x + beta·old, where y had the contents `old` before.
+///
+/// # Errors
+/// As [`multiply_any_vector_onto`], and those of [`verify_vector`].
+pub fn verify_vector_onto<'a>(
+    semiring: Semiring,
+    order: Order,
+    a: impl Into<Factor<'a, AnyMatrix>>,
+    x: &AnyValues,
+    onto: Onto<'_>,
+    y: &AnyValues,
+) -> Result<usize> {
+    let a = a.into();
+    let want = multiply_any_vector_onto(semiring, order, a, x, onto)?;
     check(y, &want)?;
     if order != Order::Arrival {
         return Ok(different(y, &want));
     }
     let sized = Factor { operand: &a.operand.map(f64::abs), ..a };
-    let sizes = multiply_any_vector(semiring, order, sized, &x.map(f64::abs))?;
-    Ok(beyond_rounding(y, &want, &sizes, (most_terms(a), 1)))
+    let of_onto = Onto { beta: onto.beta.abs(), old: &onto.old.map(f64::abs) };
+    let sizes = multiply_any_vector_onto(semiring, order, sized, &x.map(f64::abs), of_onto)?;
+    let terms = most_terms(a) + usize::from(onto.beta != 0.0);
+    Ok(beyond_rounding(y, &want, &sizes, (terms, 1)))
 }
 
 /// As [`verify_vector`] for y = Jᵀ·(W·(J·x)). The orders are those of the product with J and of

@@ -7,9 +7,10 @@ use crate::algebra::{check_blocks, has_zeros};
 use crate::choice::{self, Sharing, one_of};
 use crate::dense::{self, DenseOperand, SparseOperand};
 use crate::failure::Failure;
-use crate::input;
+use crate::input::{self, Reading};
 use crate::matrix_size::Size;
 use crate::messages::Messages;
+use crate::numbers::finite;
 use crate::operands::oriented_shape;
 use crate::overflow::{Converted, Overflow};
 use crate::places::FileArgs;
@@ -22,7 +23,7 @@ use blockmul::{
     element::{AnyValues, ElementType},
     plan::{Format, Split},
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Multiply a matrix with a vector: y = A·x, or Aᵀ·x; or with several at once, the columns of X.
 #[derive(clap::Args)]
@@ -31,7 +32,8 @@ Examples:
   blockmul apply A.mtx x.mtx -o y.mtx                  y = A·x in f64 on the best device
   blockmul apply A.mtx --transpose -o -                Aᵀ times ones, to stdout
   blockmul apply A.mtx --format sliced-ell --verify    rows in slices of 32, checked against the reference
-  blockmul apply G.mtx d.mtx --semiring min-plus -o d.mtx --overwrite   one step along the edges of a graph
+  blockmul apply G.mtx d.mtx --semiring min-plus --onto d.mtx -o d.mtx --overwrite   d = min(d, G·d): a step of paths
+  blockmul apply A.mtx x.npy --onto y.npy --beta -1 -o r.npy   r = A·x - y
   blockmul apply K.mtx --symmetric --verify            one triangle of a symmetric matrix is kept
   blockmul apply H.mtx --block 6 --format sliced-ell   blocks of 6x6 in slices
   blockmul apply J.mtx x.mtx --gram --weights w.mtx -o y.mtx   y = Jᵀ·(W·(J·x)) with a diagonal W
@@ -39,7 +41,7 @@ Examples:
   blockmul apply A.mtx --explain --repeat 100          which format is estimated to be the fastest, and why
 
 X is a matrix in any format, or an array in a file that ends in .npy; if it has several columns, --format and
---any-order do not apply. --gram takes one vector. y is written as a Matrix Market array, or to a file that ends in .npy. Formats say
+--any-order do not apply. --gram and --onto take one vector. y is written as a Matrix Market array, or to a file that ends in .npy. Formats say
 how rows are stored and shared out; all but csr-vector, csr-shared, coo, segmented-scan and scoo, which have
 orders of their own, give the same bits. Those of formats that end in -atomic differ from run to run. --format
 auto chooses a format for the N uses of --repeat. --verify compares with the reference in the format's order of
@@ -66,6 +68,13 @@ pub struct Args {
     /// matrix with blocks on its diagonal, each as high as J's [default: the identity].
     #[arg(long, value_name = "FILE", requires = "gram")]
     weights: Option<PathBuf>,
+    /// Add the y of this file to the product: y = A·x + y, in the algebra of --semiring. Over
+    /// min-plus y is the smaller of old and new.
+    #[arg(long, value_name = "FILE", conflicts_with = "gram")]
+    onto: Option<PathBuf>,
+    /// Multiply the y of --onto by this number: y = A·x + B·y. For plus-times [default: 1].
+    #[arg(long, value_name = "B", requires = "onto", allow_negative_numbers = true, value_parser = finite)]
+    beta: Option<f64>,
     /// A is symmetric, so that only one triangle of it is kept. The file contains one triangle, or
     /// is a Matrix Market file with the word symmetric, or contains both triangles, which must
     /// agree within rounding; the lower one is used then.
@@ -126,15 +135,22 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.weights.is_some() && args.semiring != Semiring::PlusTimes {
         return Err(Failure::Usage(format!("--weights belong to plus-times, not to {}", args.semiring)));
     }
-    let inputs = [("A", Some(&args.a)), ("X", args.x.as_ref()), ("--weights", args.weights.as_ref())];
+    if args.beta.is_some() && args.semiring != Semiring::PlusTimes {
+        return Err(Failure::Usage(format!("--beta belongs to plus-times, not to {}", args.semiring)));
+    }
+    let (a, x) = (("A", Some(&args.a)), ("X", args.x.as_ref()));
+    let inputs = [a, x, ("--weights", args.weights.as_ref()), ("--onto", args.onto.as_ref())];
     input::check_stdin(&inputs)?;
     args.output.as_deref().map_or(Ok(()), vector::check_name)?;
-    let places = args.files.overwriting.places().reads([&args.a]).reads(&args.x).reads(&args.weights);
+    let places = args.files.overwriting.places().reads([&args.a]).reads(&args.x).reads(&args.weights).reads(&args.onto);
     places.others(&args.output).json(&args.run.report).check()?;
     let (element, vectors) = (args.element, args.vectors.unwrap_or(args.element));
     if !element.takes_vectors_of(vectors) {
         let why = "--vectors takes the type of --element, f64 with f32 or f16, or f32 with f16";
         return Err(Failure::Usage(why.into()));
+    }
+    if let Some(beta) = args.beta.filter(|&beta| !vectors.has(beta)) {
+        return Err(Failure::Usage(format!("--beta {beta} is not of type {vectors}")));
     }
     args.semiring.check_type(element)?;
     // `--block` gives the shape of blocks of op(A), so of A's transpose with --transpose.
@@ -170,6 +186,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.gram && cols != 1 {
         return Err(Failure::Usage(format!("--gram multiplies with one vector, X has {cols} columns")));
     }
+    if args.onto.is_some() && cols != 1 {
+        return Err(Failure::Usage(format!("--onto is for an X of one column, X has {cols} columns")));
+    }
     if let Some(sharing) = args.sharing.filter(|_| cols == 1) {
         let name = sharing.name();
         return Err(Failure::Usage(format!("--sharing {name} is for an X of several columns; --format is for one")));
@@ -188,8 +207,31 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let rows = if args.transpose { (size.cols(), size.block[1]) } else { (size.rows(), size.block[0]) };
     let read = |path: &PathBuf| weights::read(path, element, rows, &args.files.reading, &messages);
     let (weights, of_weights) = args.weights.as_ref().map(read).transpose()?.unzip();
-    let overflow = Overflow::of_operands(converted, of_x.and(of_weights.unwrap_or(Converted::EXACT)));
-    run::run(&run::Product { args, a: &a, x, weights: weights.as_ref() }, overflow, &messages)
+    let y_len = if args.transpose { size.cols() } else { size.rows() };
+    let read = |path: &PathBuf| onto(path, vectors, y_len, &args.files.reading, &messages);
+    let (old, of_old) = args.onto.as_ref().map(read).transpose()?.unzip();
+    let of_vectors = [of_weights, of_old].into_iter().flatten().fold(of_x, Converted::and);
+    let product = run::Product { args, a: &a, x, weights: weights.as_ref(), old: old.as_ref() };
+    run::run(&product, Overflow::of_operands(converted, of_vectors), &messages)
+}
+
+/// Reads the y of `--onto`, which has `len` elements.
+fn onto(
+    path: &Path,
+    element: ElementType,
+    len: usize,
+    reading: &Reading,
+    messages: &Messages,
+) -> Result<(AnyValues, Converted), Failure> {
+    let old = dense::read(element, path, "y", reading, messages)?;
+    let DenseShape { rows, cols, .. } = old.matrix.shape();
+    match (rows, cols) == (len, 1) {
+        true => Ok((old.matrix.values().clone(), old.converted)),
+        false => {
+            let path = path.display();
+            Err(Failure::Usage(format!("{path}: y is {rows} x {cols}, one column of {len} rows is expected")))
+        }
+    }
 }
 
 /// Multiplies A with every column of X.

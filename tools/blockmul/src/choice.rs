@@ -12,7 +12,7 @@ pub fn one_of<T: Copy + Send + Sync + 'static>(
 ) -> impl TypedValueParser<Value = T> {
     let named: Vec<(PossibleValue, T)> = named.into_iter().map(|(name, value)| (name.into(), value)).collect();
     let names = PossibleValuesParser::new(named.iter().map(|(name, _)| name.clone()));
-    names.map(move |chosen| named.iter().find(|(name, _)| name.get_name() == chosen).expect("one of the names").1)
+    names.map(move |chosen| named.iter().find(|(name, _)| name.matches(&chosen, false)).expect("one of the names").1)
 }
 
 /// Parses one of these values by its name, as [`one_of`] does; `word` becomes `None`.

@@ -1,4 +1,5 @@
 //! `blockmul patches`: cuts a mesh into patches by Lloyd relaxation.
+use crate::choice::{named, one_of};
 use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{self, finite, some};
@@ -13,7 +14,7 @@ use blockmul::{
     element::ElementType,
     extra::mesh::{self, Colour, Mesh, View, patch_colour},
     generate::Random,
-    graph::{Lloyd, Patches},
+    graph::{Energy, Lloyd, Patches},
     reference,
 };
 use serde::Serialize;
@@ -35,8 +36,8 @@ Examples:
 A vertex belongs to the patch of the seed nearest along the edges. Then every seed moves to the vertex of its
 patch nearest to the patch's centroid, or with --graph to the one farthest from its border, until all stand
 still. A patch without vertices moves to the vertex farthest from all seeds, one out of reach first; a part of
-the mesh that has no seed gets one only from such a patch. Of all steps the patches with the least energy are kept,
-the sum of squared distances along the edges.
+the mesh that has no seed gets one only from such a patch. Of all steps the patches with the least energy are kept:
+the sum of squared distances, along the edges from the seeds or with --energy centroid in space from the centroids.
 Meshes are read from .obj, .ply and .off, plain, packed or in a zip archive. In .mtx and .npy patches count
 from 1; 0 is a vertex that no seed reaches.
 Exit status: 0 done; 1 the patches are not the reference's; 2 wrong usage, or an input that cannot be read; 3
@@ -66,6 +67,10 @@ pub struct Args {
     /// the energy.
     #[arg(long)]
     balanced: bool,
+    /// The energy whose least value decides which step is kept: of distances along the edges from
+    /// the seeds, or in space from the centroids of the patches.
+    #[arg(long, default_value = "seed", value_parser = one_of(named(Energy::ALL, Energy::name)))]
+    energy: Energy,
     /// Longer side of the picture, in pixels.
     #[arg(long, value_name = "N", default_value_t = 900, value_parser = clap::value_parser!(u32).range(16..=8192))]
     size: u32,
@@ -106,6 +111,8 @@ struct Fields {
     /// The rule of centres: nearest to the centroids, or farthest from the borders.
     centres: &'static str,
     balanced: bool,
+    /// The distances whose squares the energies sum: from the seeds, or from the centroids.
+    energy_of: Energy,
     /// The energy of the first centres, and the energy after each step.
     energies: Vec<f64>,
     /// The index of the least energy in `energies`.
@@ -155,6 +162,9 @@ impl Kind {
 pub fn run(args: &Args) -> Result<(), Failure> {
     output::check_stdout(&[("-o", &args.output), ("--report", &args.report)])?;
     let kind = args.output.as_deref().map(Kind::of).transpose()?;
+    if args.graph && args.energy == Energy::Centroid {
+        return Err(Failure::Usage("--energy centroid is for centres near centroids, not for those of --graph".into()));
+    }
     args.overwriting.places().reads([&args.mesh]).others(&args.output).json(&args.report).check()?;
     let messages = Messages::new(args.quiet);
     messages.step(format!("reading {}", args.mesh.display()));
@@ -181,7 +191,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let seeds: Vec<usize> = seeds.into_iter().map(|seed| seed as usize).collect();
     let asked = Lloyd::from(&seeds).steps(args.steps).progress(messages.measured("moving centres", Unit::Runs));
     let asked = if args.balanced { asked.balanced() } else { asked };
-    let asked = if args.graph { asked } else { asked.points(mesh.points()) };
+    let asked = if args.graph { asked } else { asked.points(mesh.points()) }.energy(args.energy);
     let target = Target::choose(args.device.as_deref(), ElementType::F64, Method::Auto, &messages)?;
     let (found, total_ms) = match &target {
         Target::Device(device) => {
@@ -205,6 +215,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         seeds: found.seeds.iter().map(|&seed| seed as usize + 1).collect(),
         centres: if args.graph { "borders" } else { "centroids" },
         balanced: args.balanced,
+        energy_of: args.energy,
         energies: found.energies.clone(),
         best: found.best,
         energy: found.energy(),
@@ -258,7 +269,8 @@ fn write(
     match kind {
         Kind::Picture => {
             let patches = count_of(args.count.get() as usize, "patch", "patches");
-            let described = format!("{patches} of {}", args.mesh.display());
+            let (mesh_file, energy) = (args.mesh.display(), found.energy());
+            let described = format!("{patches} of {mesh_file}, energy {energy:.6e} by {}s", args.energy.name());
             let picture = mesh.draw(View { turn: args.turn, tilt: args.tilt, size: args.size }, &colours())?;
             let png = blockmul::io::encode_png([picture.width, picture.height], &picture.pixels, &described);
             output::write_bytes(path, &png.map_err(|error| Failure::Output(path.display().to_string(), error))?)
@@ -287,11 +299,12 @@ fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(),
     };
     let verified = if report.verified == Some(true) { "\nverified: equal to the reference, bit for bit" } else { "" };
     let text = format!(
-        "{} of {} and {} on {device}\n  energy {:.6e}, at first {:.6e}; step {} of {}\n  \
+        "{} of {} and {} on {device}\n  energy by {}s {:.6e}, at first {:.6e}; step {} of {}\n  \
          {} to {} each, with a standard deviation of {:.1}{unreached}\n  {:.3} ms{verified}",
         count_of(report.patches, "patch", "patches"),
         count_of(report.vertices, "vertex", "vertices"),
         count(report.triangles, "triangle"),
+        report.energy_of.name(),
         report.energy,
         report.energies[0],
         report.best,

@@ -22,6 +22,7 @@ use blockmul::{
     matrix::AnyMatrix,
     reference::{LostDistances, verify},
 };
+use clap::builder::PossibleValue;
 use found::{Found, Wanted};
 use report::{Fields, tell};
 use std::{
@@ -74,8 +75,9 @@ pub struct Args {
     /// Treat every edge as an edge of length 1.
     #[arg(long, conflicts_with_all = ["element", "delta"])]
     levels: bool,
-    /// Order in which edges are visited; the distances are the same.
-    #[arg(long, default_value = "auto", value_parser = one_of(named([Schedule::Auto].iter().chain(Schedule::ALL), Schedule::name)))]
+    /// Order in which edges are visited; the distances are the same. sweeps is the algorithm of
+    /// Bellman and Ford: products over min-plus, in a format of apply.
+    #[arg(long, default_value = "auto", value_parser = one_of(schedules()))]
     schedule: Schedule,
     /// First step of the limit between near and far vertices, for the schedules near-far and
     /// frontier [default: the mean length / 64 for near-far, the mean length for frontier].
@@ -95,6 +97,12 @@ pub struct Args {
 
 /// Element types of lengths.
 const LENGTHS: [ElementType; 4] = [ElementType::F64, ElementType::F32, ElementType::U32, ElementType::I32];
+
+/// The schedules by their names. Another name is read, but not listed.
+fn schedules() -> impl Iterator<Item = (PossibleValue, Schedule)> {
+    let all = [Schedule::Auto].iter().chain(Schedule::ALL);
+    all.map(|&schedule| (PossibleValue::new(schedule.name()).aliases(schedule.alias()), schedule))
+}
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let outputs = [("-o", &args.output), ("--predecessors", &args.predecessors), ("--report", &args.run.report)];

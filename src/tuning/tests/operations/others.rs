@@ -48,7 +48,7 @@ pub(super) fn graphs(all: &mut Vec<Operation>) -> Result<()> {
     let positive: Vec<f64> = wide.values().iter().map(|x| x.abs() + 1.0).collect();
     let wide = Csc::new(wide.pattern().clone(), positive)?;
     for (g, what) in [(lengths.clone(), "planar"), (wide.clone(), "power law")] {
-        for schedule in [Schedule::NearFar, Schedule::Frontier, Schedule::BellmanFord] {
+        for schedule in [Schedule::NearFar, Schedule::Frontier, Schedule::Sweeps] {
             let g = g.clone();
             add(all, format!("paths in {what} by {schedule}"), move |device| {
                 let g = device.upload(&g)?;

@@ -24,6 +24,8 @@ struct Fields {
     vectors: &'static str,
     semiring: Semiring,
     transposed: bool,
+    /// The factor of the y of `--onto`; `None` without it.
+    beta: Option<f64>,
     /// Whether only one triangle of A is kept. The size `a` is that of the whole A.
     symmetric: bool,
     a: Size,
@@ -104,6 +106,7 @@ pub fn finish(
         vectors: of.x.element().name(),
         semiring: args.semiring,
         transposed: args.transpose,
+        beta: of.old.map(|_| of.beta()),
         symmetric: args.symmetric,
         a,
         x: Size::of_vector(of.x.len()),
@@ -143,6 +146,11 @@ fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(),
         Some(gram) => gram.text(report.transposed),
         None => if report.transposed { "Aᵀ·x" } else { "A·x" }.to_owned(),
     };
+    let onto = match report.beta {
+        None => String::new(),
+        Some(1.0) => " + y".into(),
+        Some(beta) => format!(" + {beta}·y"),
+    };
     let format = report.product.format;
     let mut by = format.map_or("the reference", Format::name).to_owned();
     if let Some(other) = report.gram.as_ref().and_then(|gram| gram.back.format).filter(|&other| format != Some(other)) {
@@ -154,7 +162,7 @@ fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(),
         false => format!("{}, A in {},", report.vectors, report.element),
     };
     let text = format!(
-        "y = {op}{over} in {types} by {by} on {device}\n  {} {}, {}",
+        "y = {op}{onto}{over} in {types} by {by} on {device}\n  {} {}, {}",
         report.a.nnz(),
         report.a.entries(),
         report.executed.text()

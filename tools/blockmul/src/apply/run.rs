@@ -14,19 +14,22 @@ use blockmul::{
     Device, DeviceMatrix, DeviceVector, Error, Method, Planned, Result, Semiring,
     element::{Any, AnyValues, Order},
     matrix::AnyMatrix,
-    plan::{Apply, ApplyOptions, Format, GramOperands, WeighedVector},
+    plan::{Accum, Apply, ApplyOptions, Format, GramOperands, WeighedVector},
     product::{Factor, Weights},
-    reference::{self, IntegerSums, verify},
+    reference::{self, IntegerSums, Onto, verify},
 };
 use std::{num::NonZero, time::Instant};
 
-/// y = A·x, or Aᵀ·x; with `--gram` y = Jᵀ·(W·(J·x)), where J is A or its transpose.
+/// y = A·x, or Aᵀ·x, with `--onto` added to an old y; with `--gram` y = Jᵀ·(W·(J·x)), where J is A
+/// or its transpose.
 pub struct Product<'a> {
     pub args: &'a Args,
     pub a: &'a Halves,
     pub x: &'a AnyValues,
     /// W, if there is one.
     pub weights: Option<&'a HostWeights>,
+    /// The contents of y to which the product is added.
+    pub old: Option<&'a AnyValues>,
 }
 
 /// y, with the times and the memory of the product.
@@ -83,6 +86,16 @@ impl Product<'_> {
     /// The first factor: A or its transpose.
     fn factor(&self) -> Factor<'_, AnyMatrix> {
         Factor { operand: &self.a.whole, transposed: self.args.transpose }
+    }
+
+    /// The factor of the old y; 0 without `--onto`.
+    pub fn beta(&self) -> f64 {
+        self.old.map_or(0.0, |_| self.args.beta.unwrap_or(1.0))
+    }
+
+    /// The old y and its factor.
+    fn onto(&self) -> Option<Onto<'_>> {
+        self.old.map(|old| Onto { beta: self.beta(), old })
     }
 
     fn weights(&self) -> Option<Weights<&AnyMatrix, &AnyValues>> {
@@ -159,7 +172,13 @@ impl Product<'_> {
         let mut y = plan.output()?;
         plan.device().finish()?;
         let convert_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
-        let run = || Ok::<_, Error>(((), plan.execute_with_report(inputs(), &mut y)?.total_ms));
+        let run = || {
+            if let Some(old) = self.old {
+                y = plan.device().upload_any_vector(old)?;
+            }
+            let into = Accum::into(&mut y).beta(self.beta());
+            Ok::<_, Error>(((), plan.execute_with_report(inputs(), into)?.total_ms))
+        };
         let ((), runs_ms) = repeatedly(self.args.run.repeat, run)?;
         let took = Took { formats, convert_ms, device_bytes: plan.cost().device_bytes, runs_ms };
         Ok(Run { y: y.download()?, took })
@@ -168,9 +187,12 @@ impl Product<'_> {
     /// Computes the product by the reference, in ascending order.
     fn by_reference(&self) -> Result<AnyValues> {
         let (Args { semiring, gram, .. }, order) = (self.args, Order::Ascending);
-        match gram {
-            true => reference::multiply_any_vector_gram(*semiring, [order; 2], self.factor(), self.weights(), self.x),
-            false => reference::multiply_any_vector(*semiring, order, self.factor(), self.x),
+        match (gram, self.onto()) {
+            (true, _) => {
+                reference::multiply_any_vector_gram(*semiring, [order; 2], self.factor(), self.weights(), self.x)
+            }
+            (false, None) => reference::multiply_any_vector(*semiring, order, self.factor(), self.x),
+            (false, Some(onto)) => reference::multiply_any_vector_onto(*semiring, order, self.factor(), self.x, onto),
         }
     }
 
@@ -178,9 +200,10 @@ impl Product<'_> {
     /// They are compared bit for bit or, if a format has no fixed order, within rounding.
     fn wrong(&self, y: &AnyValues, took: &Took) -> Result<usize> {
         let (semiring, orders) = (self.args.semiring, [0, 1].map(|turn| took.order(turn)));
-        match self.args.gram {
-            true => verify::verify_vector_gram(semiring, orders, self.factor(), self.weights(), self.x, y),
-            false => verify::verify_vector(semiring, orders[0], self.factor(), self.x, y),
+        match (self.args.gram, self.onto()) {
+            (true, _) => verify::verify_vector_gram(semiring, orders, self.factor(), self.weights(), self.x, y),
+            (false, None) => verify::verify_vector(semiring, orders[0], self.factor(), self.x, y),
+            (false, Some(onto)) => verify::verify_vector_onto(semiring, orders[0], self.factor(), self.x, onto, y),
         }
     }
 
@@ -190,7 +213,7 @@ impl Product<'_> {
         let first = sums.bound_of_vectors(a, self.x.magnitude());
         match self.args.gram {
             true => sums.bound_of_vectors(a.t(), self.weights.map_or(first, |weights| first * most(weights))),
-            false => first,
+            false => first + self.old.map_or(0.0, |old| self.beta().abs() * old.magnitude()),
         }
     }
 
@@ -199,7 +222,13 @@ impl Product<'_> {
         let a = self.factor();
         let first = sums.exact(a, |k| self.x.number(k) as i128);
         match (self.args.gram, self.weights) {
-            (false, _) => Some(first),
+            (false, _) => Some(match self.old {
+                None => first,
+                Some(old) => {
+                    let added = |(k, sum): (usize, &i128)| sum + self.beta() as i128 * old.number(k) as i128;
+                    first.iter().enumerate().map(added).collect()
+                }
+            }),
             (true, None) => Some(sums.exact(a.t(), |k| first[k])),
             (true, Some(_)) => None,
         }

@@ -33,7 +33,7 @@ pub fn paths(of: &Operands<'_>) -> Result<Outcomes> {
         let timed = |&schedule: &Schedule| {
             let paths = ShortestPaths::from(&[0]).schedule(schedule);
             let run = || match schedule {
-                Schedule::BellmanFord => paths.run_any(&entering),
+                Schedule::Sweeps => paths.run_any(&entering),
                 _ => paths.run_any(&leaving),
             };
             let right = run()?.distances.download()?.bytes() == want.bytes();

@@ -1,5 +1,6 @@
 //! `blockmul apply`: A·x in every format, vectors in files, refused arguments.
 mod gram;
+mod onto;
 
 use super::*;
 use blockmul::plan::Format;

@@ -38,6 +38,16 @@ fn a_mesh_becomes_a_picture_a_mesh_and_labels() {
     // steps each.
     assert!((2..=48).contains(&energies.len()) && energies.contains(&report["energy"]), "{report}");
     assert_eq!(report["first"].as_array().unwrap().len(), 5);
+    let by = |energy: &str| {
+        let ran =
+            desk.ok(&on_device(&format!("patches torus.ply.gz --count 6 --verify --energy {energy} --report - -q")));
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(report["energy_of"], energy);
+        report["energy"].as_f64().unwrap()
+    };
+    assert!(by("centroid") < by("seed"), "a chord is shorter than a path");
+    let ran = desk.ok(&on_device("patches torus.ply.gz --count 6 --energy centroid"));
+    assert!(ran.stdout.contains("  energy by centroids "), "{}", ran.stdout);
     // Compressed files have the same labels.
     for name in ["l.mtx.gz", "l.npy.bz2"] {
         desk.ok(&on_device(&format!("patches p.ply --count 6 -o {name} -q")));
@@ -104,6 +114,8 @@ fn what_makes_no_patches_is_refused() {
     for (line, why) in [
         ("patches a.obj --count 4", "4 patches of the 3 vertices of a.obj"),
         ("patches a.obj --count 0", "--count"),
+        ("patches a.obj --count 2 --energy border", "[possible values: seed, centroid]"),
+        ("patches a.obj --count 2 --graph --energy centroid", "--energy centroid is for centres near centroids"),
         ("patches a.obj --count 2 -o a.txt", "a.txt: patches are written to .png"),
         ("patches b.obj", "b.obj:2: corner 2 is none of the 1 vertices so far"),
         ("patches a.stl", "a.stl: no mesh ends so"),
@@ -127,7 +139,7 @@ fn a_planar_graph_has_paths_by_every_schedule() {
     desk.ok(&on_device("paths g.mtx --sources 1,50 -o b.mtx -q"));
     assert_eq!(std::fs::read(desk.path("a.mtx")).unwrap(), std::fs::read(desk.path("b.mtx")).unwrap());
     let ran = desk.ok(&on_device("bench --operation paths planar:9x8 --rounds 3"));
-    for schedule in ["near-far", "frontier", "bellman-ford"] {
+    for schedule in ["near-far", "frontier", "sweeps"] {
         assert!(ran.stdout.contains(&format!("paths {schedule}")), "{}", ran.stdout);
     }
 }

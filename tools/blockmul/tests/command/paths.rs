@@ -26,7 +26,7 @@ fn distances_predecessors_and_levels() {
     assert_eq!(text("p.mtx"), "%%MatrixMarket matrix array integer general\n5 1\n0\n1\n2\n3\n0\n");
     for (line, want) in [
         ("--sources 5,3 --element i32", "4\n5\n0\n3\n0\n"),
-        ("--sources 1 --levels --schedule bellman-ford", "0\n1\n1\n2\n4294967295\n"),
+        ("--sources 1 --levels --schedule sweeps", "0\n1\n1\n2\n4294967295\n"),
         ("--sources 4 --transpose --element u32 --schedule near-far --delta 2", "6\n5\n3\n0\n10\n"),
     ] {
         desk.ok(&on_device(&format!("paths g.mtx {line} -o x.mtx -q")));
@@ -34,9 +34,12 @@ fn distances_predecessors_and_levels() {
     }
     let by_reference = desk.ok("paths g.mtx --sources 1 --device reference -o - -q").stdout;
     assert_eq!(by_reference, text("d.mtx"));
-    let report = desk.ok(&on_device("paths g.mtx --sources 1 --report - --schedule bellman-ford")).stdout;
+    let report = desk.ok(&on_device("paths g.mtx --sources 1 --report - --schedule sweeps")).stdout;
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
-    assert_eq!((&report["schedule"], &report["reached"]), (&"bellman-ford".into(), &4.into()));
+    assert_eq!((&report["schedule"], &report["reached"]), (&"sweeps".into(), &4.into()));
+    let named = desk.ok(&on_device("paths g.mtx --sources 1 --report - -q --schedule bellman-ford")).stdout;
+    let named: serde_json::Value = serde_json::from_str(&named).unwrap();
+    assert_eq!(named["schedule"], "sweeps");
     assert_eq!((&report["farthest"], &report["sources"]), (&6.0.into(), &vec![1].into()));
     assert!(report.get("runs_ms").is_none(), "{report}");
     for device in [common::device().info().index.to_string(), "reference".into()] {
@@ -108,13 +111,13 @@ fn levels_and_predecessors_are_those_of_the_reference() {
     desk.put("zero.mtx", "%%MatrixMarket matrix coordinate real symmetric\n5 5 4\n2 1 1\n3 2 0\n4 3 0\n5 4 0\n");
     for (options, name) in [
         ("r.mtx --sources 3,7 --levels", "levels"),
-        ("r.mtx --sources 3 --levels --each --transpose --schedule bellman-ford", "levels"),
+        ("r.mtx --sources 3 --levels --each --transpose --schedule sweeps", "levels"),
         ("zero.mtx --sources 1,4 --each", "distances"),
-        ("zero.mtx --sources 5 --element u32 --schedule bellman-ford", "distances"),
+        ("zero.mtx --sources 5 --element u32 --schedule sweeps", "distances"),
     ] {
         let ran = desk.ok(&on_device(&format!("paths {options} --verify --predecessors p.mtx -o d.mtx")));
         assert!(ran.stdout.starts_with(name) && ran.stdout.contains("verified: equal"), "{}", ran.stdout);
-        let options = options.replace("--schedule bellman-ford", "");
+        let options = options.replace("--schedule sweeps", "");
         desk.ok(&format!("paths {options} --device reference --predecessors q.mtx -o e.mtx -q"));
         for (of_device, of_reference) in [("p.mtx", "q.mtx"), ("d.mtx", "e.mtx")] {
             let bytes = |name: &str| std::fs::read(desk.path(name)).unwrap();
@@ -177,7 +180,7 @@ fn what_has_no_paths_is_refused() {
     for (line, why) in [
         ("paths g.mtx --sources 6", "source 6 is outside g.mtx, whose vertices are 1 to 5"),
         ("paths circle.mtx --sources 1", "circle.mtx: a cycle of negative length, -2, passes through vertex 2"),
-        ("paths g.mtx --sources 1 --schedule bellman-ford --delta 3", "bellman-ford has no limit between near and far"),
+        ("paths g.mtx --sources 1 --schedule sweeps --delta 3", "sweeps has no limit between near and far"),
         ("paths nan.mtx --sources 1", "nan.mtx: G has NaN at row 3, column 2, which is no length"),
         ("paths nan.mtx --sources 1 --transpose", "nan.mtx: G has NaN at row 3, column 2, which is no length"),
         ("paths empty.mtx --sources 1", "empty.mtx has no vertices"),

@@ -74,7 +74,7 @@ pub const SUBJECTS: &[Subject] = &[
     command("apply to a dense matrix", "apply A.mtx D.npy --sharing gcoo", "Y.npy", 0),
     command("paths", "paths N.mtx --sources 1,7", "d.npy", 0),
     command("paths by frontiers", "paths N.mtx --sources 1,7 --schedule frontier --element f32", "d.npy", 0),
-    command("paths by Bellman-Ford", "paths N.mtx --sources 1,7 --schedule bellman-ford", "d.npy", 0),
+    command("paths by Bellman-Ford", "paths N.mtx --sources 1,7 --schedule sweeps", "d.npy", 0),
     command("predecessors", "paths N.mtx --sources 1 --predecessors OUT", "p.npy", 0),
     command("components", "components N.mtx", "c.npy", 0),
     command("triangles", "triangles N.mtx", "t.npy", 0),

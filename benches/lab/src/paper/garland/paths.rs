@@ -52,7 +52,7 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, graphs: &[(String, Cbc<
     report.say(
         "From the first vertex, and from the nearest of 16 that are drawn. Lengths are the magnitudes of a file's values; \
          the entry in row i, column j is the edge from j to i. Dijkstra's algorithm is that of the serial reference on \
-         the host. The paper's algorithm is bellman-ford, a product over min-plus that is repeated \
+         the host. The paper's algorithm is that of the sweeps, a product over min-plus that is repeated \
          until no distance falls; near-far (one work-item, on CPUs) and frontier (all) visit the vertices near the source first.",
     );
     report.wrong += all.iter().filter(|timed| !timed.verified).count();
@@ -78,7 +78,7 @@ fn schedules(setting: &Setting<'_>, name: &str, g: &Cbc<f64>) -> Result<Vec<Time
         let reference_ms = clock.elapsed().as_secs_f64() * 1e3;
         for &schedule in Schedule::ALL.iter().filter(|&&schedule| is_cpu || schedule != Schedule::NearFar) {
             let paths = ShortestPaths::from(&sources).schedule(schedule);
-            let run = || if schedule == Schedule::BellmanFord { paths.run(&entering) } else { paths.run(&leaving) };
+            let run = || if schedule == Schedule::Sweeps { paths.run(&entering) } else { paths.run(&leaving) };
             let verified = same_bits(&run()?.distances.download()?, &want);
             let ms = setting.median(verified, || Ok(run()?.total_ms))?;
             let (what, of, size, sources) = (schedule.name().into(), name.into(), g.nnz(), Some(sources.len()));
