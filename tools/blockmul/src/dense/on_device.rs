@@ -85,7 +85,7 @@ pub fn stored(
 /// Groups of as many lines as the device's numbers say, counted in scalars.
 pub fn grouping(device: &Device, shape: BlockShape, of_columns: bool) -> Grouping {
     let side = if of_columns { shape.cols() } else { shape.rows() };
-    let lines = (device.info().numbers_by_name()["dense_group_lines"] as usize).div_ceil(side);
+    let lines = device.info().numbers_by_name()["dense_group_lines"].div_ceil(side);
     if of_columns { Grouping::Columns(lines) } else { Grouping::Rows(lines) }
 }
 
