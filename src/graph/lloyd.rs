@@ -117,10 +117,10 @@ impl<'a> Lloyd<'a> {
     /// Olson, West: *Generalizing Lloyd's Algorithm for Graph Clustering*, SISC 2024). A vertex at
     /// equal distance from several seeds goes to the patch that had the fewest vertices one step
     /// before. When the seeds stand still, patches that cost little are given up, their seeds move
-    /// into the patches that gain most by a second seed, and all seeds move on. This happens at most
-    /// ten times. Only results with a lower energy count, so the energy is never above that of the form
-    /// without balance, from the same seeds. Seeds move to other patches only if the best patches
-    /// all have vertices.
+    /// into the patches that gain most by a second seed, and all seeds move on. This happens at
+    /// most ten times. Only results with a lower energy count, so the energy is never above that of
+    /// the form without balance, from the same seeds. Seeds move to other patches only if the best
+    /// patches all have vertices.
     pub fn balanced(mut self) -> Self {
         self.balanced = true;
         self

@@ -136,7 +136,7 @@ pub(super) struct Distances<'a> {
 
 /// The order of a schedule, prepared for a graph.
 enum Order<'a> {
-    Sweeps(Sweeps<'a>),
+    Sweeps(Box<Sweeps<'a>>),
     /// By the edges that leave each vertex, vertices near the sources first.
     Nearest {
         by: Nearest,
@@ -159,7 +159,7 @@ impl<'a> Distances<'a> {
         survey: Survey,
     ) -> Result<Self> {
         let order = match schedule {
-            Schedule::Sweeps => Order::Sweeps(Sweeps::new(work, graph, lengths, survey.least < 0.0)?),
+            Schedule::Sweeps => Order::Sweeps(Box::new(Sweeps::new(work, graph, lengths, survey.least < 0.0)?)),
             _ => {
                 let by: Nearest = if schedule == Schedule::NearFar { near_far } else { frontier };
                 Order::Nearest { by, edges: graph.edges(work, true)?, lengths, step }

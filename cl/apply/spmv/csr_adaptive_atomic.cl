@@ -15,9 +15,9 @@
 //                                   shared rows. A block: its first row, first entry, end, end of
 //                                   its rows
 //   in      values[nnz * stride]  x[columns]
-//   in out  shared[shared rows * (WORDS + 1)]   the sum of each shared row, in WORDS words, then the
-//                                   number of its shares that are complete. All words are 0 before
-//                                   and after
+//   in out  shared[shared rows * (WORDS + 1)]   the sum of each shared row, in WORDS words, then
+//                                   the number of its shares that are complete. All words are 0
+//                                   before and after
 //   in out  y[rows]
 //
 // The paper leaves open what y contains before the groups of a shared row add to it. Here they do

@@ -13,8 +13,8 @@ pub enum Format {
     Auto,
     /// Compressed rows, a work-item for each scalar row, or on a CPU for each stretch of rows.
     Csr,
-    /// Compressed rows, a work-item for each scalar row on every device, however long the row is. It
-    /// exists for comparison with [`Format::Csr`], whose bits it has.
+    /// Compressed rows, a work-item for each scalar row on every device, however long the row is.
+    /// It exists for comparison with [`Format::Csr`], whose bits it has.
     CsrScalar,
     /// Compressed rows, a team of 32 work-items for each row.
     CsrVector,
@@ -43,9 +43,9 @@ pub enum Format {
     SegmentedScan,
     /// A work-group for each slice of 64 rows, with four work-items for each row.
     Scoo,
-    /// [`Format::CsrAdaptive`] as published: several work-items may share a row, and work-groups add
-    /// their sums of a long row in the order in which they arrive. It exists for comparison: the
-    /// bits differ from run to run.
+    /// [`Format::CsrAdaptive`] as published: several work-items may share a row, and work-groups
+    /// add their sums of a long row in the order in which they arrive. It exists for comparison:
+    /// the bits differ from run to run.
     CsrAdaptiveAtomic,
     /// Entries with their rows, added in the order in which work-items arrive. The bits differ from
     /// run to run.

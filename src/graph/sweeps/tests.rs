@@ -14,10 +14,10 @@ fn model<D: Length>(g: &Csc<D>) -> (Vec<D>, u64) {
     distance[0] = D::from_f64(0.0);
     for sweeps in 1.. {
         let (before, mut fell) = (distance.clone(), false);
-        for from in 0..g.ncols() {
+        for (from, &so_far) in before.iter().enumerate() {
             for entry in g.pattern().entries(from) {
                 let to = g.pattern().row_idx()[entry] as usize;
-                let reached = g.values()[entry].length(before[from], D::HIGHEST);
+                let reached = g.values()[entry].length(so_far, D::HIGHEST);
                 if reached < distance[to] {
                     (distance[to], fell) = (reached, true);
                 }

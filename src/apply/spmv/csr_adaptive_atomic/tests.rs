@@ -15,12 +15,15 @@ fn piece([run, begin, end, part]: [u32; 4]) -> Piece {
     Piece { run, begin, end, part }
 }
 
+/// Offsets of rows; the tasks, the number of shares and of shared rows that are expected.
+type Division<'a> = (&'a [u32], &'a [[u32; 4]], usize, usize);
+
 /// Blocks with as many entries as the limit, one fewer and one more; as many rows as the limit; a
 /// single row below the limit, at it, and one beyond it; the longest row of one group, and one more
 /// entry; two shared rows; an empty row at each end.
 #[test]
 fn rows_are_divided_as_in_the_papers_program() {
-    let cases: [(&[u32], &[[u32; 4]], usize, usize); 8] = [
+    let cases: [Division<'_>; 8] = [
         (&[0], &[], 0, 0),
         (&[0, 0], &[[0, 0, 0, 1]], 0, 0),
         (&[0, 3, 8], &[[0, 0, 8, 2]], 0, 0),

@@ -139,3 +139,14 @@ fn files_that_are_not_groups_are_refused() {
         desk.fails(line, 2, &[part]);
     }
 }
+
+#[test]
+fn a_triangle_in_groups_counts_as_the_whole_matrix() {
+    let desk = desk();
+    desk.put("l.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 2\n2 1 5\n2 2 3\n");
+    desk.ok("convert l.mtx -o l.gcoo");
+    let device = common::device().info().index;
+    desk.put("x.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n10\n0\n1\n");
+    desk.ok(&format!("apply --device {device} l.gcoo x.mtx --symmetric --sharing stored --verify -o y.npy"));
+    assert_eq!(matrix(&desk, "y.npy"), dmatrix![52.0, 5.0; 35.0, 3.0]);
+}

@@ -12,7 +12,7 @@ const REACHED: &str = "%%MatrixMarket matrix array real general\n3 1\n0\n3\n8\n"
 fn a_product_is_added_to_an_old_y() {
     let desk = desk();
     desk.put("old.mtx", OLD);
-    for format in [Format::Auto].iter().chain(Format::ALL).chain(Format::ARRIVAL) {
+    for format in [Format::Auto].iter().chain(Format::ALL).chain(Format::COMPARED) {
         for (beta, want) in [("", [13.0, 248.0]), (" --beta -0.5", [-2.0, 251.0]), (" --beta 0", OF_X)] {
             let line = format!("a.mtx x.mtx --format {format} --onto old.mtx{beta} --verify -o y.mtx");
             // Repeated executions begin with the same old y.
