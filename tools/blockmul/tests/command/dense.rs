@@ -118,7 +118,7 @@ fn reports_have_the_fields_that_are_documented() {
         ("multiply", "a.mtx d.mtx", of_dense),
         ("multiply", "a.mtx d.mtx --memory-limit 1MiB", of_dense),
         ("apply", "a.mtx d.mtx", of_dense),
-        ("apply", "a.mtx", "a format gram order reproducible symmetric vectors x y"),
+        ("apply", "a.mtx", "a beta format gram order reproducible symmetric vectors x y"),
     ] {
         let ran = on_device(&desk, command, &format!("{line} --repeat 2 --report - -q"));
         let report: Value = serde_json::from_str(&ran.stdout).unwrap();
