@@ -5,7 +5,7 @@ use crate::patterns::{
 use crate::regret::families;
 use blockmul::{Csc, Result};
 
-/// How to generate a matrix, or the factors of a product, in place of a paper's matrix.
+/// A generator of a matrix, or of the factors of a product, in place of a paper's matrix.
 pub struct Model<S, M = Csc<f64>> {
     /// The paper's matrix.
     pub name: &'static str,

@@ -154,7 +154,7 @@ fn products_on_the_host_are_explained() {
     }
 }
 
-/// `--explain` measures each method and adds a table of what it computed.
+/// `--explain` prints a table of the bins, with the columns and products that each has.
 #[test]
 fn explained_products_have_a_table_of_bins() {
     let desk = Desk::new();

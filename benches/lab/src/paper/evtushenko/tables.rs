@@ -153,7 +153,7 @@ fn conversions(report: &mut Report, element: &str, of: &[&Subject]) {
     report.table(&["format", "executions, geometric mean", "max"], rows);
 }
 
-/// How much longer the format that `auto` chooses takes than the best format.
+/// Writes the time of the format that `auto` chooses as a ratio to the time of the best format.
 fn regret(report: &mut Report, element: &str, of: &[&Subject]) {
     report.say(&format!("## Regret of `auto`, {element}"));
     report.say(

@@ -157,7 +157,7 @@ fn imbalance(groups: &[Group]) -> String {
     )
 }
 
-/// How much faster products are if the entries of rows go through local memory.
+/// A sentence on the gain of loading the entries of rows through local memory.
 fn through_local_memory(groups: &[Group]) -> String {
     let gains = rates(groups, Format::CsrScalar).zip(rates(groups, Format::CsrAdaptive));
     let gains = gains.filter_map(|(by_items, through_memory)| Some(by_items? / through_memory?));

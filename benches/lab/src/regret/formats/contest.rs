@@ -45,7 +45,7 @@ pub enum Stored {
     Triangle,
 }
 
-/// Where an execution reads A's values.
+/// The array from which an execution reads A's values.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Values {

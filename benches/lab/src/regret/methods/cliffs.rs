@@ -112,8 +112,8 @@ fn of<M: Matrix>((a, b): &Uploaded<M>) -> Product<'_, DeviceMatrix<M>> {
     Product::of(a, b.as_ref().unwrap_or(a))
 }
 
-/// How far the ratio of two times is outside the expected range, as a fraction. Expected is a ratio
-/// between 1 and the ratio of the multiplications.
+/// The distance of the ratio of two times from the expected range, as a fraction. The expected
+/// range is from 1 to the ratio of the multiplications.
 fn jump(one: &Point, next: &Point) -> f64 {
     let grown = next.multiplications as f64 / one.multiplications.max(1) as f64;
     let ratio = next.ms / one.ms;

@@ -38,7 +38,7 @@ pub struct Fold {
     pub predicted: Predicted,
 }
 
-/// How good the choices by predicted times are.
+/// The quality of the choices that are made by predicted times.
 #[derive(Serialize, Clone, Copy)]
 pub struct Predicted {
     /// Number of products for which there was a choice.
