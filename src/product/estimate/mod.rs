@@ -94,6 +94,11 @@ pub(crate) fn estimate(conditions: &Conditions<'_>, a: Stored<'_>, b: Option<Sto
     let strides = [a.stride, right.stride, entry_bytes / element.bytes()];
     let tuning = Tuning::new(info, a.shape, right.shape).with_strides(strides).with_method(info, method);
     let operand_bytes = bytes(a) + b.map_or(0, bytes);
+    let needed = operand_bytes + pool_bytes(4 * (right.pattern.ncols() as u64 + 1));
+    if needed > limit {
+        let what = "the operands and the offsets of C".into();
+        return Err(Error::Memory { what, needed, available: limit, place: "device".into() });
+    }
     if let Some(on_host) = estimate_on_host(conditions, operand_bytes, (a, right), tuning.payload) {
         let needed = on_host.peak_device_bytes;
         return match needed > limit {
@@ -104,7 +109,7 @@ pub(crate) fn estimate(conditions: &Conditions<'_>, a: Stored<'_>, b: Option<Sto
             false => Ok(on_host),
         };
     }
-    let (nrows, free_bytes) = (a.pattern.nrows(), limit.saturating_sub(operand_bytes));
+    let (nrows, free_bytes) = (a.pattern.nrows(), limit - operand_bytes);
     let spec = Spec::new(element, a.shape, right.shape, nrows);
     let counted = CountedProduct::new(a.pattern, right.pattern);
     let Bound { bands, peak_bytes } = match EngineChoice::new(info, &spec, &tuning, method, costs) {
@@ -208,7 +213,10 @@ fn estimate_by_esc(
         held.set(0);
         Ok(counted.products.iter().map(|&products| products.try_into().unwrap_or(u32::MAX)).collect())
     };
-    let (mut cut, mut bands, mut peak_device_bytes) = (Bands::new(b.pattern.ncols(), sizes), 0, operand_bytes + setup);
+    // Sorted columns were tried before. They may use the limit, if they have fewer entries than the
+    // bound.
+    let before = if sorted.is_some() { limit } else { operand_bytes + setup };
+    let (mut cut, mut bands, mut peak_device_bytes) = (Bands::new(b.pattern.ncols(), sizes), 0, before);
     while let Some(band) = cut.next(&|| limits(kept + held.get()), &mut narrow)? {
         let columns = &counted.products[band.columns.start as usize..band.columns.end as usize];
         let most = columns.iter().map(|&products| limits(0).most_entries(products)).sum();

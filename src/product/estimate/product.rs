@@ -9,7 +9,7 @@ use crate::{
 impl<M: HostMatrix> Product<'_, M> {
     /// Bounds the memory that [`Product::run_to_host`] of A·B will need on a device, and the number
     /// of bands into which it will be cut. The estimate uses the host only, and chooses methods as
-    /// the product itself does. If A and B are the same matrix, it is counted once.
+    /// the product of uploaded matrices does. If A and B are the same matrix, it is counted once.
     ///
     /// # Errors
     /// [`Error::Memory`] if a column of C or the operands surely do not fit;
@@ -170,6 +170,16 @@ mod tests {
         let a = generate::Uniform { rows: 2000, cols: 2000, per_column: 8, ..Default::default() }.matrix()?;
         let within = |bytes| Product::of(&a, &a).memory_limit(bytes).estimate(test_device().info());
         assert!(matches!(within(1 << 10), Err(Error::Memory { available: 1024, .. })));
+        // The offsets of C do not fit beside the operands, but those of some columns would.
+        let device = test_device();
+        let x = device.upload(&a)?;
+        let limit = x.device_bytes() + 4000;
+        for method in [Method::Auto, Method::Host, Method::Esc] {
+            let refused = Product::of(&x, &x).method(method).memory_limit(limit).run_to_host();
+            let Err(Error::Memory { needed, .. }) = refused else { panic!("{method} takes {limit} bytes") };
+            let estimated = Product::of(&a, &a).method(method).memory_limit(limit).estimate(device.info());
+            assert!(matches!(estimated, Err(Error::Memory { needed: most, .. }) if most == needed), "{estimated:?}");
+        }
         let other = generate::Uniform { rows: 9, cols: 9, per_column: 1, ..Default::default() }.matrix()?;
         let odd = Product::of(&a, &other).estimate(test_device().info());
         assert!(matches!(odd, Err(Error::Dimensions { .. })));

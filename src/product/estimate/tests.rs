@@ -103,6 +103,10 @@ fn products_that_drop_entries_keep_to_their_bounds() -> Result<()> {
         assert!(report.dropped > 0);
         compared((&a, &a), method, report.peak_device_bytes / 3 * 2, Some(threshold))?;
     }
+    let none = Csc::<f64>::from_triplets(5000, 5000, [])?;
+    for method in [Method::Hash, Method::Hub, Method::Dense, Method::Esc] {
+        compared((&none, &none), method, u64::MAX, Some(Threshold::relative(0.5)))?;
+    }
     Ok(())
 }
 

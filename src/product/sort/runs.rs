@@ -131,7 +131,7 @@ impl SortedRuns {
     /// The class of all columns, if the host knows one.
     pub fn short_columns(&self, factors: &Factors<'_>, limits: &Limits<'_>) -> Option<ShortColumns> {
         let (a, b) = (factors.a, factors.b);
-        let known = Known::new(b.ncols, [a.nnz(), a.ncols, a.nrows], b.nnz(), [a.lengths, b.lengths]);
+        let known = Known::of_arrays(a, b);
         self.rule.short_columns([a.lengths?.longest, b.lengths?.longest], &known, limits)
     }
 

@@ -1,5 +1,8 @@
 //! Facts about a product that are known before it is analysed.
-use crate::{Pattern, resident::ColumnLengths};
+use crate::{
+    Pattern,
+    resident::{ColumnLengths, PatternArrays},
+};
 
 /// Facts about a product that the host knows before its columns are analysed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +46,11 @@ impl Known {
     pub fn of(a: &Pattern, b: &Pattern) -> Self {
         let lengths = [a, b].map(|of| Some(ColumnLengths::of(of)));
         Self::new(b.ncols(), [a.nnz(), a.ncols(), a.nrows()], b.nnz(), lengths)
+    }
+
+    /// The facts of A·B, from patterns on a device.
+    pub fn of_arrays(a: &PatternArrays, b: &PatternArrays) -> Self {
+        Self::new(b.ncols, [a.nnz(), a.ncols, a.nrows], b.nnz(), [a.lengths, b.lengths])
     }
 
     /// Expected products of the longest column, if the longest column of B is known.

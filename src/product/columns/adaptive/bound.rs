@@ -34,7 +34,7 @@ pub(in crate::product) fn bound(
         let free_bytes = free_bytes - held;
         let keeping = memory.keeps_sorted(class, cols, products, free_bytes).then_some(class);
         let fits = memory.fits_sorted(cols, of.all_entries(), free_bytes);
-        tried = if fits { tried } else { free_bytes };
+        tried = if fits { tried } else { held + free_bytes };
         let peak_bytes = held + memory.need_sorted(cols, of.all_entries(), keeping).bytes;
         fits.then_some(Bound { bands: Some(1), peak_bytes })
     };
@@ -47,9 +47,10 @@ pub(in crate::product) fn bound(
     let profile_bytes = AdaptiveMemory::profile_bytes(cols);
     let mut rules = ClassRules::new(memory.adaptive, of.a.nrows(), &known);
     let HostProfile { columns, mut sizes } = HostProfile::new(&rules, of);
-    let analysed = memory.sorts_analysed(&sizes, free_bytes - profile_bytes);
-    if let Some(bound) = analysed.and_then(|all| sorted(all, profile_bytes)) {
-        return Ok(bound);
+    let held = AdaptiveMemory::analysed_bytes(cols, sizes.listed() as u64);
+    let analysed = memory.sorts_analysed(&sizes, free_bytes - held);
+    if let Some(Bound { bands, peak_bytes }) = analysed.and_then(|all| sorted(all, held)) {
+        return Ok(Bound { bands, peak_bytes: peak_bytes.max(profile_bytes) });
     }
     if memory.bins(&mut rules, &mut sizes).is_none() {
         return by_esc(tried.max(profile_bytes));
@@ -87,11 +88,11 @@ fn most_bands(
     let parts = columns.len().div_ceil(memory.adaptive.read_columns.max(1));
     let rounds = parts.next_power_of_two().ilog2() as usize;
     let mut bands = AdaptiveBands { rules, memory, samples, sure: true, free_at_first: free_bytes };
-    let (mut cut, mut found) = (ColumnBands::new(&mut bands, 0, columns), 0);
+    let (mut cut, mut found) = (ColumnBands::new(&mut bands, 0, columns), 0usize);
     while cut.next(free_bytes)?.is_some() {
         found += 1;
     }
-    Ok(1 + (found - 1) * (1 + rounds))
+    Ok(1 + found.saturating_sub(1) * (1 + rounds))
 }
 
 /// The columns of C, analysed on the host as the device does.

@@ -208,8 +208,7 @@ impl Finder {
 
     /// The rules for the columns of A·B.
     pub fn rules(&self, (a, b): PatternPair<'_>) -> ClassRules {
-        let known = Known::new(b.ncols, [a.nnz(), a.ncols, a.nrows], b.nnz(), [a.lengths, b.lengths]);
-        ClassRules::new(&self.tuning, a.nrows, &known)
+        ClassRules::new(&self.tuning, a.nrows, &Known::of_arrays(a, b))
     }
 
     /// Analyses all columns of B. One read.

@@ -121,6 +121,11 @@ impl<'a> AdaptiveMemory<'a> {
         4 * pool_bytes(4 * columns) + pool_bytes(4 * Profiler::record_words() as u64) + list
     }
 
+    /// Bytes of the analysis of `columns` columns, of which `listed` are in the list.
+    pub fn analysed_bytes(columns: u64, listed: u64) -> u64 {
+        4 * pool_bytes(4 * columns) + pool_bytes(4 * listed)
+    }
+
     /// Memory that a band needs, if memory for `room` rows is allocated at first. Sorted keys count
     /// if they are kept. The columns of ESC have upper bounds of their sizes.
     pub fn need(&self, band: &ClassSizes, room: u64, keeps_keys: bool, entries: EntriesOfC) -> Need {

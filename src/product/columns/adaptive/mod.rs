@@ -81,8 +81,7 @@ impl Adaptive {
         let patterns = (&*operands.a.pattern, &*operands.b.pattern);
         let (memory, cols) = (self.memory(work, operands), operands.b.ncols);
         let free = work.free_bytes();
-        let of_a = [patterns.0.nnz(), patterns.0.ncols, patterns.0.nrows];
-        let known = Known::new(cols, of_a, patterns.1.nnz(), [patterns.0.lengths, patterns.1.lengths]);
+        let known = Known::of_arrays(patterns.0, patterns.1);
         if let Some(all) = memory.sorts_all(&known, free)
             && let Some(counts) = self.sorted(work, operands, all, &memory, free, place)?
         {
@@ -107,6 +106,7 @@ impl Adaptive {
         profile.set_bins(bins);
         let mut counts = Counts { products: profile.products(), pipeline: Pipeline::Adaptive, ..Counts::default() };
         if counts.products == 0 {
+            drop(profile);
             place(operands.empty_product(work, cols)?)?;
             return Ok(Counts { longest_run: Some(0), bands: 1, ..counts });
         }

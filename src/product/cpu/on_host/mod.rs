@@ -111,7 +111,7 @@ impl<'w> OnHost<'w> {
             PayloadKind::of(operands.strides()),
             (a.shape, b.shape),
         );
-        let known = || Known::new(b.ncols, [a.nnz(), a.ncols, a.nrows], b.nnz(), [a.lengths, b.lengths]);
+        let known = || Known::of_arrays(&a.pattern, &b.pattern);
         let choice = match how.method {
             Method::Host => None,
             Method::Auto => match HostChoice::new(info, info.numbers(), costs, size)
