@@ -62,9 +62,12 @@ kernel! {
 }
 
 /// Number of columns that a work-group processes together. On a GPU they are 32 bytes of a row of
-/// doubles with 16 KiB of sums. On a CPU they are 128 bytes with 64 KiB, which its cache holds.
-fn width(device: &Device) -> usize {
-    if group_size(device) == 1 { 16 } else { 4 }
+/// doubles with 16 KiB of sums. On a CPU they are 128 bytes with 64 KiB, which its cache holds, or as
+/// many columns as the local memory holds.
+pub(crate) fn width(device: &Device) -> usize {
+    let sums = DOT_PIECE / 2 * size_of::<f64>();
+    let held = device.info().local_bytes as usize / (2 * sums);
+    if group_size(device) == 1 { held.clamp(1, 16) } else { 4 }
 }
 
 /// Number of lines of a work-item on a CPU.

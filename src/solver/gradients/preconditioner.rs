@@ -2,6 +2,7 @@
 use crate::{
     DeviceMatrix, Error, Result,
     device::{Buffer, Work},
+    element::ElementType,
     matrix::{AnyView, HostMatrix},
     planned::Planned,
     vector::Diagonal,
@@ -19,17 +20,19 @@ impl Inverses {
     /// Inverts the diagonal blocks of `a`.
     ///
     /// # Errors
-    /// [`Error::NotPositiveDefinite`] with the first block that is not.
+    /// [`Error::NotPositiveDefinite`] with the first block that is not, or whose inverse has numbers
+    /// too large for the arithmetic.
     pub fn new<M: HostMatrix>(diagonal: &Diagonal<M>, a: &DeviceMatrix<M>) -> Result<Self> {
         let mut blocks = diagonal.output()?;
         diagonal.execute(a, &mut blocks)?;
-        let inverses = inverted(&blocks.download()?.view())?;
-        Ok(Self { rows: Work::new(a.device(), None).upload_numbers(a.element().arithmetic(), &inverses)? })
+        let arithmetic = a.element().arithmetic();
+        let inverses = inverted(&blocks.download()?.view(), arithmetic)?;
+        Ok(Self { rows: Work::new(a.device(), None).upload_numbers(arithmetic, &inverses)? })
     }
 }
 
 /// The rows of the inverses of all blocks, computed in f64 and rounded later.
-fn inverted(diagonal: &AnyView<'_>) -> Result<Vec<f64>> {
+fn inverted(diagonal: &AnyView<'_>, arithmetic: ElementType) -> Result<Vec<f64>> {
     let (side, numbers) = (diagonal.shape.rows(), diagonal.values.numbers());
     let blocks = numbers.par_chunks(diagonal.stride).map(|block| &block[..side * side]);
     let mut inverses = vec![0.0; blocks.len() * side * side];
@@ -38,7 +41,7 @@ fn inverted(diagonal: &AnyView<'_>) -> Result<Vec<f64>> {
             1 => (block[0] > 0.0 && block[0].is_finite()).then(|| DMatrix::from_element(1, 1, block[0].recip())),
             _ => DMatrix::from_column_slice(side, side, block).cholesky().map(|factor| factor.inverse()),
         };
-        let inverse = inverse.filter(|inverse| inverse.iter().all(|value| value.is_finite()));
+        let inverse = inverse.filter(|inverse| inverse.iter().all(|&value| arithmetic.nearest(value).is_finite()));
         // The inverse is symmetric: its columns are its rows.
         inverse.map(|inverse| to.copy_from_slice(inverse.as_slice())).is_some()
     };

@@ -5,7 +5,10 @@ use crate::{
     Device, Result,
     device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Out, Sum, Work, kernel},
     element::ElementType,
-    vector::{DOT_PIECE, columns::add_pieces},
+    vector::{
+        DOT_PIECE,
+        columns::{self, add_pieces},
+    },
 };
 
 kernel! {
@@ -87,12 +90,7 @@ impl StepKernels {
     /// Requests the kernels for `cols` columns, and a preconditioner with blocks of `side` rows; 0
     /// if there is none.
     pub fn new(device: &Device, element: ElementType, cols: usize, side: usize) -> Result<Self> {
-        // On a GPU 32 bytes of a row of doubles, and 16 KiB of sums; on a CPU 128 bytes and 64 KiB.
-        let width = match (cols, group_size(device)) {
-            (0 | 1, _) => 1,
-            (_, 1) => 16,
-            _ => 4,
-        };
+        let width = if cols > 1 { columns::width(device) } else { 1 };
         let options = Options::group_size(group_size(device))
             .element(element)
             .exact_division(device.info(), element)

@@ -203,6 +203,19 @@ fn every_preconditioner_has_the_bits_of_the_model() -> Result<()> {
     has_the_bits_of_the_model::<f64>(1024 * 1024 + 1, 1, 1, 1e-9, 2)
 }
 
+/// The scaled solution is finite, but the solution is not.
+#[test]
+fn a_solution_too_large_for_the_type_has_not_converged() -> Result<()> {
+    let device = test_device();
+    let a = device.upload(&Csr::from_triplets(2, 2, [(0, 0, 1e-20), (1, 1, 1.0)])?)?;
+    let b = device.upload_dense(&DMatrix::from_row_slice(2, 2, &[1e300, 1.0, 0.0, 1.0]))?;
+    let (x, solved) = ConjugateGradients::new(&a.pattern(), 2)?.block_jacobi()?.solve(&a, &b)?;
+    let x: DMatrix<f64> = x.download()?;
+    assert!(x[(0, 0)].is_infinite() && x[(1, 1)] == 1.0, "{x}");
+    assert_eq!(solved.iter().map(|column| column.converged).collect::<Vec<_>>(), [false, true]);
+    Ok(())
+}
+
 #[test]
 fn matrices_that_are_not_positive_definite_end() -> Result<()> {
     let device = test_device();

@@ -27,7 +27,7 @@ pub struct SolvedColumn {
     /// Norm of the residual, as it is updated from step to step, as a share of the norm of the
     /// right-hand side; 0 if the right-hand side is 0.
     pub residual: f64,
-    /// Whether the residual is small enough.
+    /// Whether the residual is small enough, and all numbers of the solution are finite.
     pub converged: bool,
     /// The curvature pᵀ·A·p of the direction p after these steps, if they ended because it is zero,
     /// negative or not finite: A is not positive definite, or too large for the type.
@@ -59,12 +59,12 @@ impl Way<'_> {
         if scales.is_some() {
             squares = dots(&r)?;
         }
-        let mut columns: Vec<_> = squares.iter().map(|&square| Column::new(square)).collect();
+        let mut ends: Vec<_> = squares.iter().map(|&square| Column::new(square, rows == 0)).collect();
         if rows > 0 && cols > 0 {
             let enough: Vec<f64> = squares.iter().map(|square| square * self.end.tolerance.powi(2)).collect();
             let mut steps = Steps::new(&work, self.kernels, self.inverses, element, rows, &enough)?;
             steps.start(&work, vectors(&mut x, &mut r, &mut p, &ap))?;
-            self.iterate(&mut steps, &mut columns, |steps, work| {
+            self.iterate(&mut steps, &mut ends, |steps, work| {
                 multiply(&p, &mut ap)?;
                 steps.take(work, vectors(&mut x, &mut r, &mut p, &ap))
             })?;
@@ -72,7 +72,12 @@ impl Way<'_> {
         if let Some(scales) = scales {
             scales.undo(&work, x.buffer_mut())?;
         }
-        Ok((x, columns.into_iter().map(|column| column.solved).collect()))
+        // Zero times a number that is not finite is NaN.
+        work.fill_zero(ap.buffer_mut().values)?;
+        for (column, dot) in ends.iter_mut().zip(columns::dots(device, x.buffer(), ap.buffer())?) {
+            column.solved.converged &= dot == 0.0;
+        }
+        Ok((x, ends.into_iter().map(|column| column.solved).collect()))
     }
 
     /// Takes steps until every column has ended. The state after a step is read while the next one
@@ -125,9 +130,10 @@ struct Column {
 }
 
 impl Column {
-    fn new(square: f64) -> Self {
+    /// A column is `solved` at once if it has no rows.
+    fn new(square: f64, solved: bool) -> Self {
         let residual = if square > 0.0 { 1.0 } else { 0.0 };
-        let solved = SolvedColumn { steps: 0, residual, converged: false, curvature: None };
+        let solved = SolvedColumn { steps: 0, residual, converged: solved, curvature: None };
         Self { solved, norm: square.sqrt(), works: true }
     }
 

@@ -36,9 +36,9 @@ is read whole. Another file has both triangles, which agree within rounding, or 
 updated from step to step, and rounding may part it from b - A·x, which --verify computes in f64 on the
 host. A column has the bits that it has alone.
 Exit status: 0 converged; 1 the limit of steps reached, or a residual of --verify above ten times --tolerance:
-the solution so far is written; 1 too if A proves not to be positive definite, or too large for the type: no
+the solution so far is written; 1 too if A proves not to be positive definite, or numbers do not fit the type: no
 solution is written; 2 wrong usage, or an input that cannot be read; 3 no such device; 4 not enough memory;
-5 anything else, such as a block on the diagonal that is not positive definite.")]
+5 anything else.")]
 pub struct Args {
     /// The matrix; - for Matrix Market on stdin.
     a: PathBuf,

@@ -80,11 +80,19 @@ pub fn run(args: &Args, a: &AnyMatrix, b: &AnyDense, messages: &Messages) -> Res
     if let Some((at, column)) = columns.iter().enumerate().find(|(_, column)| column.curvature.is_some()) {
         let curvature = column.curvature.unwrap_or(f64::NAN);
         let after = count(column.steps as usize, "step");
-        let why = if curvature <= 0.0 { "is not positive definite" } else { "has numbers too large for the type" };
+        let why = if curvature <= 0.0 {
+            "is not positive definite"
+        } else {
+            "has numbers too large or too small for the type"
+        };
         return Err(Failure::Verification(format!(
             "A {why}: for column {} a direction has the curvature {curvature:.3e} after {after}; nothing is written",
             at + 1
         )));
+    }
+    if x.values().numbers().iter().any(|x| !x.is_finite()) {
+        let element = report.of.element;
+        return Err(Failure::Verification(format!("x has numbers too large for {element}; nothing is written")));
     }
     let x = x.to_layout(b.shape().layout)?;
     args.output.as_ref().map_or(Ok(()), |path| match x.shape().cols {
@@ -177,7 +185,9 @@ fn not_positive_definite(error: Error, a: &AnyMatrix) -> Failure {
         1 => format!("row {}", block + 1),
         _ => format!("rows {} to {}", block * side + 1, (block + 1) * side),
     };
-    Failure::Verification(format!("A is not positive definite at {place} of its diagonal; nothing is written"))
+    Failure::Verification(format!(
+        "A is not positive definite at {place} of its diagonal, or too near to zero there; nothing is written"
+    ))
 }
 
 /// The norm of b - A·x for each column as a share of that of b, by the reference in f64; 0 if both

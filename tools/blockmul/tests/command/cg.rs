@@ -98,14 +98,27 @@ fn what_does_not_converge_has_status_1() {
             "A is not positive definite: for column 1 a direction has the curvature 0.000e0 after 0 steps; nothing is written",
         ),
         ("", "for column 1 a direction has the curvature 0.000e0 after 0 steps"),
-        ("--block 2", "A is not positive definite at rows 1 to 2 of its diagonal; nothing is written"),
+        (
+            "--block 2",
+            "A is not positive definite at rows 1 to 2 of its diagonal, or too near to zero there; nothing is written",
+        ),
     ] {
         let ran = desk.run(&line(&format!("i.mtx {options} -o none.mtx")));
         assert!(ran.status == 1 && ran.stderr.contains(why), "{options}: {}", ran.stderr);
     }
     desk.put("zero.mtx", "%%MatrixMarket matrix coordinate real symmetric\n4 4 3\n1 1 1\n2 2 1\n4 4 1\n");
     desk.fails(&line("zero.mtx -o none.mtx"), 1, &["A is not positive definite at row 3 of its diagonal"]);
+    desk.put("tiny.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1e-20\n2 2 2e-20\n");
+    desk.put("huge.mtx", "%%MatrixMarket matrix array real general\n2 1\n1e300\n1e300\n");
+    let ran = desk.run(&line("tiny.mtx huge.mtx -o none.mtx"));
+    let why = "x has numbers too large for f64; nothing is written";
+    assert!(ran.status == 1 && ran.stderr.contains(why), "{}", ran.stderr);
+    desk.put("small.mtx", "%%MatrixMarket matrix coordinate real symmetric\n1 1 1\n1 1 1e-39\n");
+    desk.fails(&line("small.mtx --element f32 -o none.mtx"), 1, &["at row 1 of its diagonal, or too near to zero"]);
     assert!(!desk.path("none.mtx").exists());
+    // A system without unknowns is solved.
+    desk.put("empty.mtx", "%%MatrixMarket matrix coordinate real symmetric\n0 0 0\n");
+    desk.ok(&line("empty.mtx --verify"));
 }
 
 #[test]
