@@ -149,7 +149,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let why = "--vectors takes the type of --element, f64 with f32 or f16, or f32 with f16";
         return Err(Failure::Usage(why.into()));
     }
-    if let Some(beta) = args.beta.filter(|&beta| !vectors.has(beta)) {
+    if let Some(beta) = args.beta.filter(|&beta| !holds(vectors, beta)) {
         return Err(Failure::Usage(format!("--beta {beta} is not of type {vectors}")));
     }
     args.semiring.check_type(element)?;
@@ -190,7 +190,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.onto.is_some() && cols != 1 {
         return Err(Failure::Usage(format!("--onto is for an X of one column, X has {cols} columns")));
     }
-    if let Some(sharing) = args.sharing.filter(|_| cols == 1) {
+    if let Some(sharing) = Sharing::asked(args.sharing).filter(|_| cols == 1) {
         let name = sharing.name();
         return Err(Failure::Usage(format!("--sharing {name} is for an X of several columns; --format is for one")));
     }
@@ -214,6 +214,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let of_vectors = [of_weights, of_old].into_iter().flatten().fold(of_x, Converted::and);
     let product = run::Product { args, a: &a, x, weights: weights.as_ref(), old: old.as_ref() };
     run::run(&product, Overflow::of_operands(converted, of_vectors), &messages)
+}
+
+/// Whether a factor is a number of the type's arithmetic, within rounding.
+fn holds(vectors: ElementType, factor: f64) -> bool {
+    let nearest = vectors.arithmetic().nearest(factor);
+    vectors.has(factor) && nearest.is_finite() && (nearest != 0.0 || factor == 0.0)
 }
 
 /// Reads the y of `--onto`, which has `len` elements.
@@ -254,7 +260,7 @@ fn with_matrix(args: &Args, a: SparseOperand, x: &DenseOperand, messages: &Messa
         side: Side::Left,
         transposed: args.transpose,
         semiring: args.semiring,
-        sharing: args.sharing,
+        sharing: Sharing::asked(args.sharing),
         run: &args.run,
         memory_limit: None,
         explain: args.explain,

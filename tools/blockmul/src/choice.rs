@@ -47,6 +47,11 @@ pub enum Sharing {
 }
 
 impl Sharing {
+    /// The way that an option asks for; `None` if it leaves the choice to `auto`.
+    pub fn asked(option: Option<Self>) -> Option<Self> {
+        option.filter(|&sharing| sharing != Self::By(DenseMethod::Auto))
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Self::By(method) => method.name(),

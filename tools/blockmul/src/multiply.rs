@@ -135,7 +135,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(side) = args.operands.dense(&streamed)? {
         return with_dense(args, side, streamed, &messages);
     }
-    if let Some(sharing) = args.sharing {
+    if let Some(sharing) = Sharing::asked(args.sharing) {
         return Err(Failure::Usage(format!(
             "--sharing {} is for products with a dense matrix; --method is for two sparse",
             sharing.name()
@@ -171,7 +171,7 @@ fn with_dense(args: &Args, side: Side, streamed: Streamed, messages: &Messages) 
         side,
         transposed,
         semiring: args.semiring,
-        sharing: args.sharing,
+        sharing: Sharing::asked(args.sharing),
         run: &args.run,
         memory_limit: args.memory_limit,
         explain: args.explain,

@@ -157,7 +157,7 @@ fn entries_are_shared_out_as_asked_for() {
         assert_eq!(sharing, "gcoo", "{line}");
         assert!(why.starts_with("gcoo, as asked for: groups of ") && said.contains(&why), "{why}; {said}");
         // The output always says how many times groups would use a row of D.
-        for option in ["", " --sharing rows"] {
+        for option in ["", " --sharing rows", " --sharing auto"] {
             let (sharing, why, _) = shared(command, &format!("{line}{option}"));
             assert_eq!(sharing, "rows", "{line}{option}");
             assert!(why.contains(" rows would use a row of D 1.00 times") || why.contains("pay"), "{why}");

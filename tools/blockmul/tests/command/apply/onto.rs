@@ -74,6 +74,8 @@ fn what_is_no_old_y_is_refused() {
         ("--onto old.mtx --gram", "cannot be used with"),
         ("--onto old.mtx --semiring min-plus --beta 1", "--beta belongs to plus-times, not to min-plus"),
         ("--onto old.mtx --element i32 --beta 0.5", "--beta 0.5 is not of type i32"),
+        ("--onto old.mtx --element f32 --beta 1e300", "is not of type f32"),
+        ("--onto old.mtx --element f32 --beta 1e-60", "is not of type f32"),
         ("--onto old.mtx -o old.mtx", "--overwrite"),
         ("X.mtx --onto old.mtx", "--onto is for an X of one column, X has 2 columns"),
     ] {
