@@ -113,6 +113,8 @@ impl<'a> Sweeps<'a> {
         let mut changed = work.buffer(together)?;
         let mut sweeps = 0u64;
         loop {
+            // A `Work` keeps the events of its commands: a graph may take a million sweeps.
+            let work = &Work::new(work.device(), None);
             work.fill_zero(&mut changed)?;
             for number in 0..together as u32 {
                 self.step.add(work, &distance, &mut after)?;
