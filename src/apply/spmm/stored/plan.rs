@@ -11,7 +11,8 @@ use crate::{
 };
 use std::{marker::PhantomData, sync::Arc};
 
-/// matrix's places and the number of columns of the dense ones. Its bits are those of
+/// A product of a matrix in groups with dense matrices, prepared for the matrix's places and the
+/// number of columns of the dense ones. Its bits are those of
 /// [`ApplyDense`](crate::plan::ApplyDense).
 ///
 /// A·D and D·Aᵀ read groups of rows as they are; D·A and Aᵀ·D read groups of columns. The plan
