@@ -62,8 +62,8 @@ kernel! {
 }
 
 /// Number of columns that a work-group processes together. On a GPU they are 32 bytes of a row of
-/// doubles with 16 KiB of sums. On a CPU they are 128 bytes with 64 KiB, which its cache holds, or as
-/// many columns as the local memory holds.
+/// doubles with 16 KiB of sums. On a CPU they are 128 bytes with 64 KiB, which its cache holds, or
+/// as many columns as the local memory holds.
 pub(crate) fn width(device: &Device) -> usize {
     let sums = DOT_PIECE / 2 * size_of::<f64>();
     let held = device.info().local_bytes as usize / (2 * sums);

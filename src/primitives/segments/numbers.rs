@@ -27,8 +27,8 @@ numbers! {
 
 // Two pieces of a long segment are in a tile. A work-group has few items, because an item takes
 // long for a piece, and many tiles are then on a processor at once. One segment of 16.8 M doubles
-// takes 0.60 ms on an H200 with these numbers, 0.66 in waves of 1024 tiles, 0.75 with groups of 64 in a
-// single wave, and 0.86 with groups of 64 in waves of 512.
+// takes 0.60 ms on an H200 with these numbers, 0.66 in waves of 1024 tiles, 0.75 with groups of 64
+// in a single wave, and 0.86 with groups of 64 in waves of 512.
 const GPU: SegmentNumbers =
     SegmentNumbers { segment_scan_group: 128, segment_scan_tile: 2048, segment_scan_wave: 2048 };
 

@@ -20,8 +20,8 @@ impl Inverses {
     /// Inverts the diagonal blocks of `a`.
     ///
     /// # Errors
-    /// [`Error::NotPositiveDefinite`] with the first block that is not, or whose inverse has numbers
-    /// too large for the arithmetic.
+    /// [`Error::NotPositiveDefinite`] with the first block that is not, or whose inverse has
+    /// numbers too large for the arithmetic.
     pub fn new<M: HostMatrix>(diagonal: &Diagonal<M>, a: &DeviceMatrix<M>) -> Result<Self> {
         let mut blocks = diagonal.output()?;
         diagonal.execute(a, &mut blocks)?;

@@ -1,5 +1,5 @@
-//! The choice between one class of sorted columns, bins of columns, and ESC. The functions are pure,
-//! but `bins` updates its arguments. A product asks them in this order, and so does its
+//! The choice between one class of sorted columns, bins of columns, and ESC. The functions are
+//! pure, but `bins` updates its arguments. A product asks them in this order, and so does its
 //! [bound](mod@super::bound).
 use super::{memory::AdaptiveMemory, rules::ClassRules};
 use crate::product::{
