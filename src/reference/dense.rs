@@ -1,5 +1,5 @@
 //! Products of sparse and dense matrices on the CPU, line after line on all cores.
-use super::op::Op;
+use super::{Onto, op::Op};
 use crate::{
     Arithmetic, BlockShape, Element, Error, Matrix, Result, Semiring,
     element::{Algebra, ElementType, Listed, with_type},
@@ -78,15 +78,41 @@ pub fn multiply_any_dense<'a>(
     a: impl Into<Factor<'a, AnyMatrix>>,
     d: &AnyDense,
 ) -> Result<AnyDense> {
-    let a = Op::of(a);
-    let (element, of_d) = (a.element(), d.element());
-    if element != of_d {
-        return Err(Error::Argument(format!("D has elements of {of_d}, A has elements of {element}")));
+    any_dense(semiring, side, Op::of(a), d, None)
+}
+
+/// Computes op(A)·D + beta·C or D·op(A) + beta·C, like [`multiply_any_dense`]. The old contents of
+/// C are in the layout of D.
+///
+/// # Errors
+/// As [`multiply_any_dense`]; [`Error::Argument`] for a beta that the [`Semiring`] does not have;
+/// [`Error::Length`] for another number of old contents.
+pub fn multiply_any_dense_onto<'a>(
+    semiring: Semiring,
+    side: Side,
+    a: impl Into<Factor<'a, AnyMatrix>>,
+    d: &AnyDense,
+    onto: Onto<'_>,
+) -> Result<AnyDense> {
+    any_dense(semiring, side, Op::of(a), d, Some(onto))
+}
+
+fn any_dense(semiring: Semiring, side: Side, a: Op<'_>, d: &AnyDense, onto: Option<Onto<'_>>) -> Result<AnyDense> {
+    let element = a.element();
+    for (name, of) in [("D", Some(d.element())), ("C", onto.map(|onto| onto.old.element()))] {
+        if let Some(of) = of.filter(|&of| of != element) {
+            return Err(Error::Argument(format!("{name} has elements of {of}, A has elements of {element}")));
+        }
     }
     let (rows, cols) = a.scalar_sides();
+    let DenseShape { layout, .. } = d.shape();
     let sides = if side == Side::Left { (rows, d.shape().cols) } else { (d.shape().rows, cols) };
-    let mut c = AnyDense::zeros(element, sides, d.shape().layout)?;
-    dense_of_any(semiring, side, a, d.view(), (1.0, 0.0), c.view_mut())?;
+    let mut c = match onto {
+        Some(onto) => AnyDense::new(DenseShape::new(sides.0, sides.1, layout), onto.old.clone())?,
+        None => AnyDense::zeros(element, sides, layout)?,
+    };
+    let beta = onto.map_or(0.0, |onto| onto.beta);
+    dense_of_any(semiring, side, a, d.view(), (1.0, beta), c.view_mut())?;
     Ok(c)
 }
 

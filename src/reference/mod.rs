@@ -23,7 +23,7 @@ pub mod verify;
 mod weighted;
 mod wrapping;
 
-pub use dense::{multiply_any_dense, multiply_dense, multiply_dense_over};
+pub use dense::{multiply_any_dense, multiply_any_dense_onto, multiply_dense, multiply_dense_over};
 pub use diagonal::{diagonal, scale_any_columns, scale_any_rows, scale_columns, scale_rows};
 pub use gram::{
     gram, gram_any_groups_weighted, gram_groups, gram_groups_weighted, gram_weighted, multiply_any_vector_gram,

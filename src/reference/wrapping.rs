@@ -1,9 +1,9 @@
 //! Integers whose sums wrap around: a bound of the sums, and their number by sums in 128 bits.
-use super::op::Op;
+use super::{Onto, op::Op};
 use crate::{
     Error, Result, Semiring,
     element::ElementType,
-    matrix::{AnyDense, AnyMatrix, Side},
+    matrix::{AnyDense, AnyMatrix, DenseShape, Side},
     product::Factor,
 };
 use rayon::prelude::*;
@@ -119,21 +119,38 @@ impl IntegerSums {
         sums.bound_of_vectors(a, d.values().magnitude())
     }
 
-    /// Number of elements of such a product whose sums are outside of the range of their type.
+    /// Number of elements of such a product whose sums are outside of the range of their type. The
+    /// old contents to which it may be added are in the layout of D.
     ///
     /// # Errors
-    /// [`Error::Argument`] if A and D do not have the same inner side.
-    pub fn wrapped_of_dense<'a>(self, side: Side, a: impl Into<Factor<'a, AnyMatrix>>, d: &AnyDense) -> Result<u64> {
+    /// [`Error::Argument`] if A and D do not have the same inner side; [`Error::Length`] for
+    /// another number of old contents.
+    pub fn wrapped_of_dense<'a>(
+        self,
+        side: Side,
+        a: impl Into<Factor<'a, AnyMatrix>>,
+        d: &AnyDense,
+        onto: Option<Onto<'_>>,
+    ) -> Result<u64> {
         let (sums, a) = self.on_the_left(side, a.into());
         let (shape, (len, inner)) = (d.shape(), Op::of(a).scalar_sides());
         let (of_d, vectors) = if side == Side::Left { (shape.rows, shape.cols) } else { (shape.cols, shape.rows) };
         if inner != of_d {
             return Err(Error::Argument(format!("vectors of {of_d} elements where the matrix takes {inner}")));
         }
+        let (rows, cols) = if side == Side::Left { (len, vectors) } else { (vectors, len) };
+        let of_c = DenseShape::new(rows, cols, shape.layout);
+        if let Some(found) = onto.map(|onto| onto.old.len()).filter(|&found| found != of_c.len()) {
+            return Err(Error::Length { array: "C", found, expected: of_c.len(), why: format!("{rows} x {cols}") });
+        }
         let of_vector = |found: &mut Vec<i128>, vector: usize| {
-            let at = |k: usize| if side == Side::Left { shape.at(k, vector) } else { shape.at(vector, k) };
-            found.fill(0);
-            sums.add_exact(a, found, |k| whole(d.values().number(at(k))));
+            let at = |shape: DenseShape, k: usize| match side {
+                Side::Left => shape.at(k, vector),
+                Side::Right => shape.at(vector, k),
+            };
+            let old = |onto: Onto<'_>, k| whole(onto.beta) * whole(onto.old.number(at(of_c, k)));
+            found.iter_mut().enumerate().for_each(|(k, sum)| *sum = onto.map_or(0, |onto| old(onto, k)));
+            sums.add_exact(a, found, |k| whole(d.values().number(at(shape, k))));
             sums.outside(found.iter().copied())
         };
         // Each thread sums one vector after another.
@@ -202,12 +219,7 @@ fn entries(a: &AnyMatrix) -> impl Iterator<Item = (usize, usize, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        BlockShape, Csc,
-        generate::Random,
-        matrix::{DenseShape, Layout},
-        reference,
-    };
+    use crate::{BlockShape, Csc, generate::Random, matrix::Layout, reference};
 
     fn matrix(random: &mut Random, rows: usize, cols: usize, largest: i64) -> Csc<f64> {
         let places = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
@@ -269,11 +281,24 @@ mod tests {
             AnyDense::new(DenseShape::new(rows, cols, layout), values.into()).unwrap()
         };
         let (columns, rows) = (d(3, 100, |i| i / 3, Layout::ByColumns), d(100, 3, |i| i / 3, Layout::ByRows));
-        assert_eq!(sums.wrapped_of_dense(Side::Left, &a, &columns)?, 99);
-        assert_eq!(sums.wrapped_of_dense(Side::Right, t, &rows)?, 99);
+        assert_eq!(sums.wrapped_of_dense(Side::Left, &a, &columns, None)?, 99);
+        assert_eq!(sums.wrapped_of_dense(Side::Right, t, &rows, None)?, 99);
+        // Old contents of -2^31 make the first sum 2^31·(x - 1), and 2^31·(x - 2) if they count
+        // twice.
+        for (side, of_a, d, old) in [
+            (Side::Left, Factor::from(&a), &columns, d(2, 100, |i| (i % 2 - 1) << 31, Layout::ByColumns)),
+            (Side::Right, t, &rows, d(100, 2, |i| (i % 2 - 1) << 31, Layout::ByRows)),
+        ] {
+            for (beta, want) in [(1.0, 98), (2.0, 98), (0.0, 99)] {
+                let onto = Onto { beta, old: old.values() };
+                assert_eq!(sums.wrapped_of_dense(side, of_a, d, Some(onto))?, want, "{beta}");
+            }
+            let short = Onto { beta: 1.0, old: d.values() };
+            assert!(matches!(sums.wrapped_of_dense(side, of_a, d, Some(short)), Err(Error::Length { .. })));
+        }
         assert_eq!(sums.bound_of_dense(Side::Left, &a, &columns), 99.0 * 2f64.powi(31));
         assert_eq!(sums.bound_of_dense(Side::Right, t, &rows), 99.0 * 2f64.powi(31));
-        assert!(sums.wrapped_of_dense(Side::Right, &a, &rows).is_err());
+        assert!(sums.wrapped_of_dense(Side::Right, &a, &rows, None).is_err());
         assert_eq!(sums.bound_of_vectors(&a, 4.0), 2f64.powi(33));
         assert_eq!(sums.bound_of_vectors(t, 4.0), 2f64.powi(32));
         let second = IntegerSums::of(ElementType::I32, Semiring::PlusSecond).unwrap();

@@ -41,7 +41,7 @@ Examples:
   blockmul apply A.mtx --explain --repeat 100          which format is estimated to be the fastest, and why
 
 X is a matrix in any format, or an array in a file that ends in .npy; if it has several columns, --format and
---any-order do not apply. --gram and --onto take one vector. y is written as a Matrix Market array, or to a file that ends in .npy. Formats say
+--any-order do not apply. --gram takes one vector. y is written as a Matrix Market array, or to a file that ends in .npy. Formats say
 how rows are stored and shared out; all but csr-vector, csr-shared, coo, segmented-scan and scoo, which have
 orders of their own, give the same bits. Those of formats that end in -atomic differ from run to run. --format
 auto chooses a format for the N uses of --repeat. --verify compares with the reference in the format's order of
@@ -166,8 +166,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let groups = file.groups.take().filter(|groups| !args.symmetric && groups.shape() == block);
     let a = if args.symmetric { Halves::new(file, &messages)? } else { Halves::whole(file.matrix) };
     let (rows, cols) = (a.whole.nrows(), a.whole.ncols());
-    let x_len = if args.transpose { rows } else { cols };
-    let x = match &args.x {
+    let (x_len, y_len) = if args.transpose { (rows, cols) } else { (cols, rows) };
+    let mut x = match &args.x {
         Some(path) => {
             let x = dense::read(vectors, path, "X", &args.files.reading, &messages)?;
             let DenseShape { rows, cols, .. } = x.matrix.shape();
@@ -187,9 +187,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.gram && cols != 1 {
         return Err(Failure::Usage(format!("--gram multiplies with one vector, X has {cols} columns")));
     }
-    if args.onto.is_some() && cols != 1 {
-        return Err(Failure::Usage(format!("--onto is for an X of one column, X has {cols} columns")));
-    }
     if let Some(sharing) = Sharing::asked(args.sharing).filter(|_| cols == 1) {
         let name = sharing.name();
         return Err(Failure::Usage(format!("--sharing {name} is for an X of several columns; --format is for one")));
@@ -199,20 +196,24 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             "--vectors {vectors} of --element {element} is for an X of one column, without --gram"
         )));
     }
+    let read = |path: &PathBuf| onto(path, vectors, (y_len, cols), &args.files.reading, &messages);
+    let old = args.onto.as_ref().map(read).transpose()?;
+    if let Some(old) = &old {
+        x.converted = x.converted.and(old.converted);
+    }
     if cols != 1 {
         let (matrix, groups) = (input::elements(element, a.whole), groups.map(|groups| groups.cast(element)));
-        return with_matrix(args, SparseOperand { matrix, block, converted, groups }, &x, &messages);
+        let a = SparseOperand { matrix, block, converted, groups };
+        return with_matrix(args, a, &x, old, &messages);
     }
     let (a, x, of_x) = (a.cut(element, block)?, x.matrix.values(), x.converted);
     let size = Size::of(&a.whole);
     let rows = if args.transpose { (size.cols(), size.block[1]) } else { (size.rows(), size.block[0]) };
     let read = |path: &PathBuf| weights::read(path, element, rows, &args.files.reading, &messages);
     let (weights, of_weights) = args.weights.as_ref().map(read).transpose()?.unzip();
-    let y_len = if args.transpose { size.cols() } else { size.rows() };
-    let read = |path: &PathBuf| onto(path, vectors, y_len, &args.files.reading, &messages);
-    let (old, of_old) = args.onto.as_ref().map(read).transpose()?.unzip();
-    let of_vectors = [of_weights, of_old].into_iter().flatten().fold(of_x, Converted::and);
-    let product = run::Product { args, a: &a, x, weights: weights.as_ref(), old: old.as_ref() };
+    let of_vectors = of_weights.map_or(of_x, |of_weights| of_x.and(of_weights));
+    let product =
+        run::Product { args, a: &a, x, weights: weights.as_ref(), old: old.as_ref().map(|old| old.matrix.values()) };
     run::run(&product, Overflow::of_operands(converted, of_vectors), &messages)
 }
 
@@ -222,27 +223,33 @@ fn holds(vectors: ElementType, factor: f64) -> bool {
     vectors.has(factor) && nearest.is_finite() && (nearest != 0.0 || factor == 0.0)
 }
 
-/// Reads the y of `--onto`, which has `len` elements.
+/// Reads the y of `--onto`, which has this many rows and columns.
 fn onto(
     path: &Path,
     element: ElementType,
-    len: usize,
+    (rows, cols): (usize, usize),
     reading: &Reading,
     messages: &Messages,
-) -> Result<(AnyValues, Converted), Failure> {
+) -> Result<DenseOperand, Failure> {
     let old = dense::read(element, path, "y", reading, messages)?;
-    let DenseShape { rows, cols, .. } = old.matrix.shape();
-    match (rows, cols) == (len, 1) {
-        true => Ok((old.matrix.values().clone(), old.converted)),
+    let found = old.matrix.shape();
+    match (found.rows, found.cols) == (rows, cols) {
+        true => Ok(old),
         false => {
-            let path = path.display();
-            Err(Failure::Usage(format!("{path}: y is {rows} x {cols}, one column of {len} rows is expected")))
+            let (path, DenseShape { rows: of_y, cols: in_y, .. }) = (path.display(), found);
+            Err(Failure::Usage(format!("{path}: y is {of_y} x {in_y}, {rows} x {cols} is expected")))
         }
     }
 }
 
 /// Multiplies A with every column of X.
-fn with_matrix(args: &Args, a: SparseOperand, x: &DenseOperand, messages: &Messages) -> Result<(), Failure> {
+fn with_matrix(
+    args: &Args,
+    a: SparseOperand,
+    x: &DenseOperand,
+    old: Option<DenseOperand>,
+    messages: &Messages,
+) -> Result<(), Failure> {
     if args.format != Format::Auto {
         return Err(Failure::Usage(format!(
             "--format {} is for vectors, X has {} columns",
@@ -256,11 +263,17 @@ fn with_matrix(args: &Args, a: SparseOperand, x: &DenseOperand, messages: &Messa
     if args.symmetric {
         messages.warn("X has several columns: the device keeps the whole of A, not one triangle");
     }
+    let layout = x.matrix.shape().layout;
+    let added = |old: DenseOperand| {
+        let beta = args.beta.unwrap_or(1.0);
+        Ok::<_, Failure>(dense::Added { beta, old: old.matrix.to_layout(layout)? })
+    };
     let request = dense::Request {
         side: Side::Left,
         transposed: args.transpose,
         semiring: args.semiring,
         sharing: Sharing::asked(args.sharing),
+        added: old.map(added).transpose()?,
         run: &args.run,
         memory_limit: None,
         explain: args.explain,

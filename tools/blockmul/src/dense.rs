@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::overflow::{Named, Overflow};
-use crate::report::{Executed, Report, over};
+use crate::report::{Executed, Report, onto, over};
 use crate::runs::{RunArgs, repeatedly, timed};
 use crate::target::Target;
 use crate::{input, output};
@@ -21,7 +21,7 @@ use blockmul::{
     matrix::AnyMatrix,
     plan::DenseMethod,
     product::Factor,
-    reference::{self, IntegerSums, verify},
+    reference::{self, IntegerSums, Onto, verify},
 };
 use on_device::{Run, in_bands, packed, stored};
 use serde::Serialize;
@@ -35,12 +35,27 @@ pub struct Request<'a> {
     /// The way in which work-groups share the entries of the sparse matrix, if `--sharing` names
     /// one.
     pub sharing: Option<Sharing>,
+    /// What the product is added to.
+    pub added: Option<Added>,
     pub run: &'a RunArgs,
     /// Maximum number of bytes of device memory that are held at once.
     pub memory_limit: Option<u64>,
     pub explain: bool,
     pub quiet: bool,
     pub output: &'a Option<PathBuf>,
+}
+
+/// Old contents of C, in the layout of D.
+pub struct Added {
+    /// Their factor.
+    pub beta: f64,
+    pub old: AnyDense,
+}
+
+impl Added {
+    fn onto(&self) -> Onto<'_> {
+        Onto { beta: self.beta, old: self.old.values() }
+    }
 }
 
 impl Request<'_> {
@@ -67,6 +82,8 @@ struct Fields {
     /// Whether the sparse matrix is the second factor.
     from_right: bool,
     transposed: bool,
+    /// The factor of the old contents of C; `None` if the product is not added to any.
+    beta: Option<f64>,
     sparse: Size,
     dense: Size,
     layout: &'static str,
@@ -122,7 +139,11 @@ pub fn run(
     }
     messages.step("multiplying");
     let factor = Factor { operand: a, transposed: request.transposed };
-    let by_reference = || reference::multiply_any_dense(request.semiring, request.side, factor, &d.matrix);
+    let onto = request.added.as_ref().map(Added::onto);
+    let by_reference = || match onto {
+        Some(onto) => reference::multiply_any_dense_onto(request.semiring, request.side, factor, &d.matrix, onto),
+        None => reference::multiply_any_dense(request.semiring, request.side, factor, &d.matrix),
+    };
     let run = match &target {
         Target::Device(device) => match request.memory_limit {
             None if request.sharing == Some(Sharing::Stored) => stored(request, device, a, groups, &d.matrix)?,
@@ -143,8 +164,9 @@ pub fn run(
     let overflowed = match (IntegerSums::of(a.element(), request.semiring), request.semiring) {
         (Some(sums), _) => {
             let (side, d) = (request.side, &d.matrix);
-            let count = || request.run.verify.then(|| sums.wrapped_of_dense(side, factor, d).ok()).flatten();
-            let bound = sums.bound_of_dense(side, factor, d);
+            let count = || request.run.verify.then(|| sums.wrapped_of_dense(side, factor, d, onto).ok()).flatten();
+            let of_old = onto.map_or(0.0, |onto| onto.beta.abs() * onto.old.magnitude());
+            let bound = sums.bound_of_dense(side, factor, d) + of_old;
             overflow.of_integers(Named::of("C", run.c.values()), bound, count, messages)
         }
         (None, Semiring::PlusTimes) => overflow.of_values("C", run.c.values(), messages),
@@ -179,6 +201,7 @@ fn finish(
         semiring: request.semiring,
         from_right: request.side == Side::Right,
         transposed: request.transposed,
+        beta: request.added.as_ref().map(|added| added.beta),
         sparse,
         dense: Size::of_dense(d_shape.rows, d_shape.cols),
         layout: d_shape.layout.name(),
@@ -204,6 +227,7 @@ fn tell(request: &Request<'_>, report: &Report<Fields>, messages: &Messages) -> 
     let (device, report) = (report.device(), &report.of);
     let op = if report.transposed { "Aᵀ" } else { "A" };
     let product = if report.from_right { format!("D·{op}") } else { format!("{op}·D") };
+    let onto = onto("C", report.beta);
     let by = match report.sharing {
         Some("stored") => "stored groups",
         sharing => sharing.unwrap_or("the reference"),
@@ -212,7 +236,7 @@ fn tell(request: &Request<'_>, report: &Report<Fields>, messages: &Messages) -> 
     let bands = if report.bands > 1 { format!(" in {} bands", report.bands) } else { String::new() };
     let groups = report.group_ms.map(|ms| format!(", converted to groups in {ms:.3} ms")).unwrap_or_default();
     let text = format!(
-        "C = {product}{over} in {} by {by} on {device}\n  {} {} times {} x {} by {}{bands}{groups}, {}",
+        "C = {product}{onto}{over} in {} by {by} on {device}\n  {} {} times {} x {} by {}{bands}{groups}, {}",
         report.element,
         report.sparse.nnz(),
         report.sparse.entries(),

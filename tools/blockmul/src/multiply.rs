@@ -172,6 +172,7 @@ fn with_dense(args: &Args, side: Side, streamed: Streamed, messages: &Messages) 
         transposed,
         semiring: args.semiring,
         sharing: Sharing::asked(args.sharing),
+        added: None,
         run: &args.run,
         memory_limit: args.memory_limit,
         explain: args.explain,

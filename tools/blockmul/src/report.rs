@@ -47,6 +47,15 @@ pub fn command_line() -> String {
     std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
+/// What a product is added to in its summary: `name` times beta. Empty without a beta.
+pub fn onto(name: &str, beta: Option<f64>) -> String {
+    match beta {
+        None => String::new(),
+        Some(1.0) => format!(" + {name}"),
+        Some(beta) => format!(" + {beta}·{name}"),
+    }
+}
+
 /// The algebra of a product in its summary. Empty for plus-times.
 pub fn over(semiring: Semiring) -> String {
     if semiring == Semiring::PlusTimes { String::new() } else { format!(" over {semiring}") }

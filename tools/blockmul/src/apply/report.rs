@@ -6,7 +6,7 @@ use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::output;
 use crate::overflow::Overflow;
-use crate::report::{Executed, Report, over};
+use crate::report::{Executed, Report, onto, over};
 use crate::target::Target;
 use blockmul::{Semiring, element::Order, plan::Format};
 use serde::Serialize;
@@ -146,11 +146,7 @@ fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(),
         Some(gram) => gram.text(report.transposed),
         None => if report.transposed { "Aᵀ·x" } else { "A·x" }.to_owned(),
     };
-    let onto = match report.beta {
-        None => String::new(),
-        Some(1.0) => " + y".into(),
-        Some(beta) => format!(" + {beta}·y"),
-    };
+    let onto = onto("y", report.beta);
     let format = report.product.format;
     let mut by = format.map_or("the reference", Format::name).to_owned();
     if let Some(other) = report.gram.as_ref().and_then(|gram| gram.back.format).filter(|&other| format != Some(other)) {

@@ -1,5 +1,5 @@
 //! Products on a device: of values copied into the order of the sums, of stored groups, in bands.
-use super::Request;
+use super::{Added, Request};
 use crate::choice::Sharing;
 use crate::failure::Failure;
 use crate::runs::{repeatedly, timed_on};
@@ -8,7 +8,7 @@ use blockmul::{
     dense::{AnyDense, AnyGcoo, DenseProduct, DenseShape, DeviceDense, DeviceGcoo, Grouping, Side},
     element::Any,
     matrix::AnyMatrix,
-    plan::{ApplyDense, ApplyGcoo, DenseMethod},
+    plan::{Accum, ApplyDense, ApplyGcoo, DenseMethod},
     product::Factor,
 };
 use std::{num::NonZero, time::Instant};
@@ -98,7 +98,16 @@ fn executed<'i, P: Planned<Output = DeviceDense<Any>>>(
     inputs: impl Fn() -> P::Inputs<'i>,
 ) -> Result<(DeviceDense<Any>, Vec<f64>), Failure> {
     let mut c = plan.output()?;
-    let run = || Ok::<_, Failure>(((), plan.execute_with_report(inputs(), &mut c)?.total_ms));
+    let run = || {
+        let into = match &request.added {
+            Some(Added { beta, old }) => {
+                c = plan.device().upload_any_dense(old)?;
+                Accum::into(&mut c).beta(*beta)
+            }
+            None => (&mut c).into(),
+        };
+        Ok::<_, Failure>(((), plan.execute_with_report(inputs(), into)?.total_ms))
+    };
     let ((), runs_ms) = repeatedly(request.run.repeat, run)?;
     Ok((c, runs_ms))
 }

@@ -23,10 +23,7 @@ fn apply(desk: &Desk, line: &str) -> Ran {
 }
 
 fn dense(desk: &Desk, name: &str) -> Vec<f64> {
-    let column: Csc<f64> = desk.read(name);
-    let mut values = vec![0.0; column.nrows()];
-    column.pattern().row_idx().iter().zip(column.values()).for_each(|(&row, &value)| values[row as usize] = value);
-    values
+    desk.read::<f64>(name).as_cbc().to_dense().as_slice().to_vec()
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn reports_have_the_fields_that_are_documented() {
     let desk = desk();
     let common = "command convert_ms device device_bytes element flops gflops overflowed runs_ms schema semiring total_ms \
                   transposed verified why";
-    let of_dense = "bands c dense from_right group_ms layout peak_device_bytes sharing sparse";
+    let of_dense = "bands beta c dense from_right group_ms layout peak_device_bytes sharing sparse";
     for (command, line, own) in [
         ("multiply", "a.mtx d.mtx", of_dense),
         ("multiply", "a.mtx d.mtx --memory-limit 1MiB", of_dense),

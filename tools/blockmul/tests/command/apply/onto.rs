@@ -48,6 +48,34 @@ fn a_step_of_paths_is_one_command() {
     }
 }
 
+/// Two sets of distances: from the first vertex, and from the second.
+#[test]
+fn products_with_several_columns_are_added() {
+    let desk = Desk::new();
+    desk.put("g.mtx", LENGTHS);
+    desk.put("d.mtx", "%%MatrixMarket matrix array real general\n3 2\n0\n3\n8\n100\n0\n100\n");
+    desk.ok("convert g.mtx -o g.gcoo");
+    for (a, sharing) in [("g.mtx", "auto"), ("g.mtx", "rows"), ("g.mtx", "gcoo"), ("g.gcoo", "stored")] {
+        for repeat in ["", "--repeat 2"] {
+            let line = format!("{a} d.mtx --sharing {sharing} --onto d.mtx --verify {repeat} -o e.mtx");
+            let ran = apply(&desk, &format!("{line} --semiring min-plus"));
+            assert!(ran.stdout.starts_with("C = A·D + C over min-plus in"), "{}", ran.stdout);
+            assert_eq!(dense(&desk, "e.mtx"), [0.0, 3.0, 7.0, 100.0, 0.0, 4.0]);
+            let ran = apply(&desk, &format!("{line} --beta -2"));
+            assert!(ran.stdout.starts_with("C = A·D + -2·C in"), "{}", ran.stdout);
+            assert_eq!(dense(&desk, "e.mtx"), [0.0, -6.0, -4.0, -200.0, 300.0, 700.0]);
+        }
+    }
+    // The layout of the old y may be another than that of X.
+    let report = desk.ok("apply g.mtx d.mtx --onto e.mtx --beta 0.5 --device reference --report - -o f.npy -q").stdout;
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["beta"], 0.5);
+    desk.ok("apply g.mtx f.npy --onto d.mtx --verify -o h.npy");
+    desk.put("most.mtx", "%%MatrixMarket matrix array real general\n3 2\n2147483647\n0\n0\n0\n2147483647\n0\n");
+    let ran = apply(&desk, "g.mtx d.mtx --onto most.mtx --element i32 --verify");
+    assert!(ran.stderr.contains("1 of 6 values of C have wrapped around"), "{}", ran.stderr);
+}
+
 #[test]
 fn integers_that_wrap_around_are_counted_with_the_old_y() {
     let desk = Desk::new();
@@ -65,8 +93,8 @@ fn what_is_no_old_y_is_refused() {
     desk.put("old.mtx", OLD);
     desk.put("X.mtx", "%%MatrixMarket matrix array real general\n4 2\n1\n2\n3\n4\n5\n6\n7\n8\n");
     for (line, why) in [
-        ("--onto x.mtx", "x.mtx: y is 4 x 1, one column of 2 rows is expected"),
-        ("--onto a.mtx", "a.mtx: y is 2 x 4, one column of 2 rows is expected"),
+        ("--onto x.mtx", "x.mtx: y is 4 x 1, 2 x 1 is expected"),
+        ("--onto a.mtx", "a.mtx: y is 2 x 4, 2 x 1 is expected"),
         ("--onto none.mtx", "none.mtx"),
         ("--onto old.mtx --beta two", "a finite number is wanted"),
         ("--onto old.mtx --beta nan", "a finite number is wanted"),
@@ -77,7 +105,7 @@ fn what_is_no_old_y_is_refused() {
         ("--onto old.mtx --element f32 --beta 1e300", "is not of type f32"),
         ("--onto old.mtx --element f32 --beta 1e-60", "is not of type f32"),
         ("--onto old.mtx -o old.mtx", "--overwrite"),
-        ("X.mtx --onto old.mtx", "--onto is for an X of one column, X has 2 columns"),
+        ("X.mtx --onto old.mtx", "old.mtx: y is 2 x 1, 2 x 2 is expected"),
     ] {
         desk.fails(&format!("apply a.mtx {line}"), 2, &[why]);
     }
