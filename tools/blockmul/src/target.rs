@@ -1,4 +1,5 @@
 //! Targets that compute products: an OpenCL device, or the reference on the CPU.
+mod groups;
 mod run;
 
 use crate::failure::Failure;
@@ -13,6 +14,7 @@ use blockmul::{
     matrix::{AnyMatrix, Threshold},
     product, reference,
 };
+pub use groups::{GroupsTask, multiply_groups, multiply_groups_repeatedly};
 pub use run::{DeviceName, Run, Stage, Took};
 use std::{num::NonZero, panic::resume_unwind, thread::ScopedJoinHandle, time::Instant};
 
@@ -210,21 +212,7 @@ impl<'a> OnDevice<'a> {
             // A masked product skips some stages, such as the sort.
             report.stages.retain(|stage| stage.commands > 0);
         }
-        Run {
-            method: report.method.name(),
-            products: report.products,
-            dropped: self.task.threshold.map(|_| report.dropped),
-            took: Took {
-                bands: report.bands,
-                peak_device_bytes: report.peak_device_bytes,
-                held_device_bytes: report.held_device_bytes,
-                launches: report.launches,
-                stages: report.stages.iter().map(Stage::of).collect(),
-                total_ms: report.total_ms,
-                kernels_ms: report.kernels_ms,
-            },
-            bins: report.bins,
-        }
+        Run { dropped: self.task.threshold.map(|_| report.dropped), ..Run::of(report) }
     }
 }
 
