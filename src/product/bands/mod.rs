@@ -1,6 +1,7 @@
-//! Bands: a product is cut into bands of columns that fit the device. This is the paper's own
-//! remedy ("Results": "how many columns of the B matrix should be processed at a time"). The
-//! functions are pure; the sizes come from the scanned product counts.
+//! Bands: a product is cut into bands of columns that fit the device, or that have the number of
+//! columns that the consumer takes. This is the paper's own remedy ("Results": "how many columns of
+//! the B matrix should be processed at a time"). The functions are pure; the sizes come from the
+//! scanned product counts.
 mod host_columns;
 mod join;
 mod limits;

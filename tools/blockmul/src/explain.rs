@@ -3,11 +3,7 @@ use crate::matrix_size::Size;
 use crate::sizes::show_bytes;
 use crate::target::Stage;
 use crate::target::{Run, Target};
-use blockmul::{
-    Method,
-    element::OperandPair,
-    matrix::AnyMatrix,
-};
+use blockmul::{Method, element::OperandPair, matrix::AnyMatrix};
 
 /// Describes a product in a few lines for stderr.
 pub fn explain(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), c: &Size, run: &Run) -> String {
@@ -106,7 +102,7 @@ pub fn explain_masked(a: &AnyMatrix, b: &AnyMatrix, c: &Size, run: &Run) -> Stri
 }
 
 fn in_bands(run: &Run, of: &str) -> String {
-    format!("in {} bands of {of}, for device memory ({} used)", run.took.bands, show_bytes(run.took.peak_device_bytes))
+    format!("in {} bands of {of} ({} of device memory used)", run.took.bands, show_bytes(run.took.peak_device_bytes))
 }
 
 /// Bytes of C's arrays on the host.

@@ -4,7 +4,7 @@ mod job;
 use crate::failure::Failure;
 use crate::mask::MaskFile;
 use crate::messages::Messages;
-use crate::numbers::from_zero;
+use crate::numbers::{from_zero, some};
 use crate::operands::{OperandArgs, SparseAndDense, Streamed};
 use crate::places::{Overwriting, Places};
 use crate::runs::RunArgs;
@@ -15,7 +15,7 @@ use crate::{
 };
 use blockmul::{Method, Semiring, dense::Side, element::ElementType, matrix::Threshold};
 use job::Job;
-use std::path::PathBuf;
+use std::{num::NonZero, path::PathBuf};
 
 /// Multiply sparse matrices: C = A·B; without B, A·A if A is square, else A·Aᵀ.
 #[derive(clap::Args)]
@@ -80,6 +80,13 @@ pub struct Args {
     /// in bands.
     #[arg(long, value_name = "SIZE", value_parser = crate::sizes::bytes)]
     memory_limit: Option<u64>,
+    /// Multiply by at most N columns of B at a time (of blocks, if there are any).
+    #[arg(long, value_name = "N", value_parser = some, conflicts_with = "mask")]
+    band_columns: Option<NonZero<u32>>,
+    /// Start each block of C at a multiple of BYTES in device memory, with padding between the
+    /// blocks. No file keeps the padding, so that there is no -o.
+    #[arg(long, value_name = "BYTES", value_parser = choice::one_of([("16", 16_usize), ("32", 32), ("64", 64)]))]
+    align: Option<usize>,
     /// Print on stderr the work of each stage, and add to the table what each method computed, with
     /// its predicted and its measured time.
     #[arg(long)]
@@ -112,6 +119,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(output::is_standard);
     if to_stdout(&args.output) && to_stdout(&args.run.report) {
         return Err(Failure::Usage("-o - and --report - cannot both have stdout".into()));
+    }
+    if let (Some(bytes), Some(path)) = (args.align, &args.output) {
+        let path = path.display();
+        return Err(Failure::Usage(format!("--align {bytes} is for a C in device memory: {path} has no padding")));
     }
     if args.method.needs_mask() && args.mask.is_none() {
         return Err(Failure::Usage(format!("--method {} needs a --mask", args.method)));
@@ -158,8 +169,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn with_dense(args: &Args, side: Side, streamed: Streamed, messages: &Messages) -> Result<(), Failure> {
     let element = args.element;
     args.semiring.check_type(element)?;
-    let given =
-        [("--method", args.method != Method::Auto), ("--drop", args.drop.is_some()), ("--mask", args.mask.is_some())];
+    let given = [
+        ("--method", args.method != Method::Auto),
+        ("--drop", args.drop.is_some()),
+        ("--mask", args.mask.is_some()),
+        ("--band-columns", args.band_columns.is_some()),
+        ("--align", args.align.is_some()),
+    ];
     if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
         return Err(Failure::Usage(format!("{name} is for products of sparse matrices, and an operand is dense")));
     }
@@ -181,4 +197,3 @@ fn with_dense(args: &Args, side: Side, streamed: Streamed, messages: &Messages) 
         args.operands.read_with_dense(element, side, streamed, args.semiring, messages)?;
     dense::run(&request(transposed), sparse, &dense, messages)
 }
-

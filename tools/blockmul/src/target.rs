@@ -63,6 +63,10 @@ pub struct Task<'a> {
     pub method: Method,
     pub semiring: Semiring,
     pub memory_limit: Option<u64>,
+    /// Most columns of a band.
+    pub band_columns: Option<usize>,
+    /// Bytes of which the places of C's blocks are multiples.
+    pub align: Option<usize>,
     pub threshold: Option<Threshold>,
     pub progress: Option<Progress>,
     /// Whether to measure each bin.
@@ -201,6 +205,8 @@ impl<'a> OnDevice<'a> {
         let product = Product::of(&self.a, self.b.as_ref().unwrap_or(&self.a));
         let product = product.method(task.method).semiring(task.semiring);
         let product = task.memory_limit.into_iter().fold(product, Product::memory_limit);
+        let product = task.band_columns.into_iter().fold(product, Product::band_columns);
+        let product = task.align.into_iter().fold(product, Product::alignment);
         let product = task.threshold.into_iter().fold(product, Product::drop_below);
         let product = task.progress.iter().cloned().fold(product, Product::progress);
         let product = if task.explain { product.explained() } else { product };

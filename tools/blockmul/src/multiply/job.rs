@@ -1,4 +1,4 @@
-//! A product of sparse matrices that have been read: computes it, verifies it, reports it, writes it.
+//! Computes, verifies, reports and writes the product of sparse matrices that have been read.
 use super::Args;
 use crate::failure::Failure;
 use crate::mask::{Mask, MaskFile};
@@ -11,7 +11,7 @@ use crate::report::{Factors, Product, Report};
 use crate::target::{GroupsTask, Run, Target, Task, multiply_groups, multiply_groups_repeatedly};
 use crate::{explain, input, output};
 use blockmul::{
-    Device, Semiring,
+    BlockShape, Device, Semiring,
     dense::Grouping,
     io::{BlockLayout, bla},
     matrix::AnyMatrix,
@@ -37,6 +37,7 @@ struct Computed {
 
 impl Job<'_> {
     pub fn finish(&self, operands: Operands) -> Result<(), Failure> {
+        self.check_on_device()?;
         let Operands { a, b, overflow, a_shape, b_shape, layouts } = operands;
         let (semiring, element) = (self.args.semiring, a.element());
         let groups = match (layouts, self.device_of_groups()) {
@@ -60,6 +61,10 @@ impl Job<'_> {
         let b = b.as_ref().unwrap_or(&a);
 
         let shape = a.shape().product(b.shape());
+        if let Some(bytes) = self.args.align.filter(|_| shape == BlockShape::SCALAR && groups.is_none()) {
+            let why = "is for blocks, and C has scalars, which lie side by side";
+            return Err(Failure::Usage(format!("--align {bytes} {why}; --block cuts A into blocks")));
+        }
         let size = (a.nrows() * shape.rows(), b.ncols() * shape.cols());
         let mask = self.mask.as_ref().map(|mask| mask.cut(size, shape, &self.messages)).transpose()?;
         let mask = mask.as_ref();
@@ -100,7 +105,8 @@ impl Job<'_> {
             None => Factors::of(&a, b, run.products),
         };
         let product = Product::new(factors, of_c.size, mask, run);
-        let product = Product { explained, semiring, verified, overflowed, runs_ms, ..product };
+        let align = self.args.align;
+        let product = Product { explained, semiring, align, verified, overflowed, runs_ms, ..product };
         let report = Report::of_product(&self.target, product);
         report.write(&self.args.run.report)?;
         let files = [&self.args.output, &self.args.run.report];
@@ -125,6 +131,15 @@ impl Job<'_> {
         }
     }
 
+    /// Refuses options that the reference does not have.
+    fn check_on_device(&self) -> Result<(), Failure> {
+        let given = [("--band-columns", self.args.band_columns.is_some()), ("--align", self.args.align.is_some())];
+        match given.iter().find(|(_, given)| *given && matches!(self.target, Target::Reference)) {
+            Some((option, _)) => Err(Failure::Usage(format!("{option} needs an OpenCL device"))),
+            None => Ok(()),
+        }
+    }
+
     /// The device that multiplies blocks of several shapes, or the reason why they are multiplied
     /// as scalars.
     fn device_of_groups(&self) -> Result<&Device, &'static str> {
@@ -132,6 +147,7 @@ impl Job<'_> {
             Target::Reference => Err("the reference of the command has blocks of one shape"),
             Target::Device(_) if self.args.mask.is_some() => Err("--mask is for blocks of one shape"),
             Target::Device(_) if self.args.drop.is_some() => Err("--drop is for blocks of one shape"),
+            Target::Device(_) if self.args.band_columns.is_some() => Err("--band-columns is for blocks of one shape"),
             Target::Device(device) => Ok(device),
         }
     }
@@ -144,7 +160,8 @@ impl Job<'_> {
         let place = bla::place_read(output);
         if place.is_none() {
             let name = output.display();
-            self.messages.warn(&format!("{name} does not keep blocks of several shapes; NAME.mtx has NAME.bla beside it"));
+            self.messages
+                .warn(&format!("{name} does not keep blocks of several shapes; NAME.mtx has NAME.bla beside it"));
         }
         let inputs = [Some(&self.args.operands.a), self.args.operands.b.as_ref()].into_iter().flatten();
         let layouts: Vec<PathBuf> = inputs.filter_map(|input| bla::beside(input)).collect();
@@ -155,9 +172,20 @@ impl Job<'_> {
     /// The product and its costs. With `--repeat`, the costs are those of the run with the median
     /// time, and the times of all runs are returned.
     fn multiply(&self, (a, b): (&AnyMatrix, &AnyMatrix), mask: Option<&Mask>) -> Result<Computed, Failure> {
-        let Args { method, semiring, memory_limit, explain, .. } = *self.args;
-        let threshold = self.args.threshold();
-        let task = Task { a, b, mask, method, semiring, memory_limit, threshold, progress: None, explain };
+        let Args { method, semiring, memory_limit, band_columns, align, explain, .. } = *self.args;
+        let task = Task {
+            a,
+            b,
+            mask,
+            method,
+            semiring,
+            memory_limit,
+            band_columns: band_columns.map(|columns| columns.get() as usize),
+            align,
+            threshold: self.args.threshold(),
+            progress: None,
+            explain,
+        };
         let Some(repeat) = self.args.run.repeat else {
             let progress = Some(self.messages.measured("multiplying", Unit::Columns));
             let task = Task { progress, ..task };
@@ -177,8 +205,8 @@ impl Job<'_> {
 
     /// Multiplies as [`Job::multiply`] does, blocks of several shapes.
     fn multiply_groups(&self, device: &Device, groups: &Grouped) -> Result<Computed, Failure> {
-        let Args { method, semiring, memory_limit, .. } = *self.args;
-        let task = GroupsTask { a: &groups.a, b: groups.b.as_ref(), method, semiring, memory_limit };
+        let Args { method, semiring, memory_limit, align, .. } = *self.args;
+        let task = GroupsTask { a: &groups.a, b: groups.b.as_ref(), method, semiring, memory_limit, align };
         let (c, run, runs_ms) = match self.args.run.repeat {
             None => {
                 let progress = self.messages.measured("multiplying", Unit::Columns);

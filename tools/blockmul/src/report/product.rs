@@ -30,6 +30,9 @@ pub struct Product {
     pub a: Size,
     pub b: Size,
     pub c: Size,
+    /// Bytes of which the places of C's blocks are multiples, if --align says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub align: Option<usize>,
     /// The places of C to compute, in blocks of C.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mask: Option<Size>,
@@ -87,6 +90,7 @@ impl Product {
             a,
             b,
             c,
+            align: None,
             products,
             dropped,
             flops,

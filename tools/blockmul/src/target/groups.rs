@@ -17,6 +17,8 @@ pub struct GroupsTask<'a> {
     pub method: Method,
     pub semiring: Semiring,
     pub memory_limit: Option<u64>,
+    /// Bytes of which the places of C's blocks are multiples.
+    pub align: Option<usize>,
 }
 
 /// The factors of a product of groups, on a device.
@@ -35,7 +37,8 @@ impl<'a> OnDevice<'a> {
     fn product(&self) -> Product<'_, DeviceGroups<AnyMatrix>> {
         let product = Product::of(&self.a, self.b.as_ref().unwrap_or(&self.a));
         let product = product.method(self.task.method).semiring(self.task.semiring);
-        self.task.memory_limit.into_iter().fold(product, Product::memory_limit)
+        let product = self.task.memory_limit.into_iter().fold(product, Product::memory_limit);
+        self.task.align.into_iter().fold(product, Product::alignment)
     }
 }
 

@@ -72,6 +72,8 @@ fn the_report_counts_blocks_and_the_operations_of_their_shapes() {
     assert_eq!([&report["a"], &report["b"], &report["c"]], [&blocks; 3]);
     // C has 9 elements; each is the sum of 3 products.
     assert_eq!((&report["products"], &report["flops"], &report["flops_paper"]), (&8.into(), &54.into(), &45.into()));
+    let aligned = desk.report("a.mtx --transpose-b --align 64 --verify");
+    assert_eq!((&aligned["c"], &aligned["verified"]["pattern_equal"]), (&report["c"], &true.into()));
     assert_eq!((&report["verified"]["pattern_equal"], &report["element"]), (&true.into(), &"f32".into()));
     let explained = desk.multiply("a.mtx --transpose-b --explain").stderr;
     for line in ["2x1 by 1x2: 1 products", "2x2 by 2x1: 1 products", "1x2 by 2x1: 1 products"] {
@@ -109,6 +111,7 @@ fn layouts_that_groups_cannot_have_are_read_as_scalars_with_a_warning() {
         ("a.mtx", "reference", "the reference of the command has blocks of one shape"),
         ("a.mtx --mask all.mtx", &*device, "--mask is for blocks of one shape"),
         ("a.mtx --drop 1e-9", &device, "--drop is for blocks of one shape"),
+        ("a.mtx --band-columns 5", &device, "--band-columns is for blocks of one shape"),
         ("a.mtx --semiring min-plus", &device, "--semiring min-plus multiplies scalars"),
         ("a.mtx nine.mtx", &device, "B has no blocks"),
         ("a.mtx sides.mtx --transpose-b", &device, "the columns of A are cut into other blocks than the rows of B"),
