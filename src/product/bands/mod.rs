@@ -214,7 +214,8 @@ mod tests {
             let limits = Limits { entries: EntryMemory { consumer, ..ENTRIES }, ..limits(&tuning, 1 << 40) };
             Ok(cut(&[0, 10, 10, 0, 10, 10, 0], &limits)?.into_iter().map(|band| band.columns).collect())
         };
-        assert_eq!((bands(3)?, bands(7)?), (vec![0..3, 3..6, 6..7], vec![0..7]));
+        assert_eq!((bands(3)?, bands(6)?), (vec![0..3, 3..6, 6..7], vec![0..6, 6..7]));
+        assert_eq!(bands(7)?.len(), 1);
         Ok(())
     }
 
