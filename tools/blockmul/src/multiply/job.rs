@@ -13,6 +13,7 @@ use crate::{explain, input, output};
 use blockmul::{
     BlockShape, Device, Semiring,
     dense::Grouping,
+    groups::BlockGroups,
     io::{BlockLayout, bla},
     matrix::AnyMatrix,
     reference::{IntegerSums, verify},
@@ -30,6 +31,8 @@ pub(super) struct Job<'a> {
 struct Computed {
     /// The product itself, if it is written or verified.
     c: Option<AnyMatrix>,
+    /// Its groups, if blocks of several shapes were multiplied.
+    groups: Option<BlockGroups<AnyMatrix>>,
     of_c: Extent,
     run: Run,
     runs_ms: Option<Vec<f64>>,
@@ -68,7 +71,7 @@ impl Job<'_> {
         let size = (a.nrows() * shape.rows(), b.ncols() * shape.cols());
         let mask = self.mask.as_ref().map(|mask| mask.cut(size, shape, &self.messages)).transpose()?;
         let mask = mask.as_ref();
-        let Computed { c, of_c, run, runs_ms } = match &groups {
+        let Computed { c, groups: groups_of_c, of_c, run, runs_ms } = match &groups {
             Some((device, groups)) => self.multiply_groups(device, groups)?,
             None => self.multiply((&a, b), mask)?,
         };
@@ -82,11 +85,13 @@ impl Job<'_> {
             (None, Semiring::PlusTimes) => overflow.of_product(&of_c, element, &self.messages),
             (None, _) => overflow,
         };
-        let compare = |c: &AnyMatrix| match mask {
+        let in_groups = groups.as_ref().zip(groups_of_c.as_ref());
+        let compare = |c: &AnyMatrix| match (mask, in_groups) {
             _ if semiring != Semiring::PlusTimes => verify::verify_over(semiring, (&a, b), c, mask),
-            Some(mask) => verify::verify_masked(&a, b, c, mask),
-            None if element.is_integer() => verify::verify_over(semiring, (&a, b), c, mask),
-            None => verify::verify_dropped(&a, b, c, self.args.threshold()),
+            (None, Some(((_, factors), c))) => verify::verify_groups(&factors.a, factors.b(), c),
+            (Some(mask), _) => verify::verify_masked(&a, b, c, mask),
+            (None, None) if element.is_integer() => verify::verify_over(semiring, (&a, b), c, mask),
+            (None, None) => verify::verify_dropped(&a, b, c, self.args.threshold()),
         };
         let verified =
             c.as_ref().map(|c| self.messages.verifying(self.args.run.verify, || compare(c))).transpose()?.flatten();
@@ -191,16 +196,16 @@ impl Job<'_> {
             let task = Task { progress, ..task };
             if self.args.output.is_none() && !self.args.run.verify {
                 let (of_c, run) = self.target.multiply_and_drop(&task)?;
-                return Ok(Computed { c: None, of_c, run, runs_ms: None });
+                return Ok(Computed { c: None, groups: None, of_c, run, runs_ms: None });
             }
             let (c, run) = self.target.multiply(&task)?;
-            return Ok(Computed { of_c: Extent::of(&c), c: Some(c), run, runs_ms: None });
+            return Ok(Computed { of_c: Extent::of(&c), c: Some(c), groups: None, run, runs_ms: None });
         };
         let progress = self.messages.measured("multiplying", Unit::Runs);
         let step = |number: u32| progress.tell(number.into(), repeat.get().into());
         let (c, runs) = self.target.multiply_repeatedly(&task, repeat, step)?;
         let runs_ms = times(&runs);
-        Ok(Computed { of_c: Extent::of(&c), c: Some(c), run: median(runs), runs_ms: Some(runs_ms) })
+        Ok(Computed { of_c: Extent::of(&c), c: Some(c), groups: None, run: median(runs), runs_ms: Some(runs_ms) })
     }
 
     /// Multiplies as [`Job::multiply`] does, blocks of several shapes.
@@ -223,7 +228,7 @@ impl Job<'_> {
         };
         let scalars = groups.scalars_of_c(&c)?;
         let of_c = Extent { size: Size::of_groups(&c), ..Extent::of(&scalars) };
-        Ok(Computed { c: Some(scalars), of_c, run, runs_ms })
+        Ok(Computed { c: Some(scalars), groups: Some(c), of_c, run, runs_ms })
     }
 }
 

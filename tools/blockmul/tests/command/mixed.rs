@@ -60,6 +60,22 @@ fn blocks_of_several_shapes_are_multiplied_in_groups_and_written_with_their_layo
     }
 }
 
+/// The product of two shapes is rounded before it is added: 2049 is no f16, so that (2048 + 1) + 1
+/// is 2048 in groups and 2050 in scalars.
+#[test]
+fn groups_are_verified_by_the_order_of_their_sums() {
+    let desk = Desk::new();
+    desk.put("a.mtx", "%%MatrixMarket matrix coordinate real general\n1 4 3\n1 1 64\n1 2 1\n1 3 1\n");
+    desk.put("b.mtx", "%%MatrixMarket matrix coordinate real general\n4 1 3\n1 1 32\n2 1 1\n3 1 1\n");
+    desk.put_layout("a", &[1], &[1, 2, 4]);
+    desk.put_layout("b", &[1, 2, 4], &[1]);
+    for (element, sum) in [("f16", 2048.0), ("f32", 2050.0), ("u32", 2050.0)] {
+        let ran = desk.multiply(&format!("a.mtx b.mtx --element {element} --verify -o c.mtx"));
+        assert!(ran.stdout.contains("bit for bit"), "{element}: {}", ran.stdout);
+        assert_eq!(desk.read::<f64>("c.mtx").values(), [sum], "{element}");
+    }
+}
+
 #[test]
 fn the_report_counts_blocks_and_the_operations_of_their_shapes() {
     let desk = Desk::new();
