@@ -34,11 +34,16 @@ pub fn place_beside(path: &Path) -> PathBuf {
     without_packing(path).with_extension("bla")
 }
 
+/// The path at which [`io::read`](super::read) looks for the layout of the matrix at `path`; `None`
+/// if the name does not end in `.mtx`.
+pub fn place_read(path: &Path) -> Option<PathBuf> {
+    has_ending(path, "mtx").then(|| place_beside(path))
+}
+
 /// The layout next to the Matrix Market file at `path`, if there is such a file. A pipe with this
 /// name does not count, because opening it may block forever.
 pub fn beside(path: &Path) -> Option<PathBuf> {
-    let layout = place_beside(path);
-    (has_ending(path, "mtx") && layout.is_file()).then_some(layout)
+    place_read(path).filter(|layout| layout.is_file())
 }
 
 /// Reads the layout of a matrix of `nrows` x `ncols` scalars.
@@ -173,13 +178,7 @@ fn parse(text: &[u8], nrows: u64, ncols: u64) -> std::result::Result<BlockLayout
 fn text(matrix: AnyView<'_>, layout: &BlockLayout) -> Result<String> {
     let (rows, cols) = matrix.scalar_sides();
     let (nrows, ncols) = (rows as u64, cols as u64);
-    let (row_ends, col_ends) = match layout {
-        BlockLayout::Mixed { row_ends, col_ends } => (row_ends.clone(), col_ends.clone()),
-        BlockLayout::Uniform(shape) => {
-            let ends = |size: u64, side: usize| (1..=size / side as u64).map(|block| block * side as u64).collect();
-            (ends(nrows, shape.rows()), ends(ncols, shape.cols()))
-        }
-    };
+    let [row_ends, col_ends] = layout.ends(nrows, ncols);
     for (what, ends, size) in [("rows", &row_ends, nrows), ("columns", &col_ends, ncols)] {
         let last = ends.last().copied().unwrap_or(0);
         if last != size || !ends.is_sorted_by(|a, b| a < b) || ends.first() == Some(&0) {

@@ -275,6 +275,16 @@ impl BlockLayout {
         shape.map_or(Self::Mixed { row_ends, col_ends }, Self::Uniform)
     }
 
+    /// The ends of the block rows, and those of the block columns, of a matrix of `nrows` x `ncols`
+    /// scalars.
+    pub fn ends(&self, nrows: u64, ncols: u64) -> [Vec<u64>; 2] {
+        let ends = |size: u64, side: usize| (1..=size / side as u64).map(|block| block * side as u64).collect();
+        match self {
+            Self::Uniform(shape) => [ends(nrows, shape.rows()), ends(ncols, shape.cols())],
+            Self::Mixed { row_ends, col_ends } => [row_ends.clone(), col_ends.clone()],
+        }
+    }
+
     /// The shape of all blocks, if it is the same.
     pub fn uniform(&self) -> Option<BlockShape> {
         match self {
@@ -353,6 +363,16 @@ pub(crate) fn push<T>(vector: &mut Vec<T>, value: T, what: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ends_of_blocks_are_those_that_make_the_layout() {
+        let ends = [vec![2, 4], vec![3, 6, 9]];
+        assert_eq!(BlockLayout::of_ends(ends[0].clone(), ends[1].clone()).ends(4, 9), ends);
+        let mixed = [vec![2, 5], vec![3]];
+        assert_eq!(BlockLayout::of_ends(mixed[0].clone(), mixed[1].clone()).ends(5, 3), mixed);
+        // The last row of 5 is in no block of 2 rows.
+        assert_eq!(BlockLayout::Uniform(BlockShape::new(2, 1).unwrap()).ends(5, 1), [vec![2, 4], vec![1]]);
+    }
 
     #[test]
     fn layouts_are_uniform_where_they_can_be() {

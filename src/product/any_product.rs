@@ -43,6 +43,10 @@ impl<'a> AnyProduct<'a> {
     }
 
     fn check(&self) -> Result<()> {
+        if self.options.band_columns.is_some() && (self.plain().is_none() || self.mask().is_some()) {
+            let without = "without transposes, weights, part, mask and groups";
+            return Err(Error::Argument(format!("bands of columns are of A·B, {without}")));
+        }
         self.options.check(self.of, self.given)
     }
 

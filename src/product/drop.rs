@@ -1,10 +1,7 @@
 //! Dropping of small entries from products.
 use super::{Operands, once::Options};
 use crate::{
-    BlockShape, Device, DeviceInfo, Result,
-    device::Work,
-    element::ElementType,
-    primitives::drop_entries::{DropEntries, DropMemory},
+    BlockShape, Device, Result, device::Work, element::ElementType, primitives::drop_entries::DropEntries,
     resident::DeviceCbc,
 };
 
@@ -18,12 +15,6 @@ pub(super) struct DropFilter {
 }
 
 impl Options {
-    /// Device memory that dropping needs, if entries are `c_stride` elements apart. `None` without
-    /// a threshold.
-    pub fn drop_memory(&self, info: &DeviceInfo, element: ElementType, c_stride: usize) -> Option<DropMemory> {
-        self.threshold.map(|threshold| DropMemory::new(info, element, c_stride, threshold))
-    }
-
     pub fn drop_filter(&self, device: &Device, element: ElementType, shape: BlockShape) -> Result<DropFilter> {
         let drop =
             self.threshold.map(|threshold| DropEntries::new(device, element, shape.area(), threshold)).transpose()?;

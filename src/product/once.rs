@@ -6,14 +6,16 @@ use super::{
     dispatch::{self, Prepared},
     masked,
     plan::check_mask,
-    terms::How,
+    terms::{BandConsumer, How},
 };
 use crate::{
     DevicePattern, Error, Result, Semiring,
-    device::{Clock, Device, StageTime, Work, pool_bytes},
+    device::{Clock, Device, DeviceInfo, StageTime, Work, pool_bytes},
+    element::ElementType,
     host::Progress,
     matrix::{AnyMatrix, MatrixKind, Threshold, aligned_stride},
     planned::prepared::same_device,
+    primitives::drop_entries::DropMemory,
     resident::{DeviceCbc, DeviceView},
     tuning::MethodCosts,
 };
@@ -25,6 +27,8 @@ pub(super) struct Options {
     pub method: Method,
     pub semiring: Semiring,
     pub memory_limit: Option<u64>,
+    /// Most columns of a band.
+    pub band_columns: Option<usize>,
     pub alignment: Option<usize>,
     pub progress: Option<Progress>,
     pub threshold: Option<Threshold>,
@@ -166,7 +170,16 @@ impl Options {
         }
         let shape = a.shape.product(b.shape);
         let c_stride = self.alignment.map_or(Ok(shape.area()), |bytes| aligned_stride(a.element(), shape, bytes))?;
-        Ok(Operands { a, b, c_stride, consumer: self.drop_memory(a.device.info(), a.element(), c_stride) })
+        Ok(Operands { a, b, c_stride, consumer: self.band_consumer(a.device.info(), a.element(), c_stride)? })
+    }
+
+    /// What the bands of a product go to. Entries of C are `c_stride` elements apart.
+    pub fn band_consumer(&self, info: &DeviceInfo, element: ElementType, c_stride: usize) -> Result<BandConsumer> {
+        if self.band_columns == Some(0) {
+            return Err(Error::Argument("a band has at least 1 column".into()));
+        }
+        let drop = self.threshold.map(|threshold| DropMemory::new(info, element, c_stride, threshold));
+        Ok(BandConsumer { drop, most_columns: self.band_columns.map_or(u64::MAX, |columns| columns as u64) })
     }
 
     /// Waits for C and makes the report.

@@ -162,6 +162,29 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
+    /// Cuts A·B into bands of `columns` columns of B (rows of A if row-major), counted in blocks:
+    /// the paper's slices of B. Bands have fewer columns where memory is short. Only products A·B
+    /// of matrices without a mask, transposes, weights and parts have bands; a plan has none.
+    ///
+    /// ```
+    /// # fn main() -> blockmul::Result<()> {
+    /// use blockmul::{Csc, Device, Product};
+    /// let a = Csc::from_triplets(3, 3, [(0, 0, 2.0), (2, 1, 3.0), (1, 2, 5.0)])?;
+    /// let a = Device::auto()?.upload(&a)?;
+    /// let mut widths = Vec::new();
+    /// let report = Product::of(&a, &a).band_columns(2).run_in_bands(|band| {
+    ///     widths.push(band.ncols());
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!((widths, report.bands), (vec![2, 1], 2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn band_columns(mut self, columns: usize) -> Self {
+        self.options.band_columns = Some(columns);
+        self
+    }
+
     /// Reports the number of complete columns (of blocks) of C to `progress`: after each band of
     /// A·B, and once at the end of any other product.
     pub fn progress(mut self, progress: Progress) -> Self {

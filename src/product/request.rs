@@ -43,9 +43,10 @@ impl Options {
     /// Refuses options that a plan cannot have.
     fn check_planned(&self) -> Result<()> {
         let refused = |why: &str| Err(Error::Argument(why.into()));
-        match (&self.threshold, &self.progress) {
-            (Some(_), _) => refused("a plan's pattern does not depend on values: its entries cannot be dropped"),
-            (_, Some(_)) => refused("a plan is executed at once: it has no progress to report"),
+        match (&self.threshold, &self.progress, self.band_columns) {
+            (Some(_), ..) => refused("a plan's pattern does not depend on values: its entries cannot be dropped"),
+            (_, Some(_), _) => refused("a plan is executed at once: it has no progress to report"),
+            (.., Some(_)) => refused("a plan is executed at once: it has no bands of columns"),
             _ => Ok(()),
         }
     }

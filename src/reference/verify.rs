@@ -1,8 +1,10 @@
 //! Verification: comparison of a product with the reference.
 mod bits;
+mod groups;
 mod vectors;
 
 pub use bits::{same_any_groups, same_any_matrix, same_bits, same_matrix};
+pub use groups::verify_groups;
 pub use vectors::{beyond_rounding, different, most_terms, verify_vector, verify_vector_gram, verify_vector_onto};
 
 use crate::{

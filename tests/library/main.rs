@@ -1,6 +1,7 @@
 //! Tests of the library as an application uses it, in one program. Each file is a module, which
 //! `cargo test --test library NAME::` runs.
 mod any;
+mod bands;
 mod common;
 mod foreign;
 mod formats;

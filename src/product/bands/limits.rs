@@ -5,9 +5,9 @@ use crate::{
     DeviceInfo,
     device::{Work, pool_bytes},
     element::{Cut, ElementType, Piece, Stretch},
-    primitives::{drop_entries::DropMemory, segmented_reduce::RUN_PIECE},
+    primitives::segmented_reduce::RUN_PIECE,
     product::{
-        terms::{PayloadKind, Sizes},
+        terms::{BandConsumer, PayloadKind, Sizes},
         tuning::{EscVariant, Tuning},
     },
 };
@@ -34,8 +34,7 @@ pub(crate) struct EntryMemory {
     pub part_bytes: u64,
     /// Rows of C. No column of C has more entries.
     pub rows: u64,
-    /// Extra device memory that the consumer of a band allocates while it holds that band.
-    pub consumer: Option<DropMemory>,
+    pub consumer: BandConsumer,
 }
 
 /// Most bytes allocated at once, and the largest buffer.
@@ -54,7 +53,7 @@ impl EntryMemory {
             entry_bytes: entry_bytes as u64,
             part_bytes: (area * element.arithmetic().bytes()) as u64,
             rows: rows as u64,
-            consumer: None,
+            consumer: BandConsumer::ANY,
         }
     }
 }
@@ -88,7 +87,7 @@ impl<'a> Limits<'a> {
         let ptr = largest.array(4 * (columns + 1));
         let index = largest.array(4 * nnz);
         let values = largest.array(of.entry_bytes * nnz);
-        let consumed = ptr + index + values + of.consumer.map_or(0, |consumer| consumer.peak(nnz, columns));
+        let consumed = ptr + index + values + of.consumer.peak(nnz, columns);
 
         let segments = segment_bytes(columns);
         if products == 0 {
@@ -141,14 +140,14 @@ impl<'a> Limits<'a> {
             before + tuning.scan.scratch_bytes(8, columns + 1),
             before + runs,
             runs + values + stretches + pool_bytes(0),
-            ptr + index + values + of.consumer.map_or(0, |consumer| consumer.peak(nnz, columns)),
+            ptr + index + values + of.consumer.peak(nnz, columns),
         ];
         Need { bytes: stages.into_iter().max().unwrap_or(0), largest: largest.0 }
     }
 
     /// Whether a product whose columns are all sorted in registers fits.
     pub fn fits_sorted(&self, columns: u64, products: u64, nnz: u64) -> bool {
-        self.fits(&Sizes { products, ..Sizes::default() }, self.need_sorted(columns, products, nnz))
+        self.fits(columns, &Sizes { products, ..Sizes::default() }, self.need_sorted(columns, products, nnz))
     }
 
     /// Bytes of the segments while setup computes them.
@@ -166,8 +165,10 @@ impl<'a> Limits<'a> {
         }
     }
 
-    pub fn fits(&self, sizes: &Sizes, need: Need) -> bool {
-        sizes.products < Self::MAX_PRODUCTS && need.bytes <= self.free_bytes && need.largest <= self.max_alloc_bytes
+    /// Whether `columns` columns of these sizes are a band.
+    pub fn fits(&self, columns: u64, sizes: &Sizes, need: Need) -> bool {
+        let is_within = need.bytes <= self.free_bytes && need.largest <= self.max_alloc_bytes;
+        is_within && sizes.products < Self::MAX_PRODUCTS && self.entries.consumer.admits(columns)
     }
 }
 

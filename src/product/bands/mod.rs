@@ -1,6 +1,7 @@
-//! Bands: a product is cut into bands of columns that fit the device. This is the paper's own
-//! remedy ("Results": "how many columns of the B matrix should be processed at a time"). The
-//! functions are pure; the sizes come from the scanned product counts.
+//! Bands: a product is cut into bands of columns that fit the device, or that have the number of
+//! columns that the consumer takes. This is the paper's own remedy ("Results": "how many columns of
+//! the B matrix should be processed at a time"). The functions are pure; the sizes come from the
+//! scanned product counts.
 mod host_columns;
 mod join;
 mod limits;
@@ -68,14 +69,14 @@ impl Bands {
             let mut larger = sizes;
             larger.add(products.into(), &limits.tuning.sort);
             nnz += limits.most_entries(products.into());
-            if !limits.fits(&larger, limits.need(columns + 1, &larger, nnz)) {
+            if !limits.fits(columns + 1, &larger, limits.need(columns + 1, &larger, nnz)) {
                 break;
             }
             (columns, sizes) = (columns + 1, larger);
         }
         if columns == 0 {
             sizes.add(of_column[0].into(), &limits.tuning.sort);
-            if !limits.fits(&sizes, limits.need(1, &sizes, 0)) {
+            if !limits.fits(1, &sizes, limits.need(1, &sizes, 0)) {
                 return Err(limits.too_long(format!("column {}", self.next_column), sizes.products, kept_bytes));
             }
             columns = 1;
@@ -92,7 +93,7 @@ impl Bands {
         let columns = self.cols.into();
         let limits = Limits { free_bytes: limits.free_bytes.saturating_add(segment_bytes(columns)), ..*limits };
         let nnz = self.sizes.products.min(limits.entries.rows.saturating_mul(columns));
-        limits.fits(&self.sizes, limits.need(columns, &self.sizes, nnz))
+        limits.fits(columns, &self.sizes, limits.need(columns, &self.sizes, nnz))
     }
 }
 
@@ -150,11 +151,11 @@ mod tests {
     use crate::{
         BlockShape,
         device::test_device,
-        product::{bands::limits::EntryMemory, tuning::Tuning},
+        product::{bands::limits::EntryMemory, terms::BandConsumer, tuning::Tuning},
     };
 
     const ENTRIES: EntryMemory =
-        EntryMemory { payload_bytes: 8, entry_bytes: 8, part_bytes: 8, rows: 1 << 20, consumer: None };
+        EntryMemory { payload_bytes: 8, entry_bytes: 8, part_bytes: 8, rows: 1 << 20, consumer: BandConsumer::ANY };
 
     fn tuning() -> Tuning {
         Tuning::new(test_device().info(), BlockShape::SCALAR, BlockShape::SCALAR)
@@ -186,7 +187,8 @@ mod tests {
                     sizes.add(products.into(), &tuning.sort);
                 }
                 assert_eq!(band.sizes, sizes);
-                assert!(limits.fits(&sizes, limits.need(band.columns.len() as u64, &sizes, sizes.products)));
+                let columns = band.columns.len() as u64;
+                assert!(limits.fits(columns, &sizes, limits.need(columns, &sizes, sizes.products)));
                 at = (band.columns.end, at.1 + band.sizes.products);
             }
             assert_eq!(at.0, 1000);
@@ -201,6 +203,19 @@ mod tests {
             cut(&[], &limits(&tuning(), 1 << 40))?,
             [Band { columns: 0..0, first_product: 0, sizes: Sizes::default(), kept_bytes: 0 }]
         );
+        Ok(())
+    }
+
+    #[test]
+    fn bands_have_the_number_of_columns_that_their_consumer_takes() -> Result<()> {
+        let tuning = tuning();
+        let bands = |most_columns| -> Result<Vec<_>> {
+            let consumer = BandConsumer { most_columns, ..BandConsumer::ANY };
+            let limits = Limits { entries: EntryMemory { consumer, ..ENTRIES }, ..limits(&tuning, 1 << 40) };
+            Ok(cut(&[0, 10, 10, 0, 10, 10, 0], &limits)?.into_iter().map(|band| band.columns).collect())
+        };
+        assert_eq!((bands(3)?, bands(6)?), (vec![0..3, 3..6, 6..7], vec![0..6, 6..7]));
+        assert_eq!(bands(7)?.len(), 1);
         Ok(())
     }
 

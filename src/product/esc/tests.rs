@@ -12,7 +12,7 @@ use crate::{
     primitives::segmented_sort::SortTuning,
     product::{
         bands::join,
-        terms::{Band, Factors, NumberedPattern, Operands, Part, PayloadKind, Sizes},
+        terms::{Band, BandConsumer, Factors, NumberedPattern, Operands, Part, PayloadKind, Sizes},
         tuning::{self, ChunkTuning, TileTuning, WindowTuning},
     },
     reference,
@@ -86,7 +86,7 @@ impl Case {
     }
 
     pub fn operands(&self) -> Operands<'_> {
-        Operands { a: &self.a, b: &self.b, c_stride: 1, consumer: None }
+        Operands { a: &self.a, b: &self.b, c_stride: 1, consumer: BandConsumer::ANY }
     }
 
     /// For each product of the sorted expansion, whether it is the last of its run.
@@ -225,7 +225,7 @@ fn equal_to_reference<M: Matrix>(a: &M, b: &M, tuning: Tuning, what: &str) -> Re
     let method = tuning.esc.method();
     let esc = Engine::new(&device, &spec, tuning, method, device.info().costs())?;
     let c_stride = da.shape.product(db.shape).area();
-    let operands = Operands { a: &da, b: &db, c_stride, consumer: None };
+    let operands = Operands { a: &da, b: &db, c_stride, consumer: BandConsumer::ANY };
     let mut bands = Vec::new();
     esc.multiply(&work, &operands, &mut |band| {
         bands.push(band);

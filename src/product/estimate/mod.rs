@@ -17,7 +17,7 @@ use super::{
     },
     dispatch::EngineChoice,
     sort::ShortRule,
-    terms::{Bound, CountedProduct, Known, Method, PayloadKind, Sizes, Spec},
+    terms::{BandConsumer, Bound, CountedProduct, Known, Method, PayloadKind, Sizes, Spec},
     tuning::Tuning,
 };
 use crate::{
@@ -27,7 +27,6 @@ use crate::{
     element::ElementType,
     gustavson::Columns,
     matrix::AnyView,
-    primitives::drop_entries::DropMemory,
     resident::{ColumnLengths, PatternArrays},
     tuning::MethodCosts,
 };
@@ -78,8 +77,7 @@ pub(crate) struct Conditions<'a> {
     pub element: ElementType,
     /// Bytes of an entry of C.
     pub entry_bytes: usize,
-    /// Memory of the consumer of a band.
-    pub consumer: Option<DropMemory>,
+    pub consumer: BandConsumer,
     pub method: Method,
     pub costs: MethodCosts,
 }

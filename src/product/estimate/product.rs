@@ -56,7 +56,7 @@ impl<M: HostMatrix> Product<'_, M> {
             limit,
             element: of.element,
             entry_bytes: c_stride * of.element.bytes(),
-            consumer: options.drop_memory(device, of.element, c_stride),
+            consumer: options.band_consumer(device, of.element, c_stride)?,
             method: options.method,
             costs: options.costs.unwrap_or_else(|| device.costs()),
         };

@@ -1,10 +1,11 @@
 //! The factors of a product, and where C is written.
+use super::BandConsumer;
 use crate::{
     BlockShape, Result,
     device::{Buffer, Elem, In, Operand, Work, arguments},
     element::ElementType,
     error::Dimensions,
-    primitives::{drop_entries::DropMemory, transpose},
+    primitives::transpose,
     resident::{DeviceCbc, InPattern, PatternArrays},
 };
 use std::sync::Arc;
@@ -130,8 +131,7 @@ pub(crate) struct Operands<'a> {
     pub b: &'a DeviceCbc,
     /// Elements from one block of C to the next.
     pub c_stride: usize,
-    /// Extra device memory that the consumer of a band needs while it holds that band.
-    pub consumer: Option<DropMemory>,
+    pub consumer: BandConsumer,
 }
 
 impl Operands<'_> {

@@ -208,7 +208,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let (a, x, of_x) = (a.cut(element, block)?, x.matrix.values(), x.converted);
     let size = Size::of(&a.whole);
-    let rows = if args.transpose { (size.cols(), size.block[1]) } else { (size.rows(), size.block[0]) };
+    let rows = if args.transpose { (size.cols(), block.cols()) } else { (size.rows(), block.rows()) };
     let read = |path: &PathBuf| weights::read(path, element, rows, &args.files.reading, &messages);
     let (weights, of_weights) = args.weights.as_ref().map(read).transpose()?.unzip();
     let of_vectors = of_weights.map_or(of_x, |of_weights| of_x.and(of_weights));

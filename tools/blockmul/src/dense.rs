@@ -191,7 +191,7 @@ fn finish(
     }
     let (sparse, c_shape) = (Size::of(a), run.c.shape());
     let n = if request.side == Side::Left { d_shape.cols } else { d_shape.rows };
-    let flops = 2 * (sparse.nnz() * sparse.area() * n) as u64;
+    let flops = 2 * (sparse.elements() * n) as u64;
     let executed =
         Executed::new(flops, run.convert_ms, run.device_bytes, run.runs_ms, request.run.repeat.is_some(), different);
     let fields = Fields {

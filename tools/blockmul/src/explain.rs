@@ -3,11 +3,7 @@ use crate::matrix_size::Size;
 use crate::sizes::show_bytes;
 use crate::target::Stage;
 use crate::target::{Run, Target};
-use blockmul::{
-    Method,
-    element::{ElementType, OperandPair},
-    matrix::AnyMatrix,
-};
+use blockmul::{Method, element::OperandPair, matrix::AnyMatrix};
 
 /// Describes a product in a few lines for stderr.
 pub fn explain(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), c: &Size, run: &Run) -> String {
@@ -39,7 +35,7 @@ pub fn explain(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), c: &Size, run:
         false if ran("setup") => vec![format!("setup          {sizes}")],
         false => vec![format!("no setup       {sizes}")],
     };
-    let c_bytes = show_bytes(c_bytes(element, c));
+    let c_bytes = show_bytes(c_bytes((a, b), c));
     // Methods that add products while they find them have a stage `sums`.
     let lines_of = match run.took.stages.iter().any(|stage| stage.name == "sums") {
         _ if on_host => vec![
@@ -89,7 +85,8 @@ fn why_host(target: &Target, run: &Run) -> Option<String> {
 /// Describes a masked product, as [`explain`] does for others.
 pub fn explain_masked(a: &AnyMatrix, b: &AnyMatrix, c: &Size, run: &Run) -> String {
     let all = blockmul::reference::products(a, b);
-    let (nnz, places, bytes) = (c.nnz(), c.rows() * c.cols() / c.area(), show_bytes(c_bytes(a.element(), c)));
+    let (shape, nnz, bytes) = (a.shape().product(b.shape()), c.nnz(), show_bytes(c_bytes((a, b), c)));
+    let places = c.rows() * c.cols() / shape.area();
     let mut lines = vec![
         format!("mask           {nnz} of {places} places of C are wanted"),
         "setup          for each, the shorter of its row of A and column of B".into(),
@@ -105,10 +102,10 @@ pub fn explain_masked(a: &AnyMatrix, b: &AnyMatrix, c: &Size, run: &Run) -> Stri
 }
 
 fn in_bands(run: &Run, of: &str) -> String {
-    format!("in {} bands of {of}, for device memory ({} used)", run.took.bands, show_bytes(run.took.peak_device_bytes))
+    format!("in {} bands of {of} ({} of device memory used)", run.took.bands, show_bytes(run.took.peak_device_bytes))
 }
 
 /// Bytes of C's arrays on the host.
-fn c_bytes(element: ElementType, c: &Size) -> u64 {
-    (8 * (c.cols() / c.block[1] + 1) + c.nnz() * (4 + c.area() * element.bytes())) as u64
+fn c_bytes((a, b): (&AnyMatrix, &AnyMatrix), c: &Size) -> u64 {
+    (8 * (b.ncols() + 1) + 4 * c.nnz() + c.elements() * a.element().bytes()) as u64
 }

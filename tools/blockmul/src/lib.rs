@@ -27,6 +27,7 @@ mod manual;
 mod mask;
 pub mod matrix_size;
 pub mod messages;
+mod mixed;
 mod multiply;
 pub mod numbers;
 mod operands;

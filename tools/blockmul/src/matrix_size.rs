@@ -1,7 +1,8 @@
 //! Sizes of matrices and vectors, for reports and messages.
 use blockmul::{
     BlockShape, DeviceMatrix,
-    matrix::{AnyView, HostMatrix, Pattern},
+    groups::{BlockGroups, Group},
+    matrix::{AnyMatrix, AnyView, HostMatrix, Pattern},
 };
 use serde::Serialize;
 
@@ -11,7 +12,11 @@ pub struct Size {
     rows: usize,
     cols: usize,
     nnz: usize,
-    pub block: [usize; 2],
+    /// Rows and columns of each entry; `None` for blocks of several shapes.
+    pub block: Option<[usize; 2]>,
+    /// Number of stored elements: those of all blocks.
+    #[serde(skip)]
+    elements: usize,
 }
 
 impl Size {
@@ -29,19 +34,20 @@ impl Size {
 
     /// The size of a matrix that has the columns of both, side by side.
     pub fn and(self, columns: Self) -> Self {
-        Self { cols: self.cols + columns.cols, nnz: self.nnz + columns.nnz, ..self }
+        let elements = self.elements + columns.elements;
+        Self { cols: self.cols + columns.cols, nnz: self.nnz + columns.nnz, elements, ..self }
     }
 
-    /// Number of elements of an entry (block).
-    pub fn area(&self) -> usize {
-        self.block[0] * self.block[1]
+    pub fn elements(&self) -> usize {
+        self.elements
     }
 
     /// The word for entries: `entries`, or `blocks` with their shape.
     pub fn entries(&self) -> String {
         match self.block {
-            [1, 1] => "entries".into(),
-            [rows, cols] => format!("blocks of {rows}x{cols}"),
+            Some([1, 1]) => "entries".into(),
+            Some([rows, cols]) => format!("blocks of {rows}x{cols}"),
+            None => "blocks of several shapes".into(),
         }
     }
 
@@ -62,7 +68,25 @@ impl Size {
 
     /// The size of a dense matrix.
     pub fn of_dense(rows: usize, cols: usize) -> Self {
-        Self { rows, cols, nnz: rows * cols, block: [1, 1] }
+        Self::new(rows, cols, rows * cols, BlockShape::SCALAR)
+    }
+
+    /// The size of a matrix of groups of blocks.
+    pub fn of_groups(groups: &BlockGroups<AnyMatrix>) -> Self {
+        let (rows, cols) = (groups.row_groups(), groups.col_groups());
+        let places = (0..rows.len()).flat_map(|row| (0..cols.len()).map(move |col| (row, col)));
+        let cells = places.filter_map(|(row, col)| groups.get(row, col));
+        let block = match (rows, cols) {
+            ([Group { side: rows, .. }], [Group { side: cols, .. }]) => Some([*rows, *cols]),
+            _ => None,
+        };
+        Self {
+            rows: groups.scalar_rows(),
+            cols: groups.scalar_cols(),
+            nnz: groups.nnz(),
+            block,
+            elements: cells.map(|cell| cell.nnz() * cell.shape().area()).sum(),
+        }
     }
 
     pub fn of<'m>(matrix: impl Into<AnyView<'m>>) -> Self {
@@ -73,6 +97,6 @@ impl Size {
     /// The size of a matrix of `rows` x `cols` blocks.
     fn new(rows: usize, cols: usize, nnz: usize, shape: BlockShape) -> Self {
         let block = [shape.rows(), shape.cols()];
-        Self { rows: rows * block[0], cols: cols * block[1], nnz, block }
+        Self { rows: rows * block[0], cols: cols * block[1], nnz, block: Some(block), elements: nnz * shape.area() }
     }
 }

@@ -1,27 +1,21 @@
 //! `blockmul multiply`: reads files, multiplies them and reports the costs.
+mod job;
+
 use crate::failure::Failure;
-use crate::mask::{Mask, MaskFile};
-use crate::matrix_size::Size;
-use crate::messages::{Messages, Unit};
-use crate::numbers::from_zero;
-use crate::operands::{OperandArgs, Operands, SparseAndDense, Streamed};
-use crate::overflow::Extent;
-use crate::places::Overwriting;
-use crate::report::{Product, Report};
+use crate::mask::MaskFile;
+use crate::messages::Messages;
+use crate::numbers::{from_zero, some};
+use crate::operands::{OperandArgs, SparseAndDense, Streamed};
+use crate::places::{Overwriting, Places};
 use crate::runs::RunArgs;
-use crate::target::{Run, Target, Task, joined};
+use crate::target::{Target, joined};
 use crate::{
     choice::{self, Sharing},
-    dense, explain, input, output, vector,
+    dense, output, vector,
 };
-use blockmul::{
-    Method, Semiring,
-    dense::{Grouping, Side},
-    element::ElementType,
-    matrix::{AnyMatrix, Threshold},
-    reference::{IntegerSums, verify},
-};
-use std::path::PathBuf;
+use blockmul::{Method, Semiring, dense::Side, element::ElementType, matrix::Threshold};
+use job::Job;
+use std::{num::NonZero, path::PathBuf};
 
 /// Multiply sparse matrices: C = A·B; without B, A·A if A is square, else A·Aᵀ.
 #[derive(clap::Args)]
@@ -86,6 +80,13 @@ pub struct Args {
     /// in bands.
     #[arg(long, value_name = "SIZE", value_parser = crate::sizes::bytes)]
     memory_limit: Option<u64>,
+    /// Multiply by at most N columns of B at a time (of blocks, if there are any).
+    #[arg(long, value_name = "N", value_parser = some, conflicts_with = "mask")]
+    band_columns: Option<NonZero<u32>>,
+    /// Start each block of C at a multiple of BYTES in device memory, with padding between the
+    /// blocks. No file keeps the padding, so that there is no -o.
+    #[arg(long, value_name = "BYTES", value_parser = choice::one_of([("16", 16_usize), ("32", 32), ("64", 64)]))]
+    align: Option<usize>,
     /// Print on stderr the work of each stage, and add to the table what each method computed, with
     /// its predicted and its measured time.
     #[arg(long)]
@@ -98,6 +99,12 @@ pub struct Args {
 }
 
 impl Args {
+    /// The files that are read and the report.
+    fn places(&self) -> Places {
+        let Self { operands, mask, run, overwriting, .. } = self;
+        overwriting.places().reads([&operands.a]).reads(&operands.b).reads(mask).json(&run.report)
+    }
+
     fn threshold(&self) -> Option<Threshold> {
         let of = |tolerance| match self.drop_relative {
             true => Threshold::relative(tolerance),
@@ -113,6 +120,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if to_stdout(&args.output) && to_stdout(&args.run.report) {
         return Err(Failure::Usage("-o - and --report - cannot both have stdout".into()));
     }
+    if let (Some(bytes), Some(path)) = (args.align, &args.output) {
+        let path = path.display();
+        return Err(Failure::Usage(format!("--align {bytes} is for a C in device memory: {path} has no padding")));
+    }
     if args.method.needs_mask() && args.mask.is_none() {
         return Err(Failure::Usage(format!("--method {} needs a --mask", args.method)));
     }
@@ -120,11 +131,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let why = "a masked product has a method of its own";
         return Err(Failure::Usage(format!("--method {} is for products without --mask: {why}", args.method)));
     }
-    let places = || args.overwriting.places().reads([&args.operands.a]).reads(&args.operands.b).reads(&args.mask);
-    places().others(&args.output).json(&args.run.report).check()?;
+    args.places().others(&args.output).check()?;
     // If no dense matrix may have this name, C must be sparse.
     if args.output.as_deref().is_some_and(|path| vector::check_name(path).is_err()) {
-        places().matrices(&args.output).check()?;
+        args.places().matrices(&args.output).check()?;
     }
     if let Some(mask) = &args.mask {
         let operands = [Some(&args.operands.a), args.operands.b.as_ref()];
@@ -141,7 +151,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             sharing.name()
         )));
     }
-    places().matrices(&args.output).check()?;
+    args.places().matrices(&args.output).check()?;
     let element = args.element;
     args.semiring.check_type(element)?;
     // The device is opened while the files are read.
@@ -159,8 +169,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn with_dense(args: &Args, side: Side, streamed: Streamed, messages: &Messages) -> Result<(), Failure> {
     let element = args.element;
     args.semiring.check_type(element)?;
-    let given =
-        [("--method", args.method != Method::Auto), ("--drop", args.drop.is_some()), ("--mask", args.mask.is_some())];
+    let given = [
+        ("--method", args.method != Method::Auto),
+        ("--drop", args.drop.is_some()),
+        ("--mask", args.mask.is_some()),
+        ("--band-columns", args.band_columns.is_some()),
+        ("--align", args.align.is_some()),
+    ];
     if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
         return Err(Failure::Usage(format!("{name} is for products of sparse matrices, and an operand is dense")));
     }
@@ -182,131 +197,4 @@ fn with_dense(args: &Args, side: Side, streamed: Streamed, messages: &Messages) 
     let SparseAndDense { sparse, transposed, dense } =
         args.operands.read_with_dense(element, side, streamed, args.semiring, messages)?;
     dense::run(&request(transposed), sparse, &dense, messages)
-}
-
-struct Job<'a> {
-    args: &'a Args,
-    target: Target,
-    mask: Option<MaskFile>,
-    messages: Messages,
-}
-
-/// A product that was computed.
-struct Computed {
-    /// The product itself, if it is written or verified.
-    c: Option<AnyMatrix>,
-    of_c: Extent,
-    run: Run,
-    runs_ms: Option<Vec<f64>>,
-}
-
-impl Job<'_> {
-    fn finish(&self, operands: Operands) -> Result<(), Failure> {
-        let Operands { a, b, overflow, a_shape, b_shape } = operands;
-        let (semiring, element) = (self.args.semiring, a.element());
-        // If B is A and is cut alike, it is the same matrix, which is uploaded once.
-        let b = match b {
-            None if a_shape == b_shape => None,
-            None => Some(input::cut(a.clone(), Some(b_shape))?),
-            Some(b) => Some(input::cut(b, Some(b_shape))?),
-        };
-        let a = input::cut(a, Some(a_shape))?;
-        let b = b.as_ref().unwrap_or(&a);
-
-        let shape = a.shape().product(b.shape());
-        let size = (a.nrows() * shape.rows(), b.ncols() * shape.cols());
-        let mask = self.mask.as_ref().map(|mask| mask.cut(size, shape, &self.messages)).transpose()?;
-        let mask = mask.as_ref();
-        let Computed { c, of_c, run, runs_ms } = self.multiply((&a, b), mask)?;
-        // In the other algebras the value of a place may be infinite because no path leads to it.
-        let overflow = match (IntegerSums::of(element, semiring), semiring) {
-            (Some(sums), _) => {
-                let counted = c.as_ref().filter(|_| self.args.run.verify);
-                let count = || counted.and_then(|c| sums.wrapped(&a, b, c).ok());
-                overflow.of_integers(of_c.named(element), sums.bound(&a, b), count, &self.messages)
-            }
-            (None, Semiring::PlusTimes) => overflow.of_product(&of_c, element, &self.messages),
-            (None, _) => overflow,
-        };
-        let compare = |c: &AnyMatrix| match mask {
-            _ if semiring != Semiring::PlusTimes => verify::verify_over(semiring, (&a, b), c, mask),
-            Some(mask) => verify::verify_masked(&a, b, c, mask),
-            None if element.is_integer() => verify::verify_over(semiring, (&a, b), c, mask),
-            None => verify::verify_dropped(&a, b, c, self.args.threshold()),
-        };
-        let verified =
-            c.as_ref().map(|c| self.messages.verifying(self.args.run.verify, || compare(c))).transpose()?.flatten();
-        if self.args.explain {
-            let explained = match mask {
-                Some(_) => explain::explain_masked(&a, b, &of_c.size, &run),
-                None => explain::explain(&self.target, (&a, b), &of_c.size, &run),
-            };
-            self.messages.say_lines(&explained);
-        }
-        let mask = mask.map(|mask| Size::in_blocks(mask.pattern(), shape));
-        let (explained, overflowed) = (self.args.explain, Some(overflow));
-        let product = Product::new(&a, b, of_c.size, mask, run);
-        let product = Product { explained, semiring, verified, overflowed, runs_ms, ..product };
-        let report = Report::of_product(&self.target, product);
-        report.write(&self.args.run.report)?;
-        let files = [&self.args.output, &self.args.run.report];
-        output::summary(&report.of.table(report.device()), self.args.quiet, files, &self.messages)?;
-        match verified {
-            Some(v) if !v.passed => Err(Failure::Verification(format!(
-                "the result is not the product: pattern {}, largest error {:e} ({:e} relative); nothing is written",
-                if v.pattern_equal { "equal" } else { "different" },
-                v.max_abs_error,
-                v.max_rel_error
-            ))),
-            _ => match (&self.args.output, c) {
-                (Some(path), Some(c)) => output::write_matrix(path, &c, Grouping::default(), &self.messages),
-                _ => Ok(()),
-            },
-        }
-    }
-
-    /// The product and its costs. With `--repeat`, the costs are those of the run with the median
-    /// time, and the times of all runs are returned.
-    fn multiply(&self, (a, b): (&AnyMatrix, &AnyMatrix), mask: Option<&Mask>) -> Result<Computed, Failure> {
-        let Args { method, semiring, memory_limit, explain, .. } = *self.args;
-        let threshold = self.args.threshold();
-        let task = Task { a, b, mask, method, semiring, memory_limit, threshold, progress: None, explain };
-        let Some(repeat) = self.args.run.repeat else {
-            let progress = Some(self.messages.measured("multiplying", Unit::Columns));
-            let task = Task { progress, ..task };
-            if self.args.output.is_none() && !self.args.run.verify {
-                let (of_c, run) = self.target.multiply_and_drop(&task)?;
-                return Ok(Computed { c: None, of_c, run, runs_ms: None });
-            }
-            let (c, run) = self.target.multiply(&task)?;
-            return Ok(Computed { of_c: Extent::of(&c), c: Some(c), run, runs_ms: None });
-        };
-        let progress = self.messages.measured("multiplying", Unit::Runs);
-        let step = |number: u32| progress.tell(number.into(), repeat.get().into());
-        let (c, runs) = self.target.multiply_repeatedly(&task, repeat, step)?;
-        let runs_ms = runs.iter().map(|run| run.took.total_ms).collect();
-        Ok(Computed { of_c: Extent::of(&c), c: Some(c), run: median(runs), runs_ms: Some(runs_ms) })
-    }
-}
-
-/// The run with the median time; for an even number of runs, the faster of the two in the middle.
-fn median(mut runs: Vec<Run>) -> Run {
-    runs.sort_by(|x, y| x.took.total_ms.total_cmp(&y.took.total_ms));
-    runs.swap_remove((runs.len() - 1) / 2)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::target::Took;
-
-    #[test]
-    fn the_median_run() {
-        let run = |&total_ms: &f64| Run { took: Took { total_ms, ..Took::default() }, ..Run::default() };
-        let of = |times: &[f64]| median(times.iter().map(run).collect()).took.total_ms;
-        assert_eq!(
-            [of(&[3.0]), of(&[4.0, 2.0]), of(&[9.0, 1.0, 5.0]), of(&[4.0, 3.0, 2.0, 1.0])],
-            [3.0, 2.0, 5.0, 2.0]
-        );
-    }
 }

@@ -4,6 +4,7 @@ use crate::dense::{self, DenseOperand, SparseOperand};
 use crate::failure::Failure;
 use crate::input::{self, Reading};
 use crate::messages::Messages;
+use crate::mixed::{self, Layouts, OfFile};
 use crate::overflow::Overflow;
 use blockmul::{
     BlockShape, Result, Semiring,
@@ -50,6 +51,8 @@ pub struct Operands {
     pub overflow: Overflow,
     pub a_shape: BlockShape,
     pub b_shape: BlockShape,
+    /// The blocks, if they have several shapes. `a_shape` and `b_shape` are then 1x1.
+    pub layouts: Option<Layouts>,
 }
 
 /// A sparse and a dense operand.
@@ -187,6 +190,9 @@ impl OperandArgs {
             messages.say("A is not square: multiplying A·Aᵀ");
         }
         let transpose_b = self.transpose_b || by_default;
+        let of_a = OfFile { name: "A", file: &file_a, transposed: self.transpose_a };
+        let of_b = OfFile { name: "B", file: file_b.as_ref().unwrap_or(&file_a), transposed: transpose_b };
+        let layouts = self.layouts(&of_a, &of_b, semiring, messages);
         let (a_layout, b_layout) = (
             oriented_shape(input::layout(&file_a), self.transpose_a),
             oriented_shape(input::layout(file_b.as_ref().unwrap_or(&file_a)), transpose_b),
@@ -195,7 +201,10 @@ impl OperandArgs {
             let b = &file_b.as_ref().unwrap_or(&file_a).matrix;
             if transpose_b { (b.ncols(), b.nrows()) } else { (b.nrows(), b.ncols()) }
         };
-        let (a_shape, b_shape) = self.shapes((a_layout, b_layout), (rows, cols), semiring, messages);
+        let (a_shape, b_shape) = match layouts {
+            Some(_) => (BlockShape::SCALAR, BlockShape::SCALAR),
+            None => self.shapes((a_layout, b_layout), (rows, cols), semiring, messages),
+        };
         check_blocks(semiring, &[("--block", a_shape), ("--block-b", b_shape)])?;
         if !has_zeros(semiring) {
             input::drop_padding(&mut file_a, &self.a, messages);
@@ -216,7 +225,23 @@ impl OperandArgs {
         };
         let a = oriented(a, self.transpose_a)?;
         let overflow = Overflow::of_operands(of_a, of_b.unwrap_or(of_a));
-        Ok((Operands { a, b, overflow, a_shape, b_shape }, done))
+        Ok((Operands { a, b, overflow, a_shape, b_shape, layouts }, done))
+    }
+
+    /// The blocks of A and B, if those of a file have several shapes and no option gives others.
+    fn layouts(&self, a: &OfFile<'_>, b: &OfFile<'_>, semiring: Semiring, messages: &Messages) -> Option<Layouts> {
+        if self.block.or(self.block_b).is_some() || !(a.is_mixed() || b.is_mixed()) {
+            return None;
+        }
+        let layouts = match has_zeros(semiring) {
+            true => Layouts::of(a, b),
+            false => Err(format!("--semiring {semiring} multiplies scalars")),
+        };
+        match &layouts {
+            Ok(layouts) => messages.say(&format!("blocks: {}, as in the file", layouts.describe())),
+            Err(why) => mixed::warn(why, messages),
+        }
+        layouts.ok()
     }
 
     /// The shapes of A's and B's blocks. `layouts` are the shapes that the files declare; `rows`

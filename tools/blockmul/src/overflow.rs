@@ -60,7 +60,7 @@ impl Extent {
 
     /// The values of C.
     pub fn named(&self, element: ElementType) -> Named {
-        Named { name: "C", element, len: self.size.nnz() * self.size.area() }
+        Named { name: "C", element, len: self.size.elements() }
     }
 }
 

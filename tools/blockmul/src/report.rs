@@ -7,7 +7,7 @@ use crate::output;
 use crate::target::{DeviceName, Target};
 use blockmul::Semiring;
 pub use executed::Executed;
-pub use product::Product;
+pub use product::{Factors, Product};
 use serde::Serialize;
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
 //! Targets that compute products: an OpenCL device, or the reference on the CPU.
+mod groups;
 mod run;
 
 use crate::failure::Failure;
@@ -13,6 +14,7 @@ use blockmul::{
     matrix::{AnyMatrix, Threshold},
     product, reference,
 };
+pub use groups::{GroupsTask, multiply_groups, multiply_groups_repeatedly};
 pub use run::{DeviceName, Run, Stage, Took};
 use std::{num::NonZero, panic::resume_unwind, thread::ScopedJoinHandle, time::Instant};
 
@@ -61,6 +63,10 @@ pub struct Task<'a> {
     pub method: Method,
     pub semiring: Semiring,
     pub memory_limit: Option<u64>,
+    /// Most columns of a band.
+    pub band_columns: Option<usize>,
+    /// Bytes of which the places of C's blocks are multiples.
+    pub align: Option<usize>,
     pub threshold: Option<Threshold>,
     pub progress: Option<Progress>,
     /// Whether to measure each bin.
@@ -199,6 +205,8 @@ impl<'a> OnDevice<'a> {
         let product = Product::of(&self.a, self.b.as_ref().unwrap_or(&self.a));
         let product = product.method(task.method).semiring(task.semiring);
         let product = task.memory_limit.into_iter().fold(product, Product::memory_limit);
+        let product = task.band_columns.into_iter().fold(product, Product::band_columns);
+        let product = task.align.into_iter().fold(product, Product::alignment);
         let product = task.threshold.into_iter().fold(product, Product::drop_below);
         let product = task.progress.iter().cloned().fold(product, Product::progress);
         let product = if task.explain { product.explained() } else { product };
@@ -210,21 +218,7 @@ impl<'a> OnDevice<'a> {
             // A masked product skips some stages, such as the sort.
             report.stages.retain(|stage| stage.commands > 0);
         }
-        Run {
-            method: report.method.name(),
-            products: report.products,
-            dropped: self.task.threshold.map(|_| report.dropped),
-            took: Took {
-                bands: report.bands,
-                peak_device_bytes: report.peak_device_bytes,
-                held_device_bytes: report.held_device_bytes,
-                launches: report.launches,
-                stages: report.stages.iter().map(Stage::of).collect(),
-                total_ms: report.total_ms,
-                kernels_ms: report.kernels_ms,
-            },
-            bins: report.bins,
-        }
+        Run { dropped: self.task.threshold.map(|_| report.dropped), ..Run::of(report) }
     }
 }
 

@@ -55,9 +55,13 @@ pub(super) struct AdaptiveBand {
 }
 
 impl AdaptiveBands<'_> {
-    /// The two halves of some columns, if they are too many to be read.
+    /// The two halves of some columns, if they are too many to be read. If bands have a number of
+    /// columns, the first half has a multiple of it.
     pub fn halves(&self, columns: &Range<u32>) -> Option<[Range<u32>; 2]> {
-        let middle = columns.start + columns.len() as u32 / 2;
+        let half = columns.len() as u64 / 2;
+        let in_bands = half.checked_next_multiple_of(self.memory.consumer.most_columns);
+        let of_first = in_bands.filter(|&of_first| of_first < columns.len() as u64).unwrap_or(half);
+        let middle = columns.start + of_first as u32;
         let many = columns.len() > self.memory.adaptive.read_columns;
         many.then_some([columns.start..middle, middle..columns.end])
     }

@@ -6,13 +6,12 @@ use crate::{
     DeviceInfo,
     device::pool_bytes,
     element::ElementType,
-    primitives::drop_entries::DropMemory,
     product::{
         bands::{EntryMemory, Largest, Limits, Need, setup_bytes},
         choose::{self},
         columns::tasks::CutTasks,
         sort,
-        terms::{Class, ClassSizes, ClassSums, Method, Share, Sizes},
+        terms::{BandConsumer, Class, ClassSizes, ClassSums, Method, Share, Sizes},
         tuning::{AdaptiveTuning, Tuning},
     },
 };
@@ -30,8 +29,7 @@ pub(in crate::product) struct AdaptiveMemory<'a> {
     pub rows: u64,
     /// Memory of each product and entry in columns of ESC.
     pub by_esc: EntryMemory,
-    /// Memory that the consumer of a band allocates while it holds the band.
-    pub consumer: Option<DropMemory>,
+    pub consumer: BandConsumer,
 }
 
 /// The entries of C in a band: counted numbers or upper bounds.
@@ -81,7 +79,7 @@ impl<'a> AdaptiveMemory<'a> {
         adaptive: &'a AdaptiveTuning,
         element: ElementType,
         rows: usize,
-        consumer: Option<DropMemory>,
+        consumer: BandConsumer,
     ) -> Self {
         let by_esc = EntryMemory::new(element, esc, rows, element.bytes(), 1);
         Self { info, esc, adaptive, element_bytes: element.bytes() as u64, rows: rows as u64, by_esc, consumer }
@@ -94,7 +92,9 @@ impl<'a> AdaptiveMemory<'a> {
 
     /// Whether a band fits `free_bytes` bytes if C has these entries.
     pub fn fits_with(&self, band: &ClassSizes, room: u64, entries: EntriesOfC, free_bytes: u64) -> bool {
-        band.products() < Limits::MAX_PRODUCTS && self.is_within(&self.need(band, room, false, entries), free_bytes)
+        band.products() < Limits::MAX_PRODUCTS
+            && self.consumer.admits(band.cols() as u64)
+            && self.is_within(&self.need(band, room, false, entries), free_bytes)
     }
 
     /// Whether the sorted keys of a band are kept between its count and its sums. They are kept if
@@ -163,7 +163,7 @@ impl<'a> AdaptiveMemory<'a> {
         let c = largest.array(4 * entries.all) + largest.array(self.element_bytes * entries.all);
         let sums = held + counted + rows + record + tasks + c;
         let col_ptr = if band.windows > 1 { pool_bytes(4 * (columns + 1)) } else { 0 };
-        let consumed = self.consumer.map_or(0, |consumer| consumer.peak(entries.all, columns));
+        let consumed = self.consumer.peak(entries.all, columns);
         let stages = [
             profiled,
             of_columns + list + esc, // before there are keys
@@ -239,7 +239,7 @@ impl<'a> AdaptiveMemory<'a> {
         let keys = keeping.map_or(0, |class| self.keys_of(class, columns, &mut largest));
         let col_ptr = largest.array(4 * (columns + 3));
         let c = largest.array(4 * entries) + largest.array(self.element_bytes * entries);
-        let consumed = self.consumer.map_or(0, |consumer| consumer.peak(entries, columns));
+        let consumed = self.consumer.peak(entries, columns);
         let nothing = pool_bytes(0);
         let counted = (nothing + self.esc.scan.scratch_bytes(4, columns + 1)).max(6 * nothing);
         Need { bytes: col_ptr + (keys + counted.max(5 * nothing + c)).max(c + consumed), largest: largest.0 }
@@ -261,7 +261,7 @@ impl<'a> AdaptiveMemory<'a> {
 
     /// Whether a product whose columns are all sorted fits `free_bytes` bytes.
     pub fn fits_sorted(&self, columns: u64, entries: u64, free_bytes: u64) -> bool {
-        self.is_within(&self.need_sorted(columns, entries, None), free_bytes)
+        self.consumer.admits(columns) && self.is_within(&self.need_sorted(columns, entries, None), free_bytes)
     }
 }
 

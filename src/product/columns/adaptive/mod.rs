@@ -33,7 +33,8 @@ use crate::{
     product::{
         esc::Engine,
         terms::{
-            Bin, Class, Counts, Known, Layout, Method, Operands, Pipeline, Place, Profile, Spec, Target, TargetKind,
+            BandConsumer, Bin, Class, Counts, Known, Layout, Method, Operands, Pipeline, Place, Profile, Spec, Target,
+            TargetKind,
         },
         tuning::{AdaptiveTuning, Tuning},
     },
@@ -105,7 +106,7 @@ impl Adaptive {
         };
         profile.set_bins(bins);
         let mut counts = Counts { products: profile.products(), pipeline: Pipeline::Adaptive, ..Counts::default() };
-        if counts.products == 0 {
+        if counts.products == 0 && operands.consumer.admits(cols as u64) {
             drop(profile);
             place(operands.empty_product(work, cols)?)?;
             return Ok(Counts { longest_run: Some(0), bands: 1, ..counts });
@@ -300,12 +301,16 @@ impl Adaptive {
             let of_rest = towards(1 << counts.number_of(OTHERS), work);
             let b = self.rest.take(of_rest, operands.b, &task, entries)?;
             let mut first = task.first;
-            let by_esc = self.esc.multiply(work, &Operands { b: &b, consumer: None, ..*operands }, &mut |columns| {
-                let next = first + columns.ncols as u32;
-                parts.push(Part { first, columns });
-                first = next;
-                Ok(())
-            })?;
+            let by_esc = self.esc.multiply(
+                work,
+                &Operands { b: &b, consumer: BandConsumer::ANY, ..*operands },
+                &mut |columns| {
+                    let next = first + columns.ncols as u32;
+                    parts.push(Part { first, columns });
+                    first = next;
+                    Ok(())
+                },
+            )?;
             work.count_towards(0);
             counts.merged += by_esc.merged;
             for bin in by_esc.bins {

@@ -20,8 +20,8 @@ use crate::{
         bands::HostColumns,
         choose::{AdaptiveNumbers, Prices},
         terms::{
-            Class, Counts, Destination, MOST_SORTED_PRODUCTS, Operands, Pipeline, SORTED_PRODUCTS, Scaling, Spec,
-            sorted_class,
+            BandConsumer, Class, Counts, Destination, MOST_SORTED_PRODUCTS, Operands, Pipeline, SORTED_PRODUCTS,
+            Scaling, Spec, sorted_class,
         },
         tuning::{AdaptiveTuning, Tuning},
     },
@@ -82,7 +82,7 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
     let device = test_device();
     let work = Work::new(&device, None);
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
-    let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: None };
+    let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: BandConsumer::ANY };
     let (c, counts, used) = run(&operands, tuning, None)?;
     assert_equal(&c, want, tuning);
     bounds::check_bound((a, b), tuning, u64::MAX, (&counts, used - x.bytes() - y.bytes()))?;

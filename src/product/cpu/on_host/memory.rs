@@ -1,31 +1,31 @@
 //! The bands in which the host computes a product: pure functions of sizes.
-use crate::{DeviceInfo, device::pool_bytes, primitives::drop_entries::DropMemory};
+use crate::{DeviceInfo, device::pool_bytes, product::terms::BandConsumer};
 
 /// The device memory of the arrays of C.
 pub(in crate::product) struct HostMemory {
     entry_bytes: u64,
-    consumer: Option<DropMemory>,
+    consumer: BandConsumer,
     max_alloc_bytes: u64,
 }
 
 impl HostMemory {
     /// The memory of a C whose entries are `entry_bytes` bytes apart.
-    pub fn new(info: &DeviceInfo, entry_bytes: usize, consumer: Option<DropMemory>) -> Self {
+    pub fn new(info: &DeviceInfo, entry_bytes: usize, consumer: BandConsumer) -> Self {
         Self { entry_bytes: entry_bytes as u64, consumer, max_alloc_bytes: info.max_alloc_bytes }
     }
 
     /// Device memory of `columns` columns with `entries` entries.
     pub fn need(&self, columns: u64, entries: u64) -> u64 {
         let arrays = [4 * (columns + 1), 4 * entries, self.entry_bytes.saturating_mul(entries)];
-        arrays.into_iter().map(pool_bytes).fold(0, u64::saturating_add)
-            + self.consumer.map_or(0, |consumer| consumer.peak(entries, columns))
+        arrays.into_iter().map(pool_bytes).fold(0, u64::saturating_add) + self.consumer.peak(entries, columns)
     }
 
     /// Whether `columns` columns with `entries` entries fit `free` bytes.
     pub fn fits(&self, columns: u64, entries: u64, free: u64) -> bool {
         let largest = pool_bytes(self.entry_bytes.max(4).saturating_mul(entries));
         // Offsets in a band have 32 bits.
-        entries < 1 << 31 && largest <= self.max_alloc_bytes && self.need(columns, entries) <= free
+        let fits = largest <= self.max_alloc_bytes && self.need(columns, entries) <= free;
+        fits && entries < 1 << 31 && self.consumer.admits(columns)
     }
 
     /// Number of columns in the next band. `col_ptr` says where the remaining columns begin and

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     Cbc, DeviceInfo, DeviceKind, Error, Matrix, Product, device::test_device, generate, gustavson::Addition,
-    matrix::Threshold, reference, resident::ColumnLengths, tuning::StageNumbers,
+    matrix::Threshold, product::terms::BandConsumer, reference, resident::ColumnLengths, tuning::StageNumbers,
 };
 
 /// Computes A·B by `Method::Host` within `limit` bytes for C, and compares it with the reference.
@@ -233,7 +233,7 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
 
 #[test]
 fn bands_are_as_long_as_memory_allows() {
-    let memory = HostMemory::new(test_device().info(), 8, None);
+    let memory = HostMemory::new(test_device().info(), 8, BandConsumer::ANY);
     let col_ptr: Vec<u64> = (0..=100).map(|col| 1000 * col).collect();
     assert_eq!(memory.band(&col_ptr, u64::MAX), 100);
     let columns = memory.band(&col_ptr, 500_000);

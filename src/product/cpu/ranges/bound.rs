@@ -22,7 +22,7 @@ pub(in crate::product) fn bound(memory: &RangeMemory<'_>, of: &CountedProduct<'_
     let setup = memory.need_of_setup(cols, counting, samples).bytes;
     let (way, groups) = memory.way(&profile, cols, counting, free_bytes);
     let bytes = match way {
-        _ if profile.products == 0 => memory.need_of_nothing(cols),
+        _ if profile.products == 0 && memory.consumer.admits(cols) => memory.need_of_nothing(cols),
         Way::Esc => return by_esc(setup),
         Way::Exact => memory.need_of_sums(cols, profile.products, groups).bytes,
         Way::OnePass | Way::Kept => memory.need_of_one_pass(cols, profile.products, entries, groups).bytes,

@@ -9,10 +9,10 @@ use crate::{
     DeviceInfo, Error, OperandPair,
     device::pool_bytes,
     element::ElementType,
-    primitives::{drop_entries::DropMemory, segmented_reduce::RUN_PIECE},
+    primitives::segmented_reduce::RUN_PIECE,
     product::{
         bands::{Largest, Limits, Need, too_long},
-        terms::Way,
+        terms::{BandConsumer, Way},
     },
 };
 
@@ -26,8 +26,7 @@ pub(in crate::product) struct RangeMemory<'a> {
     pub sum_bytes: u64,
     /// Rows of C.
     pub rows: usize,
-    /// Memory that the consumer of a band allocates while it holds the band.
-    pub consumer: Option<DropMemory>,
+    pub consumer: BandConsumer,
 }
 
 /// The numbers of work-groups for which there is memory.
@@ -57,7 +56,7 @@ impl<'a> RangeMemory<'a> {
         tuning: &'a RangeTuning,
         element: ElementType,
         (rows, c_stride): (usize, usize),
-        consumer: Option<DropMemory>,
+        consumer: BandConsumer,
     ) -> Self {
         let (entry_bytes, sum_bytes) = ((c_stride * element.bytes()) as u64, element.arithmetic().bytes() as u64);
         Self { info, tuning, entry_bytes, sum_bytes, rows, consumer }
@@ -109,7 +108,7 @@ impl<'a> RangeMemory<'a> {
             0 | 1 => self.need_of_sums(cols, products, groups),
             _ => self.need_of_one_pass(cols, products, products, groups),
         };
-        let all_fit = products < Limits::MAX_PRODUCTS && self.fits(need(), free_bytes);
+        let all_fit = products < Limits::MAX_PRODUCTS && self.consumer.admits(cols) && self.fits(need(), free_bytes);
         let way = self.tuning.way(profile, Sides { rows: self.rows as u64, columns: cols }, all_fit);
         let counted = self.fits(self.need_of_count(cols, groups), free_bytes);
         match way {
@@ -126,7 +125,8 @@ impl<'a> RangeMemory<'a> {
     /// Whether `entries` counted entries of C in `columns` columns can be computed within
     /// `free_bytes` bytes.
     pub(super) fn fits_sums(&self, columns: u64, entries: u64, groups: Groups, free_bytes: u64) -> bool {
-        entries < Limits::MAX_PRODUCTS && self.fits(self.need_of_sums(columns, entries, groups), free_bytes)
+        let need = self.need_of_sums(columns, entries, groups);
+        entries < Limits::MAX_PRODUCTS && self.consumer.admits(columns) && self.fits(need, free_bytes)
     }
 
     /// The error for column `col` of C, which does not fit `free_bytes` bytes. Earlier columns hold
@@ -204,6 +204,6 @@ impl<'a> RangeMemory<'a> {
     }
 
     fn consumed(&self, columns: u64, entries: u64) -> u64 {
-        self.consumer.map_or(0, |consumer| consumer.peak(entries, columns))
+        self.consumer.peak(entries, columns)
     }
 }

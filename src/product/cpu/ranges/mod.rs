@@ -87,7 +87,7 @@ impl<S: RangeSums> Ranged<S> {
         let of_c = Sides { rows: a.nrows as u64, columns: b.ncols as u64 };
         let mut counts = Counts { products: profile.products, bands: 1, ..Counts::default() };
         (counts.pipeline, counts.bins) = (Pipeline::Ranges(way), profile.bins(&self.tuning, of_c));
-        if profile.products == 0 {
+        if profile.products == 0 && operands.consumer.admits(of_c.columns) {
             drop(analysed);
             place(operands.empty_product(work, b.ncols)?)?;
             return Ok(Counts { longest_run: Some(0), pipeline: Pipeline::Ranges(Way::Exact), ..counts });

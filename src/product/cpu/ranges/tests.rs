@@ -14,7 +14,7 @@ use crate::{
     matrix::{CbcView, MatrixKind},
     product::{
         bands::HostColumns,
-        terms::{Bound, CountedProduct, Counts, Operands, Pipeline, Spec, Way},
+        terms::{BandConsumer, Bound, CountedProduct, Counts, Operands, Pipeline, Spec, Way},
         tuning::Tuning,
     },
     reference,
@@ -89,7 +89,7 @@ fn run<T: Element, S: RangeSums>(
     let device = test_device();
     let uploading = Work::new(&device, None);
     let (x, y) = (DeviceCbc::upload(&uploading, a)?, DeviceCbc::upload(&uploading, b)?);
-    let operands = Operands { a: &x, b: &y, c_stride, consumer: None };
+    let operands = Operands { a: &x, b: &y, c_stride, consumer: BandConsumer::ANY };
     let spec = Spec::new(T::TYPE, a.shape, b.shape, x.nrows);
     let of_esc = Tuning::new(device.info(), a.shape, b.shape).with_strides(operands.strides());
     let ranged = Ranged::<S>::new(&device, &spec, of_esc, tuning)?;
@@ -128,7 +128,7 @@ fn check_payload<M: Matrix, S: RangeSums>(
     }
     let device = test_device();
     let nrows = have.pattern.nrows();
-    let memory = RangeMemory::new(device.info(), tuning, M::Element::TYPE, (nrows, c_stride), None);
+    let memory = RangeMemory::new(device.info(), tuning, M::Element::TYPE, (nrows, c_stride), BandConsumer::ANY);
     let counted = CountedProduct::new(a.pattern, b.pattern);
     let Bound { bands, peak_bytes } = bound(&memory, &counted, limit.min(device.info().global_bytes))?;
     assert_eq!(bands.is_none(), counts.pipeline == Pipeline::Esc, "{tuning:?} within {limit}");

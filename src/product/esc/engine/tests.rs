@@ -8,7 +8,7 @@ use crate::{
     generate,
     product::{
         plan::PlannedProduct,
-        terms::{Destination, FactorPattern, Part, Scaling},
+        terms::{BandConsumer, Destination, FactorPattern, Part, Scaling},
     },
     reference,
     resident::DeviceCbc,
@@ -22,7 +22,7 @@ fn check(a: &Cbc<f64>, b: &Cbc<f64>, alignment: Option<usize>, limit: Option<u64
     let want = alignment.map_or(Ok(want.clone()), |bytes| want.with_alignment(bytes))?;
     let work = Work::new(&device, limit);
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
-    let operands = Operands { a: &da, b: &db, c_stride: want.stride(), consumer: None };
+    let operands = Operands { a: &da, b: &db, c_stride: want.stride(), consumer: BandConsumer::ANY };
     let spec = Spec::new(f64::TYPE, da.shape, db.shape, da.nrows);
     let tuning = Tuning::new(device.info(), spec.a, spec.b).with_strides(operands.strides());
     let tuning = tuning.with_method(device.info(), Method::Esc);

@@ -94,7 +94,7 @@ pub fn finish(
     let gram = args.gram.then(|| Gram { weights: of.weights.map(kind), back: Formatted::of(&took, 1) });
     let is_ordered = |order: Order| order != Order::Arrival;
     let reproducible = is_ordered(product.order) && gram.as_ref().is_none_or(|gram| is_ordered(gram.back.order));
-    let flops = if args.gram { 4 } else { 2 } * (a.nnz() * a.area()) as u64;
+    let flops = if args.gram { 4 } else { 2 } * a.elements() as u64;
     let mut executed =
         Executed::new(flops, took.convert_ms, took.device_bytes, took.runs_ms, args.run.repeat.is_some(), different);
     executed.rounded = !reproducible;

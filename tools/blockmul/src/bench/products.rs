@@ -70,7 +70,7 @@ fn from_nothing(on: &Subject<'_>, method: Method, factors: &Factors) -> Result<R
     let b = b.as_ref().map(|b| device.upload(b)).transpose()?;
     let b = b.as_ref().unwrap_or(&a);
     let product = Product::of(&a, b).method(method).semiring(on.semiring());
-    let flops_each = 2 * (want.shape().area() * record.a.block[1]) as u64;
+    let flops_each = 2 * (want.shape().area() * factors.a.shape().cols()) as u64;
     let reported = |report: Report| Record {
         products: report.products,
         flops: report.products * flops_each,

@@ -140,8 +140,7 @@ impl Record {
 
     /// The shape of A's blocks.
     pub fn block(&self) -> String {
-        let [rows, cols] = self.a.block;
-        format!("{rows}x{cols}")
+        self.a.block.map_or("mixed".into(), |[rows, cols]| format!("{rows}x{cols}"))
     }
 
     /// The variant as text. If a requested method left columns to others, the methods that ran come

@@ -213,8 +213,8 @@ fn text(report: &Report<Fields>) -> String {
     let (device, Fields { element, a, preconditioner, columns, total_ms, step_ms, .. }) = (report.device(), &report.of);
     let by = match (preconditioner, a.block) {
         (Preconditioner::None, _) => "no preconditioner".to_owned(),
-        (Preconditioner::Jacobi, [1, 1]) => "the diagonal".to_owned(),
-        (Preconditioner::Jacobi, [side, _]) => format!("blocks of {side}x{side}"),
+        (Preconditioner::Jacobi, Some([side, _])) if side > 1 => format!("blocks of {side}x{side}"),
+        (Preconditioner::Jacobi, _) => "the diagonal".to_owned(),
     };
     let steps = columns.iter().map(|column| column.steps).max().unwrap_or(0);
     let residual = columns.iter().map(|column| column.residual).fold(0.0, f64::max);

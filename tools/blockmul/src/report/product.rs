@@ -5,7 +5,9 @@ use crate::overflow::Overflow;
 use crate::sizes::show_bytes;
 use crate::table::{self, number};
 use crate::target::{Run, Stage, Target, Took};
-use blockmul::{Method, Semiring, matrix::AnyMatrix, product::Bin, reference::verify::Verification};
+use blockmul::{
+    Method, Semiring, element::ElementType, matrix::AnyMatrix, product::Bin, reference::verify::Verification,
+};
 use serde::Serialize;
 
 /// The schema of the report. Its number is increased by changes that a reader must know.
@@ -28,6 +30,9 @@ pub struct Product {
     pub a: Size,
     pub b: Size,
     pub c: Size,
+    /// Bytes of which the places of C's blocks are multiples, if --align says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub align: Option<usize>,
     /// The places of C to compute, in blocks of C.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mask: Option<Size>,
@@ -52,26 +57,44 @@ pub struct Product {
     pub runs_ms: Option<Vec<f64>>,
 }
 
+/// The factors of a product.
+pub struct Factors {
+    pub element: ElementType,
+    pub a: Size,
+    pub b: Size,
+    /// Multiplications and additions of all products.
+    pub flops: u64,
+}
+
+impl Factors {
+    /// Factors of blocks of one shape each, with `products` products of blocks.
+    pub fn of(a: &AnyMatrix, b: &AnyMatrix, products: u64) -> Self {
+        let each = 2 * a.shape().product(b.shape()).area() * a.shape().cols();
+        Self { element: a.element(), a: Size::of(a), b: Size::of(b), flops: products * each as u64 }
+    }
+}
+
 impl Product {
     /// A product over plus-times by `run`, whose times are reported.
-    pub fn new(a: &AnyMatrix, b: &AnyMatrix, c: Size, mask: Option<Size>, run: Run) -> Self {
-        let Run { method, bins, products, dropped, took } = run;
-        // Entries that were dropped had been computed, too.
-        let (c_area, c_nnz) = (c.area() as u64, c.nnz() as u64 + dropped.unwrap_or(0));
-        let flops = 2 * products * c_area * a.shape().cols() as u64;
+    pub fn new(factors: Factors, c: Size, mask: Option<Size>, run: Run) -> Self {
+        let (Factors { element, a, b, flops }, Run { method, bins, products, dropped, took }) = (factors, run);
+        // Entries that were dropped had been computed, too. All of them have one shape.
+        let of_dropped = c.block.map_or(0, |[rows, cols]| rows * cols) as u64 * dropped.unwrap_or(0);
+        let (c_nnz, computed) = (c.nnz() as u64 + dropped.unwrap_or(0), c.elements() as u64 + of_dropped);
         Self {
             method,
             bins,
             explained: false,
-            element: a.element().name(),
+            element: element.name(),
             semiring: Semiring::PlusTimes,
-            a: Size::of(a),
-            b: Size::of(b),
+            a,
+            b,
             c,
+            align: None,
             products,
             dropped,
             flops,
-            flops_paper: mask.is_none().then(|| flops - c_nnz * c_area),
+            flops_paper: mask.is_none().then(|| flops - computed),
             mask,
             expansion_factor: (c_nnz > 0).then(|| products as f64 / c_nnz as f64),
             gflops: (took.total_ms > 0.0).then(|| flops as f64 / took.total_ms / 1e6),

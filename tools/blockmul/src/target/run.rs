@@ -1,5 +1,8 @@
 //! Products that were computed: methods, times, launches, memory, and the device.
-use blockmul::{device::StageTime, product::Bin};
+use blockmul::{
+    device::StageTime,
+    product::{Bin, Report},
+};
 use serde::Serialize;
 
 /// A product that was computed.
@@ -13,6 +16,27 @@ pub struct Run {
     /// Entries left out of C, if dropping was requested.
     pub dropped: Option<u64>,
     pub took: Took,
+}
+
+impl Run {
+    /// A product on a device, without --drop.
+    pub fn of(report: Report) -> Self {
+        Self {
+            method: report.method.name(),
+            products: report.products,
+            dropped: None,
+            took: Took {
+                bands: report.bands,
+                peak_device_bytes: report.peak_device_bytes,
+                held_device_bytes: report.held_device_bytes,
+                launches: report.launches,
+                stages: report.stages.iter().map(Stage::of).collect(),
+                total_ms: report.total_ms,
+                kernels_ms: report.kernels_ms,
+            },
+            bins: report.bins,
+        }
+    }
 }
 
 /// The times, launches and memory of a product.

@@ -21,6 +21,7 @@ mod info;
 mod inputs;
 mod kernels;
 mod mask;
+mod mixed;
 mod multiply;
 mod numbers;
 mod overflow;

@@ -214,3 +214,48 @@ fn blocks_are_those_asked_for_else_those_of_the_files_else_what_fits() {
         assert_eq!(found, blocks, "{line}");
     }
 }
+
+#[test]
+fn bands_have_the_columns_asked_for_and_change_no_bit() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 60 --cols 50 --per-column 4 --block 2x3 -o w.mtx -q");
+    desk.multiply("w.mtx -o c.mtx -q");
+    // W·Wᵀ has 60 columns of blocks, or 120 of scalars.
+    for (options, bands) in [("", 1), ("--band-columns 7", 9), ("--band-columns 60", 1), ("--block 1", 1)] {
+        let report = desk.report(&format!("w.mtx --verify -o d.mtx {options}"));
+        assert_eq!(report["bands"], bands, "{options}");
+        assert_eq!(desk.read::<f64>("d.mtx"), desk.read("c.mtx"), "{options}");
+    }
+    let report = desk.report("w.mtx --block 1 --band-columns 50 --repeat 2 --drop 0");
+    assert_eq!(report["bands"], 3);
+    desk.fails("multiply w.mtx --band-columns 0", 2, &["--band-columns", "from 1"]);
+    desk.fails("multiply w.mtx --band-columns 3 --mask c.mtx", 2, &["--band-columns", "--mask"]);
+    desk.fails("multiply w.mtx --band-columns 3 --device reference", 2, &["--band-columns needs an OpenCL device"]);
+    desk.put("d.mtx", "%%MatrixMarket matrix array real general\n150 1\n");
+    desk.fails("multiply w.mtx d.mtx --band-columns 3", 2, &["--band-columns is for products of sparse matrices"]);
+}
+
+#[test]
+fn blocks_of_c_are_aligned_in_memory_alone() {
+    let desk = Desk::new();
+    desk.ok("generate uniform --rows 60 --cols 50 --per-column 4 --block 2x3 -o w.mtx -q");
+    // A block of C has 2x2 doubles, 32 bytes.
+    let plain = desk.report("w.mtx --method esc --verify");
+    for (bytes, grows) in [(16, false), (32, false), (64, true)] {
+        let report = desk.report(&format!("w.mtx --method esc --verify --align {bytes}"));
+        assert_eq!((&report["align"], &report["verified"]["pattern_equal"]), (&bytes.into(), &true.into()));
+        let peak = |report: &Value| report["peak_device_bytes"].as_u64().unwrap();
+        assert_eq!(peak(&report) > peak(&plain), grows, "{bytes}");
+        let same = |field: &str| report[field] == plain[field];
+        assert!(same("c") && same("flops") && same("flops_paper") && same("products"), "{report}");
+    }
+    assert!(plain.get("align").is_none());
+    for (line, words) in [
+        ("w.mtx --align 8", ["--align", "[possible values: 16, 32, 64]"]),
+        ("w.mtx --align 64 -o c.mtx", ["--align 64 is for a C in device memory", "c.mtx has no padding"]),
+        ("w.mtx --align 64 --block 1", ["--align 64 is for blocks", "--block cuts A"]),
+        ("w.mtx --align 64 --device reference", ["--align needs an OpenCL device", ""]),
+    ] {
+        desk.fails(&format!("multiply {line}"), 2, &words);
+    }
+}

@@ -165,7 +165,7 @@ fn table(setting: &Setting<'_>, report: &mut Report, squares: &[Contest], own_bl
 
 /// Mean number of entries (blocks) in a row of blocks.
 fn mean_row(of: &Size) -> Option<f64> {
-    let rows = of.rows() / of.block[0].max(1);
+    let rows = of.rows() / of.block.map_or(1, |[rows, _]| rows);
     (rows > 0).then(|| of.nnz() as f64 / rows as f64)
 }
 

@@ -7,7 +7,7 @@ use crate::Error;
 fn check_bands<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> Result<usize> {
     let (work, want) = (Work::new(&test_device(), None), reference::multiply(a, b)?);
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
-    let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: None };
+    let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: BandConsumer::ANY };
     let of_operands = x.bytes() + y.bytes();
     let (_, whole, used) = run::<T>(&operands, tuning, None)?;
     check_bound((a, b), tuning, u64::MAX, (&whole, used - of_operands))?;
@@ -73,6 +73,23 @@ fn bands_leave_their_long_columns_to_esc() -> Result<()> {
     Ok(())
 }
 
+/// Columns are halved at multiples of the number of columns of a band, so that no band is shorter.
+#[test]
+fn halves_keep_the_number_of_columns_of_bands() -> Result<()> {
+    let (a, b) = operands::<f64>(11, 40_000)?;
+    let (work, want) = (Work::new(&test_device(), None), reference::multiply(&a, &b)?);
+    let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
+    let tuning = AdaptiveTuning { read_columns: 5, ..tuning(Method::Dense) };
+    // More than a half of all columns, and numbers that divide neither them nor a half.
+    for most_columns in [7, 13, b.ncols() / 2 + 1, b.ncols() - 1] {
+        let consumer = BandConsumer { most_columns: most_columns as u64, ..BandConsumer::ANY };
+        let (c, counts, _) = run(&Operands { a: &x, b: &y, c_stride: 1, consumer }, &tuning, None)?;
+        assert_equal(&c, &want, &tuning);
+        assert_eq!(counts.bands, b.ncols().div_ceil(most_columns), "{most_columns} of {}", b.ncols());
+    }
+    Ok(())
+}
+
 /// The columns of `b`, repeated `times` times.
 fn repeated<T: Element>(b: &Csc<T>, times: usize) -> Result<Csc<T>> {
     let columns = |_| (0..b.ncols()).map(|col| b.pattern().column(col).iter().map(|&row| row.into()).collect());
@@ -98,7 +115,7 @@ fn samples_make_fewer_bands_if_they_are_right() -> Result<()> {
         let (a, b) = columns_of(alike)?;
         let (work, want) = (Work::new(&test_device(), None), reference::multiply(&a, &b)?);
         let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
-        let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: None };
+        let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: BandConsumer::ANY };
         let of_operands = x.bytes() + y.bytes();
         let (c, counts, used) = run(&operands, tuning, Some(of_operands + (megabytes << 20)))?;
         assert_equal(&c, &want, tuning);

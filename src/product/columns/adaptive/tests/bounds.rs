@@ -14,7 +14,7 @@ pub(super) fn check_bound<T: Element>(
     (counts, used_bytes): (&Counts, u64),
 ) -> Result<()> {
     let (device, (esc, _)) = (test_device(), numbers());
-    let memory = AdaptiveMemory::new(device.info(), &esc, tuning, T::TYPE, a.nrows(), None);
+    let memory = AdaptiveMemory::new(device.info(), &esc, tuning, T::TYPE, a.nrows(), BandConsumer::ANY);
     let counted = CountedProduct::new(a.pattern(), b.pattern());
     let Bound { bands, peak_bytes: most } = bound(&memory, &counted, free_bytes)?;
     assert_eq!(bands.is_none(), counts.pipeline == Pipeline::Esc, "{:?} by {tuning:?}", counts.bins);
@@ -69,7 +69,7 @@ fn sorted_keys_are_kept_if_there_is_room() {
     (info.global_bytes, info.max_alloc_bytes) = (64 << 20, 32 << 20);
     let tuning = tuning(Method::Sort);
     let keeps = |columns: u64, free_bytes: u64| {
-        let memory = AdaptiveMemory::new(&info, &esc, &tuning, f64::TYPE, 1000, None);
+        let memory = AdaptiveMemory::new(&info, &esc, &tuning, f64::TYPE, 1000, BandConsumer::ANY);
         let [with, without] = [Some(Class::Sorted64), None].map(|class| memory.need_sorted(columns, 100, class).bytes);
         assert!(with > without, "{columns}");
         memory.keeps_sorted(Class::Sorted64, columns, 100, free_bytes)
