@@ -123,10 +123,10 @@ pub fn of_sides(
     variants: &[Variant],
 ) -> std::result::Result<Vec<InBlocks>, Failure> {
     let mut all = Vec::new();
-    let mut series = Vec::new();
+    let (mut series, mut rows) = (Vec::new(), Vec::new());
     let mut left_out = Vec::new();
     for of in subjects.iter().take(IN_BLOCKS) {
-        let mut points = Vec::new();
+        let mut rates = [(Method::Auto, Vec::new()), (setting.esc(), Vec::new())];
         let mut c_nnz = 0;
         for side in SIDES {
             let name = format!("{} in {side}x{side}", of.name);
@@ -148,15 +148,25 @@ pub fn of_sides(
             };
             c_nnz = contest.c_nnz;
             let flops = 2 * contest.products * (side * side * side) as u64;
-            points.extend(contest.auto_ms().map(|ms| [side as f64, flops as f64 / ms / 1e6]));
+            for (method, points) in &mut rates {
+                points.extend(contest.ms(*method).map(|ms| [side as f64, flops as f64 / ms / 1e6]));
+            }
             all.push(InBlocks { side, flops, contest });
         }
-        series.push(Series::line(of.name.clone(), points));
+        for ((_, points), name) in rates.into_iter().zip([of.name.clone(), format!("{}, ESC", of.name)]) {
+            let rate = |side: &usize| points.iter().find(|[at, _]| *at == *side as f64).map(|[_, rate]| *rate);
+            rows.push([name.clone()].into_iter().chain(SIDES.iter().map(|side| shown(rate(side), 2))).collect());
+            series.push(Series::line(name, points));
+        }
     }
     report.say("## Figure 5: rate over block size");
     let plot = Plot::new("rate over block size", [("side of a block", false), ("Gflop/s", true)], series);
-    let text = "auto, with each entry (block) of the first four matrices replaced by a dense block. Two operations for each product of elements.";
+    let text = "auto and blockwise ESC, with each entry (block) of the first four matrices replaced by a dense block. Two \
+                operations for each product of elements.";
     report.figure("figure-5.png", text, plot.encode())?;
+    let sides = SIDES.map(|side| format!("{side}x{side}"));
+    let header: Vec<&str> = std::iter::once("Gflop/s").chain(sides.iter().map(String::as_str)).collect();
+    report.table(&header, rows);
     if !left_out.is_empty() {
         report.say(&format!(
             "Left out, because C would take more than a part in {PART_OF_C} of the device's memory: {}.",
