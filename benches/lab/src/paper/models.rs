@@ -69,7 +69,8 @@ fn cube(nodes: usize) -> usize {
     (nodes as f64).cbrt().round().max(2.0) as usize
 }
 
-/// Families of Polok 2015 if no files are given: pose graphs and bundle adjustments of growing sizes.
+/// Families of Polok 2015 if no files are given: pose graphs and bundle adjustments of growing
+/// sizes.
 pub fn polok(most: u64) -> Vec<String> {
     let names = |products: u64| {
         let (poses, points) = ((products / 6500).max(8), (products / 2700).max(10));

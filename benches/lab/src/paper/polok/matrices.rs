@@ -1,4 +1,4 @@
-//! Models of the nine matrices of Table 1, which are of the SNAP collection.
+//! Models of the nine matrices of Table 1, which belong to the SNAP collection.
 use crate::paper::models::Model;
 use crate::patterns::{Circuit, bimodal, circuit, drawn, hubs_and_leaves, kronecker, scattered, side, streets};
 use blockmul::{Csc, Result};
@@ -14,16 +14,18 @@ pub struct Size {
 
 /// The products of a row do not depend on the number of rows.
 const EVEN: f64 = 1.0;
-/// Hubs grow with the graph: R-MAT graphs of 2,000 to 200,000 nodes have products with this power of
-/// their nodes.
+/// Hubs grow with the graph: the products of R-MAT graphs of 2,000 to 200,000 nodes grow with this
+/// power of the nodes.
 const HUBS: f64 = 1.36;
 
-/// The models. They have about the rows and the entries of the paper's matrices, if so many products
-/// are requested.
+/// The models. If as many products are requested as the paper's matrices have, they have about the
+/// same rows and entries.
 pub const MODELS: [Model<Size>; 9] = [
     Model::like("roadNet-CA", "planar, streets", Size { rows: 1_971_281, products: 17.5e6, growth: EVEN }, |rows| {
         streets(side(rows, 2))
     }),
+    // The longest net grows with the root of the rows, so that hubs keep their share of the
+    // products.
     Model::like("web-Google", "links and hubs", Size { rows: 916_428, products: 60.7e6, growth: EVEN }, |rows| {
         circuit(rows, Circuit { devices: 225, longest: 23 * rows.isqrt() / 5, power: 10 })
     }),

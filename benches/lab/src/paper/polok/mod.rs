@@ -1,6 +1,6 @@
-//! Polok, Ila, Smrz: Fast Sparse Matrix Multiplication on GPU, 2015. This file measures the products
-//! of Table 1 and of figure 4. `matrices` has models of the paper's matrices, `table` writes Table 1,
-//! and `figures` the figures 1, 3, 4 and 5.
+//! Polok, Ila, Smrz: Fast Sparse Matrix Multiplication on GPU, 2015. This file measures the
+//! products of Table 1 and of figure 4. `matrices` has models of the paper's matrices, `table`
+//! writes Table 1, and `figures` the figures 1, 3, 4 and 5.
 pub mod figures;
 pub mod matrices;
 mod table;
@@ -36,7 +36,7 @@ pub struct Timed {
     contest: Contest,
 }
 
-/// What measures a product of scalars.
+/// The entrants of a product of scalars: two methods on the device, and a thread of the host.
 struct Entrants<'s> {
     setting: &'s Setting<'s>,
     variants: [Variant; 2],
@@ -153,7 +153,8 @@ impl Entrants<'_> {
         Ok(median(&rounds))
     }
 
-    /// Products of all pairs of matrices and transposes whose sizes fit, as in the paper's figure 4.
+    /// Products of all pairs of matrices and transposes whose sizes fit, as in the paper's
+    /// figure 4.
     fn all_to_all(&self, report: &mut Report, subjects: &[Subject]) -> Vec<Timed> {
         let all: Vec<(String, &Csc<f64>)> = subjects
             .iter()

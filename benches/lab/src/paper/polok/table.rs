@@ -1,4 +1,5 @@
-//! Table 1: times and rates of A·A, and the paper's numbers beside those of its matrices and models.
+//! Table 1: times and rates of A·A, and the paper's numbers beside those of its matrices and
+//! models.
 use super::Timed;
 use super::matrices::MODELS;
 use crate::paper::Setting;
