@@ -20,6 +20,17 @@ impl<S, M> Model<S, M> {
     pub const fn like(name: &'static str, what: &'static str, size: S, make: fn(usize) -> Result<M>) -> Self {
         Self { name, what, size, make }
     }
+
+    /// Name of the matrix that is generated in place of the paper's, if files of the paper's
+    /// matrices may be measured beside it.
+    pub fn stand_in(&self) -> String {
+        format!("like {}", self.name)
+    }
+
+    /// Whether a matrix of this name is the paper's, or was generated in its place.
+    pub fn is_of(&self, matrix: &str) -> bool {
+        self.name == matrix || self.stand_in() == matrix
+    }
 }
 
 /// Models of the matrices of Parger 2020, table 4, with the number of products of each square. The
@@ -58,7 +69,8 @@ fn cube(nodes: usize) -> usize {
     (nodes as f64).cbrt().round().max(2.0) as usize
 }
 
-/// Inputs of Polok 2015 if no files are given: pose graphs and bundle adjustments of growing sizes.
+/// Families of Polok 2015 if no files are given: pose graphs and bundle adjustments of growing
+/// sizes.
 pub fn polok(most: u64) -> Vec<String> {
     let names = |products: u64| {
         let (poses, points) = ((products / 6500).max(8), (products / 2700).max(10));

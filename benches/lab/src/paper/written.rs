@@ -1,13 +1,17 @@
 //! `--write-models`: the generated matrices of a study as files, so that the programs of
 //! `benches/peers` can time other libraries on them. The values are positive integers, as in the
 //! other files of these programs, because some libraries drop entries that cancel.
-use super::{Setting, evtushenko, garland, models, parger, shi};
+use super::{Setting, evtushenko, garland, models, parger, polok, shi};
 use blockmul::{Cbc, Csc, Csr, Matrix, generate::Random, io::binary};
 use blockmul_cli::bench::matrices::Input;
 use blockmul_cli::failure::Failure;
 
-/// Writes the models of Polok 2015, each in its blocks.
+/// Writes the models of Polok 2015, and its families in their blocks.
 pub fn polok(setting: &Setting<'_>) -> Result<(), Failure> {
+    for model in &polok::matrices::MODELS {
+        let a = model.matrix(setting.most)?;
+        write(setting, &model.stand_in(), &Csc::new(a.pattern().clone(), values(a.nnz()))?)?;
+    }
     for name in models::polok(setting.most) {
         if let Ok(Input::Family(named)) = Input::parse(&name) {
             let matrix = named.matrix(named.block())?;

@@ -60,9 +60,17 @@ pub fn stencil_of_range(range: usize, unknowns: usize, products: usize) -> Resul
     Ok((of(0..n)?, Some(of(half..half + columns)?)))
 }
 
-/// Roads: a square grid from which three tenths of the edges are removed. A few hubs have edges to
-/// 100 nodes anywhere.
+/// Streets: a square grid from which three tenths of the edges are removed. It is planar.
+pub fn streets(side: usize) -> Result<Csc<f64>> {
+    road_network(side, 0)
+}
+
+/// Streets, and a few hubs that have edges to 100 nodes anywhere.
 pub fn roads(side: usize) -> Result<Csc<f64>> {
+    road_network(side, (side * side).div_ceil(10_000))
+}
+
+fn road_network(side: usize, hubs: usize) -> Result<Csc<f64>> {
     let (n, mut random) = (side * side, generate::Random::new(SEED));
     let mut edges = Vec::new();
     for node in 0..n {
@@ -70,7 +78,7 @@ pub fn roads(side: usize) -> Result<Csc<f64>> {
         edges.extend((right && random.below(10) < 7).then_some((node, node + 1)));
         edges.extend((down && random.below(10) < 7).then_some((node, node + side)));
     }
-    for _ in 0..n.div_ceil(10_000) {
+    for _ in 0..hubs {
         let hub = random.below(n as u64) as usize;
         edges.extend((0..100).map(|_| (hub, random.below(n as u64) as usize)));
     }
@@ -186,6 +194,10 @@ mod tests {
         let roads = roads(40)?;
         let longest = (0..1600).map(|col| roads.pattern().column(col).len()).max();
         assert!(roads.pattern() == roads.transpose().pattern() && longest >= Some(90), "{longest:?}");
+        let streets = streets(40)?;
+        let is_near = |row: u32, col: usize| [1, 40].contains(&col.abs_diff(row as usize));
+        assert!((0..1600).all(|col| streets.pattern().column(col).iter().all(|&row| is_near(row, col))));
+        assert!((4200..=4600).contains(&streets.nnz()), "2.8 a node: {}", streets.nnz());
         let sparse = hypersparse(1000, 200)?;
         assert!((150..=200).contains(&sparse.nnz()) && sparse.ncols() == 1000, "{}", sparse.nnz());
         let hexagons = hexagons(6)?;

@@ -1,4 +1,5 @@
 //! `lab paper`: the folder that contains the measurements of a paper.
+mod polok;
 mod vectors;
 
 use super::*;
@@ -49,32 +50,6 @@ fn put_times(desk: &Desk, matrix: &str, times: &[Time]) {
 /// Writes a file with products of two sparse matrices by the other library.
 fn put_peers(desk: &Desk, matrix: &str) {
     put_times(desk, matrix, &[("slow", "f64", 70.0, true), ("fast", "f64", 50.0, true), ("wrong", "f64", 1.0, false)]);
-}
-
-#[test]
-fn polok_has_its_tables_and_figures() {
-    let desk = Desk::new();
-    put_peers(&desk, "g");
-    put_uniform(&desk, "g.mtx", 60, 4);
-    let (page, object) = study(&desk, "paper polok g.mtx pose-graph:12x6 bundle-adjustment:9x20x3 --peers peers.json");
-    assert!(!page.contains("in the paper"), "none has a name of the paper's: {page}");
-    assert_eq!((&object["schema"], &object["max_products"]), (&"blockmul-paper/1".into(), &object["max_products"]));
-    has_its_pictures(&desk, &page, &["figure-1.png", "figure-3.png", "figure-4.png", "figure-5.png"]);
-    let table = object["table_1"].as_array().unwrap();
-    let names: Vec<_> = table.iter().map(|of| of["matrix"].as_str().unwrap()).collect();
-    assert_eq!(names, ["g", "pose-graph:12x6", "bundle-adjustment:9x20x3"]);
-    for of in table.iter().chain(object["figure_5"].as_array().unwrap()) {
-        assert!(of["entrants"].as_array().unwrap().iter().all(|one| one["verified"] == true), "{of}");
-    }
-    // The row of g contains the paper's FLOP, and the fastest right time of the other library.
-    let row = page.lines().find(|line| line.starts_with("| g |")).unwrap();
-    let flop = 2 * table[0]["products"].as_u64().unwrap() - table[0]["c_nnz"].as_u64().unwrap();
-    let shown = if flop >= 1000 { format!("{:.3} k", flop as f64 / 1e3) } else { flop.to_string() };
-    assert!(row.contains(&format!(" {shown} ")) && row.contains(" 50.000 "), "{row}");
-    assert!(page.contains("other 3 fast (2 threads) on d"), "{page}");
-    // Blocks of six sides replace the entries of each of the three matrices.
-    assert_eq!(object["figure_5"].as_array().unwrap().len(), 18);
-    assert!(!object["all_to_all"].as_array().unwrap().is_empty());
 }
 
 #[test]
@@ -203,11 +178,11 @@ fn models_are_measured_beside_files_and_written_for_other_libraries() {
     let mut written: Vec<_> =
         std::fs::read_dir(desk.path("m")).unwrap().map(|file| file.unwrap().file_name()).collect();
     written.sort();
-    let of_polok = ["bundle-adjustment:8x10x5.bsr", "pose-graph:8x8.bsr"];
+    let of_polok = ["bundle-adjustment:8x10x5.bsr", "pose-graph:8x8.bsr", "like roadNet-CA.bsr", "like as-Skitter.bsr"];
     let of_parger = ["mario002.bsr", "stat96v2.bsr", "arrow:9e2.bsr", "ratings:9e2.bsr", "bundle-adjustment:9e2.bsr"];
     assert!([&of_polok[..], &of_parger].concat().iter().all(|name| written.contains(&(*name).into())), "{written:?}");
     assert!(!written.contains(&"long-columns:9e2.bsr".into()), "a product of two matrices");
-    assert_eq!(written.len(), 2 + 10 + 17);
+    assert_eq!(written.len(), 9 + 2 + 10 + 17);
 
     for name in ["arrow:9e2.bsr", "pose-graph:8x8.bsr"] {
         let file = blockmul::io::read(desk.path("m").join(name), &ReadOptions::default()).unwrap();
@@ -228,16 +203,6 @@ fn models_are_measured_beside_files_and_written_for_other_libraries() {
     let mut rank = object["table_3"].as_array().unwrap().iter().filter(|rank| rank["name"] == "other");
     assert_eq!(rank.next().unwrap()["invalid"], 28, "of all but the model");
     assert_eq!(page.matches("](figure-8-").count(), 11, "the file and the models");
-}
-
-/// If a file has the name of one of the paper's matrices, the paper's numbers are shown beside it.
-#[test]
-fn polok_has_the_rows_of_the_paper() {
-    let desk = Desk::new();
-    put_uniform(&desk, "wiki-Vote.mtx", 60, 4);
-    let (page, _) = study(&desk, "paper polok wiki-Vote.mtx --max-products 100");
-    let row = page.lines().filter(|line| line.starts_with("| wiki-Vote |")).find(|line| line.contains("7.254 M"));
-    assert!(row.is_some_and(|row| row.contains(" 4.000 | 12.497 |")), "{page}");
 }
 
 #[test]

@@ -53,15 +53,10 @@ pub fn is_replaced(matrix: &Matrix, files: &[String]) -> bool {
 }
 
 impl Selected {
-    /// Name of the matrix that is generated in this matrix's place.
-    fn stand_in(&self) -> String {
-        format!("like {}", self.name)
-    }
-
     /// The matrix of Table 9 with this name, or the one in whose place the matrix of this name was
     /// generated.
     fn of(matrix: &str) -> Option<&'static Self> {
-        TABLE_9.iter().find(|of| of.name == matrix || of.stand_in() == matrix)
+        TABLE_9.iter().find(|of| of.is_of(matrix))
     }
 }
 

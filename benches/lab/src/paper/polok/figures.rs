@@ -1,7 +1,7 @@
 //! Figures 1, 3, 4 and 5: stages, expansion, time by operations, and rate by block size.
 use super::super::Setting;
 use super::super::report::{Report, shown};
-use super::{Subject, flop};
+use super::{Subject, Timed, flop};
 use crate::chart::{Bars, Group, Plot, Series};
 use crate::regret::methods::{Contest, Entrant, Variant};
 use blockmul::{BlockShape, Cbc, Method, Result, generate::Random};
@@ -30,9 +30,9 @@ pub struct InBlocks {
 }
 
 /// Figure 1: the share of each stage of ESC.
-pub fn stages(setting: &Setting<'_>, report: &mut Report, squares: &[Contest]) -> std::result::Result<(), Failure> {
+pub fn stages(setting: &Setting<'_>, report: &mut Report, squares: &[Timed]) -> std::result::Result<(), Failure> {
     report.say("## Figure 1: stages of ESC");
-    let mut sorted: Vec<&Contest> = squares.iter().collect();
+    let mut sorted: Vec<&Contest> = squares.iter().map(|of| &of.contest).collect();
     sorted.sort_by(|one, other| flop(one).total_cmp(&flop(other)));
     let picture = shares(
         "time of the stages of ESC, %",
@@ -67,10 +67,11 @@ pub fn shares<'e>(title: &str, entrants: impl Iterator<Item = (&'e str, &'e Entr
 pub fn scaling(
     setting: &Setting<'_>,
     report: &mut Report,
-    squares: &[Contest],
-    others: &[Contest],
+    squares: &[Timed],
+    others: &[Timed],
 ) -> std::result::Result<(), Failure> {
-    let all = || squares.iter().chain(others);
+    let timed = || squares.iter().chain(others);
+    let all = || timed().map(|of| &of.contest);
     report.say("## Figure 3: expansion factor");
     let expansion = all().filter(|of| of.c_nnz > 0).map(|of| [of.c_nnz as f64, of.products as f64 / of.c_nnz as f64]);
     let series = vec![Series::dots("products", expansion.collect())];
@@ -81,8 +82,11 @@ pub fn scaling(
     report.say("## Figure 4: time over FLOP");
     let times = |method: Method| all().filter_map(|of| Some([flop(of), of.ms(method)?])).collect::<Vec<_>>();
     let mut series = vec![Series::dots("auto", times(Method::Auto)), Series::dots("ESC", times(setting.esc()))];
+    let serial = timed().filter_map(|of| Some([flop(&of.contest), of.serial_ms?]));
+    series.push(Series::dots("serial", serial.collect()));
     for library in setting.peers.libraries() {
-        let points = squares.iter().filter_map(|of| Some([flop(of), setting.peers.ms(library, &of.matrix)?]));
+        let of_squares = squares.iter().map(|of| &of.contest);
+        let points = of_squares.filter_map(|of| Some([flop(of), setting.peers.ms(library, &of.matrix)?]));
         series.push(Series::dots(library, points.collect()));
     }
     let costs: Vec<(String, Option<f64>)> = series.iter().map(|of| (of.name.clone(), slope(&of.points))).collect();
@@ -123,10 +127,10 @@ pub fn of_sides(
     variants: &[Variant],
 ) -> std::result::Result<Vec<InBlocks>, Failure> {
     let mut all = Vec::new();
-    let mut series = Vec::new();
+    let (mut series, mut rows) = (Vec::new(), Vec::new());
     let mut left_out = Vec::new();
     for of in subjects.iter().take(IN_BLOCKS) {
-        let mut points = Vec::new();
+        let mut rates = [(Method::Auto, Vec::new()), (setting.esc(), Vec::new())];
         let mut c_nnz = 0;
         for side in SIDES {
             let name = format!("{} in {side}x{side}", of.name);
@@ -148,15 +152,25 @@ pub fn of_sides(
             };
             c_nnz = contest.c_nnz;
             let flops = 2 * contest.products * (side * side * side) as u64;
-            points.extend(contest.auto_ms().map(|ms| [side as f64, flops as f64 / ms / 1e6]));
+            for (method, points) in &mut rates {
+                points.extend(contest.ms(*method).map(|ms| [side as f64, flops as f64 / ms / 1e6]));
+            }
             all.push(InBlocks { side, flops, contest });
         }
-        series.push(Series::line(of.name.clone(), points));
+        for ((_, points), name) in rates.into_iter().zip([of.name.clone(), format!("{}, ESC", of.name)]) {
+            let rate = |side: &usize| points.iter().find(|[at, _]| *at == *side as f64).map(|[_, rate]| *rate);
+            rows.push([name.clone()].into_iter().chain(SIDES.iter().map(|side| shown(rate(side), 2))).collect());
+            series.push(Series::line(name, points));
+        }
     }
     report.say("## Figure 5: rate over block size");
     let plot = Plot::new("rate over block size", [("side of a block", false), ("Gflop/s", true)], series);
-    let text = "auto, with each entry (block) of the first four matrices replaced by a dense block. Two operations for each product of elements.";
+    let text = "auto and blockwise ESC, with each entry (block) of the first four matrices replaced by a dense block. Two \
+                operations for each product of elements.";
     report.figure("figure-5.png", text, plot.encode())?;
+    let sides = SIDES.map(|side| format!("{side}x{side}"));
+    let header: Vec<&str> = std::iter::once("Gflop/s").chain(sides.iter().map(String::as_str)).collect();
+    report.table(&header, rows);
     if !left_out.is_empty() {
         report.say(&format!(
             "Left out, because C would take more than a part in {PART_OF_C} of the device's memory: {}.",

@@ -1,15 +1,23 @@
-//! Polok, Ila, Smrz: Fast Sparse Matrix Multiplication on GPU, 2015. This file has Table 1 and the
-//! products of figure 4, `figures` the figures 1, 3, 4 and 5.
+//! Polok, Ila, Smrz: Fast Sparse Matrix Multiplication on GPU, 2015. This file measures the
+//! products of Table 1 and of figure 4. `matrices` has models of the paper's matrices, `table`
+//! writes Table 1, and `figures` the figures 1, 3, 4 and 5.
 pub mod figures;
+pub mod matrices;
+mod table;
 
 use super::models;
-use super::report::{Report, counted, shown};
+use super::report::Report;
 use super::{Setting, peers::Peer};
 use crate::regret::methods::{Contest, Variant};
-use blockmul::{BlockShape, Cbc, Csc, Method, reference};
-use blockmul_cli::bench::matrices::Input;
+use crate::study::in_turn;
+use blockmul::{BlockShape, Cbc, Csc, Method, Result, reference};
+use blockmul_cli::bench::{matrices::Input, record::median};
 use blockmul_cli::failure::Failure;
-use blockmul_cli::matrix_size::Size;
+use matrices::MODELS;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use serde::Serialize;
+use std::{hint::black_box, time::Instant};
+use table::flop;
 
 /// A matrix, both as scalars and in the blocks of its file.
 pub struct Subject {
@@ -19,9 +27,27 @@ pub struct Subject {
     blocks: Cbc<f64>,
 }
 
+/// A product of scalars by `auto` and ESC, and by one thread of the host.
+#[derive(Serialize)]
+pub struct Timed {
+    /// The median of Gustavson's algorithm (ACM TOMS 4, 1978).
+    serial_ms: Option<f64>,
+    #[serde(flatten)]
+    contest: Contest,
+}
+
+/// The entrants of a product of scalars: two methods on the device, and a thread of the host.
+struct Entrants<'s> {
+    setting: &'s Setting<'s>,
+    variants: [Variant; 2],
+    one_thread: ThreadPool,
+}
+
 /// Writes the report of the paper's measurements.
 pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<(), Failure> {
-    let variants = [Method::Auto, setting.esc()].map(Variant::of);
+    let one_thread = ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let entrants = Entrants { setting, variants: [Method::Auto, setting.esc()].map(Variant::of), one_thread };
+    let variants = &entrants.variants;
     let subjects = subjects(setting, report)?;
     let what = "Measurements of L. Polok, V. Ila, P. Smrz, *Fast Sparse Matrix Multiplication on GPU*, 2015";
     let how = format!(
@@ -31,59 +57,69 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<
         setting.esc(),
     );
     report.begin(setting, "Fast Sparse Matrix Multiplication on GPU", what, &how);
-    let mut squares: Vec<Contest> = Vec::new();
+    let mut squares: Vec<Timed> = Vec::new();
     for of in &subjects {
-        squares.extend(square(setting, report, of, &variants));
+        squares.extend(entrants.timed(report, [&of.name; 2], &of.scalars, of.other()));
         report.keep("table_1", &squares);
         report.save(setting.folder)?;
     }
     let own_blocks: Vec<Contest> =
-        subjects.iter().filter_map(|of| in_own_blocks(setting, report, of, &variants)).collect();
-    table(setting, report, &squares, &own_blocks);
-    let others = all_to_all(setting, report, &subjects, &variants);
+        subjects.iter().filter_map(|of| in_own_blocks(setting, report, of, variants)).collect();
+    table::table(setting, report, &squares, &own_blocks);
+    let others = entrants.all_to_all(report, &subjects);
     figures::stages(setting, report, &squares)?;
     figures::scaling(setting, report, &squares, &others)?;
-    let blocks = figures::of_sides(setting, report, &subjects, &variants)?;
+    let blocks = figures::of_sides(setting, report, &subjects, variants)?;
     report.differences();
-    for (name, contests) in [("own_blocks", &own_blocks), ("all_to_all", &others)] {
-        report.keep(name, contests);
-    }
+    report.keep("own_blocks", &own_blocks);
+    report.keep("all_to_all", &others);
     report.keep("figure_5", blocks);
-    report.keep("peers", squares.iter().flat_map(|of| setting.peers.of(&of.matrix)).collect::<Vec<&Peer>>());
+    report.keep("peers", squares.iter().flat_map(|of| setting.peers.of(&of.contest.matrix)).collect::<Vec<&Peer>>());
     Ok(())
 }
 
-/// The files and the generated matrices. A file that cannot be read is reported.
+/// The files, the models of the paper's matrices, and families in growing sizes. A file that cannot
+/// be read is reported.
 fn subjects(setting: &Setting<'_>, report: &mut Report) -> std::result::Result<Vec<Subject>, Failure> {
-    let models = if setting.with_models() { models::polok(setting.most) } else { Vec::new() };
-    let models = models.iter().map(|name| Input::parse(name).expect("a family"));
-    let inputs: Vec<Input> = setting.args.study.inputs.iter().cloned().chain(models).collect();
     let subject = |input: &Input| -> std::result::Result<Subject, Failure> {
         let source = setting.lab.open(input)?;
-        let blocks = source.matrix::<f64>(source.default_block())?;
-        let scalars = blocks.to_scalars();
-        Ok(Subject { name: input.matrix_name(), transposed: scalars.try_transpose()?, scalars, blocks })
+        Ok(Subject::of(input.matrix_name(), source.matrix(source.default_block())?)?)
     };
     let mut subjects = Vec::new();
-    for input in &inputs {
-        match subject(input) {
+    let mut add = |name: &str, made: std::result::Result<Subject, Failure>| {
+        match made {
             Ok(subject) => subjects.push(subject),
-            Err(Failure::Library(error)) => setting.note(report, &input.name(), error),
+            Err(Failure::Library(error)) => setting.note(report, name, error),
             Err(failure) => return Err(failure),
+        }
+        Ok(())
+    };
+    let files = &setting.args.study.inputs;
+    files.iter().try_for_each(|input| add(&input.name(), subject(input)))?;
+    if setting.with_models() {
+        for model in MODELS.iter().filter(|model| !files.iter().any(|file| file.matrix_name() == model.name)) {
+            let name = model.stand_in();
+            let made =
+                model.matrix(setting.most).and_then(|a| Subject::of(name.clone(), a.to_blocks(BlockShape::SCALAR)?));
+            add(&name, made.map_err(Failure::from))?;
+        }
+        for name in models::polok(setting.most) {
+            add(&name, subject(&Input::parse(&name).expect("a family")))?;
         }
     }
     Ok(subjects)
 }
 
 impl Subject {
+    fn of(name: String, blocks: Cbc<f64>) -> Result<Self> {
+        let scalars = blocks.to_scalars();
+        Ok(Self { name, transposed: scalars.try_transpose()?, scalars, blocks })
+    }
+
     /// B of A·B if it is not A: the transpose of A, if A is not square.
     fn other(&self) -> Option<&Csc<f64>> {
         (self.scalars.nrows() != self.scalars.ncols()).then_some(&self.transposed)
     }
-}
-
-fn square(setting: &Setting<'_>, report: &mut Report, of: &Subject, variants: &[Variant]) -> Option<Contest> {
-    setting.contest(report, [&of.name, &of.name], &of.scalars, of.other(), variants)
 }
 
 fn in_own_blocks(setting: &Setting<'_>, report: &mut Report, of: &Subject, variants: &[Variant]) -> Option<Contest> {
@@ -95,104 +131,49 @@ fn in_own_blocks(setting: &Setting<'_>, report: &mut Report, of: &Subject, varia
     setting.contest(report, [&of.name; 2], &of.blocks, transposed.as_ref(), variants)
 }
 
-/// A row of the paper's Table 1.
-struct Printed {
-    matrix: &'static str,
-    nnz_per_row: f64,
-    /// Floating-point operations, in the unit in which the paper gives them.
-    flop: &'static str,
-}
-
-const TABLE_1: [Printed; 9] = [
-    Printed { matrix: "roadNet-CA", nnz_per_row: 2.807, flop: "22.138 M" },
-    Printed { matrix: "web-Google", nnz_per_row: 5.571, flop: "91.665 M" },
-    Printed { matrix: "email-Enron", nnz_per_row: 10.020, flop: "72.510 M" },
-    Printed { matrix: "amazon0312", nnz_per_row: 7.987, flop: "42.368 M" },
-    Printed { matrix: "ca-CondMat", nnz_per_row: 8.081, flop: "5.899 M" },
-    Printed { matrix: "p2p-Gnutella31", nnz_per_row: 2.363, flop: "539.035 k" },
-    Printed { matrix: "wiki-Vote", nnz_per_row: 12.497, flop: "7.254 M" },
-    Printed { matrix: "cit-Patents", nnz_per_row: 4.376, flop: "95.457 M" },
-    Printed { matrix: "as-Skitter", nnz_per_row: 13.081, flop: "53.771 G" },
-];
-
-impl Printed {
-    /// The paper's row for the matrix of this name.
-    fn of(matrix: &str) -> Option<&'static Self> {
-        TABLE_1.iter().find(|row| row.matrix.eq_ignore_ascii_case(matrix))
+impl Entrants<'_> {
+    fn timed(&self, report: &mut Report, names: [&str; 2], a: &Csc<f64>, b: Option<&Csc<f64>>) -> Option<Timed> {
+        let contest = self.setting.contest(report, names, a, b, &self.variants)?;
+        let serial_ms = self.setting.made(report, names[0], self.serial_ms(names[0], a, b.unwrap_or(a)))?;
+        Some(Timed { serial_ms, contest })
     }
-}
 
-/// Multiplications and additions of scalars, counted as in the paper.
-fn flop(contest: &Contest) -> f64 {
-    (2 * contest.products - contest.c_nnz.min(2 * contest.products)) as f64
-}
-
-fn table(setting: &Setting<'_>, report: &mut Report, squares: &[Contest], own_blocks: &[Contest]) {
-    let libraries = setting.peers.libraries();
-    let mut header = vec!["matrix", "nnz/row", "FLOP", "ESC ms", "auto ms", "auto, own blocks ms"];
-    let of_peers: Vec<String> = libraries.iter().map(|name| format!("{name} ms")).collect();
-    let ratios: Vec<String> = libraries.iter().map(|name| format!("× {name}")).collect();
-    header.extend(of_peers.iter().map(String::as_str));
-    header.extend(["MFLOP/s", "× ESC"]);
-    header.extend(ratios.iter().map(String::as_str));
-    let rows = squares.iter().map(|of| {
-        let (auto, esc) = (of.auto_ms(), of.ms(setting.esc()));
-        let blocks = own_blocks.iter().find(|blocks| blocks.matrix == of.matrix).and_then(Contest::auto_ms);
-        let fastest = blocks.into_iter().chain(auto).reduce(f64::min);
-        let peer = |library: &&str| setting.peers.ms(library, &of.matrix);
-        let over = |other: Option<f64>| shown(other.zip(fastest).map(|(other, ours)| other / ours), 2);
-        let mut row = vec![of.matrix.clone(), shown(mean_row(&of.a), 3), counted(flop(of))];
-        row.extend([esc, auto, blocks].into_iter().chain(libraries.iter().map(peer)).map(|ms| shown(ms, 3)));
-        row.push(shown(auto.map(|ms| flop(of) / ms / 1e3), 1));
-        row.push(shown(esc.zip(auto).map(|(esc, auto)| esc / auto), 2));
-        row.extend(libraries.iter().map(|library| over(peer(library))));
-        row
-    });
-    report.say("## Table 1");
-    report.say(
-        "C = A·A, A·Aᵀ if A is not square, as scalars. FLOP counts multiplications and additions, 2 · products - \
-         nnz(C). × is how many times longer the other takes than the faster of auto and auto in the file's own blocks.",
-    );
-    report.table(&header, rows);
-    let printed = squares.iter().filter_map(|of| Some((of, Printed::of(&of.matrix)?)));
-    let rows: Vec<_> = printed.map(|(of, row)| printed_beside(of, row)).collect();
-    if !rows.is_empty() {
-        report.say("Files of the names of the paper's matrices, beside its Table 1:");
-        report.table(&["matrix", "nnz/row", "nnz/row in the paper", "FLOP", "FLOP in the paper"], rows);
+    /// The median time of the reference on one thread. The results of the others were compared with
+    /// the reference's.
+    fn serial_ms(&self, name: &str, a: &Csc<f64>, b: &Csc<f64>) -> Result<Option<f64>> {
+        let run = || {
+            let clock = Instant::now();
+            let c = reference::multiply(a, b)?;
+            let ms = clock.elapsed().as_secs_f64() * 1e3;
+            black_box(c);
+            Ok(ms)
+        };
+        let progress = self.setting.lab.progress(format!("{name} on one thread"));
+        let rounds = self.setting.lab.patience.rounds(&progress, &mut || in_turn(|| self.one_thread.install(run)))?;
+        Ok(median(&rounds))
     }
-    report.libraries(squares.iter().flat_map(|of| setting.peers.of(&of.matrix)));
-}
 
-/// Mean number of entries (blocks) in a row of blocks.
-fn mean_row(of: &Size) -> Option<f64> {
-    let rows = of.rows() / of.block.map_or(1, |[rows, _]| rows);
-    (rows > 0).then(|| of.nnz() as f64 / rows as f64)
-}
-
-fn printed_beside(of: &Contest, row: &Printed) -> Vec<String> {
-    let numbers = [shown(mean_row(&of.a), 3), shown(Some(row.nnz_per_row), 3), counted(flop(of)), row.flop.into()];
-    [of.matrix.clone()].into_iter().chain(numbers).collect()
-}
-
-/// Products of all pairs of matrices and transposes whose sizes fit, as in the paper's figure 4.
-fn all_to_all(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], variants: &[Variant]) -> Vec<Contest> {
-    let all: Vec<(String, &Csc<f64>)> = subjects
-        .iter()
-        .flat_map(|of| [(of.name.clone(), &of.scalars), (format!("{}ᵀ", of.name), &of.transposed)])
-        .collect();
-    let mut contests = Vec::new();
-    for (one, a) in &all {
-        for (other, b) in &all {
-            let done = subjects.iter().any(|of| {
-                let same = |x: &Csc<f64>, y: &Csc<f64>| std::ptr::eq(x, y);
-                same(a, &of.scalars) && same(b, of.other().unwrap_or(&of.scalars))
-            });
-            if done || a.ncols() != b.nrows() || reference::products(*a, *b) > setting.most {
-                continue;
+    /// Products of all pairs of matrices and transposes whose sizes fit, as in the paper's
+    /// figure 4.
+    fn all_to_all(&self, report: &mut Report, subjects: &[Subject]) -> Vec<Timed> {
+        let all: Vec<(String, &Csc<f64>)> = subjects
+            .iter()
+            .flat_map(|of| [(of.name.clone(), &of.scalars), (format!("{}ᵀ", of.name), &of.transposed)])
+            .collect();
+        let mut timed = Vec::new();
+        for (one, a) in &all {
+            for (other, b) in &all {
+                let done = subjects.iter().any(|of| {
+                    let same = |x: &Csc<f64>, y: &Csc<f64>| std::ptr::eq(x, y);
+                    same(a, &of.scalars) && same(b, of.other().unwrap_or(&of.scalars))
+                });
+                if done || a.ncols() != b.nrows() || reference::products(*a, *b) > self.setting.most {
+                    continue;
+                }
+                let name = format!("{one} · {other}");
+                timed.extend(self.timed(report, [&name, "all to all"], a, Some(b)));
             }
-            let name = format!("{one} · {other}");
-            contests.extend(setting.contest(report, [&name, "all to all"], *a, Some(*b), variants));
         }
+        timed
     }
-    contests
 }
