@@ -36,7 +36,7 @@ pub struct Packed<M: HostMatrix, V = <M as HostMatrix>::Word> {
     values: PackedValues,
 }
 
-/// Prepared sums, and A's values in their order.
+/// The prepared sums of a product, and A's values in the order of the sums.
 pub(super) struct Turn<'a> {
     pub sums: &'a Spmv,
     pub values: Stored<'a>,
@@ -84,7 +84,7 @@ impl<M: HostMatrix, V: 'static> Packed<M, V> {
         Ok(Self { plan, values })
     }
 
-    /// The prepared sums, and the values in their order.
+    /// The prepared sums, and the values in the order of the sums.
     pub(super) fn turn(&self) -> Turn<'_> {
         Turn { sums: self.plan.sums(), values: self.values.stored() }
     }

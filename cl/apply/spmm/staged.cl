@@ -21,8 +21,8 @@
 // While items add the terms of staged entries, they load the next entries. AHEAD rows of D, or
 // PIECE_AHEAD for a piece, are loaded before their terms are added. The terms of a line are added
 // in the order of its entries, so that each column has the same bits as A times that column of D
-// alone. If C is stored by columns, the sums of a tile go through local memory, and neighbours
-// write down a column.
+// alone. If C is stored by columns, the sums of a tile go through local memory, and neighbouring
+// items write neighbouring elements of a column.
 #if !defined(THROUGH) || !defined(LONG) || !defined(STAGED) || !defined(PIECES) || !defined(WARPS)
 #error "THROUGH, LONG, STAGED, PIECES, WARPS: see src/apply/spmm/staged.rs"
 #endif
@@ -73,7 +73,7 @@ void fetch(uint* row, ARITHMETIC* value, uint staged, uint lanes, uint begin, ui
     }
 }
 
-// Writes the entries that fetch has loaded to local memory.
+// Copies the entries that fetch has loaded from registers to local memory.
 void hold(const uint* row, const ARITHMETIC* value, uint staged, uint lanes, local uint* held_row, local ARITHMETIC* held_value)
 {
     STEP_BARRIER; // the staged arrays are read before they are overwritten
@@ -128,7 +128,7 @@ void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uin
         const uint staged = min((uint)STAGED, max(entries, done) - done);
         AS_WRITTEN
         for (uint next = 0; next < staged; next += AHEAD) {
-            // The calls contain no conditions in the full case, so that their loads are issued one
+            // With the constant AHEAD the call has no conditions, so that its loads are issued one
             // after another.
             if (next + AHEAD <= staged)
                 add_staged(sum, AHEAD, first, column_end, held_row + next, held_value + next, d, d_leading);
@@ -268,7 +268,8 @@ KERNEL sum_staged(ENTRIES_OF, OPERANDS_OF, C_OF, global const uint4* restrict pi
     local uint held_row[HELD_ENTRIES] __attribute__((aligned(16)));
     local ARITHMETIC held_value[HELD_ENTRIES] __attribute__((aligned(16)));
 #if C_BY_COLUMNS
-    // Columns are one element longer, so that neighbouring columns use different banks.
+    // A column has one element more than the tile has lines, so that neighbouring columns use
+    // different banks.
     local ARITHMETIC held_sum[WIDTH * (TILE + 1)];
 #else
     local ARITHMETIC* held_sum = held_value;

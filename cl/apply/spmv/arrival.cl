@@ -1,5 +1,5 @@
 // arrival: adds a term to a sum to which several work-items add, in the order in which they arrive.
-// It comes after ptx.cl.
+// This file comes after ptx.cl.
 // Host: src/apply/spmv/arrival.rs
 //
 // OpenCL C 1.2 cannot add floating-point numbers atomically. So an item replaces the sum by a new

@@ -1,5 +1,5 @@
-// row: adds a row by one work-item. It comes after once.cl and values.cl. Kernels that add rows in
-// this way come after it.
+// row: adds a row by one work-item. This file comes after once.cl and values.cl, and before the
+// kernels that add rows in this way.
 // Host: src/apply/spmv/rows.rs
 //
 // The places of a row are first + lane, first + apart + lane, and so on up to end + lane. In a

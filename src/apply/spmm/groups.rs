@@ -66,7 +66,7 @@ pub(super) struct GroupSums {
 }
 
 impl GroupSums {
-    /// Prepares the sums of groups. `shape` is that of the column-major blocks.
+    /// Prepares the sums of groups. `shape` is the shape of the column-major blocks.
     pub fn new(work: &Work, of: GroupsOf, shape: BlockShape, request: &Request) -> Result<Self> {
         let (side, depth) = request.sides(shape);
         let numbers = match shape {

@@ -146,7 +146,7 @@ pub struct DenseReport {
     pub bands: usize,
     /// Number of columns of each band. The last two bands may overlap.
     pub columns: usize,
-    /// Milliseconds until A's entries were divided, without the loading of kernels.
+    /// Milliseconds to prepare the product, without the loading of kernels.
     pub plan_ms: f64,
     /// Milliseconds of all bands, without transfers and the loading of kernels.
     pub total_ms: f64,
@@ -198,8 +198,8 @@ impl<'a, M: HostMatrix> DenseProduct<'a, M> {
     }
 
     /// Limits the bytes of device memory held at once, operands included. If D and C are on the
-    /// host, they are multiplied in bands as wide as fit. A band is some columns, or some rows if A
-    /// is on the right.
+    /// host, C is computed in bands that are as wide as the limit allows. A band is some columns of
+    /// D and C, or some rows if A is on the right.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.asked.memory_limit = Some(bytes);
         self
