@@ -32,15 +32,15 @@
 // hops. If the list has more than one share for each work-group, each takes tiles of the list and
 // makes no hops.
 //
-// A distance is lowered by an atomic minimum of its bits. Their order is that of the numbers,
+// A distance is lowered by an atomic minimum of its bits. The bits have the order of the numbers,
 // because no distance is negative. An item that lowers the distance of a vertex puts the vertex
-// into one of three places, unless the place has it already: the work-group's queue, the next near
-// list, or a far list. Every interleaving gives the same distances, because no vertex is lost:
+// into one of three places, unless the vertex is there already: the work-group's queue, the next
+// near list, or a far list. Every interleaving gives the same distances, because no vertex is lost:
 //
 //   a queue      stores a vertex with the distance that was reached. The work-group visits the
-//                vertex with it, moves it to the next near list, or drops it if the distance has
-//                fallen since. In that case the item that lowered the distance has put the vertex
-//                into another place.
+//                vertex with this distance, moves it to the next near list, or drops it if its
+//                distance has fallen since. In that case the item that lowered the distance has put
+//                the vertex into another place.
 //   a near list  has a vertex only once, because of `queued`. The next launch reads its distance
 //                then.
 //   a far list   has a vertex only once, because of `waits`. If a shorter path makes the vertex

@@ -19,7 +19,7 @@ kernel! {
     }
 }
 
-/// Parts of the edges, each looked at by a work-item.
+/// Number of parts of the edges. A work-item looks at one part.
 const PARTS: usize = 256;
 
 /// The number of parts on devices whose neighbouring work-items read neighbouring edges.

@@ -12,8 +12,8 @@
 //   out     parts[2 * tiles]      the sum of a tile's first row if that row begins before the tile,
 //                                 and the sum of its last row if that row begins in the tile and
 //                                 continues; otherwise IDENTITY
-//   out     part_row[2 * tiles]   the rows of the parts, or NONE; a part that is IDENTITY between two
-//                                 parts of a row has that row, too
+//   out     part_row[2 * tiles]   the rows of the parts, or NONE; a part that is IDENTITY between
+//                                 two parts of a row has that row, too
 //   out     carries[2 * groups]  carry_row[2 * groups]   the same as parts and part_row, for the
 //                                 work-groups of scan_parts
 //

@@ -9,7 +9,7 @@ numbers! {
         /// Most parts of vertices' edges that such a work-group takes at once, and most lowered
         /// vertices that it holds: a multiple of 8.
         frontier_tile: MultiplesOf8(n.frontier_share.max(8), 1 << 9; frontier_share),
-        /// Most parts that a work-group takes in a round that has no more parts for each
+        /// Most parts that a work-group takes if the round has at most this many parts for each
         /// work-group.
         frontier_share: All(1, n.frontier_tile; frontier_tile),
         /// Number of times that a work-group continues with the vertices whose distances it has
