@@ -21,10 +21,10 @@ use std::marker::PhantomData;
 /// section 3.2).
 ///
 /// * Inclusive: element i becomes a₀ ⊕ a₁ ⊕ ... ⊕ aᵢ.
-/// * Exclusive: element i becomes a₀ ⊕ ... ⊕ aᵢ₋₁, and element 0 the operator's value of no
-///   elements.
+/// * Exclusive: element i becomes a₀ ⊕ ... ⊕ aᵢ₋₁, and element 0 becomes the operator's result for
+///   no elements.
 /// * Reduced: a segment becomes the last element of its inclusive scan; an empty segment becomes
-///   the value of no elements.
+///   the result for no elements.
 ///
 /// A segment is scanned as if it were alone. Scans are in place.
 ///
