@@ -1,13 +1,14 @@
-//! Scans and reductions of segments by any operator. The order depends on the segment alone.
-//! Kernel: `cl/primitives/segmented_scan.cl`.
+//! Scans and reductions of segments by any operator. The order of combination depends on the
+//! segment alone. Kernel: `cl/primitives/segmented_scan.cl`.
 //!
-//! The order is that of products: from left to right, cut every [`RUN_PIECE`] elements. A work-item
-//! combines a piece; on a GPU it finds the piece in local memory. Segments of several pieces take
-//! further launches: the totals of all pieces, then for each piece the total of those before it,
-//! which one item combines for each segment, as the order demands. These launches run in waves of
-//! tiles, so that nothing waits for that item, and the values of a wave are still cached when it is
-//! scanned.
-//! [`Scan`](super::scan::Scan) is for whole numbers, whose sums do not depend on the order.
+//! The order is that of products: elements are combined from left to right, in pieces of
+//! [`RUN_PIECE`] elements. A work-item combines a piece; on a GPU it finds the piece in local
+//! memory. If segments have several pieces, further launches compute the total of each piece, and
+//! then for each piece the total of the pieces before it. One item combines all these totals of a
+//! segment, as the order demands. Tiles are processed in waves: while that item works, others scan
+//! the wave before and total the wave after. The values of a wave are still cached when it is
+//! scanned. [`Scan`](super::scan::Scan) is for whole numbers, whose sums do not depend on the
+//! order.
 //!
 //! [`RUN_PIECE`]: super::segmented_reduce::RUN_PIECE
 mod launches;
@@ -97,15 +98,16 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
         Self::tuned(device, operator, SegmentTuning::new(device.info()))
     }
 
-    /// Scans segments that are cut by the same tuning.
+    /// Prepares scans of segments that are cut with the same tuning.
     fn tuned(device: &Device, operator: &Operator<T>, tuning: SegmentTuning) -> Result<Self> {
         let core = Core::new(device, T::TYPE, operator.options(Options::group_size(tuning.group_size)), tuning)?;
         core.ready().map_err(|error| operator.refused(error))?;
         Ok(Self { core, element: PhantomData })
     }
 
-    /// The inclusive scan of all elements, in place. Waits for their one segment, and returns when
-    /// the scan is enqueued. If many vectors have one length, make [`Segments`] for all of them.
+    /// The inclusive scan of all elements, in place. Waits until their one segment is prepared, and
+    /// returns when the scan is enqueued. If many vectors have the same length, make [`Segments`]
+    /// once for all of them.
     ///
     /// # Errors
     /// [`Error::TooLarge`] for more than 2^32 - 4097 elements, [`Error::DeviceMismatch`],
@@ -114,7 +116,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
         self.inclusive_within(&self.core.whole(values.len())?, values)
     }
 
-    /// The exclusive scan of all elements, in place. Waits as [`Scanner::inclusive`].
+    /// The exclusive scan of all elements, in place. Waits as [`Scanner::inclusive`] does.
     ///
     /// ```
     /// use blockmul::{Device, extra::primitives::{Operator, Scanner}};
@@ -133,7 +135,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
         self.exclusive_within(&self.core.whole(values.len())?, values)
     }
 
-    /// The inclusive scan of each segment, in place. Returns when it is enqueued.
+    /// The inclusive scan of each segment, in place. Returns when the scan is enqueued.
     ///
     /// # Errors
     /// [`Error::Length`] if the segments have another number of elements;
@@ -143,7 +145,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
         self.core.run(segments, &mut values.values, true)
     }
 
-    /// The exclusive scan of each segment, in place. Returns when it is enqueued.
+    /// The exclusive scan of each segment, in place. Returns when the scan is enqueued.
     ///
     /// # Errors
     /// See [`Scanner::inclusive_within`].
@@ -152,7 +154,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
         self.core.run(segments, &mut values.values, false)
     }
 
-    /// The combination of the elements of each segment. Returns when it is enqueued.
+    /// The combination of the elements of each segment. Returns when the reduction is enqueued.
     ///
     /// # Errors
     /// See [`Scanner::inclusive_within`].

@@ -15,9 +15,9 @@ use crate::{
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SegmentTuning {
     pub group_size: usize,
-    /// Elements in which the pieces of a tile begin.
+    /// Number of elements among which the pieces of a tile begin.
     pub tile: usize,
-    /// Tiles of a wave.
+    /// Number of tiles in a wave.
     pub wave: usize,
 }
 
@@ -129,7 +129,7 @@ impl Segments {
         Self::cut_by(&cutter, work, offsets, elements)
     }
 
-    /// Segments that begin and end at ascending offsets, of which the last is `elements`.
+    /// Segments that begin and end at ascending offsets. The last offset is `elements`.
     pub(super) fn cut_by(cutter: &Cutter, work: &Work, offsets: &Buffer<u32>, elements: usize) -> Result<Self> {
         Ok(Self { pieces: cutter.cut(work, offsets, elements)?, elements, device: work.device().clone() })
     }
@@ -162,7 +162,7 @@ impl std::fmt::Debug for Segments {
     }
 }
 
-/// Most elements. The items of all work-groups for them must be countable in 32 bits.
+/// Maximum number of elements. Kernels count the items of all their work-groups in 32 bits.
 const MOST: u32 = u32::MAX - 4096;
 
 /// The number of elements as kernels take it.
