@@ -20,8 +20,8 @@ use between::Between;
 /// executions. The products with J and Jᵀ add terms in the order of [`Apply`]. W·(J·x) is computed
 /// as in [`reference::multiply_vector_gram`](crate::reference::multiply_vector_gram). So the bits
 /// are equal on every device. J·x and W·J·x are rounded to the element type. Unlike JᵀJ, the
-/// operator is not symmetric to the last bit. The plan holds two vectors as long as J has rows, and
-/// the pattern of W even if no weights are used.
+/// operator is not symmetric to the last bit. The plan holds two vectors with an element for each
+/// row of J, and the pattern of W even if no weights are used.
 ///
 /// [`ApplyOptions::gram`](super::ApplyOptions::gram) prepares the operator with a format and other
 /// options. [`ApplyOptions::pack_gram`](super::ApplyOptions::pack_gram) also copies the values, for

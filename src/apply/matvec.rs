@@ -13,9 +13,10 @@ use std::marker::PhantomData;
 ///
 /// The terms of an element of y are added in ascending order of their place in x. Every
 /// multiplication is rounded before its result is added. After every 1024 entries (blocks) of the
-/// row a new sum begins, and these sums are then added. So the bits are those of a product with a
-/// matrix of one column and of [`reference::multiply_vector`](crate::reference::multiply_vector),
-/// on every device. A long row is divided among many work-groups.
+/// row a new sum begins, and these sums are then added. So y has the same bits as a product with a
+/// dense matrix of one column, and as
+/// [`reference::multiply_vector`](crate::reference::multiply_vector), on every device. A long row
+/// is divided among many work-groups.
 ///
 /// Aᵀ·x of a column-major matrix ([`Cbc`](crate::Cbc), [`Csc`](crate::Csc)) and A·x of a row-major
 /// one ([`Bsr`](crate::Bsr), [`Csr`](crate::Csr)) read the values from front to back. A·x of a

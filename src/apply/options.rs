@@ -76,9 +76,9 @@ impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
     }
 
     /// A holds one triangle of a symmetric matrix, lower or upper, with its diagonal. The product
-    /// is that of the whole matrix, with the same bits as if it were stored whole. Blocks on the
-    /// diagonal are stored whole. An index of the whole matrix's entries is made once, and
-    /// [`ApplyOptions::pack`] copies their values from the triangle.
+    /// is computed with the whole matrix, and has the same bits as if the matrix were stored whole.
+    /// Blocks on the diagonal are stored whole. An index of the whole matrix's entries is made
+    /// once, and [`ApplyOptions::pack`] copies their values from the triangle.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

@@ -47,7 +47,7 @@ impl LastEdges<'_> {
     pub fn check(&self, falling: Option<u64>) -> Result<()> {
         let length = |cycle: &Vec<usize>| exact_sum(cycle.iter().map(|&to| self.length[to]));
         let measured: Vec<_> = cycles(self.from).into_iter().map(|cycle| (length(&cycle), cycle)).collect();
-        // After as many sweeps as there are vertices only cycles lower distances.
+        // After n sweeps over a graph of n vertices only cycles lower distances.
         let overdue = falling.is_some_and(|sweeps| sweeps >= MOST_SWEEPS * self.from.len() as u64);
         let shortest = || measured.iter().filter(|_| overdue).min_by(|(a, _), (b, _)| a.total_cmp(b));
         let found = measured.iter().find(|(length, cycle)| self.falls_without_end(cycle, *length < 0.0));

@@ -42,11 +42,11 @@ pub struct Paths<D> {
     /// shorter path, it has a predecessor, too. `None` unless [`ShortestPaths::predecessors`] asked
     /// for them.
     ///
-    /// If several vertices can precede a vertex on a shortest path, its predecessor is the least of
-    /// those that are closer to the sources. There may be no closer vertex, because the last edge
-    /// has length 0 or its length is lost in rounding. In this case, or if lengths may be negative,
-    /// the predecessor is the least of those vertices whose own path has the fewest such edges.
-    /// Following predecessors ends at a source.
+    /// If several vertices can precede a vertex on a shortest path, its predecessor is the vertex
+    /// with the lowest number among those that are closer to the sources. There may be no closer
+    /// vertex, because the last edge has length 0 or its length is lost in rounding. In this case,
+    /// or if lengths may be negative, the predecessor is the vertex with the lowest number among
+    /// those whose own path has the fewest such edges. Following predecessors ends at a source.
     pub predecessors: Option<DeviceVector<u32>>,
     /// The schedule that was used.
     pub schedule: Schedule,

@@ -1,4 +1,5 @@
-//! The orders in which the edges of a graph are visited, and distances in one of them.
+//! The orders in which the edges of a graph are visited, and the computation of distances in such
+//! an order.
 use super::{
     edges::{Edges, Graph, Lengths, WeighedEdges},
     frontier::{self, frontier},

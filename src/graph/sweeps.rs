@@ -53,8 +53,8 @@ kernel! {
     }
 }
 
-/// Sweeps between two reads of whether distances still fall: on a GPU a read takes as long as a
-/// sweep of some million edges.
+/// Number of sweeps on a GPU before the host reads whether distances still fall. A read takes as
+/// long as a sweep of some million edges.
 const TOGETHER: usize = 8;
 
 /// The number of sweeps for which the format is chosen, about that of a graph whose paths have few

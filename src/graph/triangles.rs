@@ -78,7 +78,7 @@ kernel! {
 #[derive(Debug, Clone, Copy)]
 enum CountTuning {
     /// A work-item for each edge, in groups of this size, looks up the edges of the end with fewer
-    /// among those of the other.
+    /// edges among the edges of the other end.
     Edges { group_size: usize },
     /// Groups of one work-item take ranges of vertices, and mark the neighbours of each vertex.
     /// `lookup` is the number of edges that can be looked at in the time of one bisection step.

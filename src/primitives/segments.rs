@@ -97,7 +97,7 @@ impl Segments {
     /// matter. No segment is empty. Finds them on the device, and waits for them.
     ///
     /// # Errors
-    /// [`Error::Length`] if there are not as many words as the elements need; see
+    /// [`Error::Length`] if the number of words is not the number that the elements need; see
     /// [`Segments::from_flags`].
     pub fn from_bits(bits: &DeviceVector<u32>, elements: usize) -> Result<Self> {
         let (work, n) = (Work::new(bits.device(), None), index(elements)?);
@@ -109,14 +109,14 @@ impl Segments {
         Self::cut(&work, &heads::offsets_of_bits(&work, &bits.values, n)?, elements)
     }
 
-    /// `rows` segments, to which elements belong by their ascending row indices: element i is in
-    /// segment `row_idx[i]`, as entries listed by row. Segments without elements are empty. Finds
-    /// them on the device, and waits for them.
+    /// `rows` segments. Element i belongs to segment `row_idx[i]`. The row indices ascend, as in a
+    /// list of entries by row. Segments without elements are empty. Finds them on the device, and
+    /// waits for them.
     ///
     /// # Errors
-    /// [`Error::Argument`] if an index is not below `rows`, or below that of the element before it;
-    /// [`Error::TooLarge`] for more than 2^32 - 4097 elements or rows; [`Error::Memory`],
-    /// [`Error::OpenCl`].
+    /// [`Error::Argument`] if an index is not below `rows`, or is below the index of the element
+    /// before it; [`Error::TooLarge`] for more than 2^32 - 4097 elements or rows;
+    /// [`Error::Memory`], [`Error::OpenCl`].
     pub fn from_rows(row_idx: &DeviceVector<u32>, rows: usize) -> Result<Self> {
         let work = Work::new(row_idx.device(), None);
         index(row_idx.len())?;

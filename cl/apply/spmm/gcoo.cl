@@ -45,7 +45,8 @@ uint entries_of(global const uint* restrict line_ptr, uint first, uint last, boo
     return entries;
 }
 
-// Returns the number of entries of the group that are stored before those of its long line `line`.
+// Returns the number of entries of the group that are stored before the entries of its long line
+// `line`.
 uint before_long(global const uint* restrict line_ptr, uint first, uint line, uint lines)
 {
     return entries_of(line_ptr, first, min(first + LINES, lines), false) + entries_of(line_ptr, first, line, true);

@@ -10,13 +10,13 @@
 //   in out  c[]                  rows or columns c_leading apart; rows of long lines are not
 //                                changed
 //
-// The items of a slot stage the next STAGED entries of their group in local memory, and then take
-// each of them in turn. Each row of D is loaded once for all entries of the group that are
-// multiplied by it. If DEPTH is more than AHEAD, the rows of D are loaded again for each entry. An
-// item keeps a sum for each line of the group; for blocks it keeps HELD of the lines of each block
-// at once. The entries of a line are added in ascending order, and so are the elements of a block.
-// So a sum has the same bits as if the line was computed alone. Lines of more than LONG entries are
-// cut into pieces, which staged.cl or lines.cl adds.
+// The items of a slot stage the next STAGED entries of their group in local memory, and then
+// multiply them one after another. Each row of D is loaded once for all entries of the group that
+// are multiplied by it. If DEPTH is more than AHEAD, the rows of D are loaded again for each entry.
+// An item keeps a sum for each line of the group; for blocks it keeps HELD of the lines of each
+// block at once. The entries of a line are added in ascending order, and so are the elements of a
+// block. So a sum has the same bits as if the line was computed alone. Lines of more than LONG
+// entries are cut into pieces, which staged.cl or lines.cl adds.
 #if !defined(LINES) || !defined(STAGED) || !defined(VALUES_STAGED) || !defined(LONG) || !defined(THROUGH) || !defined(SIDE) || \
     !defined(DEPTH) || !defined(ACROSS) || !defined(HELD)
 #error "LINES, STAGED, VALUES_STAGED, LONG, THROUGH, SIDE, DEPTH, ACROSS, HELD: see src/apply/spmm/groups.rs"

@@ -19,7 +19,7 @@
 //   in out  parts[parts * SIDE * columns]   sums of the pieces of lines that are cut
 //   in out  c[]                    rows or columns c_leading apart
 //
-// The terms of a line are added in the order of its entries, and those of a block in ascending
+// The terms of a line are added in the order of its entries, and the terms of a block in ascending
 // order. So each column has the same bits as A times that column of D alone. An item adds HELD
 // lines of a block at once. It loads AHEAD rows of D, for several entries or for one block, before
 // it adds their terms. On a GPU staged.cl adds lines of scalars.

@@ -28,9 +28,9 @@
 // accesses these words afterwards, because each has added to the count already. Groups never wait
 // for each other.
 //
-// Sums in `shared` have their bits exclusive-ored with those of START, so that zeros are the start
-// of a sum. Floating-point sums start from +0.0, whose bits are zeros, because NVIDIA GPUs add to
-// the stored bits. So a shared row whose terms are all -0.0 has the sum +0.0.
+// Sums in `shared` have their bits exclusive-ored with the bits of START, so that zeros are the
+// start of a sum. Floating-point sums start from +0.0, whose bits are zeros, because NVIDIA GPUs
+// add to the stored bits. So a shared row whose terms are all -0.0 has the sum +0.0.
 #if !defined(LIMIT) || !defined(SHARE)
 #error "LIMIT, SHARE: see src/apply/spmv/csr_adaptive_atomic.rs"
 #endif

@@ -52,7 +52,7 @@ void load_terms(local ARITHMETIC* term, ulong begin, uint count, TERMS_OF(uint))
     }
 }
 
-// Adds the terms of `count` blocks to one sum, that of row `number` of the blocks.
+// Adds the terms of row `number` of `count` blocks to one sum.
 ARITHMETIC add_loaded(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
     IN_ORDER

@@ -8,7 +8,7 @@
 //
 // If THROUGH is 1, the values are A's own, in another order than the format's, and source[place] is
 // the index of the place's block. Otherwise they are in the format's order, and source is not read.
-// If PACKED, blocks are stored without gaps, else they are `stride` elements apart. In packed
+// If PACKED, blocks are stored without gaps, otherwise they are `stride` elements apart. In packed
 // blocks the first terms of all sums come first, so that neighbouring work-items read neighbouring
 // elements.
 #if !defined(THROUGH) || !defined(PACKED) || !defined(SUMS) || !defined(DEPTH) || !defined(ACROSS)

@@ -3,7 +3,7 @@
 //! 2). Kernel: `cl/apply/spmm/groups.cl`.
 //!
 //! In a matrix of blocks a line is a row of blocks. A group then has fewer lines, so that a
-//! work-item keeps about as many sums as for scalars.
+//! work-item keeps about the same number of sums as for scalars.
 use super::{
     Dense, DenseNumbers, Entries, Execution, Operands, Request,
     lines::{LineSums, Variants},

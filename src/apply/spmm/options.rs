@@ -86,9 +86,9 @@ impl<M: HostMatrix> DenseOptions<M> {
         self
     }
 
-    /// Sets the layouts of D and C. The default is by rows. The layout of C is also that of
-    /// [`Planned::output`](crate::Planned::output). Executions take any layout. Kernels and memory
-    /// for the layouts set here are ready before the first execution.
+    /// Sets the layouts of D and C. The default is by rows.
+    /// [`Planned::output`](crate::Planned::output) has the layout of C. Executions take any layout.
+    /// Kernels and memory for the layouts set here are ready before the first execution.
     pub fn layouts(mut self, d: Layout, c: Layout) -> Self {
         self.wanted.request.layouts = [d, c];
         self

@@ -292,8 +292,8 @@ impl<M: Matrix> DenseProduct<'_, M> {
     ///
     /// # Errors
     /// See [`DenseProduct::run`]; [`Error::Memory`] with the numbers if A and one column each of D
-    /// and C do not fit the device or the limit, if D is on the device and C does not fit beside
-    /// it, or if C does not fit the host.
+    /// and C do not fit the device or the limit, if D is on the device and leaves too little memory
+    /// for C, or if C does not fit the host.
     pub fn run_to_host(&self) -> Result<(DMatrix<M::Element>, DenseReport)> {
         let (rows, cols) = self.checked()?.sides(self.d.shape())?.c();
         let mut c = try_dense_zeros(rows, cols)?;
@@ -315,8 +315,8 @@ impl DenseProduct<'_, AnyMatrix> {
     ///
     /// # Errors
     /// See [`DenseProduct::run`]; [`Error::Memory`] with the numbers if A and one column each of D
-    /// and C do not fit the device or the limit, if D is on the device and C does not fit beside
-    /// it, or if C does not fit the host.
+    /// and C do not fit the device or the limit, if D is on the device and leaves too little memory
+    /// for C, or if C does not fit the host.
     pub fn run_to_host(&self) -> Result<(AnyDense, DenseReport)> {
         let d = self.d.shape();
         let mut c = AnyDense::zeros(self.asked.element, self.checked()?.sides(d)?.c(), d.layout)?;

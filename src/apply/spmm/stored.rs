@@ -138,7 +138,7 @@ impl<T: 'static> DeviceGcoo<T> {
         self.grouped.groups.grouping
     }
 
-    /// The device the matrix lives on.
+    /// The device that holds the matrix.
     pub fn device(&self) -> &Device {
         &self.grouped.groups.device
     }

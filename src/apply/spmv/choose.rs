@@ -174,7 +174,7 @@ impl Situation {
             Format::Scoo => longest * weights.scoo[2],
             _ if padded.is_some() => longest * depth * padded_term,
             // Most rows have more entries than an item adds. A group then adds all its rows one by
-            // one, and takes half as long again beside the other groups of its compute unit.
+            // one, and takes 3/2 times as long because of the other groups on its compute unit.
             Format::Csr if entries > of_item.saturating_mul(rows) => {
                 csr_long::rows_of_group(rows, self.compute_units) * piece * weights.term * 3 / 2
             }
@@ -215,8 +215,8 @@ impl Situation {
         (weights.csr * bytes / weights.cached).clamp(weights.csr, weights.csr_far)
     }
 
-    /// The time of the groups of `csr-adaptive` that load tiles together. The time of a group is
-    /// that of loading a tile, or a longer row, and of adding the terms of an average row.
+    /// The time of the groups of `csr-adaptive` that load tiles together. A group loads a tile, or
+    /// a longer row, and adds the terms of an average row.
     fn tiles(&self, of: &BlockWeights) -> u64 {
         let Self { profile: Profile { rows, entries, .. }, tile, .. } = *self;
         let (mean, [_, depth]) = (entries / rows.max(1), self.block.sides());
@@ -293,7 +293,7 @@ pub(super) fn choose(situation: &Situation) -> FormatChoice {
 }
 
 /// Chooses without the rows' lengths, if possible. The cost of the chosen format is, for any
-/// lengths, at most that of every other format plus the cost of counting the lengths. Only the
+/// lengths, at most the cost of every other format plus the cost of counting the lengths. Only the
 /// numbers of rows and entries of the profile are used.
 pub(super) fn foregone(situation: &Situation) -> Option<FormatChoice> {
     let Profile { rows, entries, .. } = situation.profile;

@@ -130,7 +130,7 @@ trait Sums: Send + Sync {
     fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, y: ScaledInto<'_>) -> Result<()>;
     /// The order of packed values.
     fn order(&self) -> PackedOrder<'_>;
-    /// Bytes of device memory held beside A's pattern.
+    /// Bytes of device memory held in addition to A's pattern.
     fn bytes(&self) -> u64;
 }
 

@@ -1,8 +1,8 @@
-//! Numbers of rows that items add one after another.
+//! Numbers of products A·x in which a work-item adds one row after another.
 use crate::tuning::numbers;
 
 numbers! {
-    /// Numbers of rows that items add one after another.
+    /// Numbers of products A·x in which a work-item adds one row after another.
     pub(crate) struct RowNumbers |n| {
         /// Most entries plus rows in a stretch, which a work-item adds one after another in A·x of
         /// compressed rows; 0 if each item has one row.

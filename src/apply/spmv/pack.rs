@@ -35,7 +35,7 @@ impl Layout {
     pub const PLAIN: Self = Self::Sliced { heads: 0, height: 1 };
 }
 
-/// The order in which a format has the blocks of A's values.
+/// The order in which a format stores the blocks of A's values.
 pub(super) struct PackedOrder<'a> {
     /// Number of blocks, padding included.
     pub places: usize,

@@ -208,7 +208,7 @@ impl Rows {
         options.define("HELD", held).define("NARROW", u8::from(narrow)).define("AT_ONCE", together)
     }
 
-    /// Bytes of device memory held beside A's pattern.
+    /// Bytes of device memory held in addition to A's pattern.
     pub fn bytes(&self) -> u64 {
         self.source.as_ref().map_or(0, |source| source.bytes() + self.pattern.bytes())
     }

@@ -64,7 +64,7 @@ pub(super) struct SliceVectors {
 }
 
 impl SliceVectors {
-    /// Prepares the sums. `options` are those of row.cl for work-groups of one item.
+    /// Prepares the sums. `options` are the options of row.cl for work-groups of one item.
     pub fn new(rows: &Rows, options: &Options, on_diagonals: bool) -> Result<Self> {
         let (device, slices) = (rows.device(), rows.len().div_ceil(LANES));
         let options = options.clone().define("LANES", LANES).define("REACH", REACH);

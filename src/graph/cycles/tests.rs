@@ -50,8 +50,8 @@ fn cycles_of_length_zero_are_no_negative_ones() -> Result<()> {
     let pair = vec![(0, 1, 0.41), (1, 2, -0.1), (2, 1, 0.1)];
     assert_eq!(both::<f64>(3, &pair)?, [0.0, (0.41 - 0.1) + 0.1, 0.41 - 0.1]);
     both::<f32>(3, &pair)?;
-    // Chains that end in a cycle. Cycles are looked for before the distances reach its end, or
-    // after.
+    // Chains that end in a cycle. Cycles are looked for before or after the distances reach the
+    // cycle.
     for n in [62, 63, 64, 150] {
         let mut edges: EdgeList = (0..n - 3).map(|i| (i, i + 1, 0.41)).collect();
         edges.extend([(n - 3, n - 2, -0.1), (n - 2, n - 3, 0.1), (0, n - 1, -0.3), (n - 1, 0, 0.3)]);

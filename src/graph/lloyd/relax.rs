@@ -27,7 +27,7 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    /// Ranks patches by size, then by number; without sizes by number alone.
+    /// Ranks patches by size, then by number. If `sizes` is `None`, ranks them by number only.
     pub fn of(patches: usize, sizes: Option<&[u32]>) -> Self {
         let mut patch: Vec<u32> = (0..patches as u32).collect();
         if let Some(sizes) = sizes {

@@ -19,8 +19,8 @@ fn lines_of_a_group_and_staged_entries_change_no_bit() -> Result<()> {
     Ok(())
 }
 
-/// Numbers that are set for a device replace those of the table. Numbers that no kernel supports
-/// are refused.
+/// Numbers that are set for a device replace the numbers of the table. Numbers that no kernel
+/// supports are refused.
 #[test]
 fn plans_take_the_numbers_of_their_device() -> Result<()> {
     let with = |lines: usize| {
