@@ -19,8 +19,8 @@ use steps::{OnDevice, Shared};
 ///
 /// * with [`Lloyd::points`], to the vertex of the patch that is nearest in space to the centroid of
 ///   its vertices;
-/// * else to the vertex farthest along the edges from the border of the patch, as in aggregation
-///   for algebraic multigrid (`lloyd_cluster` of PyAMG).
+/// * otherwise to the vertex farthest along the edges from the border of the patch, as in
+///   aggregation for algebraic multigrid (`lloyd_cluster` of PyAMG).
 ///
 /// If there are several such vertices, the seed stays where it is if it is one of them; otherwise
 /// it takes the first. These steps are repeated until no seed moves, at most [`Lloyd::steps`]

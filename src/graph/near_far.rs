@@ -48,7 +48,7 @@ const BUDGET: u64 = 1 << 21;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Visits {
     pub rounds: u64,
-    /// How many times edges and vertices were visited.
+    /// Number of visits of edges and vertices.
     pub edges: u64,
 }
 

@@ -54,7 +54,7 @@ pub struct Paths<D> {
     /// for [`Schedule::Frontier`] the number of lists that were visited or divided; for
     /// [`Schedule::Sweeps`] the number of sweeps.
     pub rounds: u64,
-    /// How many times edges and vertices were visited.
+    /// Number of visits of edges and vertices.
     pub visits: u64,
     /// Milliseconds from start to end, without waiting for kernels.
     pub total_ms: f64,

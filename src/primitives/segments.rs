@@ -32,7 +32,7 @@ impl SegmentTuning {
 /// Consecutive segments of a vector, which may be empty. They are prepared once on a device for any
 /// number of scans and reductions by a [`Scanner`](super::Scanner).
 ///
-/// Garland's example describes one segmented sequence in all ways:
+/// This example of Garland (2008) describes the same segments in four ways:
 ///
 /// ```
 /// use blockmul::{Device, extra::primitives::Segments};

@@ -107,7 +107,7 @@ impl<T> Source<'_, T> {
 /// # }
 /// ```
 ///
-/// If A's element type is known at run time only, D and C are of such types too:
+/// If A's element type is known only at run time, D and C are matrices of this kind, too:
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

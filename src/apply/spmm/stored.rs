@@ -113,17 +113,17 @@ impl<T: 'static> DeviceGcoo<T> {
         origin.update(&a.cbc, values)
     }
 
-    /// Rows, counted in entries (blocks).
+    /// Number of rows, counted in entries (blocks).
     pub fn nrows(&self) -> usize {
         self.grouped.groups.nrows
     }
 
-    /// Columns, counted in entries (blocks).
+    /// Number of columns, counted in entries (blocks).
     pub fn ncols(&self) -> usize {
         self.grouped.groups.ncols
     }
 
-    /// Entries (blocks).
+    /// Number of entries (blocks).
     pub fn nnz(&self) -> usize {
         self.grouped.groups.nnz()
     }

@@ -14,9 +14,9 @@ numbers! {
 
 const GPU: RowNumbers = RowNumbers {
     row_stretch: 0,
-    // The loads of an entry take half a microsecond or more. On an H200 five entries at once were
-    // the fastest, or within 2 % of the fastest of 3 to 10, on four matrices of 5 to 60 entries a
-    // row, in `f64` and `f32`.
+    // The loads of an entry take half a microsecond or more. On an H200 four matrices of 5 to 60
+    // entries a row were measured with 3 to 10 entries at once, in `f64` and `f32`. Five entries at
+    // once were the fastest, or within 2 % of the fastest.
     row_ahead: 5,
 };
 

@@ -35,7 +35,7 @@ impl Elements {
     }
 }
 
-/// How the blocks of A's values lie in a row of op(A).
+/// The position of A's blocks in the rows of op(A).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
     /// Scalar rows of a row of blocks. Each has a sum.

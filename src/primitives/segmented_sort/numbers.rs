@@ -51,7 +51,7 @@ pub(super) const INSERTION_MAX: usize = 24;
 /// Number of bits of a digit by which a CPU distributes elements.
 pub(super) const DIGIT_BITS: usize = 8;
 
-/// Nanoseconds for each element in a merge pass. By this number and the next two a CPU chooses
+/// Nanoseconds for each element in a merge pass. From this number and the next two, a CPU chooses
 /// between merging runs and distributing elements by digits. For 450,000 products in columns of
 /// four runs, with rows of 24 bits, the segmented sort takes 1.8 ms by two merges, and 3.3 ms by
 /// three digits.

@@ -22,7 +22,7 @@ const LIMIT: usize = 0;
 const PASSED: usize = 1;
 const LEAST: usize = 2;
 
-/// What a round does.
+/// The tasks of a round.
 const DONE: usize = 0;
 const VISIT: usize = 1;
 const DIVIDE: usize = 2;
