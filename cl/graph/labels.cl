@@ -36,9 +36,9 @@
 // Chains of tight edges from closer vertices end at a source. The label at the end of a chain is
 // correct except for ties. Vertices that edges of length 0 connect in both directions are a level.
 // They have one label. So all of them follow one edge, which enters any of them, by way of the
-// level's root. A few more rounds correct the ties. In each round a vertex looks for the lowest
-// label at the begins of its tight edges. If that label is below its own, its level follows that
-// edge from then on. All vertices then follow their chains again.
+// level's root. A few more rounds correct the ties. In each round a vertex compares its label with
+// the labels from which tight edges lead to it. If the lowest of these is below its own label, its
+// level follows that edge from then on. All vertices then follow their chains again.
 //
 // Every interleaving gives the same labels:
 //

@@ -139,8 +139,8 @@ impl<M: HostMatrix> ApplyGram<M> {
         [&self.forward, &self.back]
     }
 
-    /// The pattern of W. [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros) makes a block-diagonal
-    /// matrix of it.
+    /// The pattern of W, from which [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros) makes a
+    /// block-diagonal matrix.
     pub fn weights_pattern(&self) -> &DevicePattern {
         &self.between.weights
     }
@@ -163,8 +163,8 @@ impl<M: HostMatrix> PackedGram<M> {
         [&self.forward, &self.back]
     }
 
-    /// The pattern of W. [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros) makes a block-diagonal
-    /// matrix of it.
+    /// The pattern of W, from which [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros) makes a
+    /// block-diagonal matrix.
     pub fn weights_pattern(&self) -> &DevicePattern {
         &self.between.weights
     }

@@ -77,8 +77,8 @@ kernel! {
 /// The way to count the triangles of each edge.
 #[derive(Debug, Clone, Copy)]
 enum CountTuning {
-    /// A work-item for each edge, in groups of this size, looks up the edges of the end with fewer
-    /// edges among the edges of the other end.
+    /// A work-item for each edge, in groups of this size, looks up the edges of one end among the
+    /// edges of the other end, which has more edges.
     Edges { group_size: usize },
     /// Groups of one work-item take ranges of vertices, and mark the neighbours of each vertex.
     /// `lookup` is the number of edges that can be looked at in the time of one bisection step.

@@ -230,8 +230,8 @@ KERNEL sum_lines(ENTRIES_OF, OPERANDS_OF, C_OF, global const uint* restrict tile
 #if TILED
 KERNEL sum_block_tiles(ENTRIES_OF, OPERANDS_OF, C_OF, uint lines, uint columns, uint shares_last)
 {
-    // A column has one element more than the tile has rows, so that neighbouring columns use
-    // different banks.
+    // Each column has one unused element at its end, so that neighbouring columns use different
+    // banks.
     local ARITHMETIC held[WIDTH * (SLOTS * SIDE + 1)];
     const uint shares = (columns + WIDTH - 1) / WIDTH, slot = get_local_id(0) / LANES;
     const uint2 task = task_of(get_group_id(0), (lines + SLOTS - 1) / SLOTS, shares, shares_last);

@@ -73,7 +73,7 @@ void fetch(uint* row, ARITHMETIC* value, uint staged, uint lanes, uint begin, ui
     }
 }
 
-// Copies the entries that fetch has loaded from registers to local memory.
+// Writes entries to local memory. `fetch` has loaded them into registers.
 void hold(const uint* row, const ARITHMETIC* value, uint staged, uint lanes, local uint* held_row, local ARITHMETIC* held_value)
 {
     STEP_BARRIER; // the staged arrays are read before they are overwritten
@@ -268,8 +268,8 @@ KERNEL sum_staged(ENTRIES_OF, OPERANDS_OF, C_OF, global const uint4* restrict pi
     local uint held_row[HELD_ENTRIES] __attribute__((aligned(16)));
     local ARITHMETIC held_value[HELD_ENTRIES] __attribute__((aligned(16)));
 #if C_BY_COLUMNS
-    // A column has one element more than the tile has lines, so that neighbouring columns use
-    // different banks.
+    // Each column has one unused element at its end, so that neighbouring columns use different
+    // banks.
     local ARITHMETIC held_sum[WIDTH * (TILE + 1)];
 #else
     local ARITHMETIC* held_sum = held_value;

@@ -7,8 +7,8 @@
 //! Each line of a group is a sorted list. The position of an entry in its group is therefore the
 //! number of entries that come before it in each of the lines. On a GPU a work-item finds this
 //! number for one entry by binary searches. On a CPU a work-item finds it for several entries,
-//! advancing from one to the next. So all work-items take about as long, whatever the lengths of
-//! the lines are. The entries of a line that is too long for a group keep their order, after the
+//! advancing from one to the next. So all work-items take about the same time, whatever the lengths
+//! of the lines are. The entries of a line that is too long for a group keep their order, after the
 //! other entries of the group. In a matrix of blocks, entries and lines mean blocks and lines of
 //! blocks.
 use super::{DenseNumbers, groups::GroupArrays};
@@ -125,7 +125,7 @@ impl Gcoo {
         Ok(Self { group_lines, group_len, other, line, source, long, loads, merged })
     }
 
-    /// Moves the pieces of long lines to the caller, who computes their sums.
+    /// Moves the pieces of long lines to the caller, which computes their sums.
     pub fn take_long(&mut self, work: &Work) -> Result<LongLines> {
         Ok(std::mem::replace(&mut self.long, LongLines::none(work)?))
     }

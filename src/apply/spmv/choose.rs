@@ -7,9 +7,9 @@
 //! that the device could have moved.
 //!
 //! The rows' lengths are known only after a launch and a read, which take as long as several
-//! executions of a small matrix. So the lengths are not counted if one format is at least as fast
-//! as every other for all lengths that are possible with the numbers of rows and entries. Then
-//! counting would only add time.
+//! executions of a small matrix. So the lengths are not counted if one format, for all lengths that
+//! are possible with the numbers of rows and entries, takes no longer than every other format
+//! together with the counting.
 use super::{Block, Format, Request, csr_long, profile::Profile, slice_vectors, slices};
 use crate::{
     DeviceKind,
@@ -292,9 +292,9 @@ pub(super) fn choose(situation: &Situation) -> FormatChoice {
     })
 }
 
-/// Chooses without the rows' lengths, if possible. The cost of the chosen format is, for any
-/// lengths, at most the cost of every other format plus the cost of counting the lengths. Only the
-/// numbers of rows and entries of the profile are used.
+/// Chooses without the rows' lengths, if possible. The highest cost of the chosen format, over all
+/// possible lengths, is at most the least cost of every other format plus the cost of counting the
+/// lengths. Only the numbers of rows and entries of the profile are used.
 pub(super) fn foregone(situation: &Situation) -> Option<FormatChoice> {
     let Profile { rows, entries, .. } = situation.profile;
     let [least, most] = Profile::bounds(

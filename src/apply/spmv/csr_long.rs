@@ -34,9 +34,9 @@ kernel! {
     }
 }
 
-/// Number of work-groups for pieces on each compute unit. This number of work-groups run at once.
-/// If there are no pieces, each group reads their number and ends. For `cnr-2000` an H100 took 32
-/// us with 16 groups and 43 us with 8.
+/// Number of work-groups for pieces on each compute unit, which run at the same time. If there are
+/// no pieces, each group reads their number and ends. For `cnr-2000` an H100 took 32 us with 16
+/// groups and 43 us with 8.
 const GROUPS: usize = 16;
 
 /// A row is long if it has more than this many times the average number of entries. The other rows

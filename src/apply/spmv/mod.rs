@@ -152,8 +152,8 @@ impl Spmv {
         Self::new(&a.arrays, a.array_shape, rows, Request::auto(Elements::both(element), OFTEN))
     }
 
-    /// Prepares A·x. The rows of A are the rows of `arrays` if `of_rows` is set, otherwise their
-    /// columns. `shape` is the shape of the blocks.
+    /// Prepares op(A)·x. The rows of op(A) are the rows of `arrays` if `of_rows` is set, otherwise
+    /// their columns. `shape` is the shape of the blocks.
     pub(super) fn new(arrays: &Arc<PatternArrays>, shape: BlockShape, of_rows: bool, request: Request) -> Result<Self> {
         let device = &arrays.device;
         let elements = request.elements;

@@ -2,9 +2,9 @@
 use super::tails::Lengths;
 use crate::{Error, Result};
 
-/// The rule for the width of the format [`hyb`](crate::plan::Format::Hyb). Up to this number of
-/// entries of each row are padded to one length. Further entries are stored row after row. The bits
-/// of a product are the same for every width.
+/// The rule for the width of the format [`hyb`](crate::plan::Format::Hyb). The first entries of
+/// each row, up to the width, are stored as rows of one length. Further entries are stored row
+/// after row. The bits of a product are the same for every width.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Split {

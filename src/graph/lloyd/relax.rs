@@ -182,8 +182,8 @@ impl<S: Steps> Relaxation<'_, S> {
         Ok(moved)
     }
 
-    /// Whether a state has fewer unreached vertices than the best so far, or equally many and a
-    /// lower energy, or equally many, the same energy and more even sizes.
+    /// Whether a state is better than the best so far: it has fewer unreached vertices, or equally
+    /// many and a lower energy, or both are equal and its sizes are more even.
     fn is_better(&self, energy: f64, unreached: usize, sizes: Option<&[u32]>) -> bool {
         let Some(best) = &self.best else { return true };
         let squares = |sizes: &[u32]| sizes.iter().map(|&size| u128::from(size).pow(2)).sum::<u128>();

@@ -123,8 +123,8 @@ fn ties_go_to_the_lower_label_or_the_smaller_patch() -> Result<()> {
     Ok(())
 }
 
-/// Edges of length 0 join vertices into levels, whose vertices have one label. Two seeds are
-/// equally far from all vertices of a long chain, the stem.
+/// Edges of length 0 join vertices into levels, whose vertices have one label. Ties continue along
+/// a long chain of vertices, the stem.
 #[test]
 fn labels_are_right_across_edges_of_length_0_and_behind_ties() -> Result<()> {
     let n = 600;
