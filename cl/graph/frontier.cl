@@ -148,8 +148,8 @@ void lay_out(local const struct Queue* queue, volatile global const ELEMENT* pat
 }
 
 // Replaces before[1..] by its prefix sums. Returns the number of edges of the tile. All items take
-// part, because PoCL 3.1 with optimisation loses a barrier between two branches on the item's
-// number.
+// part, because PoCL 3.1 with optimisation drops a barrier between two branches whose conditions
+// depend on the item's number.
 uint added_up(local struct Tile* tile)
 {
     for (uint i = get_local_id(0); i < ADDED; i += GROUP_SIZE) {

@@ -68,7 +68,7 @@ impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
 }
 
 impl<M: HostMatrix, V: 'static> Apply<M, V> {
-    /// Copies A's values in the order of the format of a plan made by
+    /// Copies A's values in the order of the plan's format. The plan is made by
     /// [`ApplyOptions::plan_packed`].
     pub(crate) fn pack(&self, a: &DeviceMatrix<M>) -> Result<PackedValues> {
         self.check("A", a)?;

@@ -44,7 +44,7 @@ pub struct Lloyd<'a> {
     progress: Option<Progress>,
 }
 
-/// The distances whose squares an energy sums, over the vertices that have a patch.
+/// The distances whose squares are added up to an energy, for all vertices that have a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -15,7 +15,7 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// Shortest paths to compute, with options.
+/// A computation of shortest paths, with options.
 ///
 /// The distance of a vertex is the least length of a path from any source: the sum of the lengths
 /// of its edges, rounded after each edge. It is infinite for a vertex out of reach. If distances
@@ -94,8 +94,8 @@ impl<'a> ShortestPaths<'a> {
     }
 
     /// Sets the first step of the limit between near and far. The default is a 64th of the mean
-    /// length of an edge, and for [`Schedule::Frontier`] the mean. If few vertices are near, the
-    /// step is doubled from time to time.
+    /// length of an edge, and for [`Schedule::Frontier`] the mean length itself. If few vertices
+    /// are near, the step is doubled from time to time.
     pub fn delta(mut self, delta: f64) -> Self {
         self.delta = Some(delta);
         self

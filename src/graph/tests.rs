@@ -253,7 +253,7 @@ fn negative_lengths_and_cycles() -> Result<()> {
         assert_eq!(found[8], 0.0);
         assert_eq!(found[7], f64::INFINITY);
     }
-    // A cycle around which two steps lead to the lowest number.
+    // A cycle of two edges along which distances reach the lowest number.
     let low = Csc::from_triplets(2, 2, [(1, 0, i32::MIN / 2), (0, 1, i32::MIN / 2)])?;
     let found = shortest_paths(&device.upload(&low)?, &[0]).map(drop);
     assert!(matches!(found, Err(Error::NegativeCycle { vertex: 0, .. })), "{found:?}");

@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn bandwidth_is_that_of_some_memory() -> Result<()> {
-        // A plausible bandwidth lies between that of a tape and that of a few hundred stacks of
-        // HBM.
+        // A plausible bandwidth is above that of a tape drive and below that of a few hundred
+        // stacks of HBM.
         let bandwidth = copy_bandwidth(&test_device(), 1 << 16)?;
         assert!((1e6..1e15).contains(&bandwidth), "{bandwidth}");
         Ok(())

@@ -68,7 +68,7 @@ impl RadixTuning {
         4 * (masks + digits + self.group_size * (1 + self.items) + 2) + 2 * teams * digits
     }
 
-    /// Elements of a tile, if there are `n` in all.
+    /// Number of elements of a tile, if there are `n` elements in all.
     fn tile(&self, n: usize) -> usize {
         (self.group_size * self.items).max(n.div_ceil(self.most_tiles))
     }

@@ -56,8 +56,8 @@
 #define LANE ((uint)get_local_id(0) % LANES)
 
 // Returns the task and the share of columns with number `id`. Consecutive numbers are shares of one
-// task, or with `shares_last` tasks of one share, so that a cache keeps the part of D that these
-// tasks read. After the last number the task is out of range.
+// task, or if `shares_last` is 1, tasks of one share, so that a cache keeps the part of D that
+// these tasks read. After the last number the task is out of range.
 uint2 task_of(uint id, uint tasks, uint shares, uint shares_last)
 {
     if (!shares_last)

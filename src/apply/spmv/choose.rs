@@ -63,10 +63,10 @@ impl FormatChoice {
     }
 }
 
-/// Work-items that run at once on a compute unit of a GPU.
+/// Number of work-items that run at once on a compute unit of a GPU.
 const ROWS_AT_ONCE: u64 = 2048;
 
-/// Groups of `csr-adaptive` that run at once on a compute unit.
+/// Number of work-groups of `csr-adaptive` that run at once on a compute unit.
 const GROUPS_AT_ONCE: u64 = 16;
 
 impl Situation {
