@@ -1,5 +1,5 @@
-// balance: lengths that tell what a change of a patch costs or gains, for balanced Lloyd
-// relaxation.
+// balance: lengths from which the costs and gains of changed patches are computed, for balanced
+// Lloyd relaxation.
 // Host: src/graph/balance.rs
 //
 //   inside_lengths  one work-item per vertex, over the edges as they are stored
@@ -11,7 +11,8 @@
 //   in   source[edges]  values[]                   see edges.cl
 //   in   label[vertices]  path_length[vertices]
 //   out  inside[edges]       lengths of edges within patches, EMPTY for other edges
-//   out  second[vertices]    those distances; EMPTY if no edge comes from another patch
+//   out  second[vertices]    the distances of begin_second; EMPTY if no edge comes from another
+//                            patch
 KERNEL inside_lengths(global const uint* restrict ptr, global const uint* restrict idx, global const ELEMENT* restrict values,
                       global const uint* restrict label, global ELEMENT* restrict inside, uint vertices, uint stride)
 {

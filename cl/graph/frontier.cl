@@ -22,25 +22,25 @@
 //
 // The near list of a round has the vertices to visit whose distance is up to the limit. The far
 // list has the vertices whose distance is greater. When a near list is empty, the limit rises. The
-// next round then divides the far list: it visits those of its vertices whose distance is now up to
+// next round then divides the far list: it visits the vertices in it whose distance is now up to
 // the limit.
 //
 // A work-group takes a share of the list. Vertices whose distance it lowers go to its queue in
 // local memory. It visits these next, up to `most_hops` times, so that a short list advances by
-// several edges in one launch. The vertices that are left in the queue at the end, and those that
-// do not fit, go to the near list of the next round. A queue that overflows ends the work-group's
-// hops. If the list has more than one share for each work-group, each takes tiles of the list and
-// makes no hops.
+// several edges in one launch. The vertices that are left in the queue at the end, and the vertices
+// that do not fit, go to the near list of the next round. A queue that overflows ends the
+// work-group's hops. If the list has more than one share for each work-group, each takes tiles of
+// the list and makes no hops.
 //
-// A distance is lowered by an atomic minimum of its bits. Their order is that of the numbers,
+// A distance is lowered by an atomic minimum of its bits. The bits have the order of the numbers,
 // because no distance is negative. An item that lowers the distance of a vertex puts the vertex
-// into one of three places, unless the place has it already: the work-group's queue, the next near
-// list, or a far list. Every interleaving gives the same distances, because no vertex is lost:
+// into one of three places, unless the vertex is there already: the work-group's queue, the next
+// near list, or a far list. Every interleaving gives the same distances, because no vertex is lost:
 //
 //   a queue      stores a vertex with the distance that was reached. The work-group visits the
-//                vertex with it, moves it to the next near list, or drops it if the distance has
-//                fallen since. In that case the item that lowered the distance has put the vertex
-//                into another place.
+//                vertex with this distance, moves it to the next near list, or drops it if its
+//                distance has fallen since. In that case the item that lowered the distance has put
+//                the vertex into another place.
 //   a near list  has a vertex only once, because of `queued`. The next launch reads its distance
 //                then.
 //   a far list   has a vertex only once, because of `waits`. If a shorter path makes the vertex
@@ -51,10 +51,11 @@
 //                distance earlier, and not as far, may put the vertex into the far list once more.
 //
 // Distances are read by plain loads while other items lower them. A distance that is read may be
-// older than the newest, so it is at least as long. If an edge seems to lower it, the atomic
-// minimum decides. But the value must be one that the vertex has had, or an edge could be skipped
+// old, and is then longer than the newest. If an edge seems to lower it, the atomic minimum
+// decides. But the vertex must have had the distance that is read, or an edge could be skipped
 // because of a path that does not exist. So the device has to read a word as a whole. Every device
-// does that with 32 bits, and the devices that `check` in the host file accepts do so with 64.
+// does that with 32 bits. The devices that `check` in the host file accepts also do it with 64
+// bits.
 //
 // Every item computes the state that the earlier rounds have left, from the slot of the round
 // before. So each launch is a round, and no launch waits for the host.
@@ -147,8 +148,8 @@ void lay_out(local const struct Queue* queue, volatile global const ELEMENT* pat
 }
 
 // Replaces before[1..] by its prefix sums. Returns the number of edges of the tile. All items take
-// part, because PoCL 3.1 with optimisation loses a barrier between two branches on the item's
-// number.
+// part, because PoCL 3.1 with optimisation drops a barrier between two branches whose conditions
+// depend on the item's number.
 uint added_up(local struct Tile* tile)
 {
     for (uint i = get_local_id(0); i < ADDED; i += GROUP_SIZE) {

@@ -1,5 +1,5 @@
-// frontier_lists: defines the near and far lists of a round, and its slot of the record. It comes
-// before frontier.cl, which describes the arrays.
+// frontier_lists: defines the near and far lists of a round, and its slot of the record. This file
+// comes before frontier.cl, which describes the arrays.
 // Host: src/graph/frontier.rs
 #if !defined(CHUNK) || !defined(WIDE) || !defined(RECORD) || !defined(BOUNDS)
 #error "CHUNK, WIDE, RECORD, BOUNDS: see src/graph/frontier.rs"
@@ -41,7 +41,7 @@
 
 // The task of a round, and the lists that the round before has left.
 struct Round {
-    uint mode, entries; // entries: of the list that the round reads
+    uint mode, entries; // the task, and the number of entries in the list that the round reads
     uint near_list, far_list, far_before, fill_edges, fill_rounds;
     ELEMENT limit, passed, step, least;
 };

@@ -1,5 +1,5 @@
-// labels: finds the nearest source of each vertex, once distances are known. Of several nearest
-// sources it takes the one with the lowest label.
+// labels: finds the nearest source of each vertex, once distances are known. If several sources are
+// nearest, it takes the one with the lowest label.
 // Host: src/graph/labels.rs
 //
 //   begin_labels   one work-item per vertex: finds the tight edge that it follows
@@ -35,9 +35,10 @@
 //
 // Chains of tight edges from closer vertices end at a source. The label at the end of a chain is
 // correct except for ties. Vertices that edges of length 0 connect in both directions are a level.
-// They have one label, so each of them follows the edge of any of them, by way of the level's root.
-// Few more rounds correct the ties. In each round a vertex turns to the lowest label of a vertex
-// before it, if that label is below its own, and all vertices follow their chains again.
+// They have one label. So all of them follow one edge, which enters any of them, by way of the
+// level's root. A few more rounds correct the ties. In each round a vertex compares its label with
+// the labels from which tight edges lead to it. If the lowest of these is below its own label, its
+// level follows that edge from then on. All vertices then follow their chains again.
 //
 // Every interleaving gives the same labels:
 //
@@ -49,10 +50,10 @@
 //                 chain is longer, and ends at the same vertex. Chains are those of `before`, which
 //                 does not change here and has no cycle. Labels are read at ends and written
 //                 elsewhere
-//   lower_labels  no label changes. If several vertices of a level turn it, the edge of any of them
-//                 may stay, because each leads from a label below the level's. Along a chain the
-//                 labels never rise, and they fall wherever a level has turned. So a cycle would
-//                 have no turned level, and would have existed before
+//   lower_labels  no label changes. If several vertices of a level replace its edge, any of their
+//                 edges may stay, because each leads from a label below the level's. From a vertex
+//                 to the next of its chain the label never rises, and it falls where an edge was
+//                 replaced. So a cycle would have no replaced edge, and would have existed before
 #define NONE 0xffffffffu
 
 KERNEL begin_labels(ENTERING_OF, global const ELEMENT* restrict path_length, global uint* restrict before,
@@ -168,7 +169,7 @@ KERNEL lower_labels(ENTERING_OF, global const ELEMENT* restrict path_length, glo
         }
     }
     if (first != vertex) {
-        // Other vertices of the level may turn it, too. The edge of any of them may stay.
+        // Other vertices of the level may replace its edge, too. Any of these edges may stay.
         atomic_xchg(before + level[vertex], first);
         atomic_or(changed + number, 1u);
     }

@@ -9,8 +9,8 @@
 //   out  finite[parts]    the number of the finite lengths
 //   out  unknown[parts]   the first edge whose length is NaN, NONE if there is none
 //
-// A part is a range of neighbouring edges. With INTERLEAVED, it is every edge whose number has the
-// same remainder when divided by the number of parts. SUM is the type of sums.
+// A part is a range of neighbouring edges. If INTERLEAVED, a part is the edges whose numbers have
+// the same remainder when divided by the number of parts. SUM is the type of sums.
 #if !defined(INTERLEAVED) || !defined(SUM)
 #error "INTERLEAVED, SUM: see src/graph/lengths.rs"
 #endif

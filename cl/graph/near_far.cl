@@ -23,8 +23,8 @@
 // visits changes a distance.
 //
 // Every interleaving gives the same result: `near_far` has one work-item, and each item of
-// `set_sources` writes to its own elements. Some are bytes, which OpenCL devices write without
-// their neighbours.
+// `set_sources` writes to its own elements. Some elements are bytes. OpenCL devices write a byte
+// without changing its neighbours.
 #if !defined(RECORD)
 #error "RECORD: see src/graph/near_far.rs"
 #endif

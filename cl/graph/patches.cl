@@ -23,8 +23,8 @@
 //   in out  seed[patches]                  the centre so far, which is kept unless another vertex
 //                                          has a lower score
 //
-// Minima are exact, and of equal scores the first place is taken. So the order of the work-items
-// does not change the result.
+// Minima are exact, and if scores are equal, the first place is taken. So the order of the
+// work-items does not change the result.
 #define NONE 0xffffffffu
 
 KERNEL count_members(global const uint* restrict label, global const ELEMENT* restrict number, global ELEMENT* restrict counted,

@@ -23,12 +23,13 @@
 //
 // An edge is tight if the distance of its begin plus its length is the distance of its end. Chains
 // of tight edges from closer vertices end at a source. Each other vertex takes a tight edge from a
-// vertex that is one step closer to the settled vertices, so that no cycle arises. Of several such
-// vertices it takes the one with the least number.
+// vertex that is one step closer to the settled vertices, so that no cycle arises. If there are
+// several such vertices, it takes the one with the least number.
 //
 // Every interleaving gives the same result, because no kernel reads values that other items of its
-// launch write. Vertices are offered by atomic minima and counted by atomic additions. All other
-// values an item writes to its own vertex, or to a place that it has counted.
+// launch write. Vertices are offered by atomic minima and counted by atomic additions. An item
+// writes all other values to its own vertex, or to a place that it has reserved by such an
+// addition.
 #define NONE 0xffffffffu
 
 KERNEL begin_predecessors(global uint* restrict settled, global uint* restrict predecessor, uint vertices)

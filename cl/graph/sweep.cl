@@ -1,4 +1,4 @@
-// sweep: whether a sweep has lowered distances, one work-item per vertex.
+// sweep: finds whether a sweep has lowered distances, one work-item per vertex.
 // Host: src/graph/sweeps.rs
 //
 //   in      before[vertices]  after[vertices]   distances before and after the sweep

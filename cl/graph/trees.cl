@@ -1,4 +1,4 @@
-// trees: disjoint sets of vertices. It comes before the kernels that join them.
+// trees: disjoint sets of vertices. This file comes before the kernels that join them.
 // Host: src/graph/components.rs, src/graph/labels.rs
 //
 //   in out  parent[vertices]  number not above the vertex's own; a root is its own parent
@@ -6,8 +6,8 @@
 // A root becomes the child of a lower vertex of another tree, by an exchange that succeeds only
 // while it is a root. So the root of a tree is its least vertex.
 //
-// Every interleaving gives the same trees, also if an item reads values that others have replaced
-// since:
+// Every interleaving gives the same trees, also if an item reads values that other items have
+// replaced since:
 //
 //   root_of  writes only to vertices that are not roots, and writes ancestors of them. An older
 //            ancestor may replace a newer one. Then the path is longer, but it leads to the same

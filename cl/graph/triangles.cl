@@ -13,7 +13,7 @@
 //   out     edge_ptr[vertices + 1]  to[edges]  owner[edges]
 //   in out  count[vertices]
 //
-// Of the two directions of an edge, one is kept: the one that begins at the vertex with fewer
+// One direction of each edge is kept: the direction that begins at the vertex with fewer
 // neighbours, or with the lower number if both have equally many. This vertex owns the edge. So no
 // vertex owns more than sqrt(2 * edges) edges. A triangle is found once, at the edge whose two ends
 // both have an edge to the third vertex.

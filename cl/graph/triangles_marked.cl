@@ -1,6 +1,6 @@
 // count_marked: counts the triangles through each vertex of a graph, on CPUs. The neighbours of a
-// vertex are marked, and then the marked vertices are found among the neighbours of each of them. A
-// neighbour is the end of an edge that is kept (see triangles.cl). Each work-group is one
+// vertex are marked, and then the marked vertices are found among the neighbours of each neighbour.
+// A neighbour is the end of an edge that is kept (see triangles.cl). Each work-group is one
 // work-item, which takes one range of vertices after another.
 // Host: src/graph/triangles.rs
 //

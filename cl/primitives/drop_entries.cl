@@ -16,7 +16,7 @@
 //                                 of kept entries before it
 //   out     kept_values[kept * stride]  kept_row_idx[kept]  kept_col_ptr[ncols + 1]
 //
-// It supports plus-times only, because magnitudes are defined for real numbers.
+// The kernels support plus-times only, because magnitudes are defined for real numbers.
 #if !defined(LANES) || !defined(WIDE)
 #error "LANES, WIDE: see src/primitives/drop_entries.rs"
 #endif

@@ -13,8 +13,8 @@
 //   in out  rank[words + 1]      heads in a word; after the scan, heads before it
 //   out     offset[segments + 1]
 //   in      row[n]
-//   in out  wrong[1]             n before; after, the first element whose row is less than that
-//                                of the element before, or not one of `rows`
+//   in out  wrong[1]             n before; after, the first element whose row is less than the row
+//                                of the element before it, or not below `rows`
 
 KERNEL pack_flags(global const uchar* restrict flags, global uint* restrict bits, uint n)
 {
@@ -28,7 +28,7 @@ KERNEL pack_flags(global const uchar* restrict flags, global uint* restrict bits
     bits[word] = packed;
 }
 
-// The heads in a word; no word follows the last.
+// Returns the heads in a word, as bits; 0 for the word after the last.
 uint heads_of(global const uint* bits, uint word, uint n)
 {
     const uint words = n / 32 + (n % 32 > 0);

@@ -13,9 +13,9 @@
 //   out     begin[pieces + 1]         the start of each piece; the last ends at begin[pieces]
 //   out     follows[pieces + 1]       1 if the piece is not the first of its segment
 //   out     tile_ptr[tiles + 1]       the first piece that begins in each tile
-//   out     wave[3 * waves]           of each WAVE tiles the first piece, the first long segment
-//                                     that ends after it, and the first one that begins after the
-//                                     wave
+//   out     wave[3 * waves]           for each WAVE tiles, the first piece, the first long segment
+//                                     that ends after this piece, and the first long segment that
+//                                     begins after the wave
 #ifndef PIECE
 #error "PIECE: see src/primitives/segments/pieces.rs"
 #endif
@@ -54,7 +54,7 @@ KERNEL place_pieces(global const uint* restrict offset, global const uint* restr
     const uint first = get_global_id(0) * STRETCH;
     if (first > pieces)
         return;
-    // After the last piece this is the number of segments.
+    // If `first` is `pieces`, this is the number of segments.
     uint segment = column_between(piece_ptr, 0, segments, first);
     for (uint piece = first; piece < first + STRETCH && piece <= pieces; ++piece) {
         while (segment < segments && piece_ptr[segment + 1] <= piece)
@@ -65,7 +65,7 @@ KERNEL place_pieces(global const uint* restrict offset, global const uint* restr
     }
 }
 
-// The first piece that begins in a tile or after it.
+// Returns the first piece that begins in a tile or after it.
 uint first_piece(global const uint* begin, uint pieces, uint tile, uint tiles)
 {
     return tile < tiles ? lower_bound(begin, 0, pieces, tile * TILE) : pieces;

@@ -1,5 +1,5 @@
 // radix_sort: sorts elements stably by a digit of their keys, in tiles.
-// Host: src/primitives/radix_sort.rs; it comes after ptx.cl
+// Host: src/primitives/radix_sort.rs. This file comes after ptx.cl.
 //
 //   count_digits  one work-group per tile of GROUP_SIZE * ITEMS elements
 //   deal_digits   one work-group per tile of GROUP_SIZE * ITEMS elements
@@ -24,7 +24,8 @@
 
 #define TEAM_SIZE 32
 #define TEAMS (GROUP_SIZE / TEAM_SIZE)
-// Makes a team's writes to local memory visible to the team. All teams call it equally often.
+// Makes a team's writes to local memory visible to the team. All teams call it the same number of
+// times.
 #if WARPS
 #define TEAM_BARRIER WARP_BARRIER
 #else
@@ -34,7 +35,7 @@
 #define MOST_DIGITS (1 << DIGIT_BITS)
 // HALF is the number of values of half a digit.
 #define HALF (1 << (DIGIT_BITS + 1) / 2)
-// Number of digits that an item scans.
+// SHARE is the number of digits that an item scans.
 #define SHARE ((MOST_DIGITS + GROUP_SIZE - 1) / GROUP_SIZE)
 #define DIGIT(key) ((key) >> shift & (digits - 1))
 
@@ -109,7 +110,7 @@ KERNEL deal_digits(global const uint* restrict key_in, global const uint* restri
         TEAM_BARRIER;
         const uint peers = *low & *high;
         const uint earlier = counts[DIGIT(key[i])];
-        TEAM_BARRIER; // counts[] is read before it is overwritten; all items with a digit write the same
+        TEAM_BARRIER; // counts[] is read before items with equal digits write equal counts to it
         *low = 0;
         *high = 0;
         counts[DIGIT(key[i])] = (ushort)(earlier + popcount(peers));

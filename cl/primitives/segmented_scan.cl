@@ -1,23 +1,24 @@
 // segmented_scan: combines the values of each segment from left to right, by any operator.
 // Host: src/primitives/segmented_scan.rs
 //
-// Segments are cut into pieces, each of one segment, of at most PIECE values. Each piece is
-// combined by itself, then the totals of a segment's pieces. A tile is whole pieces, which begin
-// within TILE values; a wave is some tiles. A group of one item combines the pieces of a tile one
-// after another, or AT_ONCE full ones side by side. In a larger group all items copy a tile to
-// local memory, neighbours next to each other, and each combines pieces there.
+// Segments are cut into pieces of at most PIECE values. Each piece is combined by itself, and then
+// the totals of a segment's pieces are combined. A tile is the whole pieces that begin within TILE
+// values; a wave is some tiles. A group of one item combines the pieces of a tile one after
+// another, or AT_ONCE full pieces at the same time. In a larger group all items copy a tile to
+// local memory, and each item combines pieces there.
 //
 //   scan_tiles      a work-group per carry, then per tile to scan, then per tile to total
 //   total_tiles     a work-group per carry, then per tile to total
 //   segment_totals  a work-item per segment: its total, or EMPTY
 //
-// A carry is a segment of several pieces that has some in the wave. Its group replaces their
-// totals: the place of the segment's first piece gets the total up to the end of the wave, the
-// place of each other piece that of the pieces before it. So three launches scan a wave: one totals
-// its pieces, one carries these totals, one scans. A launch does these for 3 neighbouring waves.
+// A carry is a segment of several pieces, some of which are in the wave. Its group replaces the
+// totals of these pieces: the place of the segment's first piece gets the total up to the end of
+// the wave, and the place of each other piece gets the total of the pieces before it. So a wave
+// takes three launches: the first totals its pieces, the second carries these totals, and the third
+// scans. Each launch does these tasks for three neighbouring waves.
 //
-// No group reads what another group of the launch writes. A carry writes totals of its wave, and
-// that of its segment's first piece, which no scan reads and no other carry has.
+// No group reads a value that another group of the launch writes. A carry writes totals of its
+// wave, and the total of its segment's first piece, which no scan and no other carry reads.
 //
 //   in      begin[pieces + 1]         the start of each piece; the last ends at begin[pieces]
 //   in      follows[pieces + 1]       1 if the piece is not the first of its segment
@@ -25,7 +26,7 @@
 //   in      piece_ptr[segments + 1]   the first piece of each segment
 //   in      long_begin[long]  long_end[long]   the pieces of each segment that has several
 //   in out  values[begin[pieces]]     total_tiles only reads them
-//   in out  totals[pieces]            of short segments only if `all`
+//   in out  totals[pieces]            totals of short segments are written only if `all`
 //   out     sums[segments]
 #if !defined(COMBINE) || !defined(EMPTY) || !defined(ARITHMETIC)
 #error "COMBINE(x, y), EMPTY, ARITHMETIC: see src/primitives/operator.rs"
@@ -34,8 +35,8 @@
 #error "PIECE, TILE, AT_ONCE: see src/primitives/segmented_scan.rs"
 #endif
 
-// The place of a tile's value. In local memory every 32nd value is followed by a gap, because items
-// that read pieces of equal length would otherwise read from the same banks.
+// PLACE is the place of value i of a tile. In local memory a gap follows every 32nd value.
+// Otherwise items that read pieces of equal length would read from the same banks.
 #if GROUP_SIZE == 1
 #define PLACE(i) (i)
 #define PLACES 1
@@ -70,8 +71,8 @@ void total_pieces(TILE_MEMORY const ARITHMETIC* tile, uint from, uint length, co
         totals[k] = sum[k];
 }
 
-// Scans `several` neighbouring pieces of `length` values. If they carry, what comes before them is
-// combined with each value.
+// Scans `several` neighbouring pieces of `length` values. If `carries`, the total of the pieces
+// before them is combined with each value.
 void scan_pieces(TILE_MEMORY ARITHMETIC* tile, uint from, uint length, const uint several, bool carries,
                  global const ARITHMETIC* totals, uint inclusive)
 {
@@ -95,13 +96,14 @@ void scan_pieces(TILE_MEMORY ARITHMETIC* tile, uint from, uint length, const uin
     }
 }
 
-// Whether AT_ONCE pieces from `piece` on, before `end`, are full.
+// Returns whether AT_ONCE pieces from `piece` on, before `end`, are full.
 bool are_full(global const uint* begin, uint piece, uint end)
 {
     return end - piece >= AT_ONCE && begin[piece + AT_ONCE] - begin[piece] == AT_ONCE * PIECE;
 }
 
-// Whether AT_ONCE pieces from `piece` on all follow another one, or none does.
+// Returns whether all AT_ONCE pieces from `piece` on follow another piece of their segment, or none
+// does.
 bool are_alike(global const uchar* follows, uint piece)
 {
     bool alike = true;
@@ -172,11 +174,11 @@ void scan_tile(global const uint* begin, global const uchar* follows, uint first
 }
 
 // Carries the totals of the pieces first..end of a segment through the wave wave_begin..wave_end.
-// The next totals are on their way while one item combines.
+// The next totals are loaded while one item combines.
 void carry_totals(uint first, uint end, uint wave_begin, uint wave_end, global ARITHMETIC* totals, local ARITHMETIC* held)
 {
     const uint item = get_local_id(0), from = max(first, wave_begin), to = min(end, wave_end);
-    // Item 0 alone reads it: only a barrier of local memory is between this and its last write.
+    // Only item 0 reads totals[first], which it also writes: the barriers order local memory only.
     ARITHMETIC before = item == 0 && from > first ? totals[first] : EMPTY;
     ARITHMETIC next = from + item < to ? totals[from + item] : EMPTY;
     for (uint round = from; round < to; round += GROUP_SIZE) {

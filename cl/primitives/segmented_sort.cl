@@ -12,7 +12,7 @@
 //   in out  row_out[n]  payload_out[n]    sorted
 //
 // Long segments are merged back and forth between the two pairs of arrays. Each segment starts in
-// the pair that makes its last pass write to row_out. A short segment has at most SHORT_MAX
+// one of the pairs, so that its last pass writes to row_out. A short segment has at most SHORT_MAX
 // elements. So the short segments that begin within SHORT_MAX positions fit CHUNK = 2 * SHORT_MAX.
 // A long segment that begins there is the last one that begins there. A work-item has ITEMS
 // consecutive positions and sorts them in registers. Then sorted stretches of doubling width are

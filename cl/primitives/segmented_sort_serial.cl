@@ -12,9 +12,9 @@
 #endif
 
 // INSERTION_MAX is the length up to which moving elements one by one is cheaper than searching for
-// runs. MERGE_COST is the cost of an element in a merge pass, DEAL_COST that of an element that is
-// distributed, and DIGIT_COST that of four values of a digit. RUNS_MAX is the largest number of
-// runs that are merged.
+// runs. MERGE_COST is the cost of an element in a merge pass, DEAL_COST the cost of an element that
+// is distributed, and DIGIT_COST the cost of four values of a digit. RUNS_MAX is the largest number
+// of runs that are merged.
 
 // Merges left..left_end and right..right_end, and writes the first `count` elements of the result.
 void merge(global const uint* row, global const PAYLOAD* payload, uint left, uint left_end, uint right, uint right_end,

@@ -17,15 +17,15 @@ use between::Between;
 /// would have many more entries than J or would be used for few products.
 ///
 /// W is block-diagonal, as for [`Product::gram`](crate::Product::gram), and may change between
-/// executions. The products with J and Jᵀ add as [`Apply`] does, and W·(J·x) is computed as
-/// [`reference::multiply_vector_gram`](crate::reference::multiply_vector_gram) says, so the bits
-/// are equal on every device. J·x and W·J·x are rounded to the element type. The operator is not
-/// symmetric to the last bit, as JᵀJ is. The plan holds two vectors as long as J has rows, and the
-/// pattern of W even if no weights are used.
+/// executions. The products with J and Jᵀ add terms in the order of [`Apply`]. W·(J·x) is computed
+/// as in [`reference::multiply_vector_gram`](crate::reference::multiply_vector_gram). So the bits
+/// are equal on every device. J·x and W·J·x are rounded to the element type. Unlike JᵀJ, the
+/// operator is not symmetric to the last bit. The plan holds two vectors with an element for each
+/// row of J, and the pattern of W even if no weights are used.
 ///
-/// [`ApplyOptions::gram`](super::ApplyOptions::gram) takes a format and other options;
-/// [`ApplyOptions::pack_gram`](super::ApplyOptions::pack_gram) copies the values, for many products
-/// with the same ones.
+/// [`ApplyOptions::gram`](super::ApplyOptions::gram) prepares the operator with a format and other
+/// options. [`ApplyOptions::pack_gram`](super::ApplyOptions::pack_gram) also copies the values, for
+/// many products with the same values.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -102,8 +102,8 @@ impl<M: HostMatrix> ApplyOptions<M> {
         ApplyGram::prepared(self)
     }
 
-    /// Does as [`ApplyOptions::gram`] for one matrix, whose values are copied in the order of each
-    /// of the two products.
+    /// Does as [`ApplyOptions::gram`] for one matrix J. Its values are copied twice, in the order
+    /// of each of the two products.
     ///
     /// # Errors
     /// See [`ApplyOptions::plan`].
@@ -119,7 +119,7 @@ impl<M: HostMatrix> ApplyGram<M> {
         options.transposed = !options.transposed;
         let back = Apply::prepared(&options)?;
         let (a, semiring) = (&options.a, options.request.semiring);
-        // Transposing the transposed matrix gives J, which is op(A).
+        // `transposed` is now that of Jᵀ: if it is set, J is A, otherwise Aᵀ.
         let rows = match options.transposed {
             true => [a.nrows(), a.shape().rows()],
             false => [a.ncols(), a.shape().cols()],
@@ -133,20 +133,21 @@ impl<M: HostMatrix> ApplyGram<M> {
         Ok(PackedGram { forward: Packed::new(forward, j)?, back: Packed::new(back, j)?, between })
     }
 
-    /// The products with J and with Jᵀ: their formats, and the reasons for these.
+    /// The products with J and with Jᵀ, in this order. They state their formats and the reasons for
+    /// them.
     pub fn products(&self) -> [&Apply<M>; 2] {
         [&self.forward, &self.back]
     }
 
-    /// The pattern of W as a block-diagonal matrix: for
-    /// [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros).
+    /// The pattern of W, from which [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros) makes a
+    /// block-diagonal matrix.
     pub fn weights_pattern(&self) -> &DevicePattern {
         &self.between.weights
     }
 }
 
 impl<M: HostMatrix> PackedGram<M> {
-    /// Takes the values that J has now: one pass over them for each product. Returns when it is
+    /// Copies J's current values, in one pass for each product. Returns when the copies are
     /// enqueued.
     ///
     /// # Errors
@@ -156,20 +157,21 @@ impl<M: HostMatrix> PackedGram<M> {
         self.back.update(j)
     }
 
-    /// The products with J and with Jᵀ: their formats, and the reasons for these.
+    /// The products with J and with Jᵀ, in this order. They state their formats and the reasons for
+    /// them.
     pub fn products(&self) -> [&Packed<M>; 2] {
         [&self.forward, &self.back]
     }
 
-    /// The pattern of W as a block-diagonal matrix: for
-    /// [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros).
+    /// The pattern of W, from which [`DeviceMatrix::zeros`](crate::DeviceMatrix::zeros) makes a
+    /// block-diagonal matrix.
     pub fn weights_pattern(&self) -> &DevicePattern {
         &self.between.weights
     }
 }
 
 impl<M: HostMatrix> Planned for ApplyGram<M> {
-    /// The matrix J and the vector x, with weights between them if there are any.
+    /// The matrix J, the weights W if there are any, and the vector x, in this order.
     type Inputs<'a> = GramOperands<'a, M>;
     /// The vector y.
     type Output = DeviceVector<M::Word>;
@@ -199,7 +201,7 @@ impl<M: HostMatrix> Planned for ApplyGram<M> {
 }
 
 impl<M: HostMatrix> Planned for PackedGram<M> {
-    /// The vector x, after weights if there are any.
+    /// The weights W if there are any, and the vector x, in this order.
     type Inputs<'a> = WeighedVector<'a, M>;
     /// The vector y.
     type Output = DeviceVector<M::Word>;

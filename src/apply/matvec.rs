@@ -12,8 +12,9 @@ use std::marker::PhantomData;
 /// A product y = op(A)·x, prepared for the pattern of A. op(A) is A or its transpose.
 ///
 /// The terms of an element of y are added in ascending order of their place in x. Every
-/// multiplication is rounded before its result is added. The sum is cut every 1024 entries (blocks)
-/// of the row. So the bits are those of a product with a matrix of one column and of
+/// multiplication is rounded before its result is added. After every 1024 entries (blocks) of the
+/// row a new sum begins, and these sums are then added. So y has the same bits as a product with a
+/// dense matrix of one column, and as
 /// [`reference::multiply_vector`](crate::reference::multiply_vector), on every device. A long row
 /// is divided among many work-groups.
 ///

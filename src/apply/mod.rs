@@ -27,7 +27,7 @@ pub(crate) use spmm::{DenseNumbers, Spmm};
 pub use spmv::{Format, Split};
 pub(crate) use spmv::{Repeated, RowNumbers, Spmv};
 
-/// Fewest stretches of compressed rows, and fewest tiles of lines in products with dense matrices,
-/// for each compute unit if an item takes one. With many, the last to end is a small part of the
-/// whole.
+/// Minimum number of shares of the work for each compute unit, if one work-item computes a share. A
+/// share is a stretch of compressed rows, or a tile of lines in a product with a dense matrix. With
+/// many shares, the last to end is a small part of the work.
 const LEAST_SHARES: usize = 8;

@@ -23,7 +23,7 @@ pub struct ApplyOptions<M: HostMatrix, V = <M as HostMatrix>::Word> {
 
 impl<M: HostMatrix> ApplyOptions<M> {
     /// Number of executions among which [`Format::Auto`] divides the cost of a conversion, unless
-    /// [`ApplyOptions::uses`] gives another: about the iterations of a solver.
+    /// [`ApplyOptions::uses`] sets another. A solver has about this number of iterations.
     const USES: u64 = 100;
 
     pub(crate) fn new(a: DevicePattern, of: MatrixType<M>) -> Self {
@@ -76,9 +76,9 @@ impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
     }
 
     /// A holds one triangle of a symmetric matrix, lower or upper, with its diagonal. The product
-    /// is that of the whole matrix, with the same bits as if it were stored whole. Blocks on the
-    /// diagonal are stored whole. An index of the whole matrix's entries is made once, and
-    /// [`ApplyOptions::pack`] copies their values from the triangle.
+    /// is computed with the whole matrix, and has the same bits as if the matrix were stored whole.
+    /// Blocks on the diagonal are stored whole. An index of the whole matrix's entries is made
+    /// once, and [`ApplyOptions::pack`] copies their values from the triangle.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -98,7 +98,7 @@ impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
         self
     }
 
-    /// The format of A's rows.
+    /// Sets the format of A's rows.
     pub fn format(mut self, format: Format) -> Self {
         self.request.format = format;
         self
@@ -139,9 +139,10 @@ impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
         self
     }
 
-    /// The number of executions with one set of values, 100 by default. [`Format::Auto`] converts a
-    /// matrix for many executions and not for few. For a single execution on a CPU of few cores,
-    /// [`ApplyOptions::plan`] leaves scalars in the rows or columns in which they are stored.
+    /// Sets the number of executions with one set of values, 100 by default. [`Format::Auto`]
+    /// converts a matrix only if there are many executions. For a single execution on a CPU of few
+    /// cores, [`ApplyOptions::plan`] leaves scalars in the rows or columns in which they are
+    /// stored.
     pub fn uses(mut self, n: u64) -> Self {
         self.request.uses = n;
         self

@@ -36,7 +36,7 @@ pub struct Packed<M: HostMatrix, V = <M as HostMatrix>::Word> {
     values: PackedValues,
 }
 
-/// Prepared sums, and A's values in their order.
+/// The prepared sums of a product, and A's values in the order of the sums.
 pub(super) struct Turn<'a> {
     pub sums: &'a Spmv,
     pub values: Stored<'a>,
@@ -68,7 +68,7 @@ impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
 }
 
 impl<M: HostMatrix, V: 'static> Apply<M, V> {
-    /// Copies A's values in the order of the format of a plan made by
+    /// Copies A's values in the order of the plan's format. The plan is made by
     /// [`ApplyOptions::plan_packed`].
     pub(crate) fn pack(&self, a: &DeviceMatrix<M>) -> Result<PackedValues> {
         self.check("A", a)?;
@@ -84,7 +84,7 @@ impl<M: HostMatrix, V: 'static> Packed<M, V> {
         Ok(Self { plan, values })
     }
 
-    /// The prepared sums, and the values in their order.
+    /// The prepared sums, and the values in the order of the sums.
     pub(super) fn turn(&self) -> Turn<'_> {
         Turn { sums: self.plan.sums(), values: self.values.stored() }
     }

@@ -2,10 +2,11 @@
 //! (Zaman, Nytko, Taghibakhshi, MacLachlan, Olson, West: *Generalizing Lloyd's Algorithm for Graph
 //! Clustering*, SISC 2024). Kernels: `cl/graph/balance.cl`.
 //!
-//! A patch that is given up costs the energy that its vertices gain with the next nearest seeds; a
-//! patch that is divided between two seeds saves energy. The paper takes the best of all pairs of
-//! vertices. Here Lloyd relaxation within the patch, from its far ends, finds two vertices. All
-//! patches are divided together, by paths that stay within patches.
+//! If a patch is given up, its vertices go to the next nearest seeds: the cost is the rise of the
+//! energy. If a patch is divided between two seeds, the gain is the fall of the energy. The paper
+//! chooses the best of all pairs of vertices as seeds. Here two vertices are found by Lloyd
+//! relaxation within the patch, which begins at its far ends. All patches are divided together, by
+//! paths that stay within patches.
 use super::{
     edges::{Edges, Entering, Graph, Lengths},
     sweeps::Sweeps,
@@ -48,10 +49,12 @@ pub(crate) struct Balance {
 }
 
 impl Balance {
-    /// Lists at most `most` sets of seeds that are worth a try. In the first set the patches that
-    /// cost least have moved into those that gain most, each patch once, as long as a move gains
-    /// more than it costs. In each further set only one patch has moved, the best moves first. A
-    /// move that seems not to pay is tried too, because all seeds move on after it.
+    /// Lists at most `most` sets of seeds that are worth a try. In a move one patch is given up,
+    /// and its seed moves into another patch, which is divided. In the first set the patches of
+    /// least cost have moved into the patches of greatest gain, each patch at most once, as long as
+    /// the gain is above the cost. Each further set has only one move, the best moves first. A move
+    /// whose cost is above its gain is tried, too, because the relaxation that follows may lower
+    /// the energy.
     pub fn moves(&self, seeds: &[u32], most: usize) -> Vec<Vec<u32>> {
         let (costs, gains) = (&self.costs, &self.gains);
         let mut given_up: Vec<usize> = (0..seeds.len()).filter(|&patch| costs[patch].is_finite()).collect();
@@ -99,7 +102,8 @@ impl Balance {
     }
 }
 
-/// The lengths of edges within patches, in the order of the graph's edges; others are infinite.
+/// The lengths of edges within patches, in the order of the graph's edges. The lengths of other
+/// edges are infinite.
 pub(super) fn inside_lengths(
     work: &Work,
     graph: &Graph,

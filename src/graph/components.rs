@@ -1,7 +1,7 @@
 //! Connected components. Kernels: `cl/graph/components.cl`,
 //! `cl/graph/trees.cl`.
 //!
-//! Trees of vertices are hooked to each other edge by edge, without locks (Jaiganesh, Burtscher: *A
+//! Trees of vertices are joined edge by edge, without locks (Jaiganesh, Burtscher: *A
 //! High-Performance Connected Components Implementation for GPUs*, HPDC 2018).
 use super::edges::Graph;
 use crate::{

@@ -1,21 +1,22 @@
 //! Cycles around which distances fall without end, found among the edges that lowered distances
 //! last. Sweeps on devices and the reference share this, so that they refuse the same graphs.
 //!
-//! Sums are rounded. So a cycle of length 0 may lower distances for a while, and a cycle whose
-//! negative length is lost beside a distance may lower none. A cycle is refused if rounding does
-//! not stop the fall.
+//! Sums are rounded. So a cycle of length 0 may lower distances for a while, and a cycle may lower
+//! no distance if its negative length is lost in rounding. A cycle is refused if rounding does not
+//! stop the fall.
 use crate::{Error, Result, element::ElementType};
 
-/// The number of sweeps after which cycles are first looked for; the next search is after twice as
-/// many. GPUs read results only after several sweeps together; this is a multiple of their number.
+/// Cycles are first looked for after this number of sweeps, and again whenever the number has
+/// doubled. For a GPU, results are read once for several sweeps; this is a multiple of their
+/// number.
 const FIRST_LOOK: u64 = 64;
 
-/// How often distances may fall around a cycle. Rounding stops them after a few rounds, or not
-/// before they have crossed most numbers of their type.
+/// A cycle is refused if distances fall in this many rounds along it. Rounding stops the fall after
+/// a few rounds, or only after the distances have passed most numbers of their type.
 const ROUNDS: usize = 64;
 
-/// The number of sweeps per vertex in which distances may fall: rounding may lower distances around
-/// several cycles in turn, although around none of them alone.
+/// The number of sweeps for each vertex in which distances may fall. Rounding may lower distances
+/// around several cycles in turn, although around none of them alone.
 const MOST_SWEEPS: u64 = 4;
 
 /// Marks a vertex whose distance no edge has lowered.
@@ -46,7 +47,7 @@ impl LastEdges<'_> {
     pub fn check(&self, falling: Option<u64>) -> Result<()> {
         let length = |cycle: &Vec<usize>| exact_sum(cycle.iter().map(|&to| self.length[to]));
         let measured: Vec<_> = cycles(self.from).into_iter().map(|cycle| (length(&cycle), cycle)).collect();
-        // After as many sweeps as there are vertices only cycles lower distances.
+        // After n sweeps over a graph of n vertices only cycles lower distances.
         let overdue = falling.is_some_and(|sweeps| sweeps >= MOST_SWEEPS * self.from.len() as u64);
         let shortest = || measured.iter().filter(|_| overdue).min_by(|(a, _), (b, _)| a.total_cmp(b));
         let found = measured.iter().find(|(length, cycle)| self.falls_without_end(cycle, *length < 0.0));
@@ -78,11 +79,11 @@ impl LastEdges<'_> {
     }
 }
 
-/// The cycles among the edges that lead to each vertex from its vertex in `from`; each is listed
-/// along its edges.
+/// The cycles among the edges that lead from `from[vertex]` to each vertex. The vertices of a cycle
+/// are listed in the order of its edges.
 pub(super) fn cycles(from: &[u32]) -> Vec<Vec<usize>> {
     let mut cycles = Vec::new();
-    // The walk on which a vertex was met first.
+    // For each vertex, the walk that reached it first.
     let mut met = vec![NONE; from.len()];
     for start in 0..from.len() {
         let mut at = start as u32;
@@ -101,16 +102,16 @@ pub(super) fn cycles(from: &[u32]) -> Vec<Vec<usize>> {
     cycles
 }
 
-/// The sum of numbers that are not NaN or +infinity, with the sign of the exact one (Shewchuk:
+/// The sum of numbers that are not NaN or +infinity, with the sign of the exact sum (Shewchuk:
 /// *Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates*, 1997).
 fn exact_sum(numbers: impl Iterator<Item = f64>) -> f64 {
     let (mut below, mut above): (Vec<f64>, Vec<f64>) = numbers.partition(|&number| number < 0.0);
     if below.contains(&f64::NEG_INFINITY) {
         return f64::NEG_INFINITY;
     }
-    // Numbers whose sum is exact, each below the last place of the next.
+    // The exact sum so far is the sum of these numbers. Each is below the last place of the next.
     let mut parts: Vec<f64> = Vec::new();
-    // Numbers of the other sign keep the sum within the range of the type.
+    // The next number has the opposite sign, so that the sum stays within the range of the type.
     while let Some(mut sum) = if parts.last() < Some(&0.0) { above.pop() } else { below.pop() } {
         let mut kept = Vec::with_capacity(parts.len() + 1);
         for part in parts {
@@ -122,7 +123,7 @@ fn exact_sum(numbers: impl Iterator<Item = f64>) -> f64 {
         kept.retain(|&part| part != 0.0);
         parts = kept;
     }
-    // The rest has the sign of the sum so far.
+    // The numbers that are left have the sign of the sum so far.
     parts.into_iter().chain(below).chain(above).rev().fold(0.0, |sum, number| sum + number)
 }
 

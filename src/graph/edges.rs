@@ -20,7 +20,7 @@ pub(super) struct Graph {
 /// The edges of each vertex, leaving or entering it.
 pub(super) struct Edges {
     pub pattern: Arc<PatternArrays>,
-    /// The number of each edge's value, unless they are in order.
+    /// The index of each edge's value; `None` if the values are in the order of the edges.
     source: Option<Buffer<u32>>,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Lengths<'a> {
         Self { element: g.element(), values: Some(&g.values), stride: g.stride as u32 }
     }
 
-    /// Lengths one after another.
+    /// Lengths that are stored without gaps.
     pub fn packed(values: &'a Buffer) -> Self {
         Self { element: ElementType::of(values.word()), values: Some(values), stride: 1 }
     }

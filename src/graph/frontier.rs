@@ -1,11 +1,12 @@
-//! Distances in the order of near and far (Davidson, Baxter, Garland, Owens: *Work-Efficient
-//! Parallel GPU Methods for Single-Source Shortest Paths*, IPDPS 2014), by all work-items, with
-//! atomic minima of distances. This schedule is for GPUs. Kernels: `cl/graph/frontier.cl`.
+//! Distances by visits of near vertices before far ones (Davidson, Baxter, Garland, Owens:
+//! *Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths*, IPDPS 2014). All
+//! work-items take part, and lower distances by atomic minima. This schedule is for GPUs. Kernels:
+//! `cl/graph/frontier.cl`.
 //!
 //! A round is a launch; the host reads the record after many rounds. The edges of a vertex are cut
-//! into parts, and a work-group shares the edges of several parts among its items, so that hubs
-//! delay no round. If few vertices are near, a group goes on with the vertices that it has lowered,
-//! so that a round moves the front by several edges.
+//! into parts, and a work-group shares the edges of several parts among its items, so that no
+//! vertex with many edges delays a round. If few vertices are near, a group continues with the
+//! vertices whose distances it has lowered, so that paths grow by several edges in a round.
 mod numbers;
 
 pub(crate) use numbers::FrontierNumbers;
@@ -60,14 +61,15 @@ const EDGES: usize = 6;
 /// The `MODE` of a round that found nothing to do.
 const DONE: u32 = 0;
 
-/// The number of distances in a slot: the limit, the limit before, the step, and the least distance
-/// that is left.
+/// The number of distances in a slot: the limit, the previous limit, the step, and the least
+/// distance beyond the limit.
 const BOUNDS: usize = 4;
 
-/// Edges of a part: the items of a group take one or two each.
+/// Number of edges in a part. Each item of a group takes one or two of them.
 const CHUNK: usize = 256;
 
-/// Rounds between two reads: few at first, since a graph with short paths needs few.
+/// Number of rounds between two reads. The first number is small, because a graph with short paths
+/// needs few rounds; it grows up to the second.
 const FIRST_TOGETHER: usize = 8;
 const MOST_TOGETHER: usize = 64;
 

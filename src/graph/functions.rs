@@ -111,7 +111,7 @@ pub fn any_shortest_paths(g: &DeviceMatrix<AnyMatrix>, sources: &[usize]) -> Res
 }
 
 /// The level of each vertex of `g` in a breadth-first search: the least number of edges from a
-/// source, `u32::MAX` out of reach. Values do not matter.
+/// source, `u32::MAX` for a vertex out of reach. Values do not matter.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

@@ -76,7 +76,7 @@ kernel! {
     }
 }
 
-/// Rounds between two reads of whether labels still change, on a GPU.
+/// Number of rounds on a GPU before the host reads whether labels still change.
 const TOGETHER: usize = 3;
 
 /// Finds the label of the nearest source of each vertex. If several sources are nearest, the lowest
@@ -109,7 +109,7 @@ pub(super) fn nearest(
         vertices: count,
     };
     begin.launch(work, grid, args)?;
-    // No closer vertex is known for sources either.
+    // `open` also counts the sources, which follow no closer vertex.
     if open.download(work)?[0] as usize > sources.len() {
         level = levels(work, edges, lengths, distance, &mut before, level)?;
     }
@@ -145,10 +145,10 @@ pub(super) fn nearest(
     }
 }
 
-/// Joins vertices that edges of length 0 connect in both directions to levels. Each vertex follows
-/// the least vertex of its level, and that vertex follows an edge that enters any vertex of the
-/// level. Returns the least vertex of each vertex's level. At first each vertex is its own entry in
-/// `parent`.
+/// Joins vertices into levels: edges of length 0 connect the vertices of a level in both
+/// directions. Each vertex follows the least vertex of its level, and that vertex follows an edge
+/// that enters any vertex of the level. Returns the least vertex of each vertex's level. At first
+/// each vertex is its own entry in `parent`.
 fn levels(
     work: &Work,
     edges: &Edges,

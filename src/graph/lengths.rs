@@ -19,13 +19,13 @@ kernel! {
     }
 }
 
-/// Parts of the edges, each looked at by a work-item.
+/// Number of parts of the edges. A work-item looks at one part.
 const PARTS: usize = 256;
 
 /// The number of parts on devices whose neighbouring work-items read neighbouring edges.
 const INTERLEAVED_PARTS: usize = 1 << 14;
 
-/// The lengths of all edges together.
+/// A summary of the lengths of all edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Survey {
     /// The least length; infinity without edges.

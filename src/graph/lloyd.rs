@@ -11,7 +11,7 @@ use super::{
 use crate::{DeviceMatrix, Error, Matrix, Result, device::Work, host::Progress};
 use steps::{OnDevice, Shared};
 
-/// Patches to compute, with options: Lloyd relaxation from given seeds.
+/// A computation of patches by Lloyd relaxation from given seeds, with options.
 ///
 /// A vertex belongs to the patch of the seed nearest to it along the edges; if several seeds are
 /// nearest, the one with the lowest number counts. Then every seed moves to the centre of its
@@ -19,19 +19,19 @@ use steps::{OnDevice, Shared};
 ///
 /// * with [`Lloyd::points`], to the vertex of the patch that is nearest in space to the centroid of
 ///   its vertices;
-/// * else to the vertex farthest along the edges from the border of the patch, as in aggregation
-///   for algebraic multigrid (`lloyd_cluster` of PyAMG).
+/// * otherwise to the vertex farthest along the edges from the border of the patch, as in
+///   aggregation for algebraic multigrid (`lloyd_cluster` of PyAMG).
 ///
 /// If there are several such vertices, the seed stays where it is if it is one of them; otherwise
-/// it takes the first. This is repeated until the seeds stand still, or for [`Lloyd::steps`]. The
-/// patches with the least energy are the result. A patch has no vertices if its seed is at distance
-/// 0 from another seed. It moves to the vertex farthest from all seeds; several such patches move
-/// one after the other. Vertices that no seed reaches come first. A patch stays empty if every
-/// vertex is at distance 0 from a seed.
+/// it takes the first. These steps are repeated until no seed moves, at most [`Lloyd::steps`]
+/// times. The patches with the least energy are the result. A patch has no vertices if its seed is
+/// at distance 0 from another seed. Its seed then moves to the vertex farthest from all seeds;
+/// several such seeds move one after the other. A vertex that no seed reaches counts as the
+/// farthest. A patch stays empty if every vertex is at distance 0 from a seed.
 ///
-/// [`Lloyd::energy`] says which distances the energy sums the squares of. Vertices that no seed
-/// reaches belong to no patch and do not count; a result with fewer of them is better, whatever its
-/// energy.
+/// The energy is a sum of squares of distances, which [`Lloyd::energy`] chooses. Vertices that no
+/// seed reaches belong to no patch and do not count; a result with fewer of them is better,
+/// whatever its energy.
 ///
 /// Results have the bits of [`reference::lloyd`](crate::reference::lloyd) on every device.
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ pub struct Lloyd<'a> {
     progress: Option<Progress>,
 }
 
-/// The distances whose squares an energy sums, over the vertices that have a patch.
+/// The distances whose squares are added up to an energy, for all vertices that have a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -77,7 +77,7 @@ pub struct Patches {
     pub labels: Vec<u32>,
     /// The seed of each patch, a vertex.
     pub seeds: Vec<u32>,
-    /// The energy of the seeds given, then after each step.
+    /// The energy of the given seeds, then the energy after each step.
     pub energies: Vec<f64>,
     /// The index in `energies` of these patches' energy.
     pub best: usize,
@@ -96,31 +96,31 @@ impl Patches {
 }
 
 impl<'a> Lloyd<'a> {
-    /// Patches around these seeds, vertices counted from 0; for at most 20 steps.
+    /// Patches around these seeds, in at most 20 steps. Vertices are counted from 0.
     pub fn from(seeds: &'a [usize]) -> Self {
         Self { seeds, points: None, steps: 20, balanced: false, energy: Energy::Seed, progress: None }
     }
 
-    /// The places of the vertices in space.
+    /// Sets the coordinates of the vertices.
     pub fn points(mut self, points: &'a [[f64; 3]]) -> Self {
         self.points = Some(points);
         self
     }
 
-    /// Sets how often the seeds move at most.
+    /// Sets the maximum number of steps.
     pub fn steps(mut self, steps: usize) -> Self {
         self.steps = steps;
         self
     }
 
-    /// Balances sizes, after balanced Lloyd clustering (Zaman, Nytko, Taghibakhshi, MacLachlan,
-    /// Olson, West: *Generalizing Lloyd's Algorithm for Graph Clustering*, SISC 2024). A vertex at
-    /// equal distance from several seeds goes to the patch that had the fewest vertices one step
-    /// before. When the seeds stand still, patches that cost little are given up, their seeds move
-    /// into the patches that gain most by a second seed, and all seeds move on. This happens at
-    /// most ten times. Only results with a lower energy count, so the energy is never above that of
-    /// the form without balance, from the same seeds. Seeds move to other patches only if the best
-    /// patches all have vertices.
+    /// Balances the sizes of patches by balanced Lloyd clustering (Zaman, Nytko, Taghibakhshi,
+    /// MacLachlan, Olson, West: *Generalizing Lloyd's Algorithm for Graph Clustering*, SISC 2024).
+    /// A vertex at equal distance from several seeds goes to the patch that had the fewest vertices
+    /// one step before. When the seeds stand still, patches that cost little are given up: their
+    /// seeds move into the patches that gain most by a second seed, and the steps continue. This
+    /// happens at most ten times. A result is kept only if its energy is lower, so the energy is
+    /// never above the energy without balance from the same seeds. Seeds move to other patches only
+    /// if the best patches all have vertices.
     pub fn balanced(mut self) -> Self {
         self.balanced = true;
         self
@@ -159,8 +159,8 @@ impl<'a> Lloyd<'a> {
         Ok(self.seeds.iter().map(|&seed| seed as u32).collect())
     }
 
-    /// Computes patches of the vertices of `g`, whose values are the lengths of edges, from the
-    /// vertex of the column to that of the row.
+    /// Computes patches of the vertices of `g`. A value is the length of the edge from the vertex
+    /// of its column to the vertex of its row.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -175,11 +175,11 @@ impl<'a> Lloyd<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] for no seed, one outside the graph, a matrix that is not square or not
-    /// of scalars, a negative length, lengths so large that the energy is above the largest number,
-    /// and [`Energy::Centroid`] without points; [`Error::NoLength`] for a length that is NaN;
-    /// [`Error::Length`] for another number of points than vertices; [`Error::Memory`],
-    /// [`Error::Unsupported`], [`Error::OpenCl`].
+    /// [`Error::Argument`] for a missing seed, a seed outside the graph, a matrix that is not
+    /// square or not of scalars, a negative length, lengths so large that the energy is above the
+    /// largest number, and [`Energy::Centroid`] without points; [`Error::NoLength`] for a length
+    /// that is NaN; [`Error::Length`] for another number of points than vertices;
+    /// [`Error::Memory`], [`Error::Unsupported`], [`Error::OpenCl`].
     pub fn run<M: Matrix<Element = f64>>(&self, g: &DeviceMatrix<M>) -> Result<Patches> {
         self.patches(&Graph::of(&g.cbc, M::ROW_MAJOR)?, &Lengths::of(&g.cbc))
     }

@@ -1,6 +1,6 @@
-//! Distances in the order of near and far (Davidson, Baxter, Garland, Owens: *Work-Efficient
-//! Parallel GPU Methods for Single-Source Shortest Paths*, IPDPS 2014), by one work-item. This
-//! schedule is for CPUs. Kernels: `cl/graph/near_far.cl`.
+//! Distances by visits of near vertices before far ones (Davidson, Baxter, Garland, Owens:
+//! *Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths*, IPDPS 2014). One
+//! work-item makes all visits. This schedule is for CPUs. Kernels: `cl/graph/near_far.cl`.
 //!
 //! One work-item needs no atomics and no barriers, and visits few vertices twice. The limit moves
 //! by steps that grow while few vertices are near.
@@ -41,14 +41,14 @@ const FAR_COUNT: usize = 2;
 const PHASES: usize = 4;
 const EDGES: usize = 5;
 
-/// The number of edges that a launch visits: some ten milliseconds.
+/// The number of edges that a launch visits. This takes some ten milliseconds.
 const BUDGET: u64 = 1 << 21;
 
 /// The work of a computation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Visits {
     pub rounds: u64,
-    /// How many times edges and vertices were visited.
+    /// Number of visits of edges and vertices.
     pub edges: u64,
 }
 

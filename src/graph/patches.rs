@@ -18,10 +18,10 @@ use kernels::{
     LeastInPiece, ListBorder, MarkBorder, RenameLabels,
 };
 
-/// Parts of the vertices, each searched by a work-item for the farthest.
+/// Number of parts of the vertices. A work-item searches one part for the farthest vertex.
 const PARTS: usize = 1024;
 
-/// Vertices of a piece of a patch, searched by a work-item for the least score.
+/// Number of vertices in a piece of a patch. A work-item searches one piece for the least score.
 const PIECE: u32 = 256;
 
 /// The kernels that find centres.
@@ -48,24 +48,24 @@ pub(super) struct Centres {
 /// The vertices of each patch.
 pub(super) struct Members {
     pub label: Buffer<u32>,
-    /// By label, then by number.
+    /// The vertices, sorted by label, then by number.
     pub order: Buffer<u32>,
     /// The place in `order` where each patch begins.
     patch_ptr: Vec<u32>,
 }
 
 impl Members {
-    /// Vertices that have a patch.
+    /// Number of vertices that have a patch.
     pub fn count(&self) -> usize {
         self.patch_ptr[self.patch_ptr.len() - 1] as usize
     }
 
-    /// The vertices of each patch, counted.
+    /// The number of vertices of each patch.
     pub fn sizes(&self) -> Vec<u32> {
         self.patch_ptr.windows(2).map(|ends| ends[1] - ends[0]).collect()
     }
 
-    /// The last place of each patch that has vertices, and the pieces of long ones.
+    /// The last place of each patch that has vertices, and the pieces of long patches.
     fn cuts(&self, work: &Work) -> Result<(Buffer<u32>, Buffer<Piece>)> {
         let run_end: Vec<u32> = self.runs().map(|(_, [_, end])| end - 1).collect();
         let long = (0u32..).zip(self.runs()).filter(|(_, (_, [begin, end]))| (end - begin) as usize > RUN_PIECE);
@@ -73,7 +73,7 @@ impl Members {
         Ok((work.upload(&run_end)?, work.upload(&pieces)?))
     }
 
-    /// The patches that have vertices, and where each ends.
+    /// The patches that have vertices. Each has its begin and its end in `order`.
     fn runs(&self) -> impl Iterator<Item = (u32, [u32; 2])> {
         let ends = self.patch_ptr.windows(2).map(|ends| [ends[0], ends[1]]);
         (0..).zip(ends).filter(|(_, [begin, end])| begin < end)
@@ -115,7 +115,7 @@ impl Centres {
         Grid::items(items, self.group_size)
     }
 
-    /// Gives each label another name.
+    /// Replaces each label by its name in `names`.
     pub fn rename(&self, work: &Work, label: &mut Buffer<u32>, names: &[u32]) -> Result<()> {
         let (grid, vertices) = (self.grid(label.len()), label.len() as u32);
         self.rename_labels.launch(work, grid, RenameLabels { name: &work.upload(names)?, label, vertices })
@@ -134,7 +134,7 @@ impl Centres {
         counted.dot(&DeviceVector { values: work.upload(&vec![1.0; squares.len()])?, device: self.device.clone() })
     }
 
-    /// The number of each vertex that has a patch, 0 for the others.
+    /// The elements of `number` for the vertices that have a patch, 0 for the others.
     fn counted(&self, work: &Work, label: &Buffer<u32>, number: &Buffer<f64>) -> Result<DeviceVector<f64>> {
         let mut counted = work.buffer(label.len())?;
         let vertices = label.len() as u32;
@@ -152,8 +152,8 @@ impl Centres {
     }
 
     /// Scores vertices by the square of their distance in space from the centroid of their patch.
-    /// The coordinates of a centroid are summed in the order of the patch's vertices, every 1024 on
-    /// their own.
+    /// The coordinates of a centroid are summed in the order of the patch's vertices, in pieces of
+    /// 1024.
     pub fn by_centroids(&self, work: &Work, members: &Members, points: &Buffer<f64>) -> Result<Buffer<f64>> {
         let (count, vertices) = (members.count(), members.label.len());
         let run_patch: Vec<u32> = members.runs().map(|(patch, _)| patch).collect();
@@ -177,8 +177,8 @@ impl Centres {
         Ok(score)
     }
 
-    /// The energy of each patch: the sum of the squares of the distances, in the order of its
-    /// vertices, every 1024 on their own; 0 for a patch without vertices.
+    /// The energy of each patch: the sum of the squares of its vertices' distances, 0 for a patch
+    /// without vertices. Squares are added in the order of the vertices, in pieces of 1024.
     pub fn energies(&self, work: &Work, members: &Members, path_length: &Buffer<f64>) -> Result<Vec<f64>> {
         let count = members.count();
         let mut squares = work.buffer(count)?;
@@ -233,7 +233,7 @@ impl Centres {
     }
 
     /// The vertex of each patch with the least score. If several have it, the seed is taken if it
-    /// is one of them, else the first. A patch without vertices keeps its seed.
+    /// is one of them, otherwise the first. A patch without vertices keeps its seed.
     pub fn least(&self, work: &Work, members: &Members, score: &Buffer<f64>, seeds: &[u32]) -> Result<Vec<u32>> {
         let run_patch: Vec<u32> = members.runs().map(|(patch, _)| patch).collect();
         let (mut pieces, mut piece_ptr) = (Vec::new(), vec![0u32]);
@@ -260,7 +260,8 @@ impl Centres {
         seed.download(work)
     }
 
-    /// The vertex with the largest distance, of several the first; `None` if all are 0.
+    /// The vertex with the largest distance, the first if there are several; `None` if all
+    /// distances are 0.
     pub fn farthest(&self, work: &Work, path_length: &Buffer<f64>) -> Result<Option<u32>> {
         let vertices = path_length.len();
         let parts = PARTS.min(vertices);

@@ -15,11 +15,11 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// Shortest paths to compute, with options.
+/// A computation of shortest paths, with options.
 ///
 /// The distance of a vertex is the least length of a path from any source: the sum of the lengths
-/// of its edges, rounded after each edge. It is infinite for a vertex out of reach; infinite
-/// integers are their type's largest number. The bits are those of
+/// of its edges, rounded after each edge. It is infinite for a vertex out of reach. If distances
+/// are integers, the largest number of their type counts as infinite. The bits are those of
 /// [`reference::multiply_vector_over`](crate::reference::multiply_vector_over) in
 /// [min-plus](crate::Semiring::MinPlus), repeated until nothing changes, and of Dijkstra's
 /// algorithm.
@@ -37,28 +37,30 @@ pub struct ShortestPaths<'a> {
 pub struct Paths<D> {
     /// The distance of each vertex from the nearest source.
     pub distances: DeviceVector<D>,
-    /// The vertex before each on a shortest path; `u32::MAX` for vertices out of reach and for
-    /// sources. With negative lengths a source that is closer to another one has a vertex before
-    /// it. `None` unless [`ShortestPaths::predecessors`] asked for them.
+    /// The vertex before each vertex on a shortest path; `u32::MAX` for vertices out of reach and
+    /// for sources. If lengths are negative and a source is reached from another source by a
+    /// shorter path, it has a predecessor, too. `None` unless [`ShortestPaths::predecessors`] asked
+    /// for them.
     ///
-    /// If several vertices can precede a vertex on a shortest path, its predecessor is the least of
-    /// those that are closer to the sources. There may be none, because the last edge has length 0
-    /// or is lost in rounding. Then, or if lengths may be negative, it is the least of those whose
-    /// own path has the fewest such edges. Following predecessors ends at a source.
+    /// If several vertices can precede a vertex on a shortest path, its predecessor is the vertex
+    /// with the lowest number among those that are closer to the sources. There may be no closer
+    /// vertex, because the last edge has length 0 or its length is lost in rounding. In this case,
+    /// or if lengths may be negative, the predecessor is the vertex with the lowest number among
+    /// those whose own path has the fewest such edges. Following predecessors ends at a source.
     pub predecessors: Option<DeviceVector<u32>>,
     /// The schedule that was used.
     pub schedule: Schedule,
-    /// For [`Schedule::NearFar`] how often the limit between near and far was set, for
-    /// [`Schedule::Frontier`] how many lists were visited or divided, for [`Schedule::Sweeps`]
-    /// the number of sweeps.
+    /// For [`Schedule::NearFar`] the number of times that the limit between near and far was set;
+    /// for [`Schedule::Frontier`] the number of lists that were visited or divided; for
+    /// [`Schedule::Sweeps`] the number of sweeps.
     pub rounds: u64,
-    /// How many times edges and vertices were visited.
+    /// Number of visits of edges and vertices.
     pub visits: u64,
     /// Milliseconds from start to end, without waiting for kernels.
     pub total_ms: f64,
 }
 
-/// Paths whose distances the host does not name.
+/// Paths, without the type of distances.
 struct Found {
     device: Device,
     distance: Buffer,
@@ -69,7 +71,7 @@ struct Found {
 }
 
 impl Found {
-    /// Paths whose distances are of type `D`, or of [`Any`].
+    /// Makes paths whose distances have type `D`, which may be [`Any`].
     fn named<D>(self) -> Paths<D> {
         let Self { device, distance, predecessors, schedule, visits: Visits { rounds, edges: visits }, total_ms } =
             self;
@@ -92,8 +94,8 @@ impl<'a> ShortestPaths<'a> {
     }
 
     /// Sets the first step of the limit between near and far. The default is a 64th of the mean
-    /// length of an edge, and for [`Schedule::Frontier`] the mean. If few vertices are near, the
-    /// step is doubled from time to time.
+    /// length of an edge, and for [`Schedule::Frontier`] the mean length itself. If few vertices
+    /// are near, the step is doubled from time to time.
     pub fn delta(mut self, delta: f64) -> Self {
         self.delta = Some(delta);
         self
@@ -105,8 +107,8 @@ impl<'a> ShortestPaths<'a> {
         self
     }
 
-    /// Reports progress: the edges visited out of those of the graph, or the sweeps out of as many
-    /// as there are vertices.
+    /// Reports progress: the number of visited edges out of all edges of the graph, or the number
+    /// of sweeps out of the number of vertices.
     pub fn progress(mut self, progress: Progress) -> Self {
         self.progress = Some(progress);
         self
@@ -130,10 +132,10 @@ impl<'a> ShortestPaths<'a> {
     ///
     /// # Errors
     /// [`Error::NegativeCycle`]; [`Error::NoLength`] for a length that is NaN; [`Error::Argument`]
-    /// for no source, one outside the graph, a matrix that is not square or not of scalars, a
-    /// negative length for another schedule than [`Schedule::Sweeps`], a delta for that one,
-    /// and a delta that is not above 0; [`Error::Memory`], [`Error::Unsupported`],
-    /// [`Error::OpenCl`].
+    /// for a missing source, a source outside the graph, a matrix that is not square or not of
+    /// scalars, a negative length with another schedule than [`Schedule::Sweeps`], a delta with
+    /// [`Schedule::Sweeps`], and a delta that is not above 0; [`Error::Memory`],
+    /// [`Error::Unsupported`], [`Error::OpenCl`].
     pub fn run<M: Matrix<Element: Length>>(&self, g: &DeviceMatrix<M>) -> Result<Paths<M::Element>> {
         Ok(self.along(&g.cbc, M::ROW_MAJOR)?.named())
     }
@@ -157,7 +159,7 @@ impl<'a> ShortestPaths<'a> {
         Ok(self.along(&g.cbc, g.kind().is_row_major())?.named())
     }
 
-    /// Computes paths along the edges of `g` if each had length 1: levels of a breadth-first
+    /// Computes paths along the edges of `g` as if each had length 1: levels of a breadth-first
     /// search.
     ///
     /// # Errors
@@ -182,7 +184,7 @@ impl<'a> ShortestPaths<'a> {
         };
         let sources = self.sources(work, vertices)?;
         let schedule = self.schedule.chosen(lengths.element, device.info(), survey)?;
-        // A delta is no reason for `auto` to refuse lengths that only sweeps take.
+        // `auto` ignores a delta if it chooses sweeps, because only sweeps support these lengths.
         let unused = self.schedule == Schedule::Auto && schedule == Schedule::Sweeps;
         let step = schedule.step(self.delta.filter(|_| !unused), lengths, survey)?;
         let distances = Distances::new(work, graph, lengths, schedule, step, survey)?;

@@ -1,11 +1,10 @@
 //! The predecessor of each vertex on a shortest path from the sources. Kernels:
 //! `cl/graph/predecessors.cl`.
 //!
-//! Edges of length 0, and those that are so short beside a distance that the sum is rounded to it,
-//! could make two vertices the predecessors of each other. So edges between vertices of equal
-//! distance are taken last, by the fewest steps from vertices whose own chain is known to end at a
-//! source. The numbers of steps are distances along such edges alone, and are computed like all
-//! distances.
+//! The ends of an edge have equal distances if its length is 0 or is lost in rounding. Such edges
+//! could make two vertices the predecessors of each other. So they are used last, and each step
+//! along them leads away from vertices whose chain of predecessors is known to end at a source. The
+//! numbers of steps are distances along such edges alone, and are computed like all distances.
 use super::{
     edges::{Edges, Graph, Leaving, Lengths},
     lengths::Survey,
@@ -76,7 +75,7 @@ kernel! {
     }
 }
 
-/// Parts of the vertices, each looked at by a work-item.
+/// Number of parts of the vertices. A work-item looks at one part.
 const PARTS: usize = 256;
 
 /// Finds predecessors for distances that are final. `edges` are the edges that leave each vertex;
@@ -168,7 +167,7 @@ fn by_steps(
     let graph = Graph { stored: edges.pattern.clone(), leaving: true };
     let (survey, of_steps) = (Survey { least: 1.0, mean: 1.0 }, Lengths::packed(&step_length));
     let schedule = Schedule::Auto.chosen(of_steps.element, device.info(), survey)?;
-    // All vertices are near: each list is a step further.
+    // The limit is infinite, so that all vertices are near, and each list is one step further.
     let distances = Distances::new(work, &graph, &of_steps, schedule, f64::INFINITY, survey)?;
     let (steps, _) = distances.run(work, &border, None)?;
     let args = ClaimBySteps {

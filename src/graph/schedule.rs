@@ -1,4 +1,5 @@
-//! The orders in which the edges of a graph are visited, and distances in one of them.
+//! The orders in which the edges of a graph are visited, and the computation of distances in such
+//! an order.
 use super::{
     edges::{Edges, Graph, Lengths, WeighedEdges},
     frontier::{self, frontier},
@@ -14,9 +15,10 @@ use crate::{
     host::Progress,
 };
 
-/// The limit between near and far starts with steps of this part of the mean length. With steps of
-/// the mean each edge of an R-MAT graph with 15 edges for each vertex is visited 3.0 times, with a
-/// 64th of it 1.2 times. On a grid, where steps soon become longer, both visit each edge once.
+/// The first step of the limit between near and far is the mean length divided by this number. With
+/// the mean as the first step, each edge of an R-MAT graph with 15 edges for each vertex is visited
+/// 3.0 times; with a 64th of the mean, 1.2 times. On a grid steps soon become longer, and each edge
+/// is visited once with both.
 const PART_OF_MEAN: f64 = 64.0;
 
 /// The least step of the limit that becomes longer when it is doubled, even on devices that treat
@@ -48,13 +50,13 @@ pub enum Schedule {
     /// of 64 bits need a device with `cl_khr_int64_extended_atomics` and addresses of 64 bits.
     Frontier,
     /// All edges in every sweep, until no distance falls: the algorithm of Bellman and Ford, with
-    /// products over [min-plus](crate::Semiring::MinPlus) in the format that suits A·x. Lengths may
-    /// be negative. `bellman-ford` is another name, which is only read.
+    /// products over [min-plus](crate::Semiring::MinPlus) in the format that A·x chooses. Lengths
+    /// may be negative. `bellman-ford` is another name, which is only read.
     Sweeps,
 }
 
 impl Schedule {
-    /// Every schedule, without the choice among them.
+    /// Every schedule except [`Schedule::Auto`].
     pub const ALL: &[Self] = &[Self::NearFar, Self::Frontier, Self::Sweeps];
 
     /// The name that the command and the report use.
@@ -137,7 +139,7 @@ pub(super) struct Distances<'a> {
 /// The order of a schedule, prepared for a graph.
 enum Order<'a> {
     Sweeps(Box<Sweeps<'a>>),
-    /// By the edges that leave each vertex, vertices near the sources first.
+    /// Visits the edges that leave each vertex, beginning with vertices near the sources.
     Nearest {
         by: Nearest,
         edges: Edges,
@@ -168,7 +170,7 @@ impl<'a> Distances<'a> {
         Ok(Self { order, element: lengths.element, vertices: graph.vertices() })
     }
 
-    /// The distances from the nearest of the sources, different vertices.
+    /// The distances from the nearest of the sources, which are different vertices.
     pub fn run(&self, work: &Work, sources: &Buffer<u32>, progress: Option<&Progress>) -> Result<(Buffer, Visits)> {
         let mut distance = start(work, self.element, sources, self.vertices)?;
         match &self.order {

@@ -3,12 +3,13 @@
 //! `cl/graph/sweep.cl`, `cl/graph/last_edges.cl`.
 //!
 //! A sweep is the product d = min(d, E·d) over min-plus, where row i of E has the lengths of the
-//! edges that enter vertex i. E is in the format that suits A·x.
+//! edges that enter vertex i. E is in the format that A·x chooses.
 //!
-//! Two arrays take turns. One has the distances d(k) of the last sweep, the other those of the
-//! sweep before, and becomes min(d(k-1), E·d(k)). This is d(k+1), bit for bit: d(k) is
-//! min(d(k-1), E·d(k-1)), and E·d(k) is nowhere above E·d(k-1), because rounding keeps the order of
-//! numbers. With negative lengths a sum may be NaN. Then its vertex is computed from d(k) alone.
+//! Two arrays take turns. One holds the distances d(k) of the last sweep. The other holds the
+//! distances d(k-1) of the sweep before it, and becomes min(d(k-1), E·d(k)). This is d(k+1), bit
+//! for bit: d(k) is min(d(k-1), E·d(k-1)), and E·d(k) is nowhere above E·d(k-1), because rounding
+//! keeps the order of numbers. With negative lengths a sum may be NaN. Then its vertex is computed
+//! from d(k) alone.
 use super::{
     cycles::{LastEdges, NONE, cycles, is_time_to_look},
     edges::{Edges, Entering, Graph, Lengths},
@@ -52,12 +53,13 @@ kernel! {
     }
 }
 
-/// Sweeps between two reads of whether distances still fall: on a GPU a read takes as long as a
-/// sweep of some million edges.
+/// Number of sweeps on a GPU before the host reads whether distances still fall. A read takes as
+/// long as a sweep of some million edges.
 const TOGETHER: usize = 8;
 
-/// About how many sweeps a graph takes whose paths have few edges: an R-MAT graph of 2^18 vertices
-/// takes 22. With other graphs the conversion to a format matters less.
+/// The number of sweeps for which the format is chosen, about that of a graph whose paths have few
+/// edges: an R-MAT graph of 2^18 vertices takes 22. If paths have more edges, the conversion to a
+/// format matters less.
 const USES: u64 = 20;
 
 /// The sweeps over a graph, prepared for any sources.
@@ -113,7 +115,8 @@ impl<'a> Sweeps<'a> {
         let mut changed = work.buffer(together)?;
         let mut sweeps = 0u64;
         loop {
-            // A `Work` keeps the events of its commands: a graph may take a million sweeps.
+            // A `Work` keeps the events of its commands, and a graph may take a million sweeps. So
+            // each turn has a new one.
             let work = &Work::new(work.device(), None);
             work.fill_zero(&mut changed)?;
             for number in 0..together as u32 {

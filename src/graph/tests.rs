@@ -1,4 +1,5 @@
-//! Against oracles on the host: Dijkstra, a sweep model, breadth-first search, union-find.
+//! Compares with oracles on the host: Dijkstra's algorithm, sweeps, breadth-first search,
+//! union-find.
 mod families;
 
 use super::*;
@@ -31,7 +32,7 @@ fn triplets<T: Element>(g: &Csc<T>) -> impl Iterator<Item = (usize, usize, &T)> 
     (0..g.ncols()).flat_map(of_col)
 }
 
-/// Dijkstra's algorithm, by whole numbers that are exact in every type.
+/// Dijkstra's algorithm with whole numbers, which are exact in every type.
 pub(super) fn dijkstra(n: usize, edges: &EdgeList, sources: &[usize]) -> Vec<f64> {
     let mut leaving = vec![Vec::new(); n];
     edges.iter().for_each(|&(from, to, length)| leaving[from].push((to, length as u64)));
@@ -47,7 +48,7 @@ pub(super) fn dijkstra(n: usize, edges: &EdgeList, sources: &[usize]) -> Vec<f64
     distance.into_iter().map(|distance| if distance == u64::MAX { f64::INFINITY } else { distance as f64 }).collect()
 }
 
-/// All edges until nothing changes.
+/// Distances by sweeps over all edges, until nothing changes.
 fn by_sweeps<T: Length>(g: &Csc<T>, sources: &[usize]) -> Vec<T> {
     let mut distance = vec![T::HIGHEST; g.ncols()];
     sources.iter().for_each(|&source| distance[source] = T::from_f64(0.0));
@@ -65,7 +66,8 @@ fn by_sweeps<T: Length>(g: &Csc<T>, sources: &[usize]) -> Vec<T> {
     }
 }
 
-/// Two parts without a connection, loops, parallel edges and edges of length 0.
+/// Random edges of two parts without a connection, with loops, parallel edges and edges of length
+/// 0.
 fn random_edges(n: usize, count: usize, seed: u64) -> EdgeList {
     let mut random = Random::new(seed);
     let half = n / 2;
@@ -79,7 +81,7 @@ fn random_edges(n: usize, count: usize, seed: u64) -> EdgeList {
     edges
 }
 
-/// Checks distances by both schedules, and predecessors.
+/// Checks distances by every schedule, and predecessors.
 fn check<T: Length>(n: usize, edges: &EdgeList, sources: &[usize]) -> Result<()> {
     let (device, host) = (test_device(), graph::<T>(n, edges));
     let want: Vec<T> = dijkstra(n, edges, sources).into_iter().map(T::from_f64).collect();
@@ -155,7 +157,7 @@ fn distances_are_dijkstra_s_in_every_type() -> Result<()> {
 #[test]
 fn hubs_with_a_part_more_or_less_reach_all_their_neighbours() -> Result<()> {
     for degree in [255, 256, 257, 600] {
-        // A hub behind the source, whose leaves lead to a second hub that leads back.
+        // The source leads to a hub, whose leaves lead to a second hub, which leads back.
         let mut edges: EdgeList = vec![(0, 1, 1.0), (degree + 1, degree + 2, 1.0)];
         for leaf in 0..degree {
             edges.push((1, leaf + 2, 1.0 + (leaf * 7 % 5) as f64));
@@ -183,7 +185,7 @@ fn real_lengths_have_the_bits_of_the_model() -> Result<()> {
         let found = ShortestPaths::from(&[3]).schedule(schedule).run(&g)?.distances.download()?;
         assert!(found.iter().map(|x| x.to_bits()).eq(want.iter().map(|x| x.to_bits())), "{schedule}");
     }
-    // Lengths that are lost beside the distance so far, and all of 0.
+    // Lengths that are lost in rounding beside the distance so far, and lengths of 0.
     for lengths in [1e-30, 0.0] {
         let mut edges = vec![(0, 1, 1.0)];
         edges.extend((1..9).flat_map(|i| [(i, i + 1, lengths), (i + 1, i, lengths)]));
@@ -212,7 +214,8 @@ fn lengths_of_every_magnitude_take_as_many_visits() -> Result<()> {
     for schedule in [Schedule::NearFar, Schedule::Frontier] {
         let usual = visits::<f64>(&ends, schedule, 1.0)?;
         for power in [-1069, -200, 200, 1017] {
-            // In two steps: the first of these powers is below the normal numbers.
+            // The scale is made in two steps, because the first of these powers is below the normal
+            // numbers.
             let scale = 2.0f64.powi(power / 2) * 2.0f64.powi(power - power / 2);
             let found = visits::<f64>(&ends, schedule, scale)?;
             assert!(found < 2 * usual, "{schedule} 2^{power}: {found}, {usual} of 1");
@@ -228,7 +231,7 @@ fn lengths_of_every_magnitude_take_as_many_visits() -> Result<()> {
 #[test]
 fn negative_lengths_and_cycles() -> Result<()> {
     let device = test_device();
-    // A circle of length 0 with a negative edge, and a second source whose distance is negative.
+    // A cycle of length 0 with a negative edge, and a second source whose distance is negative.
     let edges = vec![(0, 1, 4.0), (1, 2, -3.0), (2, 1, 3.0), (2, 3, -2.0), (0, 3, 1.0), (4, 3, 0.0), (0, 4, -1.0)];
     let host = graph::<i32>(6, &edges);
     let paths = ShortestPaths::from(&[0, 4]).predecessors().run(&device.upload(&host)?)?;
@@ -240,7 +243,7 @@ fn negative_lengths_and_cycles() -> Result<()> {
     assert_eq!(crate::reference::predecessors(&by_rows, &[0, 4], &[0, 4, 1, -1, -1, i32::MAX])?, before);
     let refused = ShortestPaths::from(&[0]).schedule(Schedule::NearFar).run(&device.upload(&host)?).map(drop);
     assert!(refused.unwrap_err().to_string().contains("the least is -3"));
-    // A cycle of 5, 6, 7 that the source reaches, and one that it does not.
+    // The cycle 5, 6, 7. The first source reaches it, the second does not.
     for n in [9, 200] {
         let mut edges: EdgeList = (0..n - 1).map(|i| (i, i + 1, 1.0)).collect();
         edges.extend([(7, 5, -3.0)]);
@@ -250,7 +253,7 @@ fn negative_lengths_and_cycles() -> Result<()> {
         assert_eq!(found[8], 0.0);
         assert_eq!(found[7], f64::INFINITY);
     }
-    // A cycle around which two steps lead to the lowest number.
+    // A cycle of two edges along which distances reach the lowest number.
     let low = Csc::from_triplets(2, 2, [(1, 0, i32::MIN / 2), (0, 1, i32::MIN / 2)])?;
     let found = shortest_paths(&device.upload(&low)?, &[0]).map(drop);
     assert!(matches!(found, Err(Error::NegativeCycle { vertex: 0, .. })), "{found:?}");
@@ -290,7 +293,7 @@ fn levels_are_those_of_a_breadth_first_search() -> Result<()> {
             }
         }
     }
-    // The values do not matter: none is a length.
+    // The values do not matter, because they are not used as lengths.
     let nan: EdgeList = edges.iter().map(|&(from, to, _)| (from, to, f64::NAN)).collect();
     let g = device.upload(&graph::<f64>(n, &nan))?;
     assert_eq!(levels(&g, &[4, 70])?.download()?, want);

@@ -2,9 +2,9 @@
 //! `cl/graph/triangles_marked.cl`.
 //!
 //! Each edge belongs to the end that has fewer neighbours (Schank, Wagner: *Finding, Counting and
-//! Listing all Triangles in Large Graphs*, WEA 2005). Then hubs own few edges, and the common
-//! neighbours of an edge's ends are soon found. A masked product over plus-pair counts the same
-//! triangles, but its rows are longer.
+//! Listing all Triangles in Large Graphs*, WEA 2005). Then vertices with many neighbours own few
+//! edges, and the common neighbours of an edge's ends are soon found. A masked product over
+//! plus-pair counts the same triangles, but its rows are longer.
 use super::edges::Graph;
 use crate::{
     DeviceInfo, DeviceVector, Result,
@@ -77,8 +77,8 @@ kernel! {
 /// The way to count the triangles of each edge.
 #[derive(Debug, Clone, Copy)]
 enum CountTuning {
-    /// A work-item for each edge, in groups of this size, looks up the edges of the end with fewer
-    /// among those of the other.
+    /// A work-item for each edge, in groups of this size, looks up the edges of one end among the
+    /// edges of the other end, which has more edges.
     Edges { group_size: usize },
     /// Groups of one work-item take ranges of vertices, and mark the neighbours of each vertex.
     /// `lookup` is the number of edges that can be looked at in the time of one bisection step.
@@ -133,7 +133,8 @@ fn counted(graph: &Graph, tuning: CountTuning) -> Result<DeviceVector<u32>> {
             // No vertex owns more edges than this, because the other ends have at least as many
             // neighbours.
             let longest = (2 * to.len()).isqrt() + 1;
-            // Bitmaps and lists take at most a fourth of the free memory, but for one group.
+            // Bitmaps and lists take at most a fourth of the free memory, unless there is only one
+            // group.
             let each = (places / 8 + longest * size_of::<u32>()) as u64;
             let groups = groups.min((work.free_bytes() / 4 / each) as usize).max(1);
             let args = CountMarked {
@@ -209,7 +210,8 @@ mod tests {
             looked_up(1, 2, 40),
         ];
         let shape = BlockShape::SCALAR;
-        // The last has a vertex that is connected with all others, each with the next.
+        // In the last graph one vertex is connected with all others, and each of the others with
+        // the next.
         let wheel = (1..300usize).flat_map(|i| [(i, 0, 1.0), (i, i % 299 + 1, 1.0)]);
         for g in [
             Csc::from_cbc(

@@ -3,7 +3,7 @@
 //!
 //! Entries are read twice and written twice, whatever the number of rows, while a radix sort takes
 //! a pass for every few bits of that number. Entries arrive in any order, but they are then sorted
-//! by number, so the result is that of a stable sort.
+//! by their numbers, so the result is that of a stable sort.
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
@@ -76,7 +76,7 @@ pub(crate) struct ArrivalTuning {
 /// Entries that each work-item counts or places.
 const ITEMS: usize = 8;
 
-/// Most entries of an average row. With longer rows, items would wait for each other's counters.
+/// Most entries of an average row. If rows are longer, many items would wait for the same counters.
 const AVERAGE: usize = 128;
 
 impl ArrivalTuning {
@@ -84,8 +84,8 @@ impl ArrivalTuning {
     /// instead.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
         let (average, numbers) = (entries / rows.max(1), device.info().numbers::<RadixNumbers>());
-        // Few lanes if rows are short, to keep them busy; else many, so that the rows of a group
-        // fit its local memory.
+        // If rows are short, few lanes share a row, so that all lanes are busy. Otherwise many
+        // lanes do, so that the rows of a group fit its local memory.
         let lanes = if average <= 8 { 8 } else { 32 };
         let group_size = numbers.radix_group;
         let counts = group_size >= 32 && average <= AVERAGE;

@@ -19,8 +19,8 @@ const ROUNDS: usize = 5;
 const ENOUGH: f64 = 0.2;
 
 impl Device {
-    /// Bytes read and written per second by a copy within device memory. A kernel's copy and the
-    /// driver's are timed; the faster counts.
+    /// Bytes read and written per second by a copy within device memory. A copy by a kernel and a
+    /// copy by the driver are timed; the faster one counts.
     ///
     /// Takes some tenths of a second and two buffers of 1 GiB (256 MiB on CPUs), or smaller ones if
     /// the device has less memory.
@@ -51,7 +51,8 @@ fn copy_bandwidth(device: &Device, words: usize) -> Result<f64> {
     Ok(2.0 * 8.0 * words as f64 / by_kernel.min(by_driver))
 }
 
-/// The median wall-clock seconds of `copy`. Not every queue records times.
+/// The median wall-clock seconds of `copy`. The host's clock is used, because not every queue
+/// records times.
 fn median(device: &Device, mut copy: impl FnMut() -> Result<()>) -> Result<f64> {
     let (begin, mut times) = (Instant::now(), Vec::new());
     while times.len() < 2 || times.len() <= ROUNDS && begin.elapsed().as_secs_f64() < ENOUGH {
@@ -88,8 +89,8 @@ mod tests {
 
     #[test]
     fn bandwidth_is_that_of_some_memory() -> Result<()> {
-        // A plausible bandwidth lies between that of a tape and that of a few hundred stacks of
-        // HBM.
+        // A plausible bandwidth is above that of a tape drive and below that of a few hundred
+        // stacks of HBM.
         let bandwidth = copy_bandwidth(&test_device(), 1 << 16)?;
         assert!((1e6..1e15).contains(&bandwidth), "{bandwidth}");
         Ok(())

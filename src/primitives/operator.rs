@@ -19,9 +19,9 @@ use crate::{
 ///
 /// An expression is OpenCL C of type `T` (`double`, `float`, `uint` or `int`) in `x` and `y`, where
 /// x stands to the left of y. The operator must be associative. It need not be commutative, because
-/// elements are never swapped. Results have the same bits on every device if those of the
-/// expression have. This is true for sums, products and comparisons, but not for functions such as
-/// `exp` or for the bits of a NaN.
+/// elements are never swapped. Results have the same bits on every device if the expression gives
+/// the same bits on every device. This is true for sums, products and comparisons, but not for
+/// functions such as `exp` or for the bits of a NaN.
 ///
 /// ```
 /// use blockmul::{Device, extra::primitives::{Operator, Scanner}};
@@ -47,9 +47,9 @@ pub struct Operator<T> {
 }
 
 impl<T: Element<Arithmetic = T> + Arithmetic> Operator<T> {
-    /// Makes an operator from an expression in OpenCL C. `empty` is the value of no elements: that
-    /// of the first element in an exclusive scan, and of an empty segment. It is not combined with
-    /// any element.
+    /// Makes an operator from an expression in OpenCL C. `empty` is the result for no elements: the
+    /// first element of an exclusive scan, and the total of an empty segment. It is not combined
+    /// with any element.
     ///
     /// A sum of `int` that overflows is undefined in OpenCL C; [`Operator::sum`] wraps around.
     ///

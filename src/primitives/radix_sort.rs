@@ -68,7 +68,7 @@ impl RadixTuning {
         4 * (masks + digits + self.group_size * (1 + self.items) + 2) + 2 * teams * digits
     }
 
-    /// Elements of a tile, if there are `n` in all.
+    /// Number of elements of a tile, if there are `n` elements in all.
     fn tile(&self, n: usize) -> usize {
         (self.group_size * self.items).max(n.div_ceil(self.most_tiles))
     }
@@ -129,7 +129,7 @@ kernel! {
 #[derive(Clone, Copy)]
 pub(crate) struct Elements<'a> {
     pub key: &'a Buffer<u32>,
-    /// Bound on the keys: all are less. `u32::MAX` may stand for the largest key.
+    /// All keys are less than this. `u32::MAX` counts as the largest key.
     pub keys: usize,
     /// The word that each element carries. If `None`, it carries its index.
     pub order: Option<&'a Buffer<u32>>,
@@ -186,7 +186,8 @@ impl RadixSort {
     }
 
     /// Starts to compile the kernels for a sort of `n` elements, if they are more than a tile. The
-    /// sort does so itself; this is for kernels that are compiled together long before it.
+    /// sort does so itself; this function is for kernels that are compiled together long before the
+    /// sort.
     pub fn ask(&self, device: &Device, n: usize) {
         if n > self.tuning.tile(n) {
             self.count.ask(device);
@@ -244,7 +245,7 @@ impl RadixSort {
             }
             let args = DealDigits {
                 key_in,
-                // Any buffer may be passed here if it is not read.
+                // If the kernel does not read this buffer, any buffer may be passed.
                 order_in: order_in.unwrap_or(key_in),
                 column_in,
                 col_ptr: col_ptr.unwrap_or(key_in),

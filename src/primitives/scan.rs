@@ -1,9 +1,9 @@
 //! Scan: replaces each value by the sum of all before it, for any length, in place. Kernel:
 //! `cl/primitives/scan.cl`.
 //!
-//! Up to a tile of values takes one launch. Up to some million values take two launches: one sums
-//! the tiles, the other scans them, and in it each tile adds up the sums of the tiles before it.
-//! For more values, the tiles' sums are first scanned in the same way.
+//! Values that fit one tile take one launch. Up to some million values take two launches: the first
+//! sums the tiles, the second scans them. In the second, each tile adds up the sums of the tiles
+//! before it. For more values, the tiles' sums are first scanned in the same way.
 mod numbers;
 
 pub(crate) use numbers::ScanNumbers;
@@ -20,8 +20,8 @@ pub(crate) struct ScanTuning {
     pub group_size: usize,
     /// Number of consecutive values of a work-item.
     pub items: usize,
-    /// Most tiles for which each tile adds up the sums of those before it. The number of these
-    /// reads is quadratic in the number of tiles, but a launch or two are saved.
+    /// If there are at most this many tiles, each tile adds up the sums of the tiles before it. The
+    /// number of these reads is quadratic in the number of tiles, but a launch or two are saved.
     pub direct_tiles: usize,
 }
 
@@ -136,7 +136,7 @@ mod tests {
     /// around the square of a tile, and zero.
     const LENGTHS: [usize; 14] = [0, 1, 63, 64, 65, 255, 256, 257, 768, 769, 1000, 65_536, 65_537, 300_001];
     const TUNING: ScanTuning = ScanTuning { group_size: 64, items: 4, direct_tiles: 3 };
-    /// Items that move two values at once, or one value.
+    /// Numbers of values of an item. If it is even, the item moves two or four values at once.
     const ITEMS: [usize; 3] = [4, 2, 3];
 
     #[test]

@@ -1,5 +1,5 @@
-//! Segmented reduction: one sum for each run of values. Its order depends on the run alone.
-//! Kernel: `cl/primitives/segmented_reduce.cl`.
+//! Segmented reduction: one sum for each run of values. The order of addition depends on the run
+//! alone. Kernel: `cl/primitives/segmented_reduce.cl`.
 //!
 //! A run's values are added left to right. A run longer than [`RUN_PIECE`] is cut every
 //! [`RUN_PIECE`] values, counted from its own start, and the sums of the pieces are added left to
@@ -11,7 +11,7 @@ use crate::{
     element::{ElementType, Piece},
 };
 
-/// Values of a run that one work-item adds. This number is part of the order of a sum, and equal on
+/// Values of a run that one work-item adds. It determines the order of addition, so it is equal on
 /// every device.
 pub(crate) const RUN_PIECE: usize = 1024;
 
@@ -39,7 +39,7 @@ pub(crate) struct SegmentedReduce {
     group_size: usize,
 }
 
-/// The runs: the last value of each, and the pieces of long ones.
+/// The runs: the last value of each, and the pieces of long runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Runs<'a> {
     pub end: &'a Buffer<u32>,
@@ -119,7 +119,7 @@ mod tests {
     fn runs_are_summed_in_any_algebra() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        // A run of one value, a short run, and one in three pieces. Its last piece contains the
+        // A run of one value, a short run, and a run in three pieces, whose last piece contains the
         // least value.
         let (ends, cuts) = ([0, 7, 7 + 2 * RUN_PIECE as u32 + 3], [8, 1032, 2056, 2059]);
         let values: Vec<f64> = (0..=ends[2]).map(|i| f64::from(5000 - i)).collect();

@@ -1,13 +1,14 @@
-//! Scans and reductions of segments by any operator. The order depends on the segment alone.
-//! Kernel: `cl/primitives/segmented_scan.cl`.
+//! Scans and reductions of segments by any operator. The order of combination depends on the
+//! segment alone. Kernel: `cl/primitives/segmented_scan.cl`.
 //!
-//! The order is that of products: from left to right, cut every [`RUN_PIECE`] elements. A work-item
-//! combines a piece; on a GPU it finds the piece in local memory. Segments of several pieces take
-//! further launches: the totals of all pieces, then for each piece the total of those before it,
-//! which one item combines for each segment, as the order demands. These launches run in waves of
-//! tiles, so that nothing waits for that item, and the values of a wave are still cached when it is
-//! scanned.
-//! [`Scan`](super::scan::Scan) is for whole numbers, whose sums do not depend on the order.
+//! The order is that of products: elements are combined from left to right, in pieces of
+//! [`RUN_PIECE`] elements. A work-item combines a piece; on a GPU it finds the piece in local
+//! memory. If segments have several pieces, further launches compute the total of each piece, and
+//! then for each piece the total of the pieces before it. One item combines all these totals of a
+//! segment, as the order demands. Tiles are processed in waves: while that item works, others scan
+//! the wave before and total the wave after. The values of a wave are still cached when it is
+//! scanned. [`Scan`](super::scan::Scan) is for whole numbers, whose sums do not depend on the
+//! order.
 //!
 //! [`RUN_PIECE`]: super::segmented_reduce::RUN_PIECE
 mod launches;
@@ -21,10 +22,10 @@ use std::marker::PhantomData;
 /// section 3.2).
 ///
 /// * Inclusive: element i becomes a₀ ⊕ a₁ ⊕ ... ⊕ aᵢ.
-/// * Exclusive: element i becomes a₀ ⊕ ... ⊕ aᵢ₋₁, and element 0 the operator's value of no
-///   elements.
+/// * Exclusive: element i becomes a₀ ⊕ ... ⊕ aᵢ₋₁, and element 0 becomes the operator's result for
+///   no elements.
 /// * Reduced: a segment becomes the last element of its inclusive scan; an empty segment becomes
-///   the value of no elements.
+///   the result for no elements.
 ///
 /// A segment is scanned as if it were alone. Scans are in place.
 ///
@@ -50,12 +51,13 @@ use std::marker::PhantomData;
 ///
 /// # Order
 ///
-/// The order of combination is that of all sums of this crate, and depends on the segment alone.
-/// Elements are combined from left to right, but a segment of more than 1024 elements is cut every
-/// 1024 from its own start. First each piece is combined by itself. Then it is combined with the
-/// total of the pieces before it. So results have equal bits on every device, and equal
-/// [`reference::scan`](crate::reference::scan) of each segment. For up to 1024 elements this is the
-/// plain serial loop. For example, the totals of products of A's values and x are A·x, to the bit:
+/// The order of combination is the order of all sums of this crate, and depends on the segment
+/// alone. Elements are combined from left to right, but a segment of more than 1024 elements is cut
+/// every 1024 from its own start. First each piece is combined by itself. Then it is combined with
+/// the total of the pieces before it. So results have equal bits on every device, and equal the
+/// results of [`reference::scan`](crate::reference::scan) on each segment. For up to 1024 elements
+/// this is the plain serial loop. For example, the totals of products of A's values and x are A·x,
+/// to the bit:
 ///
 /// ```
 /// use blockmul::{Csr, Device, extra::primitives::{Operator, Scanner, Segments}, reference};
@@ -97,15 +99,16 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
         Self::tuned(device, operator, SegmentTuning::new(device.info()))
     }
 
-    /// Scans segments that are cut by the same tuning.
+    /// Prepares scans of segments that are cut with the same tuning.
     fn tuned(device: &Device, operator: &Operator<T>, tuning: SegmentTuning) -> Result<Self> {
         let core = Core::new(device, T::TYPE, operator.options(Options::group_size(tuning.group_size)), tuning)?;
         core.ready().map_err(|error| operator.refused(error))?;
         Ok(Self { core, element: PhantomData })
     }
 
-    /// The inclusive scan of all elements, in place. Waits for their one segment, and returns when
-    /// the scan is enqueued. If many vectors have one length, make [`Segments`] for all of them.
+    /// The inclusive scan of all elements, in place. Waits until their one segment is prepared, and
+    /// returns when the scan is enqueued. If many vectors have the same length, make [`Segments`]
+    /// once for all of them.
     ///
     /// # Errors
     /// [`Error::TooLarge`] for more than 2^32 - 4097 elements, [`Error::DeviceMismatch`],
@@ -114,7 +117,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
         self.inclusive_within(&self.core.whole(values.len())?, values)
     }
 
-    /// The exclusive scan of all elements, in place. Waits as [`Scanner::inclusive`].
+    /// The exclusive scan of all elements, in place. Waits as [`Scanner::inclusive`] does.
     ///
     /// ```
     /// use blockmul::{Device, extra::primitives::{Operator, Scanner}};
@@ -133,7 +136,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
         self.exclusive_within(&self.core.whole(values.len())?, values)
     }
 
-    /// The inclusive scan of each segment, in place. Returns when it is enqueued.
+    /// The inclusive scan of each segment, in place. Returns when the scan is enqueued.
     ///
     /// # Errors
     /// [`Error::Length`] if the segments have another number of elements;
@@ -143,7 +146,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
         self.core.run(segments, &mut values.values, true)
     }
 
-    /// The exclusive scan of each segment, in place. Returns when it is enqueued.
+    /// The exclusive scan of each segment, in place. Returns when the scan is enqueued.
     ///
     /// # Errors
     /// See [`Scanner::inclusive_within`].
@@ -152,7 +155,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Scanner<T> {
         self.core.run(segments, &mut values.values, false)
     }
 
-    /// The combination of the elements of each segment. Returns when it is enqueued.
+    /// The combination of the elements of each segment. Returns when the reduction is enqueued.
     ///
     /// # Errors
     /// See [`Scanner::inclusive_within`].

@@ -86,8 +86,8 @@ impl SortTuning {
 pub(crate) struct SortSegments<'a> {
     /// The start of each segment, and then the number of all elements (below 2^31).
     pub ptr: &'a Buffer<u32>,
-    /// The number of chunks in all segments before. A segment longer than `short_max` has length /
-    /// `chunk` chunks, rounded up; other segments have none.
+    /// The number of chunks in all segments before each segment. A segment longer than `short_max`
+    /// has length / `chunk` chunks, rounded up; other segments have none.
     pub chunk_ptr: &'a Buffer<u32>,
     /// Elements of the longest segment.
     pub longest: u32,
@@ -97,8 +97,8 @@ pub(crate) struct SortSegments<'a> {
     pub has_short: bool,
 }
 
-/// The rows and payloads that are sorted, in the arrays from which they are read and in those to
-/// which they are written. A kernel may overwrite the first.
+/// The arrays of rows and of payloads: in each pair the first is read and the second is written. A
+/// kernel may also overwrite the first.
 struct SortArrays<'a> {
     rows: [&'a mut Buffer<u32>; 2],
     payloads: [&'a mut Buffer; 2],

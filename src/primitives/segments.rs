@@ -15,9 +15,9 @@ use crate::{
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SegmentTuning {
     pub group_size: usize,
-    /// Elements in which the pieces of a tile begin.
+    /// Number of elements among which the pieces of a tile begin.
     pub tile: usize,
-    /// Tiles of a wave.
+    /// Number of tiles in a wave.
     pub wave: usize,
 }
 
@@ -32,7 +32,7 @@ impl SegmentTuning {
 /// Consecutive segments of a vector, which may be empty. They are prepared once on a device for any
 /// number of scans and reductions by a [`Scanner`](super::Scanner).
 ///
-/// Garland's example describes one segmented sequence in all ways:
+/// This example of Garland (2008) describes the same segments in four ways:
 ///
 /// ```
 /// use blockmul::{Device, extra::primitives::Segments};
@@ -97,7 +97,7 @@ impl Segments {
     /// matter. No segment is empty. Finds them on the device, and waits for them.
     ///
     /// # Errors
-    /// [`Error::Length`] if there are not as many words as the elements need; see
+    /// [`Error::Length`] if the number of words is not the number that the elements need; see
     /// [`Segments::from_flags`].
     pub fn from_bits(bits: &DeviceVector<u32>, elements: usize) -> Result<Self> {
         let (work, n) = (Work::new(bits.device(), None), index(elements)?);
@@ -109,14 +109,14 @@ impl Segments {
         Self::cut(&work, &heads::offsets_of_bits(&work, &bits.values, n)?, elements)
     }
 
-    /// `rows` segments, to which elements belong by their ascending row indices: element i is in
-    /// segment `row_idx[i]`, as entries listed by row. Segments without elements are empty. Finds
-    /// them on the device, and waits for them.
+    /// `rows` segments. Element i belongs to segment `row_idx[i]`. The row indices ascend, as in a
+    /// list of entries by row. Segments without elements are empty. Finds them on the device, and
+    /// waits for them.
     ///
     /// # Errors
-    /// [`Error::Argument`] if an index is not below `rows`, or below that of the element before it;
-    /// [`Error::TooLarge`] for more than 2^32 - 4097 elements or rows; [`Error::Memory`],
-    /// [`Error::OpenCl`].
+    /// [`Error::Argument`] if an index is not below `rows`, or is below the index of the element
+    /// before it; [`Error::TooLarge`] for more than 2^32 - 4097 elements or rows;
+    /// [`Error::Memory`], [`Error::OpenCl`].
     pub fn from_rows(row_idx: &DeviceVector<u32>, rows: usize) -> Result<Self> {
         let work = Work::new(row_idx.device(), None);
         index(row_idx.len())?;
@@ -129,7 +129,7 @@ impl Segments {
         Self::cut_by(&cutter, work, offsets, elements)
     }
 
-    /// Segments that begin and end at ascending offsets, of which the last is `elements`.
+    /// Segments that begin and end at ascending offsets. The last offset is `elements`.
     pub(super) fn cut_by(cutter: &Cutter, work: &Work, offsets: &Buffer<u32>, elements: usize) -> Result<Self> {
         Ok(Self { pieces: cutter.cut(work, offsets, elements)?, elements, device: work.device().clone() })
     }
@@ -162,7 +162,7 @@ impl std::fmt::Debug for Segments {
     }
 }
 
-/// Most elements. The items of all work-groups for them must be countable in 32 bits.
+/// Maximum number of elements. Kernels count the items of all their work-groups in 32 bits.
 const MOST: u32 = u32::MAX - 4096;
 
 /// The number of elements as kernels take it.

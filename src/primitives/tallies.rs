@@ -74,8 +74,8 @@ const COUNTERS: usize = 2;
 const STRETCH: usize = 1 << 12;
 
 impl TallyTuning {
-    /// Parameters for `rows` rows and `entries` entries; `None` if the device uses another sort: a
-    /// GPU, or a CPU if there are so many more rows than entries that most counters would stay
+    /// Parameters for `rows` rows and `entries` entries; `None` if the device uses another sort.
+    /// GPUs do, and CPUs if there are far more rows than entries, so that most counters would stay
     /// zero.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
         let info = device.info();

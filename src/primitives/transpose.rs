@@ -1,9 +1,9 @@
-//! The pattern of a transpose on the device, and for each of its entries the original index: this
-//! is the order of the entries by row.
+//! The pattern of a transpose on the device, and the original index of each of its entries. These
+//! indices are the order of the entries by row.
 //!
 //! On GPUs entries take places in their rows from counters. On CPUs each work-item counts rows in
-//! counters of its own. If a row is too long for a GPU, or a CPU has too many more rows than
-//! entries, a radix sort is used.
+//! counters of its own. A radix sort is used if a row is too long for the counters of a GPU, or if
+//! a pattern on a CPU has far more rows than entries.
 use crate::{
     Result,
     device::{Buffer, Device, Work},

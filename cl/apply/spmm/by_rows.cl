@@ -37,8 +37,8 @@ KERNEL copy_by_rows(global const ELEMENT* restrict columns, global ELEMENT* rest
                 STORE(LOAD(columns, (ulong)j * leading + i), by_rows, (ulong)i * cols + j);
     }
 #else
-    // Columns of the tile are one element longer, so that the elements of a row are in different
-    // banks.
+    // Each column of the tile has one unused element at its end, so that the elements of a row are
+    // in different banks.
     local ARITHMETIC tile[TILE_COLS * (TILE_ROWS + 1)];
     for (uint at = get_local_id(0); at < TILE_ROWS * TILE_COLS; at += GROUP_SIZE) {
         const uint i = at % TILE_ROWS, j = at / TILE_ROWS;

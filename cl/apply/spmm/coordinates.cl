@@ -29,9 +29,10 @@
 //   in out  found[2]              zeros before; number of different places, summed over the groups,
 //                                 and number of entries of the longest line
 //
-// count_dense reads down the lines of neighbouring groups if lines are neighbours in memory (d_line
-// is 1). In fill_rows each item counts the elements of its places. A scan of these counts gives the
-// position at which the item writes, in the order of places, and of lines at equal places.
+// If lines are neighbours in memory (d_line is 1), neighbouring items of count_dense read
+// neighbouring groups of lines. In fill_rows each item counts the elements of its places. A scan of
+// these counts gives the position at which the item writes, in the order of places, and of lines at
+// equal places.
 #if !defined(LINES) || !defined(CHUNK)
 #error "LINES, CHUNK: see src/apply/spmm/stored.rs"
 #endif
@@ -41,8 +42,8 @@
 #define SAME 0x80
 
 // Returns the group and the chunk with number `id`. Each group has `chunks` chunks. Consecutive
-// numbers are chunks of one group, or with `lines_first` the same chunk of consecutive groups. The
-// number after the last returns the first chunk after the last group.
+// numbers are chunks of one group, or if `lines_first` is 1, the same chunk of consecutive groups.
+// The number after the last returns the first chunk after the last group.
 ulong2 chunk_of(ulong id, ulong groups, ulong chunks, uint lines_first)
 {
     if (id >= groups * chunks)

@@ -21,8 +21,8 @@
 //
 // An entry comes after the entries before it in its own line. It also comes after entries of other
 // lines of its group that have a smaller place, or the same place in an earlier line. Lines are
-// sorted: each other line is searched for the place of the item's first entry in a line, and the
-// search continues from there for the next entries.
+// sorted. So an item searches each other line for the place of its first entry in a line, and
+// continues from there for its next entries.
 #if !defined(LINES) || !defined(LONG) || !defined(THROUGH) || !defined(ITEMS)
 #error "LINES, LONG, THROUGH, ITEMS: see src/apply/spmm/gcoo.rs"
 #endif
@@ -45,7 +45,8 @@ uint entries_of(global const uint* restrict line_ptr, uint first, uint last, boo
     return entries;
 }
 
-// Returns the number of entries of the group that are stored before those of its long line `line`.
+// Returns the number of entries of the group that are stored before the entries of its long line
+// `line`.
 uint before_long(global const uint* restrict line_ptr, uint first, uint line, uint lines)
 {
     return entries_of(line_ptr, first, min(first + LINES, lines), false) + entries_of(line_ptr, first, line, true);

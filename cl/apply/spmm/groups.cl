@@ -10,13 +10,13 @@
 //   in out  c[]                  rows or columns c_leading apart; rows of long lines are not
 //                                changed
 //
-// The items of a slot stage the next STAGED entries of their group in local memory, and then take
-// each of them in turn. Each row of D is loaded once for all entries of the group that are
-// multiplied by it. If blocks are deeper than AHEAD, their rows of D are loaded for each entry. An
-// item keeps a sum for each line of the group; for blocks it keeps HELD of the lines of each block
-// at once. The entries of a line are added in ascending order, and so are the elements of a block.
-// So a sum has the same bits as if the line was computed alone. Lines of more than LONG entries are
-// cut into pieces, which staged.cl or lines.cl adds.
+// The items of a slot stage the next STAGED entries of their group in local memory, and then
+// multiply them one after another. Each row of D is loaded once for all entries of the group that
+// are multiplied by it. If DEPTH is more than AHEAD, the rows of D are loaded again for each entry.
+// An item keeps a sum for each line of the group; for blocks it keeps HELD of the lines of each
+// block at once. The entries of a line are added in ascending order, and so are the elements of a
+// block. So a sum has the same bits as if the line was computed alone. Lines of more than LONG
+// entries are cut into pieces, which staged.cl or lines.cl adds.
 #if !defined(LINES) || !defined(STAGED) || !defined(VALUES_STAGED) || !defined(LONG) || !defined(THROUGH) || !defined(SIDE) || \
     !defined(DEPTH) || !defined(ACROSS) || !defined(HELD)
 #error "LINES, STAGED, VALUES_STAGED, LONG, THROUGH, SIDE, DEPTH, ACROSS, HELD: see src/apply/spmm/groups.rs"
@@ -28,15 +28,15 @@
 #define NO_LINE 0x7f
 #define AREA (SIDE * DEPTH)
 
-// NUMBER_OF is the index of an entry's block, and AT the place in the block of element k of a line.
+// NUMBER_OF is the index of an entry's block. AT is the place in a block of a line's element k.
 #if THROUGH
 #define NUMBER_OF(entry) g_source[entry]
 #else
 #define NUMBER_OF(entry) (entry)
 #endif
 #define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))
-// The rows of D of a block are loaded in this many passes, before their terms are added. The
-// passes have about equally many rows, at most AHEAD each.
+// The DEPTH rows of D that a block multiplies are loaded in PANELS passes of up to PANEL rows, so
+// that the passes are about equal. PANEL is at most AHEAD.
 #define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
 #define PANEL ((DEPTH + PANELS - 1) / PANELS)
 

@@ -5,7 +5,8 @@
 //   sum_lines  one slot of LANES work-items per task and share of the columns of D. A task is a
 //              piece of a long line, or a tile of lines
 //   sum_block_tiles  one work-group per tile of SLOTS lines of blocks and share of the columns.
-//              Long lines are left out. C is stored by columns, and neighbours write down a column
+//              Long lines are left out. C is stored by columns, and neighbouring items write
+//              neighbouring elements of a column
 //   add_parts  one work-item per column and scalar line of each line that is cut
 //
 //   in      line_ptr[lines + 1]  tile_line[tiles + 1]  piece[pieces]  cut[cuts]
@@ -18,7 +19,7 @@
 //   in out  parts[parts * SIDE * columns]   sums of the pieces of lines that are cut
 //   in out  c[]                    rows or columns c_leading apart
 //
-// The terms of a line are added in the order of its entries, and those of a block in ascending
+// The terms of a line are added in the order of its entries, and the terms of a block in ascending
 // order. So each column has the same bits as A times that column of D alone. An item adds HELD
 // lines of a block at once. It loads AHEAD rows of D, for several entries or for one block, before
 // it adds their terms. On a GPU staged.cl adds lines of scalars.
@@ -28,15 +29,15 @@
 #endif
 #define WHOLE 0xffffffffu
 
-// BLOCK_OF is the first element of an entry's block, and AT the place in the block of element k of
-// a line.
+// BLOCK_OF is the first element of an entry's block. AT is the place in a block of a line's element
+// k.
 #if !THROUGH
 #define BLOCK_OF(place) ((ulong)(place)*stride)
 #else
 #define BLOCK_OF(place) ((ulong)source[place] * stride)
 #endif
-// The rows of D of a block are loaded in this many passes, before their terms are added. The
-// passes have about equally many rows, at most AHEAD each.
+// The DEPTH rows of D that a block multiplies are loaded in PANELS passes of up to PANEL rows, so
+// that the passes are about equal. PANEL is at most AHEAD.
 #define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
 #define PANEL ((DEPTH + PANELS - 1) / PANELS)
 #define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))
@@ -229,7 +230,8 @@ KERNEL sum_lines(ENTRIES_OF, OPERANDS_OF, C_OF, global const uint* restrict tile
 #if TILED
 KERNEL sum_block_tiles(ENTRIES_OF, OPERANDS_OF, C_OF, uint lines, uint columns, uint shares_last)
 {
-    // Columns are one element longer, so that neighbouring columns use different banks.
+    // Each column has one unused element at its end, so that neighbouring columns use different
+    // banks.
     local ARITHMETIC held[WIDTH * (SLOTS * SIDE + 1)];
     const uint shares = (columns + WIDTH - 1) / WIDTH, slot = get_local_id(0) / LANES;
     const uint2 task = task_of(get_group_id(0), (lines + SLOTS - 1) / SLOTS, shares, shares_last);

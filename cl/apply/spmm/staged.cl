@@ -16,13 +16,13 @@
 //   in out  parts[parts * columns]   sums of the pieces of lines that are cut
 //   in out  c[]                    rows or columns c_leading apart
 //
-// Pieces come first, so that none runs alone at the end. The slots of a warp take rounds together,
-// as many as the longest of their lines needs. Without WARPS all slots of the work-group do so.
-// While items add the terms of staged entries, they load the next entries. AHEAD rows of D, or
-// PIECE_AHEAD for a piece, are loaded before their terms are added. The terms of a line are added
-// in the order of its entries, so that each column has the same bits as A times that column of D
-// alone. If C is stored by columns, the sums of a tile go through local memory, and neighbours
-// write down a column.
+// Pieces are computed first, so that no piece runs alone at the end. All slots of a warp take as
+// many rounds as the longest of their lines needs. Without WARPS this applies to all slots of the
+// work-group. While items add the terms of staged entries, they load the next entries. AHEAD rows
+// of D, or PIECE_AHEAD for a piece, are loaded before their terms are added. The terms of a line
+// are added in the order of its entries, so that each column has the same bits as A times that
+// column of D alone. If C is stored by columns, the sums of a tile go through local memory, and
+// neighbouring items write neighbouring elements of a column.
 #if !defined(THROUGH) || !defined(LONG) || !defined(STAGED) || !defined(PIECES) || !defined(WARPS)
 #error "THROUGH, LONG, STAGED, PIECES, WARPS: see src/apply/spmm/staged.rs"
 #endif
@@ -73,7 +73,7 @@ void fetch(uint* row, ARITHMETIC* value, uint staged, uint lanes, uint begin, ui
     }
 }
 
-// Writes the entries that fetch has loaded to local memory.
+// Writes entries to local memory. `fetch` has loaded them into registers.
 void hold(const uint* row, const ARITHMETIC* value, uint staged, uint lanes, local uint* held_row, local ARITHMETIC* held_value)
 {
     STEP_BARRIER; // the staged arrays are read before they are overwritten
@@ -128,7 +128,7 @@ void add_terms(VECTOR* sum, uint begin, uint entries, uint most, uint first, uin
         const uint staged = min((uint)STAGED, max(entries, done) - done);
         AS_WRITTEN
         for (uint next = 0; next < staged; next += AHEAD) {
-            // The calls contain no conditions in the full case, so that their loads are issued one
+            // With the constant AHEAD the call has no conditions, so that its loads are issued one
             // after another.
             if (next + AHEAD <= staged)
                 add_staged(sum, AHEAD, first, column_end, held_row + next, held_value + next, d, d_leading);
@@ -268,7 +268,8 @@ KERNEL sum_staged(ENTRIES_OF, OPERANDS_OF, C_OF, global const uint4* restrict pi
     local uint held_row[HELD_ENTRIES] __attribute__((aligned(16)));
     local ARITHMETIC held_value[HELD_ENTRIES] __attribute__((aligned(16)));
 #if C_BY_COLUMNS
-    // Columns are one element longer, so that neighbouring columns use different banks.
+    // Each column has one unused element at its end, so that neighbouring columns use different
+    // banks.
     local ARITHMETIC held_sum[WIDTH * (TILE + 1)];
 #else
     local ARITHMETIC* held_sum = held_value;

@@ -10,12 +10,12 @@
 #if GROUP_SIZE == 1 && !ELEMENT_IS_HALF
 #define EIGHT JOIN(ELEMENT, 8)
 #define LINE JOIN(ELEMENT, TURNED)
-// MAY_PASS says whether lines may be written past the caches. `place` is the address of the first
-// line.
+// MAY_PASS says whether vectors of type LINE may be written past the caches. `place` is the address
+// of the first vector.
 #define MAY_PASS(place) (sizeof(LINE) == 64 && (size_t)(place) % sizeof(LINE) == 0)
 
-// Writes element r of each of TURNED vectors to place r of 8, which are `apart` elements from each
-// other.
+// Transposes TURNED vectors of 8 elements. Element r of all vectors is written from to[r * apart]
+// on.
 void place_turned(const EIGHT* from, global ELEMENT* to, ulong apart, uint past)
 {
     LINE line[8];

@@ -1,6 +1,6 @@
 // vectors: divides the columns of D among work-items, and loads and stores VEC neighbouring
-// elements, for products of sparse and dense matrices. Each of their kernels comes after this file,
-// and after turn.cl.
+// elements, for products of sparse and dense matrices. The kernels of these products come after
+// this file and turn.cl.
 // Host: src/apply/spmm/tuning.rs
 //
 // A slot is LANES neighbouring work-items. They hold WIDTH columns of D at once: each item has
@@ -10,8 +10,9 @@
 #error "LANES, VEC, VECTORS, ALIGNED, C_BY_COLUMNS, AHEAD: see src/apply/spmm/tuning.rs"
 #endif
 
-// The parameters of kernels, as src/apply/spmm/operands.rs passes them, and these as arguments of a
-// function: the places of A's entries; the values of A and D, with the factors; C.
+// ENTRIES_OF, OPERANDS_OF and C_OF are the parameters of kernels, in the order of
+// src/apply/spmm/operands.rs: the places of A's entries; the values of A and D, with the factors;
+// C. ENTRIES, OPERANDS and C pass them to a function.
 #define ENTRIES_OF global const uint* restrict line_ptr, global const uint* restrict other, global const uint* restrict source
 #define ENTRIES line_ptr, other, source
 #define OPERANDS_OF                                                                                                   \
@@ -55,8 +56,8 @@
 #define LANE ((uint)get_local_id(0) % LANES)
 
 // Returns the task and the share of columns with number `id`. Consecutive numbers are shares of one
-// task, or with `shares_last` tasks of one share, so that a cache keeps the part of D that these
-// tasks read. After the last number the task is out of range.
+// task, or if `shares_last` is 1, tasks of one share, so that a cache keeps the part of D that
+// these tasks read. After the last number the task is out of range.
 uint2 task_of(uint id, uint tasks, uint shares, uint shares_last)
 {
     if (!shares_last)
@@ -64,7 +65,7 @@ uint2 task_of(uint id, uint tasks, uint shares, uint shares_last)
     return id < tasks * shares ? (uint2)(id % tasks, id / tasks) : (uint2)(tasks, 0);
 }
 
-// Writes the columns of a row of C from `col` on, as place_sum writes one element.
+// Writes VEC elements of a row of C, from column `col` on, each as place_sum does.
 void place_vector(VECTOR sum, uint row, uint col, ARITHMETIC alpha, ARITHMETIC beta, C_OF)
 {
 #if VEC == 1

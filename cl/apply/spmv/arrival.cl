@@ -1,5 +1,5 @@
 // arrival: adds a term to a sum to which several work-items add, in the order in which they arrive.
-// It comes after ptx.cl.
+// This file comes after ptx.cl.
 // Host: src/apply/spmv/arrival.rs
 //
 // OpenCL C 1.2 cannot add floating-point numbers atomically. So an item replaces the sum by a new
@@ -8,8 +8,8 @@
 // are added.
 //
 // Every interleaving gives a correct sum, whatever value is read at first. If that value is not the
-// current sum, the exchange fails and returns the current sum. So an old sum, or halves of two
-// different sums, only cost another turn.
+// current sum, the exchange fails and returns the current sum. So an item that reads an old sum, or
+// halves of two different sums, only tries once more.
 #if !defined(WIDE) || !defined(FLOATING)
 #error "WIDE, FLOATING: see src/apply/spmv/arrival.rs"
 #endif

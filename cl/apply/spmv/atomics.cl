@@ -1,6 +1,6 @@
 // atomics: y = alpha * A * x + beta * y with sums that work-items add to in the order in which they
-// arrive, as published for COO and HYB (Evtushenko 2019). The bits differ from run to run. It comes
-// after arrival.cl.
+// arrive, as published for COO and HYB (Evtushenko 2019). The bits differ from run to run. This
+// file comes after arrival.cl.
 // Host: src/apply/spmv/atomics.rs
 //
 //   list_tails   one work-item per entry of a tail, see tails.cl: lists its row, once for all

@@ -11,7 +11,7 @@
 //
 // The terms of a row are added in ascending order. After every PIECE entries a new sum begins, and
 // the sums are added left to right. A sum starts from IDENTITY, which does not change the bits of
-// the first term. It comes after row.cl.
+// the first term. This file comes after row.cl.
 
 #if AREA == 1
 // Returns the sum of a row in a stretch. The row has the entries from `place` to `end`.

@@ -1,11 +1,11 @@
 // csr_adaptive_atomic: y = alpha * A * x + beta * y for compressed rows, as published for
-// CSR-Adaptive (Evtushenko 2019, listings 4 and 5). It comes after arrival.cl.
+// CSR-Adaptive (Evtushenko 2019, listings 4 and 5). This file comes after arrival.cl.
 // Host: src/apply/spmv/csr_adaptive_atomic.rs
 //
 //   sum_blocks  One work-group takes one task:
-//               CSR-Stream   a block of several rows with at most LIMIT entries. Items load the
-//                            terms to local memory. Then an item, or a power of two of items, adds
-//                            each row
+//               CSR-Stream   several rows with at most LIMIT entries in all, a block of the paper.
+//                            Items load the terms to local memory. Then an item, or a power of two
+//                            of items, adds each row
 //               CSR-Vector   a single row. Items add every GROUP_SIZE-th term, then their sums
 //               CSR-VectorL  a share of a row of more than SHARE entries, added as a single row.
 //                            The group adds its sum atomically to the sum of the row
@@ -20,16 +20,17 @@
 //                                   before and after
 //   in out  y[rows]
 //
-// The paper leaves open what y contains before the groups of a shared row add to it. Here they do
+// The paper leaves open what y contains before the groups of a shared row add to it. Here groups do
 // not add to y, so no launch has to clear it. Each group first adds its sum to the row's sum in
-// `shared`, then counts itself. In every interleaving the count becomes the number of shares only
-// after all sums were added. Exactly one group sees this number. It writes the row of y, which no
-// other group reads or writes, and restores the zeros. No other group of the launch accesses these
-// words afterwards, because each has counted itself already. Groups never wait for each other.
+// `shared`, and then adds 1 to the row's count. In every interleaving the count becomes the number
+// of shares only after all sums were added. Exactly one group sees this number. It writes the row
+// of y, which no other group reads or writes, and restores the zeros. No other group of the launch
+// accesses these words afterwards, because each has added to the count already. Groups never wait
+// for each other.
 //
-// Sums in `shared` have their bits exclusive-ored with those of START, so that zeros are the start
-// of a sum. Floating-point sums start from +0.0: NVIDIA GPUs add to them as they are. So a shared
-// row whose terms are all -0.0 has the sum +0.0.
+// Sums in `shared` have their bits exclusive-ored with the bits of START, so that zeros are the
+// start of a sum. Floating-point sums start from +0.0, whose bits are zeros, because NVIDIA GPUs
+// add to the stored bits. So a shared row whose terms are all -0.0 has the sum +0.0.
 #if !defined(LIMIT) || !defined(SHARE)
 #error "LIMIT, SHARE: see src/apply/spmv/csr_adaptive_atomic.rs"
 #endif
@@ -52,8 +53,8 @@ KERNEL sum_blocks(global const uint* restrict row_ptr, global const uint4* restr
     const bool is_share = group < shares;
     const uint4 at = task[group];
     const uint first = at.x, begin = at.y, end = at.z, rows = is_share ? 1 : at.w - at.x;
-    // Items that add one row: the largest power of two that all rows of the block can have. There
-    // may be more rows than items.
+    // Each row is added by `items` items: the largest power of two for which the work-group has
+    // enough items, or 1 if there are more rows than items.
     const uint each = max((uint)GROUP_SIZE / rows, 1u), items = 1u << (31 - clz(each));
     const uint lane = item % items;
     if (rows > 1) {
@@ -98,7 +99,7 @@ KERNEL sum_blocks(global const uint* restrict row_ptr, global const uint4* restr
     ADD_TO_ROW(of_row, cache[item]);
     DEVICE_FENCE; // the sum is added before it is counted
     const uint count = atomic_inc(complete) + 1;
-    DEVICE_FENCE; // all sums are counted before they are read
+    DEVICE_FENCE; // the count is read before the sum
     if (count == (length - 1) / SHARE + 1) {
         const SUM_BITS all = REPLACE((volatile global SUM_BITS*)of_row, 0) ^ AS_BITS(START);
         atomic_xchg(complete, 0);

@@ -1,5 +1,5 @@
 // csr_long: y = alpha * A * x + beta * y for compressed rows of scalars, some of which may be long.
-// Host: src/apply/spmv/csr_long.rs. It comes after row.cl and pieces.cl.
+// Host: src/apply/spmv/csr_long.rs. This file comes after row.cl and pieces.cl.
 //
 //   sum_rows_and_pieces  The first `groups` work-groups share the pieces of rows of more than
 //                        `longest` entries. In a work-group neighbouring items load the terms of a

@@ -1,5 +1,5 @@
 // csr_shared: y = alpha * A * x + beta * y for compressed rows. Work-items share long rows.
-// Host: src/apply/spmv/csr_shared.rs. It comes after pieces.cl.
+// Host: src/apply/spmv/csr_shared.rs. This file comes after pieces.cl.
 //
 //   sum_shared  One work-group takes a piece of a row of more than TILE entries, or a tile of
 //               shorter rows. Neighbouring items load its terms to local memory. Then one item adds
@@ -24,8 +24,8 @@ KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restr
                   global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta, uint pieces, uint parts)
 {
     local ARITHMETIC term[HELD + BEHIND];
-    // The long rows: first term, number of terms, row. There are at most this many among HELD
-    // terms.
+    // For each long row, its first term, its number of terms, and its row. HELD terms contain at
+    // most this many long rows.
     local uint4 lot[HELD / LONG + 1];
     local uint lots[1], arrivals[1];
     const uint group = get_group_id(0), item = get_local_id(0);

@@ -7,7 +7,7 @@
 //
 // Neighbouring lanes read neighbouring entries. Each lane adds every 32nd term of the row in
 // ascending order. Then lanes that are 16, 8, 4, 2 and 1 apart add their sums. A lane without terms
-// has IDENTITY, which changes no bit. It comes after ptx.cl and team.cl.
+// has the sum IDENTITY, which changes no bit. This file comes after ptx.cl and team.cl.
 #if !defined(WIDE)
 #error "WIDE: see src/apply/spmv/csr_vector.rs"
 #endif

@@ -1,5 +1,5 @@
 // diagonals: slices of LANES rows whose entries lie on few diagonals. Such a slice stores one step
-// for each diagonal. The entries of all its rows on the diagonal have consecutive columns.
+// for each diagonal. On a diagonal, the entries of the slice's rows have consecutive columns.
 // Host: src/apply/spmv/diagonals.rs
 //
 //   count_diagonals  one work-item per slice

@@ -6,8 +6,8 @@
 //   in      values[..]  x[columns * DEPTH]
 //   in out  y[rows * SUMS]
 //
-// Neighbouring items read neighbouring places. It comes after row.cl, which describes the order of
-// addition.
+// Neighbouring items read neighbouring places. This file comes after row.cl, which describes the
+// order of addition.
 KERNEL sum_slices(global const ulong* restrict slice_ptr, TERMS_OF(COLUMN), global const uint* restrict first_col,
                   global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta, uint rows, uint height)
 {

@@ -18,12 +18,12 @@
 //
 // The terms of a row are added in ascending order: the sum of its head is the start of the sum of
 // its tail. After every PIECE entries of the row a new sum begins, and the sums are added left to
-// right. A head is shorter than PIECE. It comes after row.cl.
+// right. A head is shorter than PIECE. This file comes after row.cl.
 #if !defined(TILE)
 #error "TILE: see src/apply/spmv/hyb.rs"
 #endif
 #define WHOLE 0xffffffffu
-// If a work-group has one tail, each item has this many sums.
+// If a work-group has one tail, each item has at most this many sums.
 #define OWN ((SUMS + GROUP_SIZE - 1) / GROUP_SIZE)
 
 KERNEL sum_heads(TERMS_OF(uint), global const uint* restrict line_before, global ARITHMETIC* restrict head,
@@ -52,7 +52,7 @@ void load_terms(local ARITHMETIC* term, ulong begin, uint count, TERMS_OF(uint))
     }
 }
 
-// Adds the terms of `count` blocks to one sum, that of row `number` of the blocks.
+// Adds the terms of row `number` of `count` blocks to one sum.
 ARITHMETIC add_loaded(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
     IN_ORDER

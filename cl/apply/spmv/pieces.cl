@@ -1,5 +1,5 @@
-// pieces: functions of work-groups that add pieces of rows of scalars. It comes after ptx.cl,
-// once.cl, parts.cl, terms.cl and values.cl.
+// pieces: functions of work-groups that add pieces of rows of scalars. This file comes after
+// ptx.cl, once.cl, parts.cl, terms.cl and values.cl.
 // Host: src/apply/spmv/csr_long.rs, src/apply/spmv/csr_shared.rs
 //
 // A row is cut every PIECE entries from its start. A piece of a row that is cut is called a part; a

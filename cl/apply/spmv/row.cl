@@ -1,5 +1,5 @@
-// row: adds a row by one work-item. It comes after once.cl and values.cl. Kernels that add rows in
-// this way come after it.
+// row: adds a row by one work-item. This file comes after once.cl and values.cl, and before the
+// kernels that add rows in this way.
 // Host: src/apply/spmv/rows.rs
 //
 // The places of a row are first + lane, first + apart + lane, and so on up to end + lane. In a
@@ -10,10 +10,10 @@
 // are added left to right.
 //
 // An item loads AHEAD entries before it adds their terms. Otherwise each load of a row would wait
-// for the load before it on a GPU. PLACE is an integer type that holds every place, also those that
-// an item loads ahead. If CUT is 0, no row has more than PIECE entries. If STREAMED, neighbouring
-// items read neighbouring places, so cache lines of places are not read again. If NEAR, columns are
-// stored in 16 bits, as distances from `first_col`.
+// for the load before it on a GPU. PLACE is an integer type that holds every place, also the places
+// that an item loads ahead. If CUT is 0, no row has more than PIECE entries. If STREAMED,
+// neighbouring items read neighbouring places, so cache lines of places are not read again. If
+// NEAR, columns are stored in 16 bits, as distances from `first_col`.
 #if !defined(PIECE) || !defined(AHEAD) || !defined(PLACE) || !defined(CUT) || !defined(STREAMED) || !defined(NEAR)
 #error "PIECE, AHEAD, PLACE, CUT, STREAMED, NEAR: see src/apply/spmv/rows.rs"
 #endif

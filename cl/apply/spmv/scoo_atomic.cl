@@ -1,6 +1,6 @@
 // scoo_atomic: y = alpha * A * x + beta * y, one work-group per slice of rows, see slice_lanes.cl,
 // as published (Evtushenko 2019). Each item takes entries of the slice and adds them to lanes of
-// their rows, in the order in which items arrive. It comes after arrival.cl.
+// their rows, in the order in which items arrive. This file comes after arrival.cl.
 // Host: src/apply/spmv/scoo.rs
 //
 //   in      row_ptr[rows + 1]  row[nnz]  col[nnz]  source[nnz]   see listed.cl, values.cl

@@ -12,17 +12,17 @@
 //   out     parts[2 * tiles]      the sum of a tile's first row if that row begins before the tile,
 //                                 and the sum of its last row if that row begins in the tile and
 //                                 continues; otherwise IDENTITY
-//   out     part_row[2 * tiles]   the rows of the parts, or NONE; a part IDENTITY between two parts
-//                                 of a row has that row
+//   out     part_row[2 * tiles]   the rows of the parts, or NONE; a part that is IDENTITY between
+//                                 two parts of a row has that row, too
 //   out     carries[2 * groups]  carry_row[2 * groups]   the same as parts and part_row, for the
 //                                 work-groups of scan_parts
 //
 // A tile has CHUNKS chunks of CHUNK terms. The terms of a row in a chunk are added from left to
 // right. For a row in several chunks of the tile, the sums of all its chunks except the last are
 // added by doubling distances: each chunk adds the sum of the chunk 1 before it, then 2, 4, and so
-// on. The sum of the last chunk is then added. The parts of a row are added in the same way, as
-// terms at their positions in the array, and tiles of parts from left to right. So a work-group
-// takes as long for one long row as for many short ones.
+// on. The sum of the last chunk is then added. The array of parts is added in the same way as an
+// array of terms, in tiles. The tiles of parts are added from left to right. So a work-group takes
+// as long for one long row as for many short rows.
 #if !defined(TILE) || !defined(CHUNK)
 #error "TILE, CHUNK: see src/apply/spmv/segmented_scan.rs"
 #endif

@@ -1,8 +1,8 @@
 // slice_lanes: slices of SLICE rows, each row with LANES sums in local memory.
 // Host: src/apply/spmv/scoo.rs
 //
-// The lanes of a row are added from left to right. A lane without terms has IDENTITY. It comes
-// before scoo.cl and scoo_atomic.cl.
+// The lanes of a row are added from left to right. A lane without terms has the sum IDENTITY. This
+// file comes before scoo.cl and scoo_atomic.cl.
 #if !defined(SLICE) || !defined(LANES)
 #error "SLICE, LANES: see src/apply/spmv/scoo.rs"
 #endif

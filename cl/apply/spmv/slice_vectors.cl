@@ -13,7 +13,7 @@
 // columns of a slice, which have no padding, are added as vectors; then the rows are added one by
 // one. The factors of a diagonal are neighbours in x. Places of a diagonal without an entry are
 // multiplied, but not added. Values are prefetched ASKED places ahead. SIGNED is the integer type
-// as long as ARITHMETIC. It comes after row.cl.
+// of the size of ARITHMETIC. This file comes after row.cl.
 #if !defined(LANES) || !defined(REACH) || !defined(ASKED) || !defined(SIGNED) || !defined(ON_DIAGONALS)
 #error "LANES, REACH, ASKED, SIGNED, ON_DIAGONALS: see src/apply/spmv/slice_vectors.rs"
 #endif
@@ -56,8 +56,8 @@ SUMS_OF_ROWS sum_diagonals(ulong place, ulong end, uint origin, global const uin
     return HAS_ALL(rows) ? sum : HAS(rows) ? sum : (SUMS_OF_ROWS)EMPTY;
 }
 
-// Writes the sums of slices on diagonals from `slice` on, before `last`. Returns the first slice
-// that is not on diagonals, and sets `begin` to its first place.
+// Writes the sums of the slices from `slice` on, up to `last` or to the first slice that is not on
+// diagonals. Returns the number of the slice after them, and sets `begin` to its first place.
 uint write_diagonals(uint slice, uint last, ulong* begin, global const ulong* restrict slice_ptr, global const uint* restrict origin,
                      global const uint* restrict steps, global const VALUE* restrict values, global const ELEMENT* restrict x,
                      global ELEMENT* restrict y, ARITHMETIC alpha, ARITHMETIC beta)

@@ -50,7 +50,7 @@ KERNEL count_places(global const uint* restrict row_ptr, global const uint* rest
         first[i] = begin < end ? col[begin] : PADDING;
         last[i] = begin < end ? col[end - 1] : 0;
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // the rows and the zeros are written before other items read them
+    barrier(CLK_LOCAL_MEM_FENCE); // length[], first[], last[] and of_group[] are written before they are read
     for (uint i = item; i < SLICES && first_slice + i <= slices; i += GROUP_SIZE) {
         uint longest = 0, from = PADDING, to = 0;
         for (uint row = i * HEIGHT; row < (i + 1) * HEIGHT; ++row) {

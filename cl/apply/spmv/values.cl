@@ -1,5 +1,5 @@
-// values: reads the values of a place, for the kernels of all formats. It comes before each of
-// them.
+// values: reads the values of a place, for the kernels of all formats. This file comes before each
+// of these kernels.
 // Host: src/apply/spmv/mod.rs
 //
 // A place has a block of values: SUMS rows of op(A), each with DEPTH terms. Scalars are blocks of
@@ -8,7 +8,7 @@
 //
 // If THROUGH is 1, the values are A's own, in another order than the format's, and source[place] is
 // the index of the place's block. Otherwise they are in the format's order, and source is not read.
-// If PACKED, blocks are stored without gaps, else they are `stride` elements apart. In packed
+// If PACKED, blocks are stored without gaps, otherwise they are `stride` elements apart. In packed
 // blocks the first terms of all sums come first, so that neighbouring work-items read neighbouring
 // elements.
 #if !defined(THROUGH) || !defined(PACKED) || !defined(SUMS) || !defined(DEPTH) || !defined(ACROSS)
@@ -16,8 +16,8 @@
 #endif
 #define AREA (SUMS * DEPTH)
 
-// The parameters from which terms are computed, as InTerms of src/apply/spmv/rows.rs passes them,
-// and these as arguments of a function.
+// TERMS_OF are the parameters from which terms are computed, in the order of InTerms in
+// src/apply/spmv/terms.rs. TERMS passes them to a function.
 #define TERMS_OF(COLUMN)                                                                                              \
     global const COLUMN* restrict col, global const uint* restrict source, global const VALUE* restrict values,       \
         global const ELEMENT* restrict x, uint stride

@@ -1,4 +1,4 @@
-//! The step of a gram matrix between the products with J and with Jᵀ.
+//! The step between the products with J and with Jᵀ in y = Jᵀ·(W·(J·x)).
 use super::operands::WeighedVector;
 use crate::{
     Device, DevicePattern, DeviceVector, Result, Semiring,
@@ -72,7 +72,7 @@ impl<M: HostMatrix> Between<M> {
         self.run(work, turns, x.values.any(), weights, ScaledInto { values: into.c.values.any_mut(), scaling })
     }
 
-    /// Does as [`Between::enqueue`] for arrays that were checked.
+    /// Does the work of [`Between::enqueue`] after its checks.
     fn run(
         &self,
         work: &Work,
@@ -89,7 +89,7 @@ impl<M: HostMatrix> Between<M> {
         of_transpose.run(work, &weighed.as_ref().unwrap_or(&product).values, scaling, y)
     }
 
-    /// The cost of an execution without weights, added to the costs of the products with J and Jᵀ.
+    /// The cost of an execution without weights, including the costs of the products with J and Jᵀ.
     pub fn cost(&self, products: [Cost; 2]) -> Cost {
         let patterns = self.weights.device_bytes() + self.weigh.t.pattern().device_bytes();
         let device_bytes = self.product.bytes() + self.weigh.bytes() + patterns;

@@ -69,8 +69,8 @@ impl Bands<'_> {
         Ok(DenseReport::new(self.work, &prepared, (bands, columns), plan_ms, total.as_secs_f64() * 1e3))
     }
 
-    /// The error if not even one column fits. It states all bytes that one column needs, measured
-    /// by a plan without limit if the device has the memory for it.
+    /// The error if not even one column fits. It states all bytes that a product with one column
+    /// needs. A plan without a limit measures them, if the device has the memory for it.
     fn too_little(&self, columns: usize, d: DenseShape, c: DenseShape, refused: Error) -> Error {
         let Error::Memory { what, needed, available, place } = refused else { return refused };
         let line = if self.run.asked.side == Side::Left { "column" } else { "row" };
@@ -104,7 +104,7 @@ impl Bands<'_> {
     fn fitting(&self, d: DenseShape, c: DenseShape) -> usize {
         let a = self.run.a;
         let words = |count: usize| pool_bytes(size_of::<u32>() as u64 * count as u64);
-        // An index of A consists of offsets, places and numbers of its entries.
+        // An index of A stores the offset of each line, and two words for each entry.
         let index = 2 * words(a.nnz()) + words(a.nrows.max(a.ncols) + 1);
         let free = self.work.free_bytes().saturating_sub(index);
         let most = self.work.device().info().max_alloc_bytes;
@@ -122,7 +122,7 @@ impl Bands<'_> {
             let middle = least + (beyond - least) / 2;
             if fits(middle) { least = middle } else { beyond = middle }
         }
-        // Bands are whole vectors, if at least one vector fits.
+        // A band has a whole number of vectors of columns, if at least one vector fits.
         if least > VECTOR { least / VECTOR * VECTOR } else { least }
     }
 }

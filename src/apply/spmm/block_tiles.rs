@@ -1,6 +1,6 @@
 //! Lines of blocks times D on a GPU, for a C stored by columns. The sums of neighbouring lines are
-//! exchanged in local memory, so that neighbouring work-items write down a column. Kernel:
-//! `sum_block_tiles` of `cl/apply/spmm/lines.cl`.
+//! exchanged in local memory, so that neighbouring work-items write neighbouring elements of a
+//! column. Kernel: `sum_block_tiles` of `cl/apply/spmm/lines.cl`.
 use super::{
     DenseNumbers, Execution, Request,
     lines::Variants,
@@ -34,8 +34,8 @@ pub(super) struct BlockTiles {
 }
 
 impl BlockTiles {
-    /// Kernels for blocks of `side` scalar lines, of which a work-item adds `held` at once. Returns
-    /// `None` on CPUs and if the sums do not fit local memory.
+    /// Kernels for blocks of `side` scalar lines. A work-item adds `held` of these lines at once.
+    /// Returns `None` on CPUs and if the sums do not fit local memory.
     pub fn new(
         device: &Device,
         (side, held): (usize, usize),

@@ -1,4 +1,5 @@
-//! Copies of dense matrices from columns to rows. Kernel: `cl/apply/spmm/by_rows.cl`.
+//! Copies of dense matrices that are stored by columns. The copies are stored by rows. Kernel:
+//! `cl/apply/spmm/by_rows.cl`.
 //!
 //! In the copy a row of D is contiguous, and every entry of A that multiplies this row reads it
 //! from there. Copying reads and writes D once.
@@ -65,7 +66,7 @@ impl Rewrite {
     }
 }
 
-/// Gives a product D by rows: in place, or in a copy.
+/// Provides D by rows for a product: D itself, or a copy of it.
 pub(super) struct RowsOfD {
     rewrite: Rewrite,
     copy: Scratch,
@@ -74,7 +75,8 @@ pub(super) struct RowsOfD {
 }
 
 impl RowsOfD {
-    /// Prepares for matrices of `len` elements that are expected by columns or by rows.
+    /// Prepares for matrices of `len` elements. They are expected by columns if `by_columns` is
+    /// set, otherwise by rows.
     pub fn new(work: &Work, element: ElementType, by_columns: bool, len: usize) -> Result<Self> {
         let (device, word) = (work.device(), element.word());
         let (rewrite, copy) = (Rewrite::new(device, element)?, Scratch::of(device, word, len)?);

@@ -1,14 +1,16 @@
-//! Grouped coordinates (GCOO): groups of lines, whose entries are sorted by their place across the
-//! lines. Entries that multiply the same row of D are then consecutive (S. Shi, Q. Wang, X. Chu:
-//! *Efficient Sparse-Dense Matrix-Matrix Multiplication on GPUs Using the Customized Sparse Storage
-//! Format*, 2020, section III). Kernels: `cl/apply/spmm/gcoo.cl`.
+//! Grouped coordinates (GCOO): groups of lines. The entries of a group are sorted by their place,
+//! which is the number of the row of D that they multiply. Entries that multiply the same row of D
+//! are then consecutive (S. Shi, Q. Wang, X. Chu: *Efficient Sparse-Dense Matrix-Matrix
+//! Multiplication on GPUs Using the Customized Sparse Storage Format*, 2020, section III). Kernels:
+//! `cl/apply/spmm/gcoo.cl`.
 //!
 //! Each line of a group is a sorted list. The position of an entry in its group is therefore the
 //! number of entries that come before it in each of the lines. On a GPU a work-item finds this
-//! number for one entry by binary searches. On a CPU it does so for several entries, advancing from
-//! one to the next. Long lines need no more work-items than short ones. A line that is too long for
-//! a group keeps its order, after the other entries of its group. In a matrix of blocks, entries
-//! and lines mean blocks and lines of blocks.
+//! number for one entry by binary searches. On a CPU a work-item finds it for several entries,
+//! advancing from one to the next. So all work-items take about the same time, whatever the lengths
+//! of the lines are. The entries of a line that is too long for a group keep their order, after the
+//! other entries of the group. In a matrix of blocks, entries and lines mean blocks and lines of
+//! blocks.
 use super::{DenseNumbers, groups::GroupArrays};
 use crate::{
     Result,
@@ -47,11 +49,11 @@ kernel! {
 pub(super) struct Gcoo {
     pub group_lines: usize,
     /// Number of entries of each group without its long lines. A group begins where its first line
-    /// does; the entries of its long lines come last.
+    /// begins; the entries of its long lines come last.
     pub group_len: Buffer<u32>,
-    /// Each entry's place across the lines, which is the number of a row of D.
+    /// Each entry's place, which is the number of the row of D that it multiplies.
     pub other: Buffer<u32>,
-    /// Each entry's line in the group. The highest bit is set if the entry before has the same
+    /// Each entry's line in the group. The highest bit is set if the entry before it has the same
     /// place.
     pub line: Buffer<u8>,
     /// The index of each entry in A's values.
@@ -64,8 +66,8 @@ pub(super) struct Gcoo {
 }
 
 impl Gcoo {
-    /// Groups `group_lines` lines of an index each. Lines of more than `longest` entries keep their
-    /// order. Reads the number of different places back.
+    /// Divides the lines of an index into groups of `group_lines` lines. The entries of a line with
+    /// more than `longest` entries keep their order. Reads the number of different places back.
     pub fn new(work: &Work, index: &Index, group_lines: usize, longest: usize) -> Result<Self> {
         let DenseNumbers { dense_placed: items, .. } = work.device().info().numbers();
         Self::placed(work, index, (group_lines, longest), items)
@@ -123,7 +125,7 @@ impl Gcoo {
         Ok(Self { group_lines, group_len, other, line, source, long, loads, merged })
     }
 
-    /// Takes the pieces of long lines, which their sums keep from then on.
+    /// Moves the pieces of long lines to the caller, which computes their sums.
     pub fn take_long(&mut self, work: &Work) -> Result<LongLines> {
         Ok(std::mem::replace(&mut self.long, LongLines::none(work)?))
     }
@@ -153,8 +155,8 @@ mod tests {
     };
     use std::sync::Arc;
 
-    /// For each entry of a group: its place, its line in the group, whether its place is new, and
-    /// its index. The entries of long lines come last.
+    /// Returns for each entry of a group its place, its line in the group, whether its place is
+    /// new, and its index. The entries of long lines come last.
     fn model(pattern: &Pattern, group_lines: usize, source: impl Fn(usize) -> u32) -> Vec<(u32, u8, bool, u32)> {
         let mut all = Vec::new();
         for first in (0..pattern.ncols()).step_by(group_lines) {

@@ -3,7 +3,7 @@
 //! 2). Kernel: `cl/apply/spmm/groups.cl`.
 //!
 //! In a matrix of blocks a line is a row of blocks. A group then has fewer lines, so that a
-//! work-item keeps about as many sums as for scalars.
+//! work-item keeps about the same number of sums as for scalars.
 use super::{
     Dense, DenseNumbers, Entries, Execution, Operands, Request,
     lines::{LineSums, Variants},
@@ -66,7 +66,7 @@ pub(super) struct GroupSums {
 }
 
 impl GroupSums {
-    /// Prepares the sums of groups. `shape` is that of the column-major blocks.
+    /// Prepares the sums of groups. `shape` is the shape of the column-major blocks.
     pub fn new(work: &Work, of: GroupsOf, shape: BlockShape, request: &Request) -> Result<Self> {
         let (side, depth) = request.sides(shape);
         let numbers = match shape {

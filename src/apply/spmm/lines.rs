@@ -58,7 +58,7 @@ kernel! {
 
 /// Lines that are not cut in pieces.
 struct Tiles {
-    /// The first line of each tile. It has one element only if no line is in a tile.
+    /// The first line of each tile. If no line is in a tile, the buffer has one element.
     line: Buffer<u32>,
     /// Number of lines that are in tiles.
     lines: usize,
@@ -82,7 +82,8 @@ pub(super) struct LineSums {
     group_size: usize,
 }
 
-/// The kernels of whole lines. Those in an array are for C by rows and by columns.
+/// The kernels of whole lines. In an array, the first is for C by rows and the second for C by
+/// columns.
 enum Kernels {
     /// For blocks, and for scalars on CPUs. For blocks on a GPU and C by columns, the lines that
     /// are not long have a kernel of their own if the sums of a work-group fit local memory.
@@ -91,8 +92,8 @@ enum Kernels {
     Staged(Box<Staged>),
 }
 
-/// A kernel for each pass over the columns of D. The first set is for D and C with aligned rows,
-/// the second for all others. Most plans use one set.
+/// A kernel for each pass over the columns of D. The kernels in `aligned` are for D and C with
+/// aligned rows, and those in `any` for all other matrices. Most plans use only one of the two.
 pub(super) struct Variants<S> {
     device: Device,
     options: Box<OptionsOf>,
@@ -144,8 +145,8 @@ impl<S: crate::device::Arguments> Variants<S> {
         wanted.try_for_each(|variant| self.kernel(variant).map(|kernel| kernel.ask(&self.device)))
     }
 
-    /// The passes that suit the leading dimensions of the matrices whose rows are vectors: D, and C
-    /// by rows.
+    /// Returns the aligned passes if the leading dimensions of D, and of a C stored by rows, allow
+    /// them. Otherwise returns the passes for any matrices.
     pub fn for_operands(
         &self,
         operands: &Operands<'_>,
@@ -296,7 +297,7 @@ impl LineSums {
         add_parts[by_columns].launch(work, Grid::items(cuts * self.side * self.n, self.group_size), args)
     }
 
-    /// Sums pieces, and the tiles that follow them up to `tasks` tasks.
+    /// Computes the first `tasks` tasks: the pieces of long lines, and then tiles.
     fn sum_lines(
         &self,
         work: &Work,

@@ -14,8 +14,8 @@ pub enum DenseMethod {
     /// Each row by itself. In a matrix of blocks, each row of blocks.
     Rows,
     /// Groups of neighbouring rows. Entries of a group in one column share a row of the dense
-    /// matrix (GCOO of Shi, Wang and Chu, 2020). In a matrix of blocks the rows are rows of blocks,
-    /// and a group has about as many scalar rows as for scalars.
+    /// matrix (GCOO of Shi, Wang and Chu, 2020). In a matrix of blocks the rows are rows of blocks.
+    /// A group then has fewer rows, and about the same number of scalar rows.
     Gcoo,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn choose(
 
 /// Chooses by reuse. `lines` is the number of lines in a group, and `rows` the name of these lines.
 /// On average a group uses each row of D that it loads `percent` / 100 times; groups are chosen if
-/// that is at least `least` / 100.
+/// this number is at least `least` / 100.
 pub(super) fn by_reuse(percent: u64, least: usize, lines: usize, rows: &str) -> MethodChoice {
     let (found, least_text) = (reuse(percent, lines, rows), format!("{}.{:02}", least / 100, least % 100));
     match percent >= least as u64 {

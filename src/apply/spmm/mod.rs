@@ -110,7 +110,7 @@ impl Request {
         }
     }
 
-    /// The sides of a block in a line of blocks: scalar lines, and scalars across them.
+    /// The sides of a block: the number of its scalar lines, and the number of elements of each.
     fn sides(&self, shape: BlockShape) -> (usize, usize) {
         if self.across { (shape.rows(), shape.cols()) } else { (shape.cols(), shape.rows()) }
     }
@@ -136,8 +136,8 @@ pub(crate) struct Spmm {
 }
 
 impl Spmm {
-    /// Prepares the product with the columns of a pattern's arrays as lines, or with its rows, for
-    /// n columns of D in plus-times arithmetic.
+    /// Prepares the product for n columns of D in plus-times arithmetic. The lines are the rows of
+    /// the pattern's arrays if `of_rows` is set, otherwise their columns.
     pub fn of_pattern(pattern: &DevicePattern, element: ElementType, of_rows: bool, n: usize) -> Result<Self> {
         let device = pattern.device();
         device.require(element)?;
@@ -145,7 +145,8 @@ impl Spmm {
         Self::new(&work, &pattern.arrays, pattern.array_shape, of_rows, request)
     }
 
-    /// Prepares the product whose lines of op(A) are the columns of `arrays`, or its rows.
+    /// Prepares the product. The lines of op(A) are the rows of `arrays` if `of_rows` is set,
+    /// otherwise their columns.
     fn new(
         work: &Work,
         arrays: &Arc<PatternArrays>,
@@ -157,7 +158,7 @@ impl Spmm {
         Self::of_index(work, Index::new(work, arrays, of_rows)?, shape, Request { through, across: of_rows, ..request })
     }
 
-    /// Prepares the lines of an index. `shape` is that of the column-major blocks.
+    /// Prepares the lines of an index. `shape` is the shape of the column-major blocks.
     fn of_index(work: &Work, index: Index, shape: BlockShape, request: Request) -> Result<Self> {
         let (choice, groups) = method::choose(work, &index, shape, &request)?;
         let [d, c] = request.by_columns();

@@ -10,7 +10,7 @@ numbers! {
     pub(crate) struct DenseNumbers |n| {
         /// Work-items of a work-group.
         dense_group: Groups(1, 128),
-        /// Most work-items of such a work-group that share the columns of a line (lanes).
+        /// Most work-items of a work-group that share the columns of a line (lanes).
         dense_lanes: Groups(1, n.dense_group; dense_group),
         /// If an average line has at least this many entries, lines have many rows of the dense
         /// matrix in common. The first-level cache holds these rows if fewer columns are multiplied
@@ -71,20 +71,21 @@ const GPU: DenseNumbers = DenseNumbers {
     dense_group: 128,
     dense_lanes: 32,
     // With 128 columns the 27-point stencil of 100^3 takes 2.0 ms with 16 lanes and 3.2 ms with 32.
-    // Finite elements take 0.42 ms with 16 lanes and 0.66 ms with 32. Matrices of 8 entries a row
-    // take equally long. `rmat17` takes 0.22 ms with 16 lanes and 0.17 ms with 32.
+    // Finite elements take 0.42 ms with 16 lanes and 0.66 ms with 32. Matrices with 8 entries in
+    // each row take the same time with both. `rmat17` takes 0.22 ms with 16 lanes and 0.17 ms with
+    // 32.
     dense_common: 16,
     dense_common_lanes: 16,
-    // The longest load of a single instruction.
+    // A single instruction loads at most this many bytes.
     dense_vector_bytes: 16,
     dense_vectors: 2,
     // The loads of an item and the other warps of a multiprocessor hide latency. There are fewer
-    // warps if items need more registers. Shorter rows load fewer entries ahead: rows of 5 entries
-    // take 0.94 ms with 4 at once and 1.41 ms with 8.
+    // warps if items need more registers. If rows are shorter, an item loads fewer entries ahead:
+    // rows of 5 entries take 0.94 ms with 4 entries ahead and 1.41 ms with 8.
     dense_ahead: 8,
     // A piece of 1024 entries takes 64 rounds. Pieces share a kernel with tiles, which become
-    // slower if the kernel needs more registers. With 32 columns `rmat18_e8` takes 84 us in floats
-    // and 124 us in doubles. With 32 rows ahead it takes 93 and 172 us.
+    // slower if the kernel needs more registers. With 32 columns and 16 rows ahead, `rmat18_e8`
+    // takes 84 us in floats and 124 us in doubles. With 32 rows ahead it takes 93 us and 172 us.
     dense_long_ahead: 16,
     // The slots of a warp take as long as the longest of their lines.
     dense_long: 64,
@@ -99,13 +100,13 @@ const GPU: DenseNumbers = DenseNumbers {
     // A column of a tile has several cache lines, so that few pages are in use at once. A row has
     // at least one cache line.
     dense_copied_rows: 64,
-    // Half of the L2 cache of an H200. OpenCL does not report the size of this cache, but that of
-    // all L1 caches.
+    // Half of the L2 cache of an H200. OpenCL reports the size of all L1 caches, but not of this
+    // cache.
     dense_cache_bytes: 25 << 20,
     dense_past_bytes: 8 << 20,
-    // On every matrix single rows with staged entries were faster than groups, 1.3 to 2 times with
-    // 32 columns. The finite elements `fem200k_60` take 0.23 ms by rows and 0.45 ms by groups, in
-    // floats 0.12 and 0.23 ms.
+    // Single rows with staged entries were faster than groups on every matrix. With 32 columns they
+    // were 1.3 to 2 times as fast. The finite elements `fem200k_60` take 0.23 ms by rows and 0.45
+    // ms by groups. In floats they take 0.12 ms by rows and 0.23 ms by groups.
     dense_reuse_percent: 1 << 20,
 };
 

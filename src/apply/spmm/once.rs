@@ -60,8 +60,8 @@ impl<M: HostMatrix> Times<DeviceMatrix<M>> for DeviceDense<M::Word> {
     }
 }
 
-/// Groups of the product's own lines (of rows for A·D) are read as they are. Compressing them into
-/// lines saves time only if the product is repeated.
+/// Groups of the product's own lines (of rows for A·D) are read as they are. A conversion to
+/// compressed lines saves time only if the product is repeated.
 impl<T: 'static> Times<DeviceDense<T>> for DeviceGcoo<T> {
     type Product = DeviceDense<T>;
 

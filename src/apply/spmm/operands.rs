@@ -17,7 +17,7 @@ pub(super) struct Entries<'a> {
     pub source: Option<&'a Buffer<u32>>,
 }
 
-/// The inputs of a product besides the places of A's entries, and its factors alpha and beta.
+/// The values of A, the matrix D, and the factors alpha and beta of a product.
 #[derive(Clone, Copy)]
 pub(super) struct Operands<'a> {
     pub a: Stored<'a>,

@@ -21,8 +21,8 @@ impl<M: HostMatrix> DenseOptions<M> {
         Self { wanted: Wanted { a, side: Side::Left, transposed: false, request }, of }
     }
 
-    /// Multiplies from the right: C = D·A. D then has the number of rows that was given to the plan
-    /// as a number of columns.
+    /// Multiplies from the right: C = D·A. The number that was given to the plan as D's columns is
+    /// then the number of D's rows.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -64,7 +64,8 @@ impl<M: HostMatrix> DenseOptions<M> {
     }
 
     /// Makes the reason for the method say how often groups would use a row of D, even if groups
-    /// are not considered. They are then made to count this, which takes as long as an index of A.
+    /// are not considered. Groups are then made only to count this. It takes as long as making an
+    /// index of A.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -85,9 +86,9 @@ impl<M: HostMatrix> DenseOptions<M> {
         self
     }
 
-    /// The layouts of D and of C, by rows unless given. The layout of C is also that of
-    /// [`Planned::output`](crate::Planned::output). Executions take any layout. Kernels and memory
-    /// for the given ones are ready before the first execution.
+    /// Sets the layouts of D and C. The default is by rows.
+    /// [`Planned::output`](crate::Planned::output) has the layout of C. Executions take any layout.
+    /// Kernels and memory for the layouts set here are ready before the first execution.
     pub fn layouts(mut self, d: Layout, c: Layout) -> Self {
         self.wanted.request.layouts = [d, c];
         self

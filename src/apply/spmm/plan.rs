@@ -18,7 +18,7 @@ use crate::{
 /// many work-items.
 ///
 /// D and C are stored by rows or by columns, with any leading dimension. A D stored by rows is read
-/// in place. A D stored by columns is copied first, which takes as much memory again.
+/// in place. A D stored by columns is copied first. The copy needs as much memory as D.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

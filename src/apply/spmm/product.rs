@@ -107,7 +107,7 @@ impl<T> Source<'_, T> {
 /// # }
 /// ```
 ///
-/// If A's element type is known at run time only, D and C are of such types too:
+/// If A's element type is known only at run time, D and C are matrices of this kind, too:
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -146,7 +146,7 @@ pub struct DenseReport {
     pub bands: usize,
     /// Number of columns of each band. The last two bands may overlap.
     pub columns: usize,
-    /// Milliseconds until A's entries were divided, without the loading of kernels.
+    /// Milliseconds to prepare the product, without the loading of kernels.
     pub plan_ms: f64,
     /// Milliseconds of all bands, without transfers and the loading of kernels.
     pub total_ms: f64,
@@ -198,8 +198,8 @@ impl<'a, M: HostMatrix> DenseProduct<'a, M> {
     }
 
     /// Limits the bytes of device memory held at once, operands included. If D and C are on the
-    /// host, they are multiplied in bands as wide as fit. A band is some columns, or some rows if A
-    /// is on the right.
+    /// host, C is computed in bands that are as wide as the limit allows. A band is some columns of
+    /// D and C, or some rows if A is on the right.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.asked.memory_limit = Some(bytes);
         self
@@ -292,8 +292,8 @@ impl<M: Matrix> DenseProduct<'_, M> {
     ///
     /// # Errors
     /// See [`DenseProduct::run`]; [`Error::Memory`] with the numbers if A and one column each of D
-    /// and C do not fit the device or the limit, if D is on the device and C does not fit beside
-    /// it, or if C does not fit the host.
+    /// and C do not fit the device or the limit, if D is on the device and leaves too little memory
+    /// for C, or if C does not fit the host.
     pub fn run_to_host(&self) -> Result<(DMatrix<M::Element>, DenseReport)> {
         let (rows, cols) = self.checked()?.sides(self.d.shape())?.c();
         let mut c = try_dense_zeros(rows, cols)?;
@@ -315,8 +315,8 @@ impl DenseProduct<'_, AnyMatrix> {
     ///
     /// # Errors
     /// See [`DenseProduct::run`]; [`Error::Memory`] with the numbers if A and one column each of D
-    /// and C do not fit the device or the limit, if D is on the device and C does not fit beside
-    /// it, or if C does not fit the host.
+    /// and C do not fit the device or the limit, if D is on the device and leaves too little memory
+    /// for C, or if C does not fit the host.
     pub fn run_to_host(&self) -> Result<(AnyDense, DenseReport)> {
         let d = self.d.shape();
         let mut c = AnyDense::zeros(self.asked.element, self.checked()?.sides(d)?.c(), d.layout)?;

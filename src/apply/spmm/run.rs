@@ -50,7 +50,7 @@ impl Run<'_> {
         Ok(Sides::new(side, transposed, a.scalar_sides(), request)?.0)
     }
 
-    /// A `Work` within the limit. A's bytes count as taken.
+    /// A `Work` that allocates within the limit. A's bytes count towards it.
     pub fn work(&self) -> Work {
         self.work_within(self.asked.memory_limit)
     }

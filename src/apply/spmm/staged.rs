@@ -2,8 +2,8 @@
 //! local memory. Kernel: `cl/apply/spmm/staged.cl`.
 //!
 //! A piece of a long line has a slot of its own. Each item of this slot has one column and loads
-//! many rows of D ahead, because the slot takes as long as its longest piece has rounds. Pieces and
-//! the tiles of other lines are one launch, so that the last pieces do not run alone.
+//! many rows of D ahead, because the time of the slot grows with the rounds of its longest piece.
+//! Pieces and the tiles of other lines are one launch, so that the last pieces do not run alone.
 use super::{
     DenseNumbers, Execution, Request,
     lines::Variants,
@@ -45,8 +45,8 @@ pub(super) struct Staged {
 }
 
 impl Staged {
-    /// Kernels for all lines. Those of more than `long` entries are cut into pieces, and there are
-    /// `pieces` of them.
+    /// Kernels for all lines. Lines of more than `long` entries are cut into pieces; `pieces` is
+    /// the number of all pieces.
     pub fn new(device: &Device, (long, pieces): (usize, usize), request: &Request) -> Self {
         let &Request { element, numbers, n, semiring, through, .. } = request;
         let of_piece = Slot::of_piece(&numbers, n);
@@ -110,8 +110,8 @@ impl Staged {
                 piece_shares_last: self.of_piece.shares_last(self.numbers.dense_cache_bytes, &operands.d),
             };
             kernel.launch(work, Grid::groups(groups, slot.group_size), args)?;
-            // Further passes take other columns of the tiles; the first has taken all columns of
-            // the pieces.
+            // Further passes compute other columns of the tiles. The first pass has computed all
+            // columns of the pieces.
             piece_groups = 0;
         }
         Ok(())

@@ -30,15 +30,15 @@ use crate::{
 use groups::{Grouped, Groups};
 use std::marker::PhantomData;
 
-/// A sparse matrix on a device in grouped coordinates: groups of neighbouring rows, with the
-/// entries of a group sorted by column, so that entries in one column follow one another (S. Shi,
-/// Q. Wang, X. Chu, 2020, section III-A). Groups of columns are stored likewise, with their entries
-/// sorted by row. In a matrix of blocks, rows, columns and entries are those of blocks.
+/// A sparse matrix on a device in grouped coordinates (S. Shi, Q. Wang, X. Chu, 2020, section
+/// III-A). A group is some neighbouring rows. Its entries are sorted by column, so that entries in
+/// one column follow one another. Groups may also be neighbouring columns, with their entries
+/// sorted by row. In a matrix of blocks, an entry is a block, and a row is a row of blocks.
 ///
 /// [`multiply`](crate::multiply) and [`ApplyGcoo`](crate::plan::ApplyGcoo) multiply it with dense
-/// matrices as it is. [`ApplyDense`](crate::plan::ApplyDense) makes its own groups of a compressed
-/// matrix if that saves time. [`Csc::from_triplets`](crate::Csc::from_triplets) compresses triplets
-/// first; [`DeviceGcoo::download`] returns coordinates.
+/// matrices. For a compressed matrix, [`ApplyDense`](crate::plan::ApplyDense) makes groups itself
+/// if that saves time. [`Csc::from_triplets`](crate::Csc::from_triplets) compresses triplets first;
+/// [`DeviceGcoo::download`] returns coordinates.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -83,9 +83,9 @@ impl<T: 'static> DeviceGcoo<T> {
         Ok(Self::of(Grouped::from_matrix(&a.pattern(), &a.cbc, grouping)?))
     }
 
-    /// Replaces the values by those of `a`, which is the compressed matrix that was grouped or
-    /// another one on its pattern: one pass over the values. Plans stay valid. Returns when the
-    /// copy is enqueued.
+    /// Replaces the values by those of `a`, in one pass. `a` is the compressed matrix that was
+    /// grouped, or another matrix on its pattern. Plans stay valid. Returns when the copy is
+    /// enqueued.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -113,17 +113,17 @@ impl<T: 'static> DeviceGcoo<T> {
         origin.update(&a.cbc, values)
     }
 
-    /// Rows, counted in entries (blocks).
+    /// Number of rows, counted in entries (blocks).
     pub fn nrows(&self) -> usize {
         self.grouped.groups.nrows
     }
 
-    /// Columns, counted in entries (blocks).
+    /// Number of columns, counted in entries (blocks).
     pub fn ncols(&self) -> usize {
         self.grouped.groups.ncols
     }
 
-    /// Entries (blocks).
+    /// Number of entries (blocks).
     pub fn nnz(&self) -> usize {
         self.grouped.groups.nnz()
     }
@@ -138,14 +138,14 @@ impl<T: 'static> DeviceGcoo<T> {
         self.grouped.groups.grouping
     }
 
-    /// The device the matrix lives on.
+    /// The device that holds the matrix.
     pub fn device(&self) -> &Device {
         &self.grouped.groups.device
     }
 
-    /// Bytes of device memory held. Groups made from a compressed matrix need 4 bytes more for each
-    /// entry, its index in that matrix, and keep that matrix's pattern. The matrix may hold the
-    /// same pattern, too.
+    /// Bytes of device memory held. Groups made from a compressed matrix also store, in 4 bytes,
+    /// the index of each entry in that matrix, and they keep the matrix's pattern. The matrix may
+    /// share this pattern.
     pub fn device_bytes(&self) -> u64 {
         self.grouped.bytes()
     }

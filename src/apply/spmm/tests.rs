@@ -46,7 +46,7 @@ fn scalars<T: Element>(rows: usize, cols: usize, long: &[(usize, usize)]) -> Res
     Csc::from_cbc(matrix(rows, cols, BlockShape::SCALAR, long)?)
 }
 
-/// The numbers of both kinds of devices, limited to what the device at hand supports.
+/// The numbers of both kinds of devices, limited to what the test device supports.
 fn numbers(device: &Device) -> [DenseNumbers; 2] {
     let most = device.info().max_group_size;
     [DenseNumbers::of(DeviceKind::Cpu), DenseNumbers::of(DeviceKind::Gpu).within(most)]

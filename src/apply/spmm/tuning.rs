@@ -46,7 +46,7 @@ pub(super) struct Pass {
 }
 
 /// The local memory of a work-group in bytes. Every device of OpenCL 1.2 has at least this much, so
-/// the number does not depend on the device.
+/// one number serves all devices.
 const MOST_LOCAL_BYTES: u64 = 32 << 10;
 
 /// Returns the number of elements that a CPU transposes and then writes at once. They fill a cache
@@ -166,7 +166,8 @@ pub(super) fn passes(
     }
 }
 
-/// On a CPU one item takes all columns: first in the longest vectors, and the rest in shorter ones.
+/// Makes the passes of a CPU. One item takes all columns: most in the longest vectors, and the rest
+/// in shorter ones.
 fn serial(numbers: DenseNumbers, n: usize, longest: usize, vectors: usize) -> Vec<Pass> {
     let (mut passes, mut column) = (Vec::new(), 0);
     let mut slot = |vec, vectors| {
@@ -189,7 +190,7 @@ fn serial(numbers: DenseNumbers, n: usize, longest: usize, vectors: usize) -> Ve
     passes
 }
 
-/// On a GPU neighbouring items take neighbouring vectors.
+/// Makes the pass of a GPU. Neighbouring items take neighbouring vectors.
 fn together(numbers: DenseNumbers, n: usize, vec: usize, vectors: usize, aligned: bool) -> Vec<Pass> {
     if n == 0 {
         return Vec::new();

@@ -68,7 +68,7 @@ kernel! {
 /// as adding a hundred entries.
 const SHARE: usize = 1 << 10;
 
-/// The kernel that adds: for listed entries alone, or for padded heads and listed entries.
+/// The kernel that adds listed entries alone, or padded heads and listed entries.
 enum Adding {
     Entries(Kernel<AddEntries<'static>>),
     Parts(Kernel<AddParts<'static>>, Box<Parts>),

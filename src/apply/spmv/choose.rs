@@ -1,13 +1,15 @@
 //! The choice among formats: a pure function of the rows' lengths, of the device and of the
 //! request.
 //!
-//! A format's time is modelled in bytes. An execution counts the bytes that it moves, weighed by
-//! how well the format moves them, and a share of the conversion's bytes and steps. An item that
-//! adds a long row takes as long as the device needs to move many bytes; a launch does, too.
+//! The time of a format is estimated in bytes. The estimate is the sum of the bytes that an
+//! execution moves, multiplied by a weight of the format, and a share of the conversion's bytes and
+//! steps. The time of an item that adds a long row, and the time of a launch, also count as bytes
+//! that the device could have moved.
 //!
 //! The rows' lengths are known only after a launch and a read, which take as long as several
-//! executions of a small matrix. They are not counted if one format is the fastest for all possible
-//! lengths of rows with so many entries, even against other formats without the time of counting.
+//! executions of a small matrix. So the lengths are not counted if one format, for all lengths that
+//! are possible with the numbers of rows and entries, takes no longer than every other format
+//! together with the counting.
 use super::{Block, Format, Request, csr_long, profile::Profile, slice_vectors, slices};
 use crate::{
     DeviceKind,
@@ -38,7 +40,7 @@ pub(super) struct Situation {
     /// Number of blocks in a tile, which a group of `csr-adaptive` loads together.
     pub tile: u64,
     /// The least number of entries of a packed row of blocks that an item of `csr-adaptive` adds by
-    /// itself; `None` if groups load rows together.
+    /// itself; `None` if a work-group loads its rows together.
     pub of_item: Option<u64>,
     /// Whether A's values are in the order of the rows.
     pub in_order: bool,
@@ -61,10 +63,10 @@ impl FormatChoice {
     }
 }
 
-/// Work-items that run at once on a compute unit of a GPU.
+/// Number of work-items that run at once on a compute unit of a GPU.
 const ROWS_AT_ONCE: u64 = 2048;
 
-/// Groups of `csr-adaptive` that run at once on a compute unit.
+/// Number of work-groups of `csr-adaptive` that run at once on a compute unit.
 const GROUPS_AT_ONCE: u64 = 16;
 
 impl Situation {
@@ -106,19 +108,21 @@ impl Situation {
             Format::Coo => (None, weights.coo, false),
             Format::SegmentedScan => (None, weights.segmented_scan?, false),
             Format::Scoo => (None, weights.scoo[0], true),
-            // These are not estimated, so they are never the fastest.
+            // The times of these formats are not estimated, so `auto` never chooses them.
             Format::Auto | Format::Csc | Format::Hyb | Format::CsrScalar => return None,
             Format::CsrAdaptiveAtomic | Format::CooAtomic | Format::HybAtomic | Format::ScooAtomic => return None,
         };
         let allowed = self.request.any_order || format.order() == Order::Ascending;
-        // In every format, values read through an index are scattered, so padding gains nothing.
+        // Values that are read through an index are scattered in every format, so padding saves no
+        // time.
         let pads_for_nothing = padded.is_some_and(|places| !self.request.packed || self.profile.refuses(places));
         if !allowed || pads_for_nothing {
             return None;
         }
         let places = padded.unwrap_or(entries);
         let (value, [sums, depth]) = (self.element_bytes * self.block.area() as u64, self.block.sides());
-        // A team takes longer for rows of a few entries than the number of its busy items suggests.
+        // For rows of a few entries a team takes longer than the number of its busy items would
+        // suggest.
         let idle = if format == Format::CsrVector { rows * Order::LANES as u64 * 7 / 5 } else { 0 };
         let beside = match format {
             Format::Coo | Format::SegmentedScan => 4 * entries,
@@ -152,7 +156,7 @@ impl Situation {
             0 => tiles + (values + beside + factors + of_rows) * weight / 100,
             _ => (values + factors) * weight / 100 + of_rows + rows * weights.on_diagonals[1],
         };
-        // The conversion takes an item for each row, which reads as `csr` does.
+        // The conversion has an item for each row, which reads the row as an item of `csr` does.
         let placed = weights.placed * self.weight_of_rows(weights) / weights.csr;
         let placed = padded.map_or(0, |places| (12 * entries + 8 * places) * placed / 100);
         let packed = if self.request.packed { places * (4 + 2 * value) } else { 0 };
@@ -170,7 +174,7 @@ impl Situation {
             Format::Scoo => longest * weights.scoo[2],
             _ if padded.is_some() => longest * depth * padded_term,
             // Most rows have more entries than an item adds. A group then adds all its rows one by
-            // one, and takes half as long again beside the other groups of its compute unit.
+            // one, and takes 3/2 times as long because of the other groups on its compute unit.
             Format::Csr if entries > of_item.saturating_mul(rows) => {
                 csr_long::rows_of_group(rows, self.compute_units) * piece * weights.term * 3 / 2
             }
@@ -185,8 +189,7 @@ impl Situation {
             _ => piece * depth * weights.term,
         };
         let launches = match format {
-            // A group counts its finished pieces and waits for other groups, about as long as a
-            // launch takes.
+            // A group counts its finished pieces. This takes about as long as a launch.
             Format::Csr => 1 + u64::from(longest > of_item),
             Format::CsrAdaptive if of_blocks => of.adaptive_launches,
             Format::CsrAdaptive => weights.adaptive_launches,
@@ -212,8 +215,8 @@ impl Situation {
         (weights.csr * bytes / weights.cached).clamp(weights.csr, weights.csr_far)
     }
 
-    /// The time of the groups of `csr-adaptive` that load tiles together. A group takes the time of
-    /// a tile, or of a longer row, and of the terms of an average row.
+    /// The time of the groups of `csr-adaptive` that load tiles together. A group loads a tile, or
+    /// a longer row, and adds the terms of an average row.
     fn tiles(&self, of: &BlockWeights) -> u64 {
         let Self { profile: Profile { rows, entries, .. }, tile, .. } = *self;
         let (mean, [_, depth]) = (entries / rows.max(1), self.block.sides());
@@ -237,8 +240,8 @@ impl Situation {
         if in_pieces { csr_long::longest_of_item([rows, entries], self.compute_units) } else { u64::MAX }
     }
 
-    /// The cost of counting the rows' lengths for a format that does not need them, in bytes of an
-    /// execution.
+    /// The cost of counting the rows' lengths for a format that does not need them, in bytes for
+    /// each execution.
     fn look(&self, format: Format) -> u64 {
         match format {
             // The conversion of padded formats counts the places anyway.
@@ -289,9 +292,9 @@ pub(super) fn choose(situation: &Situation) -> FormatChoice {
     })
 }
 
-/// Chooses without the rows' lengths, if possible: a format whose cost for any lengths is at most
-/// that of every other format with the cost of counting the lengths. Only the numbers of rows and
-/// entries of the profile are used.
+/// Chooses without the rows' lengths, if possible. The highest cost of the chosen format, over all
+/// possible lengths, is at most the least cost of every other format plus the cost of counting the
+/// lengths. Only the numbers of rows and entries of the profile are used.
 pub(super) fn foregone(situation: &Situation) -> Option<FormatChoice> {
     let Profile { rows, entries, .. } = situation.profile;
     let [least, most] = Profile::bounds(

@@ -37,7 +37,7 @@ pub(super) struct Csc {
     kernel: Kernel<SumColumns<'static>>,
     /// Number of terms that each row has received so far.
     terms: Scratch<u32>,
-    /// Two sums for each row: that of its last piece, and that of the pieces before.
+    /// Two sums for each row: the sum of its last piece, and the sum of the pieces before it.
     parts: [Scratch; 2],
     /// Number of rows of a work-item.
     share: usize,
@@ -103,8 +103,8 @@ mod tests {
         element::Order,
     };
 
-    /// Rows of 0 to 6 entries, a row of one full piece, one with an entry more, and one of several
-    /// pieces.
+    /// Rows of 0 to 6 entries, a row of one full piece, a row with one entry more, and a row of
+    /// several pieces.
     #[test]
     fn small_shares_of_rows_have_the_same_bits() -> Result<()> {
         let length = |row: usize| match row {

@@ -1,9 +1,9 @@
 //! Compressed rows. On a GPU a work-item takes a scalar row; on a CPU it takes a stretch of rows.
 //! Kernels: `cl/apply/spmv/csr.cl`.
 //!
-//! On a CPU a row is a serial loop, and nothing is shared. All stretches have about the same number
-//! of entries and rows, so that all end together. On a GPU neighbouring items read entries that lie
-//! a row apart, and [long rows](super::csr_long) are cut in pieces.
+//! On a CPU an item adds its rows in a serial loop. All stretches have about the same number of
+//! entries and rows, so that their items end together. On a GPU neighbouring items read entries
+//! that lie a row apart, and [long rows](super::csr_long) are cut in pieces.
 use super::{PackedOrder, RowNumbers, Rows, Sums, csr_long, numbers::ROW_SHORTEST, terms::InTerms};
 use crate::{
     Device, DeviceInfo, Result,

@@ -1,9 +1,10 @@
 //! CSR-Adaptive as published (Evtushenko 2019, listings 4 and 5). Kernel:
 //! `cl/apply/spmv/csr_adaptive_atomic.cl`.
 //!
-//! A work-group takes a block of rows that have few entries together, or a single row. Groups share
-//! a long row, and add their sums to it atomically. Everything is done in one launch. The format
-//! exists for comparison. Its twin with fixed bits is `csr-adaptive`.
+//! A work-group takes several rows with few entries in all (a block of the paper), or a single row.
+//! Several groups share a long row, and add their sums to it atomically. There is only one launch.
+//! The format exists for comparison. The format `csr-adaptive` divides rows in the same way and
+//! gives fixed bits.
 use super::{PackedOrder, Rows, Sums, arrival, terms::InTerms};
 use crate::{
     Result,
@@ -33,9 +34,9 @@ struct Limits {
     share: usize,
 }
 
-/// The paper leaves `NNZ_PER_WG` open. In its listing each item loads one entry of a block, and a
-/// group of 256 items is that of other kernels. In a share of a long row each item adds eight
-/// entries, so that a group does more than exchange its sum.
+/// The paper leaves `NNZ_PER_WG` open. In its listing each item loads one entry of a block. Here a
+/// group has 256 items, as in other kernels. In a share of a long row each item adds eight entries,
+/// so that adding takes longer than the exchange of the sum.
 const PUBLISHED: Limits = Limits { block: 256, share: 8 * 256 };
 
 /// The tasks of work-groups.

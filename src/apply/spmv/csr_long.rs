@@ -1,9 +1,9 @@
 //! Compressed rows of scalars on a device that gives each row a work-item, if some rows are long.
 //! Kernel: `cl/apply/spmv/csr_long.cl`.
 //!
-//! An item adds a row alone, and each addition waits for the one before. So rows of many entries
-//! are cut in pieces, which work-groups take in the same launch. The device lists the pieces, and
-//! the host does not need their number: a plan reads nothing back.
+//! If one item adds a row, each addition waits for the addition before it. So rows of many entries
+//! are cut in pieces, which work-groups add in the same launch. The device lists the pieces. The
+//! host does not need their number, so a plan reads nothing back.
 use super::{
     Rows,
     terms::{InTerms, RowTerms},
@@ -34,8 +34,9 @@ kernel! {
     }
 }
 
-/// Work-groups for pieces on each compute unit: as many as run at once. If there are no pieces,
-/// each group reads their number and ends. With 8 an H100 took 43 us for `cnr-2000`, not 32.
+/// Number of work-groups for pieces on each compute unit, which run at the same time. If there are
+/// no pieces, each group reads their number and ends. For `cnr-2000` an H100 took 32 us with 16
+/// groups and 43 us with 8.
 const GROUPS: usize = 16;
 
 /// A row is long if it has more than this many times the average number of entries. The other rows
@@ -43,18 +44,20 @@ const GROUPS: usize = 16;
 /// noise.
 const LONGER: u64 = 4;
 
-/// Fewest entries of a long row. An item adds about as many while a group begins, loads a piece and
-/// publishes its sum. With 24 and 32 an H100 took 56 us for `cnr-2000`, not 43.
+/// Fewest entries of a long row. An item adds about this number of entries while a group begins,
+/// loads a piece and publishes its sum. For `cnr-2000` an H100 took 43 us with 64, and 56 us with
+/// 24 and with 32.
 const SHORTEST: u64 = 64;
 
-/// Entries that an item adds while a group adds a piece of some hundred, running beside the other
-/// groups of its compute unit. An H100 takes 19 us for 6000 rows of 300 in pieces, 45 with an item
-/// each; 28 and 41 for 10,000 of 250, 100 and 141 for 20,000 of 500, 177 and 155 for 30,000 of 600.
+/// Number of entries that an item adds while a group adds a piece of some hundred entries, beside
+/// the other groups of its compute unit. An H100 was measured with rows in pieces, and with an item
+/// for each row: 6000 rows of 300 entries take 19 us and 45 us, 10,000 rows of 250 take 28 us and
+/// 41 us, 20,000 rows of 500 take 100 us and 141 us, and 30,000 rows of 600 take 177 us and 155 us.
 const MEANWHILE: u64 = 48;
 
 /// Most entries that an item adds, if there are so few rows that groups add all of them before an
-/// item adds an average row. With 64 an H100 took 11 us for 1000 rows of 128, not 24, but the
-/// pieces cost a plan three more launches.
+/// item adds an average row. For 1000 rows of 128 entries an H100 took 24 us with 128 and 11 us
+/// with 64, but with 64 the pieces cost a plan three more launches.
 const LONGEST: u64 = 128;
 
 /// Number of rows that each group takes if all rows are in pieces.
@@ -76,8 +79,8 @@ pub(super) struct RowsAndPieces {
     longest: usize,
     long: Uncounted,
     groups: usize,
-    /// For each row that is cut: the number of its finished pieces. The sums of pieces follow as
-    /// words.
+    /// For each row that is cut, the number of its finished pieces. The sums of all pieces come
+    /// after these numbers, as words.
     arrived: Scratch<u32>,
 }
 
@@ -85,8 +88,8 @@ impl RowsAndPieces {
     /// Prepares sums of rows of scalars. Rows of more than `longest` entries are cut in pieces.
     pub fn new(work: &Work, rows: &Rows, longest: usize) -> Result<Self> {
         let (device, info) = (rows.device(), rows.device().info());
-        // On a CPU a group is one item, which needs no barriers. PoCL 3.1, where it optimises,
-        // omits what the first item of a larger group does between the barriers of the kernel's
+        // On a CPU a group is one item, which needs no barriers. If PoCL 3.1 optimises, it omits
+        // the code that the first item of a larger group runs between the barriers of the kernel's
         // loop.
         let (group_size, nnz) = (info.serial_or(info.vector_group()), rows.pattern.nnz() as u64);
         let options = rows.options(Options::group_size(group_size));
@@ -119,7 +122,7 @@ impl RowsAndPieces {
         self.kernel.launch(work, Grid::groups(groups + rows.div_ceil(*group_size), *group_size), args)
     }
 
-    /// Bytes of device memory held beside the rows.
+    /// Bytes of device memory held in addition to the rows.
     pub fn bytes(&self) -> u64 {
         self.long.bytes() + self.arrived.bytes()
     }
@@ -132,10 +135,10 @@ mod tests {
     #[test]
     fn rows_are_in_pieces_if_they_are_few_and_long_or_longer_than_others() {
         let of = |rows: u64, mean: u64| longest_of_item([rows, rows * mean], 132);
-        // Two rows for each group; one for some of the groups; one whose entries are as many as the
-        // group's items; five rows.
+        // Two rows for each group; one row for some of the groups; one row for some of the groups,
+        // with an entry for each item; five rows for each group.
         assert_eq!([of(2500, 400), of(25, 400), of(1000, 128), of(10_000, 250)], [128; 4]);
-        // Too many rows for the groups; too short rows; no row; no entries.
+        // Too many rows for the groups; rows that are too short; no row; no entries.
         assert_eq!([of(20_000, 200), of(40_000, 150), of(2500, 90)], [800, 600, 360]);
         assert_eq!([of(2500, 8), of(0, 0), of(2500, 0), of(30_000, 600)], [64, 64, 64, RUN_PIECE as u64]);
     }

@@ -2,9 +2,9 @@
 //! piece of a long row. But 32 work-items share a row of more than 64 entries. Kernel:
 //! `cl/apply/spmv/csr_shared.cl`.
 //!
-//! In ascending order a group waits for one item that adds up to 1024 terms, each addition waiting
-//! for the one before. Here no item adds more than 64. The order of addition is [`Order::Shared`],
-//! which does not depend on the device.
+//! If the terms of a piece were added in ascending order, one item would add up to 1024 terms one
+//! after another, and its group would wait. Here no item adds more than 64 terms. The order of
+//! addition is [`Order::Shared`], which does not depend on the device.
 //!
 //! [`Order::Shared`]: crate::element::Order::Shared
 use super::{PackedOrder, Rows, Sums, terms::InTerms};
@@ -36,8 +36,8 @@ pub(super) struct CsrShared {
     rows: Rows,
     lines: Lines,
     kernel: Kernel<SumShared<'static>>,
-    /// For each row that is cut: the number of its finished pieces. The sums of pieces follow as
-    /// words.
+    /// For each row that is cut, the number of its finished pieces. The sums of all pieces come
+    /// after these numbers, as words.
     arrived: Scratch<u32>,
     group_size: usize,
 }
@@ -100,8 +100,8 @@ mod tests {
         element::Field,
     };
 
-    /// Lengths of rows of all kinds: no term; as many as an item adds, and one more; a tile; a
-    /// piece, and one more; parts that take two rounds of local memory.
+    /// Lengths of rows of all kinds: no term; the most terms that an item adds, and one more; a
+    /// tile; a piece, and one term more; parts that take two rounds of local memory.
     const LENGTHS: [usize; 16] = [3, 0, 64, 65, 1, 127, 1024, 1025, 0, 200, 200, 5000, 33, 2048 + 64, 2048 + 65, 96];
 
     fn check<T: Field>(lengths: &[usize], tuning: LineTuning, packed: &[bool]) -> Result<()> {
@@ -114,8 +114,8 @@ mod tests {
         Ok(())
     }
 
-    /// Groups of fewer items than lanes, of as many, and of more; rows in tiles or in pieces; every
-    /// number of terms loaded and read ahead.
+    /// Groups of fewer items than lanes, of equally many, and of more; rows in tiles or in pieces;
+    /// every number of terms loaded and read ahead.
     fn tunings() -> [LineTuning; 6] {
         let most = test_device().info().max_group_size;
         let of = |group_size: usize, tile, [ahead, together]: [usize; 2]| LineTuning {

@@ -1,10 +1,10 @@
 //! Slices whose rows have their entries on few diagonals, as in stencils, for sums in vectors.
 //! Kernels: `cl/apply/spmv/diagonals.cl`.
 //!
-//! The entries of one diagonal have consecutive columns: one distance is stored for all, and their
-//! factors of x are read as one vector. A row without an entry on a diagonal gets a hole there, for
-//! example a row at the border of a grid. The row's later entries then stay beside those of its
-//! neighbours.
+//! The entries of one diagonal have consecutive columns: one distance is stored for all of them,
+//! and the elements of x that they multiply are read as one vector. A row without an entry on a
+//! diagonal, for example at the border of a grid, has an unused place there. So its later entries
+//! stay beside those of its neighbours.
 use super::{Rows, profile::Profile, slices::LANES};
 use crate::{
     Result,
@@ -41,7 +41,7 @@ kernel! {
 /// for the rows.
 pub(super) const REACH: u32 = (1 << (32 - LANES)) - 1;
 
-/// Marks a slice that is not on diagonals; it stands in place of an origin.
+/// The value of `origin` for a slice that is not on diagonals.
 const NONE: u32 = u32::MAX;
 
 /// The diagonals of slices.
@@ -201,7 +201,7 @@ mod tests {
                 };
                 let kernels = slices::SliceKernels::new(&device, &all, true)?;
                 if !slices::in_vectors(device.info()) {
-                    continue; // slices have more rows
+                    continue; // on this device slices have more rows
                 }
                 let counted = kernels.count(&work, &all)?;
                 let expected: Vec<_> =

@@ -14,7 +14,7 @@ pub enum Format {
     /// Compressed rows, a work-item for each scalar row, or on a CPU for each stretch of rows.
     Csr,
     /// Compressed rows, a work-item for each scalar row on every device, however long the row is.
-    /// It exists for comparison with [`Format::Csr`], whose bits it has.
+    /// It gives the bits of [`Format::Csr`] and exists for comparison with it.
     CsrScalar,
     /// Compressed rows, a team of 32 work-items for each row.
     CsrVector,
@@ -31,7 +31,8 @@ pub enum Format {
     /// All rows are padded to the length of the longest. The first entries of all rows are stored
     /// first, then all second entries, and so on.
     Ell,
-    /// ELL for each slice of rows, of 32 scalar rows or a few more.
+    /// ELL for each slice of rows. A slice has 32 scalar rows or a few more, on a CPU 8 or a few
+    /// more.
     SlicedEll,
     /// Rows are padded to the width that a [`Split`](crate::plan::Split) chooses. Entries beyond it
     /// are stored row after row.

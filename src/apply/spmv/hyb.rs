@@ -1,9 +1,9 @@
-//! HYB: heads of rows, padded to one width, and tails, which are the entries beyond it, row after
-//! row. Kernels: `cl/apply/spmv/hyb.cl`.
+//! HYB. The head of a row is its entries up to a width, padded to this width. Its tail is the
+//! entries beyond the width. Tails are stored row after row. Kernels: `cl/apply/spmv/hyb.cl`.
 //!
 //! A work-item adds the head of a scalar row. A work-group adds a tile of short tails, or a piece
-//! of a long one. A tail continues from the sum of its head, so the order of addition is that of
-//! every product.
+//! of a long one. The sum of a tail starts from the sum of its head, so terms are added in
+//! ascending order.
 use super::{
     Format, Layout, PackedOrder, Rows, Sums,
     profile::check_places,
@@ -81,7 +81,7 @@ pub(super) struct Hyb {
     tails: Kernel<SumTails<'static>>,
     pieces: Kernel<SumTailPieces<'static>>,
     add_parts: Kernel<AddTailParts<'static>>,
-    /// The sums of heads that have a tail.
+    /// The sums of the heads of rows that have a tail.
     head: Scratch,
     /// The sums of the pieces of long tails.
     part: Scratch,
@@ -121,7 +121,8 @@ impl Hyb {
 
         // A tail in a tile must end within the first piece of its row.
         let (before, lines) = (parts.width as usize, parts.tail_row.len());
-        // A few large blocks are enough to keep a group busy.
+        // If fewer than 4 blocks fit, each tail has a group of its own: a few large blocks keep it
+        // busy.
         let tile = if entries < 4 { 0 } else { entries.min(RUN_PIECE - before) };
         let shares = Shares::new(work, &parts.tail_ptr, [lines, parts.tails], Limits::of_tiles(tile), before)?;
         let of_block = rows.block.sums;

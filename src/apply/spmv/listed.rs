@@ -59,7 +59,7 @@ impl Listed {
         self.row.len()
     }
 
-    /// Bytes of device memory held beside A's pattern.
+    /// Bytes of device memory held in addition to A's pattern.
     pub fn bytes(&self) -> u64 {
         self.rows.bytes() + self.row.bytes()
     }

@@ -1,4 +1,5 @@
-//! A·x: one [`Format`] for each way to store rows of scalars or of blocks and to share them out.
+//! A·x. Each [`Format`] is a way to store rows of scalars or of blocks and to divide them among
+//! work-items.
 //!
 //! | file | makes |
 //! |---|---|
@@ -8,7 +9,7 @@
 //! | [`csr_long`] | compressed rows on GPUs, with long rows in pieces |
 //! | [`csr_vector`] | compressed rows, a team of 32 items for each row |
 //! | [`csr_adaptive`] | compressed rows, a group for each stretch of rows |
-//! | [`csr_adaptive_atomic`] | compressed rows, a group for each block of rows, as published |
+//! | [`csr_adaptive_atomic`] | compressed rows, a group for each few short rows, as published |
 //! | [`csr_shared`] | compressed rows, a group for each stretch; items share long rows |
 //! | [`csc`] | compressed columns, an item for each share of the rows |
 //! | [`coo`] | entries with their rows, a group for each tile of entries |
@@ -86,8 +87,8 @@ use rows::{Block, Rows};
 use slices::CountedSlices;
 use std::sync::Arc;
 
-/// About how many products a solver computes with one pattern: some steps of conjugate gradients in
-/// each of some iterations.
+/// About how many products a solver computes with one pattern. Each of its iterations takes many
+/// steps of conjugate gradients.
 const OFTEN: u64 = 1000;
 
 /// The request for a product: its elements, format and options.
@@ -129,7 +130,7 @@ trait Sums: Send + Sync {
     fn run(&self, work: &Work, a: Stored<'_>, x: &Buffer, y: ScaledInto<'_>) -> Result<()>;
     /// The order of packed values.
     fn order(&self) -> PackedOrder<'_>;
-    /// Bytes of device memory held beside A's pattern.
+    /// Bytes of device memory held in addition to A's pattern.
     fn bytes(&self) -> u64;
 }
 
@@ -144,14 +145,15 @@ pub(crate) struct Spmv {
 }
 
 impl Spmv {
-    /// Prepares A·x with the rows of `a`, or with its columns, for as many executions as a solver
-    /// needs. The values are read in place. [`Format::Auto`] chooses the format. The vectors have
-    /// the matrix's element type.
+    /// Prepares A·x with the rows of `a` if `rows` is set, otherwise with its columns, for the
+    /// number of executions that a solver needs. The values are read in place. [`Format::Auto`]
+    /// chooses the format. The vectors have the matrix's element type.
     pub fn often(a: &DevicePattern, element: ElementType, rows: bool) -> Result<Self> {
         Self::new(&a.arrays, a.array_shape, rows, Request::auto(Elements::both(element), OFTEN))
     }
 
-    /// Converts the columns of `arrays`, or its rows. The blocks have `shape`.
+    /// Prepares op(A)·x. The rows of op(A) are the rows of `arrays` if `of_rows` is set, otherwise
+    /// their columns. `shape` is the shape of the blocks.
     pub(super) fn new(arrays: &Arc<PatternArrays>, shape: BlockShape, of_rows: bool, request: Request) -> Result<Self> {
         let device = &arrays.device;
         let elements = request.elements;

@@ -1,8 +1,8 @@
-//! Numbers of rows that items add one after another.
+//! Numbers of products A·x in which a work-item adds one row after another.
 use crate::tuning::numbers;
 
 numbers! {
-    /// Numbers of rows that items add one after another.
+    /// Numbers of products A·x in which a work-item adds one row after another.
     pub(crate) struct RowNumbers |n| {
         /// Most entries plus rows in a stretch, which a work-item adds one after another in A·x of
         /// compressed rows; 0 if each item has one row.
@@ -14,9 +14,9 @@ numbers! {
 
 const GPU: RowNumbers = RowNumbers {
     row_stretch: 0,
-    // The loads of an entry take half a microsecond or more. On an H200 five entries at once were
-    // the fastest, or within 2 % of the fastest of 3 to 10, on four matrices of 5 to 60 entries a
-    // row, in `f64` and `f32`.
+    // The loads of an entry take half a microsecond or more. On an H200 four matrices of 5 to 60
+    // entries a row were measured with 3 to 10 entries at once, in `f64` and `f32`. Five entries at
+    // once were the fastest, or within 2 % of the fastest.
     row_ahead: 5,
 };
 
@@ -28,5 +28,5 @@ const CPU: RowNumbers = RowNumbers {
     row_ahead: 1,
 };
 
-/// Fewest elements and rows of a stretch, which take about a microsecond. Only CPUs have stretches.
+/// Fewest elements plus rows in a stretch. They take about a microsecond. Only CPUs have stretches.
 pub(super) const ROW_SHORTEST: usize = 1 << 10;

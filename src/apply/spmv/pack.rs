@@ -25,7 +25,8 @@ pub(super) enum Layout {
     /// The terms of a block for one sum lie one after another.
     WholeSums,
     /// The first `heads` places are in slices of `height` rows, so that neighbouring work-items
-    /// read neighbouring elements. The places after them are interleaved likewise, each by itself.
+    /// read neighbouring elements. Each place after them is interleaved in the same way, as a slice
+    /// of its own.
     Sliced { heads: usize, height: usize },
 }
 
@@ -34,7 +35,7 @@ impl Layout {
     pub const PLAIN: Self = Self::Sliced { heads: 0, height: 1 };
 }
 
-/// The order in which a format has the blocks of A's values.
+/// The order in which a format stores the blocks of A's values.
 pub(super) struct PackedOrder<'a> {
     /// Number of blocks, padding included.
     pub places: usize,
@@ -71,8 +72,8 @@ impl ValuePack {
         packed: &mut Buffer,
     ) -> Result<()> {
         let places = packed.len() / self.block.area();
-        // With an item for each sum, an H200 wrote 200 MB of whole sums in 294 us, and other
-        // layouts in 122.
+        // With an item for each sum, an H200 wrote 200 MB of whole sums in 294 us, and 200 MB in
+        // other layouts in 122 us.
         let (heads, height, items) = match self.layout {
             Layout::WholeSums => (0, 1, self.block.area()),
             Layout::Sliced { heads, height } => (heads as u64, height as u64, self.block.sums),

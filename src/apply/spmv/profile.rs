@@ -1,4 +1,5 @@
-//! The profile of the rows' lengths, as far as formats depend on it, and the bound on padding.
+//! The profile of the rows' lengths, on which the choice of a format depends, and the bound on
+//! padding.
 use super::{
     Format,
     slices::{MOST_NEAR, height},
@@ -8,8 +9,8 @@ use crate::{Error, Result};
 /// Number of places that a padded format may always have: 16 MB of doubles with their two indices.
 const FREE_PLACES: u64 = 1 << 20;
 
-/// Beyond that number, the most places for each entry and row. A format with more places reads more
-/// padding than any other format reads entries.
+/// Above [`FREE_PLACES`], a padded format may have at most this many places for each entry and row.
+/// A format with more places reads more padding than any other format reads entries.
 const MOST_PADDING: u64 = 8;
 
 /// Sums and maxima of the rows' lengths.
@@ -28,9 +29,9 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// The profiles of the shortest and of the longest rows that are possible with so many rows,
-    /// columns and entries. Each row has `sums` sums, and a slice has `slice_sums`. `known` is the
-    /// length of the longest row if it is known.
+    /// The profiles of the shortest and of the longest rows that are possible with the given
+    /// numbers of rows, columns and entries. Each row has `sums` sums, and each slice has
+    /// `slice_sums` sums. `known` is the length of the longest row if it is known.
     pub fn bounds(
         [rows, columns]: [u64; 2],
         entries: u64,
@@ -57,7 +58,7 @@ impl Profile {
         self.rows.saturating_mul(self.longest)
     }
 
-    /// Whether a padded format with so many places is refused.
+    /// Whether a padded format with `places` places is refused.
     pub fn refuses(&self, places: u64) -> bool {
         is_mostly_padding(self.rows, self.entries, places)
     }
@@ -68,7 +69,7 @@ fn is_mostly_padding(rows: u64, entries: u64, places: u64) -> bool {
 }
 
 /// Refuses a padded format whose places are mostly padding. It has `rows` rows with `entries`
-/// entries, of which the longest row has `longest`; a block has `value_bytes` bytes.
+/// entries in all; the longest row has `longest` entries, and a block has `value_bytes` bytes.
 pub(super) fn check_places(
     format: Format,
     [rows, entries, longest]: [u64; 3],

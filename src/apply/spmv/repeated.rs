@@ -17,8 +17,8 @@ pub(crate) struct Repeated {
 }
 
 impl Repeated {
-    /// Prepares A·x with the rows of `arrays`, or with its columns, for about `uses` products, and
-    /// copies the values.
+    /// Prepares about `uses` products A·x, and copies the values. The rows of A are the rows of
+    /// `arrays` if `of_rows` is set, otherwise their columns.
     pub fn new(
         work: &Work,
         arrays: &Arc<PatternArrays>,

@@ -35,7 +35,7 @@ impl Elements {
     }
 }
 
-/// How the blocks of A's values lie in a row of op(A).
+/// The position of A's blocks in the rows of op(A).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
     /// Scalar rows of a row of blocks. Each has a sum.
@@ -49,7 +49,8 @@ pub(super) struct Block {
 impl Block {
     pub const SCALAR: Self = Self { sums: 1, depth: 1, side: Side::Columns };
 
-    /// Blocks of `shape`, whose rows are rows of op(A), or else whose columns are.
+    /// Blocks of `shape`. Their rows are rows of op(A) if `of_rows` is set, otherwise their columns
+    /// are.
     pub fn new(shape: BlockShape, of_rows: bool) -> Self {
         match of_rows {
             _ if shape == BlockShape::SCALAR => Self::SCALAR,
@@ -158,7 +159,7 @@ impl Rows {
         RowTerms { col: &self.pattern.row_idx, source: self.source.as_ref(), a, x }
     }
 
-    /// The order of the entries as they are.
+    /// The order in which the rows hold their entries.
     pub fn order(&self) -> PackedOrder<'_> {
         PackedOrder { places: self.pattern.nnz(), source: self.source.as_ref(), layout: Layout::PLAIN }
     }
@@ -183,7 +184,7 @@ impl Rows {
 
     /// Adds the macros of `cl/apply/spmv/row.cl`, with which an item adds a row of at most
     /// `longest` entries. Consecutive entries are `apart` places from each other, and there are
-    /// `places` in all. With `near`, columns have 16 bits.
+    /// `places` places in all. With `near`, columns have 16 bits.
     pub fn by_item(&self, options: Options, places: u64, apart: usize, longest: u64, near: bool) -> Options {
         let ahead = entries_ahead(self.ahead, self.block.depth);
         let is_small = ahead > 1 && places + (ahead * apart) as u64 <= u32::MAX.into();
@@ -207,7 +208,7 @@ impl Rows {
         options.define("HELD", held).define("NARROW", u8::from(narrow)).define("AT_ONCE", together)
     }
 
-    /// Bytes of device memory held beside A's pattern.
+    /// Bytes of device memory held in addition to A's pattern.
     pub fn bytes(&self) -> u64 {
         self.source.as_ref().map_or(0, |source| source.bytes() + self.pattern.bytes())
     }

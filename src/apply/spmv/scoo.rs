@@ -2,8 +2,9 @@
 //! order of addition, the other is as published. Kernels: `cl/apply/spmv/scoo.cl`,
 //! `scoo_atomic.cl`.
 //!
-//! As published, work-items add a slice's entries in the order in which they arrive. With the fixed
-//! order, an item adds each of the four lanes of a row; the order is [`Order::FewLanes`].
+//! In the published kernel, work-items add a slice's entries in the order in which they arrive. In
+//! the other kernel, an item adds each of the four lanes of a row; the order is
+//! [`Order::FewLanes`].
 //!
 //! [`Order::FewLanes`]: crate::element::Order::FewLanes
 use super::{PackedOrder, Rows, Sums, arrival, listed::Listed, terms::InTerms};

@@ -35,9 +35,9 @@ kernel! {
     }
 }
 
-/// How many bytes ahead values are prefetched. Beside several streams of factors, a processor
-/// prefetches too little by itself. With 4096 bytes stencils took 0.7 to 0.85 times as long as
-/// without, with 512 or 1024 bytes 0.85 to 1.0 times.
+/// Values are prefetched this many bytes ahead. While a processor reads several streams of factors,
+/// it prefetches too little by itself. With 4096 bytes, stencils took 0.7 to 0.85 times as long as
+/// without prefetching. With 512 or 1024 bytes they took 0.85 to 1.0 times as long.
 const ASKED_BYTES: usize = 4096;
 
 /// Whether slices of these rows are added in vectors, if no row is longer than a piece.
@@ -49,8 +49,8 @@ pub(super) fn suits(rows: &Rows) -> bool {
         && is_computed_in(rows.elements.vector)
 }
 
-/// Whether rows of such elements with at most `longest` entries are added in vectors, on a device
-/// that adds in vectors.
+/// Whether rows of at most `longest` entries are added in vectors, on a device that adds in
+/// vectors.
 pub(super) fn suits_rows(block: Block, packed: bool, semiring: Semiring, longest: u64) -> bool {
     block.area() == 1 && packed && semiring == Semiring::PlusTimes && longest <= RUN_PIECE as u64
 }
@@ -64,12 +64,12 @@ pub(super) struct SliceVectors {
 }
 
 impl SliceVectors {
-    /// Prepares the sums. `options` are those of row.cl for work-groups of one item.
+    /// Prepares the sums. `options` are the options of row.cl for work-groups of one item.
     pub fn new(rows: &Rows, options: &Options, on_diagonals: bool) -> Result<Self> {
         let (device, slices) = (rows.device(), rows.len().div_ceil(LANES));
         let options = options.clone().define("LANES", LANES).define("REACH", REACH);
         let options = options.define("ASKED", ASKED_BYTES / rows.elements.matrix.bytes());
-        // Comparisons of vectors give integers as long as the elements.
+        // Comparisons of vectors give integers of the elements' size.
         let options = options.define("SIGNED", if rows.elements.sum().bytes() == 8 { "long" } else { "int" });
         let kernel = Kernel::new(device, &options.define("ON_DIAGONALS", u8::from(on_diagonals)))?;
         Ok(Self { kernel, rows: rows.len(), slices, each: share(device.info(), slices) })
@@ -246,7 +246,8 @@ mod tests {
                 check::<f32>(&host, is_infinite, |value| value as f32, scaling)?,
                 check::<f64>(&host, is_infinite, |value| value, scaling)?,
             ];
-            // The first and the last slice would read outside x. Their lines have four diagonals.
+            // The first and the last slice would read outside x. The other slices of the grid's
+            // first and last line have four diagonals.
             let expected = if slices::in_vectors(test_device().info()) { (4 * 4 + 21 * 5) * LANES as u64 } else { 0 };
             assert_eq!(found, [expected; 2]);
         }

@@ -43,8 +43,8 @@ kernel! {
     }
 }
 
-/// The least number of sums in a slice of sliced ELL if each sum has a work-item: 32 neighbours of
-/// a GPU.
+/// The least number of sums in a slice of sliced ELL if each sum has a work-item: 32 neighbouring
+/// items of a GPU.
 const SLICE_SUMS: usize = 32;
 
 /// Number of sums in a slice on devices that add them in vectors: 64 bytes of doubles.
@@ -89,8 +89,8 @@ pub(super) struct Columns {
     pub near: Option<Near>,
 }
 
-/// The column from which distances are counted, one for each `rows` rows: those of a slice of
-/// sliced ELL, or as many rows in other slices.
+/// The columns from which distances are counted, one for each `rows` rows. `rows` is the height of
+/// a slice of sliced ELL, also if the rows are placed in other slices.
 pub(super) struct Near {
     pub first: Buffer<u32>,
     pub rows: usize,
@@ -116,7 +116,7 @@ impl Columns {
     }
 }
 
-/// Rows in slices of `height`.
+/// Rows in slices of `height` rows.
 pub(super) struct Slices {
     pub height: usize,
     pub ptr: Buffer<u64>,
@@ -126,7 +126,7 @@ pub(super) struct Slices {
 }
 
 impl Slices {
-    /// Bytes of device memory, in the size classes in which it is allocated.
+    /// Bytes of device memory held, rounded up to the pool's size classes.
     pub fn bytes(&self) -> u64 {
         let diagonals = self.diagonals.as_ref().map_or(0, Diagonals::bytes);
         self.ptr.bytes() + self.col.bytes() + diagonals + self.source.bytes()

@@ -2,8 +2,9 @@
 use super::tails::Lengths;
 use crate::{Error, Result};
 
-/// The rule for the width of the format [`hyb`](crate::plan::Format::Hyb): how many entries of each
-/// row are padded to one length. Further entries are stored row after row. No width changes a bit.
+/// The rule for the width of the format [`hyb`](crate::plan::Format::Hyb). The first entries of
+/// each row, up to the width, are stored as rows of one length. Further entries are stored row
+/// after row. The bits of a product are the same for every width.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Split {
@@ -11,11 +12,11 @@ pub enum Split {
     /// every row; an entry beyond it takes a value, a column and a row.
     #[default]
     Bytes,
-    /// The widest at which 4096 rows, or a third of all rows if that is more, still have an entry
+    /// The greatest width that at least 4096 rows reach, or a third of all rows if that is more
     /// (Bell and Garland 2009).
     Filled,
     /// The width is this fraction of the way from the average length of a row to the longest
-    /// (Evtushenko 2019 has 0, 0.35 and 0.7). Numbers below 0 count as 0, and above 1 as 1.
+    /// (Evtushenko 2019 uses 0, 0.35 and 0.7). Numbers below 0 count as 0, and above 1 as 1.
     Fraction(f64),
     /// The length that this fraction of the rows does not exceed (Ginkgo's `imbalance_limit`, by
     /// default 0.8). It is the length of the row at this place if rows are sorted by length.

@@ -50,8 +50,8 @@ pub(super) struct Lengths {
     pub entries: u64,
     /// Entries of the longest row.
     pub longest: u64,
-    /// The number of rows with at least so many entries, for every number up to
-    /// [`Lengths::WIDEST`].
+    /// Element n is the number of rows with at least n entries, for every n up to
+    /// [`Lengths::WIDEST`] + 1.
     at_least: Vec<u64>,
     /// The number of entries within each width.
     within: Vec<u64>,
@@ -108,7 +108,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Bytes of device memory, in the size classes in which it is allocated.
+    /// Bytes of device memory held, rounded up to the pool's size classes.
     pub fn bytes(&self) -> u64 {
         let Self { col, source, line_before, tail_ptr, tail_row, .. } = self;
         [col, source, line_before, tail_ptr, tail_row].into_iter().map(Buffer::bytes).sum()

@@ -4,8 +4,8 @@ use crate::{
     vector::line_sums::Stored,
 };
 
-/// The terms of the places of a format: of each, its column, the values of its block, and elements
-/// of the vector.
+/// The arrays from which terms are computed: for each place of a format its column and its block,
+/// and the vector x.
 #[derive(Clone, Copy)]
 pub(super) struct RowTerms<'a, C = u32> {
     pub col: &'a Buffer<C>,

@@ -78,7 +78,8 @@ fn components_are_right_in_every_order() {
     }
 }
 
-/// Roots cannot be written where other items shorten paths: an older ancestor replaces them.
+/// Roots cannot be written to the array in which other items shorten paths, because an older
+/// ancestor may replace a root.
 #[test]
 fn roots_in_the_array_of_parents_are_lost() {
     let mut wrong = 0;

@@ -5,7 +5,7 @@ use crate::{Csc, device::test_device, element::Length, generate::Random, graph::
 /// Edges (from, to, length).
 type EdgeList = Vec<(usize, usize, f64)>;
 
-/// Distances from vertex 0, or the error, by the device and the reference alike.
+/// Distances from vertex 0, or the error. Checks that the device and the reference give the same.
 fn both<D: Length>(n: usize, edges: &EdgeList) -> Result<Vec<D>> {
     // The shortest of parallel edges counts: a matrix has one entry for each place.
     let mut by_place = std::collections::BTreeMap::new();
@@ -50,7 +50,8 @@ fn cycles_of_length_zero_are_no_negative_ones() -> Result<()> {
     let pair = vec![(0, 1, 0.41), (1, 2, -0.1), (2, 1, 0.1)];
     assert_eq!(both::<f64>(3, &pair)?, [0.0, (0.41 - 0.1) + 0.1, 0.41 - 0.1]);
     both::<f32>(3, &pair)?;
-    // A cycle after so many edges that cycles are looked for before it is closed, and after.
+    // Chains that end in a cycle. Cycles are looked for before or after the distances reach the
+    // cycle.
     for n in [62, 63, 64, 150] {
         let mut edges: EdgeList = (0..n - 3).map(|i| (i, i + 1, 0.41)).collect();
         edges.extend([(n - 3, n - 2, -0.1), (n - 2, n - 3, 0.1), (0, n - 1, -0.3), (n - 1, 0, 0.3)]);
@@ -68,9 +69,10 @@ fn negative_cycles_of_every_magnitude_are_named() {
         assert!(vertex == 1 && (found / length + 0.5).abs() < 1e-9, "{length}: {found}");
     }
     assert_eq!(refused::<f32>(3, &vec![(0, 1, 1e-30), (1, 0, -2e-30)]).unwrap().0, 0);
-    // A cycle that rounding closes only after 2^24 steps.
+    // A cycle whose fall rounding stops only after 2^24 steps.
     assert_eq!(refused::<f32>(2, &vec![(0, 1, 0.0), (1, 0, -1.0)]), Some((0, -1.0)));
-    // One that reaches the lowest number before cycles are looked for, and a path to it.
+    // A cycle whose distances reach the lowest number before the first search for cycles, and a
+    // path to that number.
     let low = f64::from(i32::MIN);
     assert_eq!(refused::<i32>(2, &vec![(0, 1, low / 2.0), (1, 0, low / 2.0)]), Some((0, low)));
     assert_eq!(both::<i32>(3, &vec![(0, 1, low), (1, 2, -5.0)]).unwrap(), [0, i32::MIN, i32::MIN]);
@@ -79,7 +81,7 @@ fn negative_cycles_of_every_magnitude_are_named() {
     assert_eq!(both::<f64>(3, &vec![(0, 1, none), (1, 2, 1.0), (2, 1, -1.0)]).unwrap(), [0.0, none, none]);
 }
 
-/// Lengths that are lost beside a distance whose last place is larger.
+/// Lengths that are lost in rounding, because the last place of a distance is larger.
 #[test]
 fn a_fall_by_rounding_alone_is_refused() {
     let around = |far: f64, length: f64| vec![(0, 1, far), (1, 2, length), (2, 3, length), (3, 1, -2.0 * length)];
@@ -91,7 +93,7 @@ fn a_fall_by_rounding_alone_is_refused() {
     assert_eq!(why, want);
 }
 
-/// Whether a walk of at most n edges leads from a vertex back to it, its length below 0.
+/// Whether a walk of at most n edges and negative length leads from a vertex back to it.
 fn is_on_negative_cycle(n: usize, edges: &EdgeList, vertex: usize) -> bool {
     let mut least = vec![f64::INFINITY; n];
     least[vertex] = 0.0;
@@ -139,8 +141,9 @@ fn what_is_refused_is_on_a_negative_cycle_and_all_else_is_computed() {
     assert!(some > 10 && none > 10, "{some} {none}");
 }
 
-/// Constraints x(to) - x(from) <= length that some x meets, many of them exactly: many cycles have
-/// length 0. Of decimals they have it but for rounding, which may make it negative.
+/// Constraints x(to) - x(from) <= length that some x satisfies, many of them with equality. So many
+/// cycles have length 0. If lengths are decimal fractions, rounding may make the length of such a
+/// cycle negative.
 #[test]
 fn difference_constraints_are_solved() -> Result<()> {
     let mut solved = 0;
@@ -170,7 +173,7 @@ fn difference_constraints_are_solved() -> Result<()> {
             Err(error) => return Err(error),
         }
         let _also_in_f32 = both::<f32>(n, &edges);
-        // One constraint that no x meets.
+        // Constraints that no x satisfies.
         let (from, to, _) = edges[0];
         edges.extend([(from, to, (x[to] - x[from]) / unit), (to, from, (x[from] - x[to]) / unit - 0.25)]);
         edges.push((0, from, 50.0));

@@ -9,7 +9,7 @@ numbers! {
         /// Most parts of vertices' edges that such a work-group takes at once, and most lowered
         /// vertices that it holds: a multiple of 8.
         frontier_tile: MultiplesOf8(n.frontier_share.max(8), 1 << 9; frontier_share),
-        /// Most parts that a work-group takes in a round that has no more parts for each
+        /// Most parts that a work-group takes if the round has at most this many parts for each
         /// work-group.
         frontier_share: All(1, n.frontier_tile; frontier_tile),
         /// Number of times that a work-group continues with the vertices whose distances it has
@@ -32,7 +32,7 @@ const GPU: FrontierNumbers = FrontierNumbers {
     frontier_share: 16,
     // With shares of 32 parts this grid takes 9.2 ms with 6 and with 12 hops, and 11.8 ms with 24.
     frontier_hops: 12,
-    // Enough work-groups for all work-items that a multiprocessor runs at once.
+    // These are enough work-groups for all work-items that a multiprocessor runs at once.
     frontier_groups: 8,
     // With 16 edges this grid takes 10.4 ms. With 256 it takes 9.0 ms and 1.6 times as many visits.
     frontier_edges: 64,

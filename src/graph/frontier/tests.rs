@@ -18,13 +18,14 @@ use crate::{
 /// Entries (to, from, length).
 type Entries<D> = Vec<(usize, usize, D)>;
 
-/// Numbers of GPUs with these: work-items, parts of a tile and of a share, hops.
+/// The numbers of GPUs, except for the given work-items, parts of a tile, parts of a share, and
+/// hops.
 fn numbers([frontier_group, frontier_tile, frontier_share, frontier_hops]: [usize; 4]) -> FrontierNumbers {
     let gpu = FrontierNumbers::of(DeviceKind::Gpu);
     FrontierNumbers { frontier_group, frontier_tile, frontier_share, frontier_hops, ..gpu }
 }
 
-/// The distances from vertex 0 have the bits of the reference.
+/// Checks that the distances from vertex 0 have the bits of the reference. Returns the visits.
 fn visited<D: Length>(n: usize, entries: &Entries<D>, numbers: FrontierNumbers, step: D) -> Result<Visits> {
     let host = Csc::from_triplets(n, n, entries.iter().copied())?;
     let device = test_device();
@@ -57,7 +58,7 @@ fn grid(side: usize, mut length: impl FnMut() -> f64) -> Entries<f64> {
     entries
 }
 
-/// A round goes on with what it has lowered, as many edges as there are hops.
+/// In a chain, a round visits one edge, and one more edge for each hop.
 #[test]
 fn chains_take_a_round_for_all_hops() -> Result<()> {
     for (group, hops) in [(1, 0), (1, 5), (8, 1), (64, 12)] {
@@ -78,7 +79,7 @@ fn grids_have_the_distances_of_dijkstra() -> Result<()> {
     let entries = grid(50, || random.unit());
     let narrow = entries.iter().map(|&(to, from, length)| (to, from, length as f32)).collect();
     for sizes in [[1, 16, 16, 0], [1, 8, 8, 3], [8, 16, 4, 5], [64, 64, 16, 12], [256, 64, 16, 12]] {
-        // A front of some dozens of vertices is a share for each group, or more.
+        // Some dozens of vertices are near at a time. They are one share for each group, or more.
         for frontier_groups in [1, 8] {
             let numbers = FrontierNumbers { frontier_groups, ..numbers(sizes) };
             visited(2500, &entries, numbers, 0.5)?;
@@ -89,8 +90,8 @@ fn grids_have_the_distances_of_dijkstra() -> Result<()> {
     Ok(())
 }
 
-/// Hubs in the midst of hops, with more neighbours than a queue has room for: 9 to 40 of a tile of
-/// 8, and one whose edges are several parts.
+/// Hubs that are reached during the hops of a group and have more neighbours than its queue holds.
+/// The last has so many edges that they are divided into several parts.
 #[test]
 fn queues_that_overflow_lose_no_vertex() -> Result<()> {
     for (degree, sizes) in [(9, [1, 8, 8, 4]), (40, [16, 8, 4, 12]), (65, [64, 64, 16, 12]), (700, [64, 64, 16, 12])] {

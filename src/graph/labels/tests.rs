@@ -43,13 +43,14 @@ impl Reached {
             .map(|edge| edge.0)
     }
 
-    /// The vertex that each one follows at first.
+    /// The vertex that each vertex follows at first.
     fn begin_labels(&self) -> Vec<usize> {
         let closer = |&from: &usize, vertex: usize| self.path_length[from] < self.path_length[vertex];
         (0..self.vertices()).map(|v| self.tight(v).find(|from| closer(from, v)).unwrap_or(v)).collect()
     }
 
-    /// The lowest label from which tight edges lead to each vertex, until none falls.
+    /// The lowest label from which tight edges lead to each vertex. Labels are lowered until none
+    /// changes.
     fn lowest(&self, labels: &[(usize, usize)]) -> Vec<usize> {
         let mut lowest = vec![NONE; self.vertices()];
         labels.iter().for_each(|&(vertex, label)| lowest[vertex] = label);
@@ -133,11 +134,11 @@ async fn lower_labels(graph: &Reached, label: &Words, level: &Words, before: &Wo
 }
 
 /// The labels by all kernels, as the host launches them. `apart` is false if roots of levels are
-/// written where items shorten paths.
+/// written to the array in which items shorten paths.
 fn nearest(graph: &Reached, labels: &[(usize, usize)], apart: bool, mut seed: u64) -> Vec<usize> {
     let n = graph.vertices();
-    // Each launch draws the kind of its order too. Labels are lost in fewer runs so: the test that
-    // looks for such runs keeps one kind for all launches.
+    // Each launch draws an order and its kind. With one kind for all launches more runs lose
+    // labels, so the test that looks for such runs keeps one kind.
     let mut random = Random::new(seed);
     let mut next = || {
         seed += 1000;
@@ -165,7 +166,7 @@ fn nearest(graph: &Reached, labels: &[(usize, usize)], apart: bool, mut seed: u6
     panic!("labels fall without end")
 }
 
-/// Runs every graph with so many seeds. Returns how many labels were wrong.
+/// Runs every graph with `seeds` seeds. Returns how many labels were wrong.
 fn wrong(apart: bool, seeds: u64) -> usize {
     let mut wrong = 0;
     for family in families() {

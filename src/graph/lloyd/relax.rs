@@ -2,19 +2,20 @@
 use super::{Lloyd, Patches};
 use crate::{Error, Result, graph::balance::Balance};
 
-/// Stands for no patch.
+/// The label of a vertex without a patch.
 const NONE: u32 = u32::MAX;
 
-/// The maximum number of moves of seeds from patch to patch that are tried, each followed by a
-/// relaxation. In the mean of the 30 runs of decision 21 energies fall by 5.3 % with 10, by 4.9
-/// with 5, and by 5.3 with 20.
+/// Maximum number of times that seeds are moved from patch to patch. A relaxation follows each
+/// time. In the mean of the 30 runs of decision 21, energies fall by 5.3 % with 10 times, by 4.9 %
+/// with 5 times, and by 5.3 % with 20 times.
 const MOST_BALANCES: usize = 10;
 
-/// The maximum number of moves that are tried from one state. With 2 energies fall by 5.0 %, with 8
-/// by 5.4 in 1.2 times the steps.
+/// The maximum number of moves that are tried from one state. With 2 moves energies fall by 5.0 %.
+/// With 8 moves they fall by 5.4 %, in 1.2 times as many steps.
 const MOST_TRIES: usize = 4;
 
-/// Number of moves of the two seeds of a divided patch. More moves do not lower energies further.
+/// How many times the two seeds of a divided patch are moved to the centres of their halves. More
+/// moves do not lower energies further.
 const DIVISIONS: usize = 1;
 
 /// The order in which patches take vertices at equal distance from several seeds.
@@ -26,7 +27,7 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    /// Ranks patches by size, then by number; without sizes by number alone.
+    /// Ranks patches by size, then by number. If `sizes` is `None`, ranks them by number only.
     pub fn of(patches: usize, sizes: Option<&[u32]>) -> Self {
         let mut patch: Vec<u32> = (0..patches as u32).collect();
         if let Some(sizes) = sizes {
@@ -42,14 +43,14 @@ impl Ranks {
 pub(crate) trait Steps {
     /// The patches of some seeds.
     type State;
-    /// The patches around seeds. Among equally near seeds a vertex takes the patch with the least
-    /// size, then the one with the lowest number.
+    /// The patches around seeds. If several seeds are equally near, a vertex takes the smallest of
+    /// their patches; if several are smallest, the one with the lowest number.
     fn state(&self, seeds: &[u32], sizes: Option<&[u32]>) -> Result<Self::State>;
     /// The energy that the options ask for.
     fn energy(&self, state: &Self::State) -> Result<f64>;
-    /// The energy of each patch, of distances along the edges.
+    /// The energy of each patch, computed from distances along the edges.
     fn energies(&self, state: &Self::State) -> Result<Vec<f64>>;
-    /// The vertices of each patch, counted.
+    /// The number of vertices of each patch.
     fn sizes(&self, state: &Self::State) -> Vec<u32>;
     /// The patch of each vertex.
     fn labels(&self, state: Self::State) -> Result<Vec<u32>>;
@@ -57,8 +58,9 @@ pub(crate) trait Steps {
     fn centres(&self, state: &Self::State, seeds: &[u32]) -> Result<Vec<u32>>;
     /// The vertex of each patch that is farthest from its seed.
     fn far_ends(&self, state: &Self::State, seeds: &[u32]) -> Result<Vec<u32>>;
-    /// The vertex that is farthest from all seeds and from the `added` ones; of several the first.
-    /// A vertex out of reach is infinitely far. `None` if all are at distance 0.
+    /// The vertex that is farthest from all seeds and from the `added` vertices; the first if there
+    /// are several. A vertex out of reach is infinitely far. `None` if all vertices are at distance
+    /// 0.
     fn farthest(&self, state: &Self::State, seeds: &[u32], added: &[u32]) -> Result<Option<u32>>;
     /// The costs and gains of patches; each patch has vertices.
     fn balance(&self, state: &Self::State, seeds: &[u32]) -> Result<Balance>;
@@ -66,8 +68,8 @@ pub(crate) trait Steps {
 }
 
 impl Balance {
-    /// Computes the balance of patches; every patch must have vertices. `inside` has the steps
-    /// along edges within patches. `without` has the energy of each patch's vertices if they go to
+    /// Computes the balance of patches; every patch must have vertices. `inside` computes along
+    /// edges within patches only. `without` is the energy of each patch's vertices if they go to
     /// other seeds.
     pub fn of<S: Steps>(whole: &S, inside: &S, state: &S::State, seeds: &[u32], without: &[f64]) -> Result<Self> {
         let (patches, now, sizes) = (seeds.len(), whole.energies(state)?, whole.sizes(state));
@@ -97,7 +99,7 @@ impl Balance {
     }
 }
 
-/// Moves seeds until they stand still; in the balanced form then moves seeds from patch to patch.
+/// Moves seeds until they stand still; the balanced form then also moves seeds from patch to patch.
 pub(crate) fn relax<S: Steps>(steps: &S, asked: &Lloyd<'_>, seeds: Vec<u32>) -> Result<Patches> {
     let none = Patches {
         labels: Vec::new(),
@@ -137,8 +139,9 @@ struct Best<T> {
 }
 
 impl<S: Steps> Relaxation<'_, S> {
-    /// Moves seeds until they stand still. Returns whether that found a better state, and keeps it.
-    /// With the sizes of patches, ties go to the smaller patch.
+    /// Moves seeds until they stand still. Returns whether a better state was found, and keeps it.
+    /// If `sizes` is given, a vertex at equal distance from several seeds goes to the smallest
+    /// patch.
     fn run(&mut self, mut seeds: Vec<u32>, mut sizes: Option<Vec<u32>>) -> Result<bool> {
         let (steps, asked) = (self.steps, self.asked);
         let mut found_better = false;
@@ -166,8 +169,8 @@ impl<S: Steps> Relaxation<'_, S> {
         Ok(found_better)
     }
 
-    /// The seeds after a step. Each patch without vertices moves to the vertex farthest from the
-    /// seeds before the step and from those that went before it.
+    /// The seeds after a step. The seed of each patch without vertices moves to the vertex farthest
+    /// from the seeds before the step and from the vertices to which such seeds have moved already.
     fn moved(&self, state: &S::State, seeds: &[u32]) -> Result<Vec<u32>> {
         let mut moved = self.steps.centres(state, seeds)?;
         let (sizes, mut added) = (self.steps.sizes(state), Vec::new());
@@ -179,8 +182,8 @@ impl<S: Steps> Relaxation<'_, S> {
         Ok(moved)
     }
 
-    /// Whether a state has fewer unreached vertices than the best so far, or as many and a lower
-    /// energy, or the same energy and more even sizes.
+    /// Whether a state is better than the best so far: it has fewer unreached vertices, or equally
+    /// many and a lower energy, or both are equal and its sizes are more even.
     fn is_better(&self, energy: f64, unreached: usize, sizes: Option<&[u32]>) -> bool {
         let Some(best) = &self.best else { return true };
         let squares = |sizes: &[u32]| sizes.iter().map(|&size| u128::from(size).pow(2)).sum::<u128>();
@@ -190,7 +193,8 @@ impl<S: Steps> Relaxation<'_, S> {
             || (unreached == self.found.unreached && (energy < least || (energy == least && is_more_even())))
     }
 
-    /// Gives ties to smaller patches, then moves seeds from patch to patch.
+    /// Gives vertices at equal distance from several seeds to the smallest patch, then moves seeds
+    /// from patch to patch.
     fn balance(&mut self) -> Result<()> {
         if let Some(Best { sizes, .. }) = &self.best {
             let (seeds, sizes) = (self.found.seeds.clone(), sizes.clone());

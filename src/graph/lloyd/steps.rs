@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// The data that steps share, whatever the lengths of edges.
+/// The data that are shared by the steps along all edges and the steps within patches.
 pub(super) struct Shared<'a> {
     work: &'a Work,
     graph: &'a Graph,
@@ -43,7 +43,7 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// The steps on a device, along edges of some lengths.
+/// The steps on a device, along edges with the lengths `lengths`.
 pub(super) struct OnDevice<'a> {
     shared: &'a Shared<'a>,
     lengths: &'a Lengths<'a>,

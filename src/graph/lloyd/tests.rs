@@ -1,4 +1,4 @@
-//! Against the reference, to the bit, and what patches promise.
+//! Patches have the bits of the reference, and the properties that are documented.
 use super::*;
 use crate::{
     Csc, Csr, Pattern, device::test_device, generate, generate::Random, graph::Balance, mesh::Mesh, reference,
@@ -18,7 +18,7 @@ fn compare(g: &Csc<f64>, asked: &Lloyd<'_>) -> Result<Patches> {
     Ok(found)
 }
 
-/// The same, and checks them.
+/// Does as [`compare`], and checks the properties of the patches.
 fn check(g: &Csc<f64>, asked: &Lloyd<'_>) -> Result<Patches> {
     let found = compare(g, asked)?;
     assert!(found.energies.iter().all(|energy| found.energy() <= *energy));
@@ -78,7 +78,7 @@ fn the_energy_of_centroids_is_of_distances_in_space() -> Result<()> {
         let asked = Lloyd::from(&from).points(points);
         let (by_seeds, found) = (check(&g, &asked)?, check(&g, &asked.clone().energy(Energy::Centroid))?);
         check(&g, &asked.clone().energy(Energy::Centroid).balanced())?;
-        // Seeds move alike; only the step that is kept may differ.
+        // Seeds move in the same way with both energies; only the step that is kept may differ.
         assert_eq!(by_seeds.energies.len(), found.energies.len());
         let mut want = 0.0;
         for patch in 0..count as u32 {
@@ -86,7 +86,8 @@ fn the_energy_of_centroids_is_of_distances_in_space() -> Result<()> {
             let centre = [0, 1, 2].map(|axis| of.iter().map(|point| point[axis]).sum::<f64>() / of.len() as f64);
             want += of.iter().map(|&point| crate::mesh::square(point, centre)).sum::<f64>();
         }
-        // Sums of n terms from 0 up differ by 2nu at most; the bound has room for the centroids.
+        // Two sums of n terms that are not negative differ by at most 2nu. The bound also covers
+        // the centroids.
         assert!((found.energy() - want).abs() <= 1e-11 * want, "{} {want}", found.energy());
         assert!(found.energy() < by_seeds.energy(), "a chord is shorter than a path");
     }
@@ -116,13 +117,14 @@ fn ties_go_to_the_lower_label_or_the_smaller_patch() -> Result<()> {
         sizes.map(|size| (size - 16.0).powi(2)).sum::<f64>()
     };
     assert!(spread(&balanced) < spread(&plain), "{} {}", spread(&balanced), spread(&plain));
-    // By rows, which list the edges that enter a vertex.
+    // The same graph by rows, which list the edges that enter a vertex.
     let by_rows = test_device().upload(&Csr::from_transpose(g.transpose()))?;
     assert_eq!(Lloyd::from(&from).run(&by_rows)?.labels, plain.labels);
     Ok(())
 }
 
-/// Edges of length 0 join vertices to levels, which have one label; ties come down a long stem.
+/// Edges of length 0 join vertices into levels, whose vertices have one label. Ties continue along
+/// a long chain of vertices, the stem.
 #[test]
 fn labels_are_right_across_edges_of_length_0_and_behind_ties() -> Result<()> {
     let n = 600;
@@ -145,7 +147,8 @@ fn labels_are_right_across_edges_of_length_0_and_behind_ties() -> Result<()> {
             compare(&g, &Lloyd::from(&seeds(count, n, seed)).steps(3))?;
         }
     }
-    // Two seeds as far from the foot of a stem, whose vertices are numbered up, down and in turns.
+    // Two seeds at equal distance from the first vertex of a stem, whose vertices are numbered in
+    // ascending, descending and mixed order.
     for length in [1.0, 0.0] {
         for order in [|at, _| at, |at, n| n - 1 - at, |at, n| at * 7 % n] {
             let stem = |at: usize| order(at, n) + 2;
@@ -178,7 +181,8 @@ fn seeds_move_to_where_they_save_energy() -> Result<()> {
 
 #[test]
 fn balance_lowers_the_energy_of_round_patches() -> Result<()> {
-    // In patches that are not long, two far ends make poor seeds: they move within the patch first.
+    // In patches that are not long, the two far ends are poor seeds. So seeds first move within the
+    // patch.
     for (mesh, count) in
         [(generate::sphere(3)?, 12), (generate::torus(40, 16)?, 10), (generate::terrain(24, 24, 1)?, 9)]
     {
@@ -186,7 +190,7 @@ fn balance_lowers_the_energy_of_round_patches() -> Result<()> {
         for asked in [Lloyd::from(&from), Lloyd::from(&from).points(mesh.points())] {
             let (plain, balanced) = (check(&g, &asked)?, check(&g, &asked.clone().balanced())?);
             assert!(balanced.energy() < plain.energy(), "{} {}", balanced.energy(), plain.energy());
-            // The patches without balance come first, so balance cannot end above them.
+            // The steps without balance come first, so balance cannot end with a higher energy.
             assert_eq!(balanced.energies[..plain.energies.len()], plain.energies);
         }
     }
@@ -200,11 +204,12 @@ fn patches_that_cost_less_than_others_gain_move_first() {
         gains: vec![1.0, 5.0, 7.0, f64::NEG_INFINITY],
         pairs: [vec![10, 11, 12, 13], vec![20, 21, 22, 23]],
     };
-    // Two moves that pay together, each patch once; then each alone, and the next best.
+    // First both moves whose gain is above their cost; then each of them alone, and the next best
+    // move.
     let moves = balance.moves(&[0, 1, 2, 3], 4);
     assert_eq!(moves, [[22, 11, 12, 21], [22, 1, 12, 3], [0, 1, 12, 22], [21, 11, 2, 3]]);
     assert_eq!(balance.moves(&[0, 1, 2, 3], 1), [[22, 11, 12, 21]]);
-    // A move that does not pay may be tried; a move that cannot gain is not.
+    // A move whose cost is above its gain may be tried. A move without gain is not tried.
     let dear = Balance { costs: vec![9.0; 4], ..balance.clone() };
     assert_eq!(dear.moves(&[0, 1, 2, 3], 1), [[22, 1, 12, 3]]);
     let still = Balance { gains: vec![0.0; 4], ..balance };
@@ -234,7 +239,7 @@ fn an_energy_above_the_largest_number_is_an_error() -> Result<()> {
 
 #[test]
 fn patches_without_vertices_begin_anew_far_away() -> Result<()> {
-    // Two triangles apart from one another, and three seeds on one vertex.
+    // Two triangles that are not connected, and three seeds on one vertex.
     let points = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [9.0; 3], [9.0, 9.0, 8.0], [9.0, 8.0, 9.0]];
     let mesh = Mesh::new(points, vec![[0, 1, 2], [3, 4, 5]])?;
     let found = check(&mesh.graph()?, &Lloyd::from(&[1, 1, 1]).points(mesh.points()))?;
@@ -243,19 +248,20 @@ fn patches_without_vertices_begin_anew_far_away() -> Result<()> {
     seeds.sort_unstable();
     seeds.dedup();
     assert_eq!(seeds.len(), 3);
-    // All of them in one step: parts of the graph without a seed first.
+    // All of them move in one step, first to parts of the graph without a seed.
     let apart = Csc::from_triplets(8, 8, (0..4).flat_map(|at| [(2 * at, 2 * at + 1, 1.0), (2 * at + 1, 2 * at, 1.0)]))?;
     let found = compare(&apart, &Lloyd::from(&[2, 2, 2, 2, 2]).steps(1))?;
     assert_eq!((found.unreached, &found.seeds[..]), (0, &[2, 0, 4, 6, 1][..]));
-    // Many vertices at one place, and a strip that leads away from them: no patch stays empty.
+    // Many vertices at distance 0 from each other, and a strip that leads away from them: no patch
+    // stays empty.
     let along = (0..40).map(|at| (at, at + 1, if at < 30 { 0.0 } else { 1.0 }));
     let strip = Csc::from_triplets(41, 41, along.flat_map(|(a, b, length)| [(a, b, length), (b, a, length)]))?;
     let found = check(&strip, &Lloyd::from(&[0, 1, 2, 3, 4, 5, 6, 7]).steps(1))?;
     assert!((0..8).all(|patch| found.labels.contains(&patch)), "{:?}", found.labels);
-    // More patches than places: the others stay empty, and the seeds stand still.
+    // More patches than places: the surplus patches stay empty, and the seeds stand still.
     let found = check(&strip, &Lloyd::from(&(0..15).collect::<Vec<_>>()).balanced())?;
     assert_eq!((0..15).filter(|patch| found.labels.contains(patch)).count(), 11);
-    // One patch cannot reach both; its border is nowhere.
+    // One seed cannot reach both triangles, and its patch has no border.
     let found = check(&mesh.graph()?, &Lloyd::from(&[4]))?;
     assert_eq!((found.unreached, &found.seeds[..], found.energies.len()), (3, &[4][..], 1));
     // Edges of length 0, and edges in one direction.

@@ -94,7 +94,8 @@ async fn near_far(leaving: &[Vec<(usize, usize)>], memory: &Memory, step: usize,
     limits.store(0, limit).await;
 }
 
-/// Sources are set in any order; the rest is one item, whose own writes no load can miss.
+/// Sources are set in any order. All else is done by one item, which always reads its own latest
+/// writes.
 #[test]
 fn distances_are_right_in_every_order() {
     for family in families() {

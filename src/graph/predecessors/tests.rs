@@ -1,4 +1,4 @@
-//! Against a model that goes from round to round.
+//! Predecessors are those of a model that works in rounds.
 use super::*;
 use crate::{Csc, device::test_device, element::Length, generate::Random, graph::ShortestPaths};
 
@@ -8,7 +8,7 @@ const NONE: u32 = u32::MAX;
 /// Edges (from, to, length).
 type EdgeList = Vec<(usize, usize, f64)>;
 
-/// The predecessors that [`Paths`](crate::graph::Paths) promises.
+/// The predecessors that [`Paths`](crate::graph::Paths) documents.
 fn model<D: Length>(edges: &EdgeList, sources: &[usize], distance: &[D], negative: bool) -> Vec<u32> {
     let reached = |vertex: usize| distance[vertex] < D::HIGHEST;
     let is_tight = |&&(from, to, length): &&(usize, usize, f64)| {
@@ -52,14 +52,14 @@ fn they_are_the_least_by_the_fewest_steps() -> Result<()> {
     for seed in 0..24 {
         let mut random = Random::new(seed);
         let n = 2 + random.below(70) as usize;
-        // Lengths of 0 mostly, or of one large and many small that are lost beside it.
+        // Most lengths are 0, or one is large and the small ones are lost beside it in rounding.
         let (large, small) = if seed % 3 == 0 { (1e9, 1e-9) } else { (1.0, 0.0) };
         let mut lengths = std::collections::BTreeMap::new();
         for _ in 0..3 * n {
             let (from, to) = (random.below(n as u64) as usize, random.below(n as u64) as usize);
             lengths.insert((from, to), if random.below(4) == 0 { large } else { small });
         }
-        // Potentials make lengths negative, and no cycle.
+        // Potentials make edges negative, but no cycle.
         let potential: Vec<f64> =
             (0..n).map(|_| if seed % 3 == 0 || seed % 2 == 0 { 0.0 } else { random.below(9) as f64 }).collect();
         let edges: EdgeList = lengths

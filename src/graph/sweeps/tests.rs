@@ -1,4 +1,4 @@
-//! Against sweeps on the host, which are counted.
+//! Distances and numbers of sweeps are those of sweeps on the host.
 use crate::{
     Csc, Csr, Result,
     device::test_device,
@@ -7,8 +7,8 @@ use crate::{
     graph::{Schedule, ShortestPaths},
 };
 
-/// Distances from vertex 0, and the number of sweeps. The last one lowers none. Each vertex takes
-/// the least over its edges, from the distances of the sweep before.
+/// Distances from vertex 0, and the number of sweeps. The last sweep lowers no distance. Each
+/// vertex takes the least over its edges, from the distances of the sweep before.
 fn model<D: Length>(g: &Csc<D>) -> (Vec<D>, u64) {
     let mut distance = vec![D::HIGHEST; g.ncols()];
     distance[0] = D::from_f64(0.0);
@@ -30,8 +30,8 @@ fn model<D: Length>(g: &Csc<D>) -> (Vec<D>, u64) {
     unreachable!("sweeps end")
 }
 
-/// Edges of a graph without cycles from each vertex to the next and to later ones. They have
-/// `length(random)`. The last of `n` vertices is entered from all others.
+/// Edges of a graph without cycles, from each vertex to the next and to later vertices. Their
+/// lengths are `length(random)`. Edges lead to the last of the `n` vertices from all others.
 fn edges(n: usize, mut length: impl FnMut(&mut Random) -> f64) -> Vec<(usize, usize, f64)> {
     let mut random = Random::new(n as u64);
     let mut edges = std::collections::BTreeMap::new();
@@ -56,8 +56,9 @@ fn check<D: Length>(n: usize, length: impl FnMut(&mut Random) -> f64) -> Result<
     Ok(())
 }
 
-/// Two arrays take turns, and one has older distances. 65 sweeps and more look for cycles between
-/// them; the last of 1300 vertices has more edges than a piece of a sum has terms.
+/// Two arrays take turns, and one has older distances. If there are 65 sweeps or more, cycles are
+/// looked for between sweeps. The last of 1300 vertices has more edges than a piece of a sum has
+/// terms.
 #[test]
 fn sweeps_are_as_many_as_on_the_host_and_have_its_bits() -> Result<()> {
     for n in [2, 40, 150, 1300] {

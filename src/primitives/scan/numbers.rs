@@ -10,7 +10,7 @@ numbers! {
     /// Numbers of scans.
     pub(crate) struct ScanNumbers |n| {
         /// Work-items of a work-group of a scan. Each item has seven words of local memory in
-        /// `cl/product/esc/analysis.cl`, and those of all items fit 32 KiB.
+        /// `cl/product/esc/analysis.cl`, and the words of all items fit 32 KiB.
         scan_group_size: Groups(least_of_tile(n.scan_items), most_of(SCANNED, n.scan_items, 512); scan_items),
         /// Consecutive values that one work-item of a scan adds up.
         scan_items: All(
@@ -31,5 +31,5 @@ const GPU: ScanNumbers = ScanNumbers {
 };
 
 // One item takes many values, because kernels without barriers compile and run faster. A second
-// level of tiles saves nothing.
+// level of tiles saves no time.
 const CPU: ScanNumbers = ScanNumbers { scan_group_size: 1, scan_items: 4096, scan_direct_tiles: 64 };

@@ -57,8 +57,8 @@ kernel! {
     }
 }
 
-/// Full pieces that a CPU's core combines side by side. A single one would wait for each operation
-/// before it begins the next; more than four streams of memory gain nothing.
+/// Number of full pieces that a CPU's core combines at the same time. In a single piece each
+/// operation waits for the one before it. More than four pieces at a time save no time.
 const AT_ONCE: usize = 4;
 
 /// Kernels that scan elements whose type is known at run time only.
@@ -67,7 +67,7 @@ pub(super) struct Core {
     scan: Kernel<ScanTiles<'static>>,
     total: Kernel<TotalTiles<'static>>,
     sums: Kernel<SegmentTotals<'static>>,
-    /// Cuts whole vectors, once there is one.
+    /// The kernels that cut whole vectors, made when they are first needed.
     cutter: OnceLock<Cutter>,
     tuning: SegmentTuning,
     pub device: Device,
@@ -139,7 +139,7 @@ impl Core {
         let has_carries = long_begin.len() > 0;
         let mut totals = work.buffer_of(self.element.word(), if has_carries { segments.pieces.len() } else { 0 })?;
         for Step { totalled, carried, scanned } in segments.pieces.steps() {
-            // Scans need no totals in waves that carry nothing.
+            // Scans need no totals of a wave without carries.
             let to_total = if totalled.carries > 0 { totalled.tiles } else { 0 };
             let args = ScanTiles {
                 begin,

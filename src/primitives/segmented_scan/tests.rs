@@ -9,7 +9,7 @@ use crate::{
     reference,
 };
 
-/// An operator, the same function on the host, and its value of no elements.
+/// An operator, the same function on the host, and its result for no elements.
 struct Case<T> {
     name: &'static str,
     operator: Operator<T>,
@@ -150,7 +150,7 @@ fn composition() -> Result<Case<u32>> {
 fn nothing_is_swapped() -> Result<()> {
     let offsets = offsets_of(&lengths());
     let n = offsets[offsets.len() - 1];
-    // Factors are odd, so no function forgets those before it.
+    // Factors are odd, so that each result depends on all functions before it.
     let functions: Vec<u32> = (0..n).map(|i| i.wrapping_mul(2_654_435_761) | 1 << 16).collect();
     let compose = composition()?;
     let rare: Vec<f32> = (0..n).map(|i| if i % 700 == 3 { -1.5 - i as f32 } else { 0.0 }).collect();
@@ -252,7 +252,7 @@ fn vectors_of_another_length_are_refused() -> Result<()> {
     Ok(())
 }
 
-/// The constructors' value of no elements is neutral, except for the sign of a zero.
+/// The result of predefined operators for no elements is neutral, except for the sign of a zero.
 #[test]
 fn the_value_of_nothing_is_neutral() {
     fn rules<T: Element<Arithmetic = T> + Arithmetic>(values: &[T]) {

@@ -51,19 +51,20 @@ pub(super) const INSERTION_MAX: usize = 24;
 /// Number of bits of a digit by which a CPU distributes elements.
 pub(super) const DIGIT_BITS: usize = 8;
 
-/// Nanoseconds of an element in a merge pass. By this number and the next two a CPU chooses between
-/// merging runs and distributing elements by digits. For 450,000 products in columns of four runs,
-/// with rows of 24 bits, the segmented sort takes 1.8 ms by two merges, and 3.3 ms by three digits.
+/// Nanoseconds for each element in a merge pass. From this number and the next two, a CPU chooses
+/// between merging runs and distributing elements by digits. For 450,000 products in columns of
+/// four runs, with rows of 24 bits, the segmented sort takes 1.8 ms by two merges, and 3.3 ms by
+/// three digits.
 pub(super) const MERGE_COST: usize = 8;
 
-/// Nanoseconds of an element that is distributed.
+/// Nanoseconds for each element that is distributed.
 pub(super) const DEAL_COST: usize = 3;
 
-/// Nanoseconds of four values of a digit.
+/// Nanoseconds for each four values of a digit.
 pub(super) const DIGIT_COST: usize = 4;
 
-/// Most runs that a CPU merges. Merging them costs less than 4 passes that distribute by digits. 4
-/// passes are always enough.
+/// Most runs that a CPU merges. Merging more of them would cost more than distributing elements in
+/// 4 passes, which are always enough.
 pub(super) const RUNS_MAX: usize = {
     let digits = (1 << DIGIT_BITS) / 4 * DIGIT_COST;
     let dealt = 4 * (DEAL_COST + digits.div_ceil(INSERTION_MAX));

@@ -59,7 +59,7 @@ pub(super) fn offsets_of_bits(work: &Work, bits: &Buffer<u32>, n: u32) -> Result
     Ok(offset)
 }
 
-/// The offsets of `rows` segments, of which element i belongs to segment `row[i]`.
+/// The offsets of `rows` segments. Element i belongs to segment `row[i]`.
 pub(super) fn offsets_of_rows(work: &Work, row: &Buffer<u32>, rows: usize) -> Result<Buffer<u32>> {
     let (device, group_size) = (work.device(), work.device().info().elementwise_group());
     let check = Kernel::<CheckRows>::new(device, &Options::group_size(group_size))?;
@@ -76,8 +76,8 @@ pub(super) fn offsets_of_rows(work: &Work, row: &Buffer<u32>, rows: usize) -> Re
     starts.run(work, row, rows)
 }
 
-/// Why the row of element `at` is refused: the last of `found`, which begins with that of the
-/// element before, if there is one.
+/// The error for the row of element `at`, which is the last in `found`. The row of the element
+/// before, if there is one, is the first in `found`.
 fn refuse(at: u32, found: &[u32], rows: usize) -> Error {
     let row = found[found.len() - 1];
     Error::Argument(if row as usize >= rows {

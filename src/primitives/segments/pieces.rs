@@ -47,7 +47,7 @@ kernel! {
     }
 }
 
-/// Pieces of a work-item, which searches for the segment of the first.
+/// Number of pieces of a work-item. It searches for the segment of the first piece only.
 const STRETCH: usize = 16;
 
 /// Segments as kernels take them. A piece has [`RUN_PIECE`] elements, counted from the start of its
@@ -61,7 +61,8 @@ pub(in super::super) struct Pieces {
     pub piece_ptr: Buffer<u32>,
     /// The first piece of each tile, and the number of all pieces.
     pub tile_ptr: Buffer<u32>,
-    /// The first piece of each segment with several pieces; `long_end` has the end.
+    /// The first piece of each segment with several pieces; `long_end` has the piece after its
+    /// last.
     pub long_begin: Buffer<u32>,
     pub long_end: Buffer<u32>,
     /// All tiles in waves. If no segment has several pieces, they are one wave.
@@ -80,7 +81,7 @@ pub(in super::super) struct Wave {
     pub carries: u32,
 }
 
-/// What one launch does.
+/// The waves that one launch totals, carries and scans.
 #[derive(Debug)]
 pub(in super::super) struct Step {
     pub totalled: Wave,
@@ -106,7 +107,7 @@ impl Pieces {
     }
 }
 
-/// The kernels that cut.
+/// The kernels that cut segments.
 pub(in super::super) struct Cutter {
     count: Kernel<CountPieces<'static>>,
     scan: Scan<u64>,
@@ -133,8 +134,8 @@ impl Cutter {
         })
     }
 
-    /// Cuts segments that begin and end at the ascending offsets, of which there is at least one;
-    /// the last is `elements`.
+    /// Cuts segments that begin and end at ascending offsets. There is at least one offset, and the
+    /// last is `elements`.
     pub fn cut(&self, work: &Work, offset: &Buffer<u32>, elements: usize) -> Result<Pieces> {
         let (segments, items) = (offset.len() as u32 - 1, |items| Grid::items(items, self.group_size));
         let mut count = work.buffer(offset.len())?;
@@ -181,7 +182,7 @@ impl Cutter {
         Ok(Pieces { begin, follows, piece_ptr, tile_ptr, long_begin, long_end, waves })
     }
 
-    /// The waves from the words of `place_tiles`.
+    /// Makes the waves from the words that `place_tiles` wrote.
     fn waves(&self, found: &[u32], pieces: u32, tiles: u32) -> Vec<Wave> {
         let wave = |(number, of): (usize, &[u32])| {
             let first_tile = (number * self.tuning.wave) as u32;

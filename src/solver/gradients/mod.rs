@@ -33,8 +33,9 @@ pub use way::SolvedColumn;
 /// products of A with their directions, so that a step reads A once. The steps of a column have the
 /// same bits whatever the other columns are.
 ///
-/// A single column is multiplied by the format of [`Format::Auto`](crate::plan::Format::Auto), into
-/// which each solution copies A's values. Several columns read A in place.
+/// Products with a single column use the format that [`Format::Auto`](crate::plan::Format::Auto)
+/// chooses, and each solution copies A's values into it. Products with several columns read A in
+/// place.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -71,10 +72,10 @@ enum Times<M: HostMatrix> {
 }
 
 impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
-    /// Prepares for n right-hand sides and matrices of a pattern, which is square.
+    /// Prepares solutions for n right-hand sides and for matrices on a square pattern.
     ///
-    /// Steps end at a residual of 1e-10 of the right-hand side, or after as many as there are rows,
-    /// unless [`ConjugateGradients::limits`] says otherwise.
+    /// A column's steps end if its residual is 1e-10 times its right-hand side, or if there were as
+    /// many steps as A has rows. [`ConjugateGradients::limits`] sets other limits.
     ///
     /// # Errors
     /// [`Error::Argument`] for a pattern that is not square or of another kind of matrix,
@@ -114,8 +115,8 @@ impl<M: HostMatrix> ConjugateGradients<M> {
         Ok(Self { shape: DenseShape::new(rows, n, Layout::ByRows), a, of, product, diagonal: None, kernels, end })
     }
 
-    /// The residual at which a column is solved, as a share of its right-hand side, and the most
-    /// steps.
+    /// Sets the residual at which a column is solved, as a share of its right-hand side, and the
+    /// maximum number of steps.
     pub fn limits(mut self, tolerance: f64, steps: u32) -> Self {
         (self.end.tolerance, self.end.steps) = (tolerance, steps);
         self
@@ -133,16 +134,16 @@ impl<M: HostMatrix> ConjugateGradients<M> {
         Ok(self)
     }
 
-    /// Calls back after each step with the number of steps taken and the most steps.
+    /// Reports the number of steps after each step, and their maximum number.
     pub fn progress(mut self, progress: Progress) -> Self {
         self.end.progress = Some(progress);
         self
     }
 
-    /// Solves A·X = B from X = 0. X is by rows. If a column meets a direction whose curvature is
-    /// zero, negative or too large for the type, it ends there, and has not converged. Right-hand
-    /// sides may have any finite size: if the type cannot hold their squares, they are scaled by a
-    /// power of two.
+    /// Solves A·X = B from X = 0. X is stored by rows. If the curvature of a column's direction is
+    /// zero, negative or too large for the type, the column's steps end, and it has not converged.
+    /// Right-hand sides may have any finite size: if the type cannot hold their squares, they are
+    /// scaled by a power of two.
     ///
     /// # Errors
     /// [`Error::PlanPattern`] for a matrix of another pattern, [`Error::Argument`] for a B of other
@@ -180,8 +181,8 @@ impl<M: HostMatrix> ConjugateGradients<M> {
 /// are stored by rows. `multiply` may return before A·P is computed. A is symmetric and positive
 /// definite.
 ///
-/// A column is solved when its residual is `tolerance` of its right-hand side, or has not converged
-/// after `steps`.
+/// A column is solved when its residual is at most `tolerance` times its right-hand side. If that
+/// takes more than `steps` steps, it has not converged.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 /// The inverses of the blocks on a diagonal.
 pub(super) struct Inverses {
-    /// Row after row, in the arithmetic of the elements.
+    /// The rows of all inverses, one after another, in the arithmetic of the elements.
     pub rows: Buffer,
 }
 
@@ -20,8 +20,8 @@ impl Inverses {
     /// Inverts the diagonal blocks of `a`.
     ///
     /// # Errors
-    /// [`Error::NotPositiveDefinite`] with the first block that is not, or whose inverse has
-    /// numbers too large for the arithmetic.
+    /// [`Error::NotPositiveDefinite`] with the first block that is not positive definite, or whose
+    /// inverse has numbers too large for the arithmetic.
     pub fn new<M: HostMatrix>(diagonal: &Diagonal<M>, a: &DeviceMatrix<M>) -> Result<Self> {
         let mut blocks = diagonal.output()?;
         diagonal.execute(a, &mut blocks)?;
@@ -42,7 +42,7 @@ fn inverted(diagonal: &AnyView<'_>, arithmetic: ElementType) -> Result<Vec<f64>>
             _ => DMatrix::from_column_slice(side, side, block).cholesky().map(|factor| factor.inverse()),
         };
         let inverse = inverse.filter(|inverse| inverse.iter().all(|&value| arithmetic.nearest(value).is_finite()));
-        // The inverse is symmetric: its columns are its rows.
+        // The inverse is symmetric, so its columns are its rows.
         inverse.map(|inverse| to.copy_from_slice(inverse.as_slice())).is_some()
     };
     let failed = inverses.par_chunks_mut(side * side).zip(blocks).position_first(|pair| !invert(pair));

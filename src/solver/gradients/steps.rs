@@ -71,24 +71,24 @@ kernel! {
     }
 }
 
-/// Shares of pieces for each compute unit of a CPU. With many, the last to end is a small part of
-/// the whole.
+/// Number of shares of the pieces for each compute unit of a CPU. With many shares, the last to end
+/// is a small part of the work.
 const SHARES: usize = 8;
 
 /// The kernels of a step, for vectors of one element type.
 pub(super) struct StepKernels {
     curvatures: Kernel<Curvatures<'static>>,
     residuals: Kernel<Residuals<'static>>,
-    /// For blocks on the diagonal.
+    /// Applies the inverses of blocks on the diagonal.
     preconditioned: Option<Kernel<Preconditioned<'static>>>,
     directions: Kernel<Directions<'static>>,
-    /// Columns of a work-group.
+    /// Number of columns of a work-group.
     width: usize,
 }
 
 impl StepKernels {
-    /// Requests the kernels for `cols` columns, and a preconditioner with blocks of `side` rows; 0
-    /// if there is none.
+    /// Requests the kernels for `cols` columns, and for a preconditioner with blocks of `side`
+    /// rows. `side` is 0 if there is no preconditioner.
     pub fn new(device: &Device, element: ElementType, cols: usize, side: usize) -> Result<Self> {
         let width = if cols > 1 { columns::width(device) } else { 1 };
         let options = Options::group_size(group_size(device))
@@ -111,7 +111,7 @@ fn group_size(device: &Device) -> usize {
     device.info().serial_or(device.info().vector_group())
 }
 
-/// What becomes of a column, as the kernels number it.
+/// The state of a column, with the numbers that kernels use.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Fate {
     Works,
@@ -145,7 +145,7 @@ pub(super) struct Steps<'k> {
     rows: usize,
     cols: usize,
     pieces: usize,
-    /// Pieces of a work-group.
+    /// Number of pieces of a work-group.
     each: usize,
     curvature: Buffer,
     product: Buffer,
@@ -156,8 +156,9 @@ pub(super) struct Steps<'k> {
 }
 
 impl<'k> Steps<'k> {
-    /// Reserves memory for vectors of `rows` elements, at least one, and as many columns as
-    /// `enough` has numbers: a column is solved when the square of its residual is at most this.
+    /// Reserves memory for vectors of `rows` elements, at least one, and for a column for each
+    /// number in `enough`. A column is solved when the square of its residual is at most its
+    /// number.
     pub fn new(
         work: &Work,
         kernels: &'k StepKernels,
@@ -173,7 +174,7 @@ impl<'k> Steps<'k> {
             1 => pieces.div_ceil(SHARES * info.compute_units as usize),
             _ => 1,
         };
-        // Until the first step no column works, and the curvature is 1.
+        // In the first launch no column works, so that alpha is 0. The curvature is 1.
         let idle = [vec![0.0; 3 * cols], vec![f64::from(Fate::Solved as u8); cols]].concat();
         Ok(Self {
             device: work.device().clone(),
@@ -201,7 +202,7 @@ impl<'k> Steps<'k> {
     pub fn start(&mut self, work: &Work, vectors: Vectors<'_>) -> Result<()> {
         let Vectors { x, r, p, ap } = vectors;
         self.lower(work, ap, r)?;
-        // The product before the first is infinite, so that the direction before has no share.
+        // The product of the step before the first is set to infinity, so that beta is 0.
         let cols = self.cols;
         let works = [vec![f64::INFINITY; cols], vec![0.0; 2 * cols], vec![f64::from(Fate::Works as u8); cols]].concat();
         work.write_numbers(&works, &mut self.before)?;
@@ -220,8 +221,8 @@ impl<'k> Steps<'k> {
         self.direct(work, r, x, p)
     }
 
-    /// The columns after the last step, read in the queue's order: steps that are enqueued before
-    /// `get` is called run meanwhile.
+    /// Reads the columns after the last step, in the queue's order. Steps that are enqueued before
+    /// the returned function is called run meanwhile.
     pub fn state<'w>(&self, work: &'w Work) -> Result<impl FnOnce() -> Result<Vec<Progressed>> + use<'w>> {
         let (later, cols) = (work.read_numbers_later(&self.before)?, self.cols);
         Ok(move || {
@@ -278,8 +279,8 @@ impl<'k> Steps<'k> {
     }
 }
 
-/// Adds up the sums of pieces, `cols` for each, until a work-group can add up the rest; `None` if
-/// they are few enough.
+/// Adds up the sums of pieces, `cols` for each, until a work-group can add up the rest; `None` if a
+/// work-group can add up all.
 fn few_sums(work: &Work, sums: &Buffer, cols: usize) -> Result<Option<Buffer>> {
     let mut fewer = None;
     while fewer.as_ref().unwrap_or(sums).len() > DOT_PIECE * cols {

@@ -35,7 +35,7 @@ fn several_systems_at_once_have_the_bits_of_one_after_another() -> Result<()> {
     let device = test_device();
     let (host, mut random) = (grid(20)?, Random::new(3));
     let a = device.upload(&host)?;
-    // Columns of different difficulty: zero, the image of ones, random, an eigenvector's.
+    // Columns of different difficulty: zeros, ones, a unit vector, and random numbers.
     let b = DMatrix::from_fn(400, 5, |row, col| match col {
         0 => 0.0,
         1 => 1.0,
@@ -62,7 +62,7 @@ fn right_hand_sides_of_any_size_are_solved() -> Result<()> {
     fn solve<T: Field>(sizes: &[f64]) -> Result<()> {
         let host = laplacian(5)?;
         let a = test_device().upload(&host.cast::<T>())?;
-        // B = A·(size, 2·size, ...), and beside them a column of ordinary size.
+        // B = A·(size, 2·size, ...), and a second column of ordinary size.
         let ordinary = host.as_cbc().to_dense() * DMatrix::from_fn(25, 1, |row, _| (row + 1) as f64);
         let cg = ConjugateGradients::new(&a.pattern(), 2)?.limits(1e-5, 100);
         for &size in sizes {
@@ -115,7 +115,8 @@ fn number<T: Element>(value: f64) -> T {
     T::from_f64(value)
 }
 
-/// A column on the host, in the order of the kernels: x, the steps, and whether it converged.
+/// Solves a column on the host, in the order of the kernels. Returns x, the number of steps, and
+/// whether the column converged.
 fn model<T: Real>(a: &AnyMatrix, inverses: &[T], b: &[T], tolerance: f64, steps: u32) -> Result<(Vec<T>, u32, bool)> {
     let dot = |x: &[T], y: &[T]| reference::dot(x, y).map(number::<T>);
     let side = inverses.len() / b.len();
@@ -145,8 +146,8 @@ fn model<T: Real>(a: &AnyMatrix, inverses: &[T], b: &[T], tolerance: f64, steps:
     Ok((x, steps, false))
 }
 
-/// Solves columns at once and alone with blocks of `side` rows on the diagonal, 0 without a
-/// preconditioner, and compares them with the model.
+/// Solves columns at once and alone, and compares them with the model. The preconditioner has
+/// blocks of `side` rows; there is none if `side` is 0.
 fn has_the_bits_of_the_model<T: Real>(n: usize, side: usize, cols: usize, tolerance: f64, steps: u32) -> Result<()> {
     let device = test_device();
     // Neighbours are coupled within blocks and across them.

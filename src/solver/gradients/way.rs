@@ -80,8 +80,8 @@ impl Way<'_> {
         Ok((x, ends.into_iter().map(|column| column.solved).collect()))
     }
 
-    /// Takes steps until every column has ended. The state after a step is read while the next one
-    /// runs, which changes no column that has ended. So the device does not wait for the host.
+    /// Takes steps until every column has ended. The state after a step is read while the next step
+    /// runs. That step changes no column that has ended. So the device does not wait for the host.
     fn iterate(
         &self,
         steps: &mut Steps<'_>,
@@ -137,7 +137,7 @@ impl Column {
         Self { solved, norm: square.sqrt(), works: true }
     }
 
-    /// Takes the state after a step, and returns whether the column needs more.
+    /// Takes the state after a step, and returns whether the column needs more steps.
     fn note(&mut self, step: u32, state: &Progressed) -> bool {
         if self.works && state.fate == Fate::Failed {
             self.solved.curvature = Some(state.curvature);

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 #[cfg(doc)]
 use crate::Error;
 
-/// The bit that marks an entry whose place is that of the entry before it in its group.
+/// The bit that marks an entry with the same place as the entry before it in its group.
 const SAME: u8 = 0x80;
 
 impl<T: Element> DeviceGcoo<T> {

@@ -43,7 +43,7 @@ kernel! {
     }
 }
 
-/// The lines of groups, with counts of how much their entries share.
+/// The offsets of the lines of groups, and counts from which the method is chosen.
 pub(super) struct CountedGroups {
     /// Number of entries before each line; the last element is the number of all entries.
     pub line_ptr: Buffer<u32>,
@@ -56,7 +56,7 @@ pub(super) struct CountedGroups {
 }
 
 impl Grouped {
-    /// Converts to compressed columns, or to compressed rows.
+    /// Converts to compressed rows if `by_rows` is set, otherwise to compressed columns.
     pub fn compressed(&self, by_rows: bool) -> Result<DeviceCbc> {
         let Self { groups, values: grouped, .. } = self;
         let (device, element, shape) = (&groups.device, groups.element, groups.shape);
@@ -88,9 +88,9 @@ impl Groups {
         Ok(line_of)
     }
 
-    /// Compresses the rows, or the columns, to the columns of a pattern. Also returns the index of
-    /// each entry of the pattern in the groups. The sort is stable: entries of a line keep the
-    /// order of groups, which ascends in both indices.
+    /// Makes a pattern whose columns are the rows of the matrix if `by_rows` is set, otherwise its
+    /// columns. Also returns the index of each entry of the pattern in the groups. The sort is
+    /// stable: entries of a line keep the order of groups, which ascends in both indices.
     pub(super) fn compressed(&self, work: &Work, by_rows: bool) -> Result<Transposed> {
         let (device, entries, line_of) = (&self.device, self.nnz(), self.line_of(work)?);
         let (key, partner, lines, across) = match by_rows != self.grouping.of_columns() {

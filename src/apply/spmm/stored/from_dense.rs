@@ -3,9 +3,9 @@
 //! `cl/apply/spmm/coordinates.cl`.
 //!
 //! A group is counted in chunks, so that a long group is divided among many work-items. On a GPU
-//! neighbouring items read neighbouring elements. If the lines are stored one after another, these
-//! are the places of one chunk, so a work-group takes a chunk. Otherwise they are the lines of
-//! neighbouring groups.
+//! neighbouring items read neighbouring elements. If the lines are stored one after another,
+//! neighbouring elements are places of one chunk, so a work-group takes a chunk. Otherwise they
+//! belong to the lines of neighbouring groups.
 use super::groups::{Grouped, Groups, group_size, options};
 use crate::{
     BlockShape, Device, Result,
@@ -72,8 +72,8 @@ kernel! {
     }
 }
 
-/// Places that an item counts if its work-group takes a chunk: `ROUNDS` of the kernels. It does not
-/// depend on the device: four counts of 16 bits fill a word of 64 bits.
+/// Places that an item counts if its work-group takes a chunk: `ROUNDS` of the kernels. The number
+/// is the same on every device, because four counts of 16 bits fill a word of 64 bits.
 const ROUNDS: usize = 4;
 
 /// The arrays of groups on the device.
@@ -114,7 +114,7 @@ impl Grouped {
     }
 }
 
-/// The shape whose rows are the grouped lines.
+/// The shape of D, transposed if groups are columns, so that its rows are the grouped lines.
 fn across(shape: DenseShape, grouping: Grouping) -> DenseShape {
     if grouping.of_columns() { shape.transposed() } else { shape }
 }

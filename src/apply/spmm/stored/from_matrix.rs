@@ -33,7 +33,7 @@ impl Origin {
         &self.pattern
     }
 
-    /// Copies the current values of the compressed matrix, or those of another one on its pattern.
+    /// Copies the current values of the compressed matrix, or of another matrix on its pattern.
     pub fn update(&self, a: &DeviceCbc, values: &mut Buffer) -> Result<()> {
         self.pattern.check("A", a)?;
         let work = Work::new(self.pattern.device(), None);

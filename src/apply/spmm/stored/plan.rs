@@ -11,15 +11,15 @@ use crate::{
 };
 use std::{marker::PhantomData, sync::Arc};
 
-/// A product of a matrix in groups with dense matrices, prepared for the matrix's places and the
-/// number of columns of the dense ones. Its bits are those of
+/// A product of a matrix in groups with dense matrices, prepared for the places of the matrix's
+/// entries and the number of columns of the dense matrices. Its results have the bits of
 /// [`ApplyDense`](crate::plan::ApplyDense).
 ///
 /// A·D and D·Aᵀ read groups of rows as they are; D·A and Aᵀ·D read groups of columns. The plan
-/// counts how often the entries of a group use each row of D (for D·A, each column) that the group
-/// loads. The plan converts the groups to compressed lines in three cases: the reuse is too low,
-/// the groups lie across the lines of the product, or a line has more than 1024 entries. Their
-/// values are read in place. [`ApplyGcoo::why`] says which way was chosen.
+/// counts the reuse: how often the entries of a group use each row of D that the group loads (for
+/// D·A, each column). The plan converts the groups to compressed lines in three cases: the reuse is
+/// too low, the groups lie across the lines of the product, or a line has more than 1024 entries.
+/// The values are read in place in all cases. [`ApplyGcoo::why`] says which way was chosen.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -56,8 +56,8 @@ pub struct GcooOptions<'a, T: 'static> {
 }
 
 impl<T: 'static> GcooOptions<'_, T> {
-    /// Multiplies from the right: C = D·A. D then has the number of rows that was given to the plan
-    /// as a number of columns.
+    /// Multiplies from the right: C = D·A. The number that was given to the plan as D's columns is
+    /// then the number of D's rows.
     #[allow(clippy::wrong_self_convention)] // the side that A stands on
     pub fn from_right(mut self) -> Self {
         self.side = Side::Right;
@@ -82,7 +82,7 @@ impl<T: 'static> GcooOptions<'_, T> {
         self
     }
 
-    /// The layouts of D and of C; see
+    /// Sets the layouts of D and C; see
     /// [`DenseOptions::layouts`](crate::plan::DenseOptions::layouts).
     pub fn layouts(mut self, d: Layout, c: Layout) -> Self {
         self.request.layouts = [d, c];
@@ -158,7 +158,7 @@ impl<T: 'static> ApplyGcoo<T> {
 }
 
 impl<T: 'static> Planned for ApplyGcoo<T> {
-    /// The matrix A, with its entries where the plan expects them, and the dense matrix D.
+    /// The matrix A, whose entries are in the places that the plan expects, and the dense matrix D.
     type Inputs<'a> = (&'a DeviceGcoo<T>, &'a DeviceDense<T>);
     /// The dense matrix C.
     type Output = DeviceDense<T>;

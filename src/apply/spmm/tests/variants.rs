@@ -2,8 +2,8 @@
 //! algebras, and numbers of devices.
 use super::*;
 
-/// Tests groups of every number of lines, and staging of any number of entries: fewer and more than
-/// a group has.
+/// Tests groups of every number of lines, and slots that stage fewer or more entries than a group
+/// has.
 #[test]
 fn lines_of_a_group_and_staged_entries_change_no_bit() -> Result<()> {
     let device = test_device();
@@ -19,8 +19,8 @@ fn lines_of_a_group_and_staged_entries_change_no_bit() -> Result<()> {
     Ok(())
 }
 
-/// Numbers that a device is given replace those of the table. Numbers that no kernel supports are
-/// refused.
+/// Numbers that are set for a device replace the numbers of the table. Numbers that no kernel
+/// supports are refused.
 #[test]
 fn plans_take_the_numbers_of_their_device() -> Result<()> {
     let with = |lines: usize| {

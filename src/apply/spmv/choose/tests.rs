@@ -69,8 +69,8 @@ fn a_cpu_adds_row_after_row() {
     for profile in [POISSON, SKEWED] {
         assert_eq!(chosen(DeviceKind::Cpu, profile, PACKED, true), Format::Csr);
     }
-    // Rows of nearly equal length whose columns are near are added eight at once, if they are used
-    // often.
+    // If rows of nearly equal length have near columns and are used often, eight rows are added at
+    // once.
     let near = Profile { near: true, ..POISSON };
     let far_on_diagonals = Profile { on_diagonals: 4_990_000, ..POISSON };
     assert_eq!(chosen(DeviceKind::Cpu, far_on_diagonals, PACKED, true), Format::SlicedEll);
@@ -97,9 +97,9 @@ fn a_cpu_adds_row_after_row() {
 #[test]
 fn a_gpu_pads_rows_that_are_nearly_equal_if_they_are_used_often() {
     assert!(matches!(chosen(DeviceKind::Gpu, POISSON, PACKED, true), Format::Ell | Format::SlicedEll));
-    // For one execution, fewer launches are worth as much as a faster product.
+    // For one execution, fewer launches save more time than a faster product.
     assert_eq!(chosen(DeviceKind::Gpu, POISSON, Request { uses: 1, ..PACKED }, true), Format::Csr);
-    // Converting costs as much as thirty executions gain.
+    // The conversion takes as long as thirty executions save.
     for (uses, pads) in [(1, false), (10, false), (1000, true)] {
         let format = chosen(DeviceKind::Gpu, POISSON, Request { uses, ..PACKED }, true);
         assert_eq!(matches!(format, Format::Ell | Format::SlicedEll), pads, "{uses} uses");
@@ -109,7 +109,7 @@ fn a_gpu_pads_rows_that_are_nearly_equal_if_they_are_used_often() {
         let unpacked = Request { packed: false, ..PACKED };
         assert_eq!(chosen(DeviceKind::Gpu, SPACE, unpacked, in_order), Format::CsrAdaptive);
     }
-    // Finite elements in `f32`: sliced ELL takes an H200 22 us, `csr-adaptive` 35.
+    // Finite elements in `f32`: on an H200 sliced ELL takes 22 us and `csr-adaptive` 35 us.
     let (rows, entries, near) = (200_000, 11_900_000, true);
     let elements = Profile { rows, entries, longest: 60, sliced_places: 11_950_000, near, ..POISSON };
     let request = Request { uses: 100, ..PACKED };
@@ -118,8 +118,7 @@ fn a_gpu_pads_rows_that_are_nearly_equal_if_they_are_used_often() {
         let situation = Situation { element_bytes: bytes, vector_bytes: bytes, ..in_f64 };
         assert_eq!(choose(&situation).format, Format::SlicedEll, "{bytes} bytes");
     }
-    // Tests rows that the cache does not hold while items read them one by one, and rows that it
-    // holds.
+    // First the rows that items read at the same time do not fit the cache, then they fit.
     let ten = Request { uses: 10, ..PACKED };
     assert_eq!(chosen(DeviceKind::Gpu, SPACE, ten, true), Format::CsrAdaptive);
     let few = Profile { rows: 40_000, entries: 1_060_000, sliced_places: 1_080_000, ..SPACE };
@@ -141,7 +140,7 @@ fn groups_add_rows_that_are_long_in_the_mean() {
         let in_place = Request { uses, packed: false, ..PACKED };
         assert_eq!(chosen(DeviceKind::Gpu, wide(400), in_place, false), Format::Csr, "{uses}");
     }
-    // The sums of rows in pieces take no longer than those of rows that items add.
+    // Each entry of rows in pieces takes no longer than an entry of rows that items add.
     let cost = |longest: u64| {
         let cost = situation(DeviceKind::Gpu, wide(longest), PACKED, true).cost(Format::Csr);
         cost.unwrap() / (rows * longest)
@@ -195,8 +194,8 @@ fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
     };
     let of = |device, sizes, columns, request| foregone(&situation(device, sizes, columns, request));
     let format = |choice: Option<FormatChoice>| choice.map(|choice| choice.format);
-    // A CPU takes compressed rows, unless one row may have all entries, or rows of nearly equal
-    // length may be added in vectors.
+    // On a CPU compressed rows are chosen without a count, unless one row may have all entries, or
+    // rows of nearly equal length may be added in vectors.
     assert_eq!(format(of(DeviceKind::Cpu, [1000, 5000], 1000, PACKED)), None);
     let square = of(DeviceKind::Cpu, [1000, 5000], 1000, Request { packed: false, ..PACKED });
     assert!(square.as_ref().is_some_and(|choice| choice.why.contains("at most (others: ")), "{square:?}");
@@ -204,11 +203,11 @@ fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
     let once = of(DeviceKind::Gpu, [1000, 5000], 1000, Request { uses: 1, ..PACKED });
     assert!(once.as_ref().is_some_and(|choice| choice.why.ends_with("share for 1 use")), "{once:?}");
     assert_eq!(format(of(DeviceKind::Cpu, [10, 1_000_000], 1_000_000, PACKED)), None);
-    // Whether a GPU pads rows depends on their lengths.
+    // On a GPU the choice depends on the lengths, because rows may be padded.
     assert_eq!(format(of(DeviceKind::Gpu, [1_000_000, 5_000_000], 1_000_000, PACKED)), None);
     assert_eq!(format(of(DeviceKind::Gpu, [0, 0], 0, PACKED)), Some(Format::Csr));
-    // For a single product a GPU pads nothing, however long the rows are. Long rows are cut in
-    // pieces.
+    // For a single product on a GPU no rows are padded, whatever their lengths are. Long rows are
+    // cut in pieces.
     let few = |uses, longest| {
         let request = Request { uses, ..PACKED };
         let found = situation(DeviceKind::Gpu, [20_000, 100_000], 20_000, request);
@@ -282,21 +281,25 @@ fn blocks_take_a_format_that_was_among_the_fastest() {
     };
     let format = |situation: Situation| choose(&situation).format;
     let by_items = [Format::CsrAdaptive, Format::Ell, Format::SlicedEll];
-    // A 27-point stencil of 52 nodes a side: `csr` takes an H200 304 us in `f64`, 178 in `f32`,
-    // `csr-adaptive` 266 and 145. With groups that load tiles together it took 512 and 230.
+    // A 27-point stencil with 52 nodes on each side. On an H200 `csr` takes 304 us in `f64` and 178
+    // us in `f32`; `csr-adaptive` takes 266 us and 145 us. When its groups loaded tiles together,
+    // `csr-adaptive` took 512 us and 230 us.
     for bytes in [4, 8] {
         let found = format(block(6, bytes, [140_608, 3_652_264, 27, 3_796_416]));
         assert!(by_items.contains(&found), "{found} of {bytes} bytes");
     }
-    // Blocks of 3x3, 30 nodes a side: 17.6 us in padded rows, 25 in `csr`, 27 in tiles.
+    // Blocks of 3x3, with 30 nodes on each side, take 17.6 us in padded rows, 25 us in `csr` and 27
+    // us in tiles.
     assert_ne!(format(block(3, 8, [27_000, 681_472, 27, 729_000])), Format::CsrAdaptive);
     assert_eq!(format(block(3, 4, [27_000, 681_472, 27, 729_000])), Format::Csr);
-    // Hub rows: an item would take 1.3 ms for the longest row, groups take 0.12.
+    // Some rows are very long. An item would take 1.3 ms for the longest; groups take 0.12 ms for
+    // all.
     assert_eq!(format(block(8, 8, [20_000, 200_000, 9000, 3_000_000])), Format::CsrAdaptive);
-    // The device has too few sums to be busy: an item of `csr` takes less long for them than a
-    // group.
+    // There are too few sums to fill the device. An item of `csr` then takes less time for a row
+    // than a group.
     assert_eq!(format(block(4, 4, [10_000, 320_000, 58, 402_312])), Format::Csr);
-    // Values in place, by rows: `csr` takes 64 us, groups 88. For 3906 rows of 16 blocks: 12 and 8.
+    // With values in place and by rows, `csr` takes 64 us and `csr-adaptive` 88 us. With 3906 rows
+    // of 16 blocks they take 12 us and 8 us.
     let in_place = |found: Situation| Situation { request: Request { packed: false, ..PACKED }, ..found };
     assert_eq!(format(in_place(block(6, 8, [27_000, 681_472, 27, 729_000]))), Format::Csr);
     assert_eq!(format(in_place(block(4, 8, [3906, 62_496, 33, 90_000]))), Format::CsrAdaptive);

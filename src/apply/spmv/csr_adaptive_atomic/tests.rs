@@ -15,12 +15,14 @@ fn piece([run, begin, end, part]: [u32; 4]) -> Piece {
     Piece { run, begin, end, part }
 }
 
-/// Offsets of rows; the tasks, the number of shares and of shared rows that are expected.
+/// Offsets of rows, and what is expected for them: the tasks, the number of shares, and the number
+/// of shared rows.
 type Division<'a> = (&'a [u32], &'a [[u32; 4]], usize, usize);
 
-/// Blocks with as many entries as the limit, one fewer and one more; as many rows as the limit; a
-/// single row below the limit, at it, and one beyond it; the longest row of one group, and one more
-/// entry; two shared rows; an empty row at each end.
+/// The cases are blocks whose entries are one below the limit, equal to it, and one above it; a
+/// block whose rows reach the limit; a single row below the limit, at it, and above it; the longest
+/// row that one group adds, and a row with one entry more; two shared rows; and an empty row at
+/// each end.
 #[test]
 fn rows_are_divided_as_in_the_papers_program() {
     let cases: [Division<'_>; 8] = [
@@ -83,8 +85,9 @@ fn check<T: Element>(lengths: &[usize], semiring: Semiring, [alpha, beta]: [f64;
     Ok(())
 }
 
-/// Rows of every kind: a block of more rows than items, and blocks for 1, 2 and 4 items a row; rows
-/// of the limits and one more; a full row; empty rows before, between and after.
+/// Lengths of rows of every kind: blocks with more rows than items, and with 1, 2 and 4 items for
+/// each row; rows at each limit and one entry above it; a full row; empty rows before, between and
+/// after these.
 const LENGTHS: [usize; 28] = [0, 1, 1, 1, 1, 1, 1, 0, 1, 2, 3, 3, 4, 4, 8, 9, 20, 21, 0, 150, 1, 7, 40, 41, 2, 0, 0, 0];
 
 #[test]
@@ -95,7 +98,7 @@ fn small_groups_add_every_term_once() -> Result<()> {
     check::<f64>(&[], Semiring::PlusTimes, [1.0, 0.0])
 }
 
-/// Sums that do not begin with zeros, or are not added.
+/// Tests semirings whose sums do not start from zero, or are not computed by addition.
 #[test]
 fn small_groups_add_in_every_algebra() -> Result<()> {
     for &semiring in Semiring::ALL {
@@ -105,8 +108,8 @@ fn small_groups_add_in_every_algebra() -> Result<()> {
     Ok(())
 }
 
-/// A model of the last lines of `sum_blocks`, for a share of a row of `of_row` shares: the words of
-/// `shared`, and y with the number of times that it was written.
+/// A model of the last lines of `sum_blocks`, for one share of a row that has `of_row` shares. `y`
+/// holds the sum and the number of times that it was written.
 async fn add_share(shared: &Words, y: &Words, term: usize, of_row: usize) {
     shared.add(0, term).await;
     if shared.add(1, 1).await + 1 == of_row {

@@ -20,7 +20,7 @@ pub fn rows_of<T: Field>(cols: usize, lengths: &[usize], first: impl Fn(usize) -
     Ok(Csr::from_transpose(Csc::from_triplets(cols, lengths.len(), values)?))
 }
 
-/// A matrix A and vectors x and y on the device, and what becomes of y.
+/// A matrix A and vectors x and y on the device, and the expected y after a product.
 pub struct Expected<T: Field> {
     work: Work,
     a: DeviceCbc,
@@ -30,7 +30,7 @@ pub struct Expected<T: Field> {
 }
 
 impl<T: Field> Expected<T> {
-    /// y = 0.7·A·x - 1.3·y, added in this order, for A by rows.
+    /// Computes y = 0.7·A·x - 1.3·y for A by rows, with terms added in `order`.
     pub fn of(host: &Csr<T>, order: Order) -> Result<Self> {
         Self::stored(host, host.as_cbc(), order)
     }
@@ -49,7 +49,7 @@ impl<T: Field> Expected<T> {
         &self.work
     }
 
-    /// The columns of A's arrays.
+    /// The columns of A's arrays as rows.
     pub fn rows(&self) -> Rows {
         Rows { elements: Elements::both(T::TYPE), ..Rows::of_scalars(self.a.pattern.clone()) }
     }

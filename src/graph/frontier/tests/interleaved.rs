@@ -22,7 +22,7 @@ const LIMIT: usize = 0;
 const PASSED: usize = 1;
 const LEAST: usize = 2;
 
-/// What a round does.
+/// The tasks of a round.
 const DONE: usize = 0;
 const VISIT: usize = 1;
 const DIVIDE: usize = 2;
@@ -342,8 +342,8 @@ fn distances_are_right_in_every_order() {
     }
 }
 
-/// Words of 64 bits have to be read whole: otherwise an edge is compared with a distance that was
-/// never there.
+/// Words of 64 bits have to be read whole. Otherwise an edge is compared with a distance that its
+/// end never had.
 #[test]
 fn distances_that_are_read_in_halves_lose_edges() {
     let high = (1u64 << 32) as f64;

@@ -1,17 +1,17 @@
 //! A model of `scan_tiles` in `cl/primitives/segmented_scan.cl`, whose groups take turns in any
-//! order. A tile is a piece here, and its scan reads what is carried to it.
+//! order. A tile is a piece here, and its scan reads the total that is carried to it.
 use crate::interleave::{Barrier, Words, interleave};
 use std::ops::Range;
 
 /// Items of a group.
 const GROUP: usize = 3;
 
-/// Another order of combination gives another result.
+/// The operator. Another order of combination gives another result.
 fn combined(x: usize, y: usize) -> usize {
     (x * 7 + y) % 1009
 }
 
-/// What a group does in a launch.
+/// The task of a group in a launch.
 enum Role {
     /// Carries a segment's pieces through a wave, with the group's local memory and barrier.
     Carry {
@@ -24,7 +24,8 @@ enum Role {
     Total(usize),
 }
 
-/// The memory of all groups: the totals, and for each piece what it has found to be before it.
+/// The memory of all groups: the totals, and for each piece the total that its scan found for the
+/// pieces before it.
 struct Global {
     totals: Words,
     found: Words,
