@@ -70,6 +70,10 @@ pub struct Args {
     /// columns, of whose elements the fraction S is zero.
     #[arg(long, value_name = "N:S,...", value_delimiter = ',', num_args = 1..)]
     squares: Vec<Square>,
+    /// The generated matrices of parger with these names, such as cage13 or power-law:1e6, instead
+    /// of all of them.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', num_args = 1..)]
+    only: Vec<String>,
 }
 
 /// A paper whose measurements can be repeated.
@@ -111,6 +115,9 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     let (paper, folder) = (args.paper, args.output.as_path());
     if paper != Paper::Shi && !args.squares.is_empty() {
         return Err(Failure::Usage("--squares is for shi".into()));
+    }
+    if paper != Paper::Parger && !args.only.is_empty() {
+        return Err(Failure::Usage("--only is for parger".into()));
     }
     Places::default().reads(args.study.inputs.iter().filter_map(Input::file).chain(&args.peers)).check()?;
     let lab = &args.study.lab()?;

@@ -24,7 +24,7 @@ pub fn polok(setting: &Setting<'_>) -> Result<(), Failure> {
 
 /// Writes the models of Parger 2020 that other libraries can multiply.
 pub fn parger(setting: &Setting<'_>) -> Result<(), Failure> {
-    for parger::Operands { name, make, .. } in parger::generated(setting.most) {
+    for parger::Operands { name, make, .. } in parger::generated(setting.most, &setting.args.only)? {
         let (a, b) = make()?;
         match is_multiplied(&a, b.as_ref()) {
             true => write(setting, &name, &Csc::new(a.pattern().clone(), values(a.nnz()))?)?,

@@ -190,6 +190,14 @@ fn models_are_measured_beside_files_and_written_for_other_libraries() {
         assert!(values.iter().all(|value| (1.0..=8.0).contains(value) && value.fract() == 0.0), "{name}: {values:?}");
     }
 
+    let only =
+        |names: &str| lab(&desk, &format!("paper parger --max-products 900 --write-models --only {names} -o only"));
+    assert_eq!(only("mario002,arrow:9e2").status, 0);
+    let files: Vec<_> = files_of(&desk, "only").into_iter().map(|(path, _)| path).collect();
+    assert_eq!(files, ["arrow:9e2.bsr", "mario002.bsr"].map(|name| desk.path("only").join(name)));
+    let ran = only("mario003");
+    assert!(ran.status == 2 && ran.stderr.contains("no matrix is called mario003"), "{}", ran.stderr);
+
     // The model that was written is the same as the one that is measured.
     put_peers(&desk, "mario002");
     put_uniform(&desk, "g.mtx", 60, 4);
@@ -309,6 +317,7 @@ fn what_is_no_paper_is_refused() {
         ("regret uniform:9x2 --peers other.json", "--peers"),
         ("paper polok -o p --squares 9:0.5", "--squares is for shi"),
         ("paper shi -o p --squares 9:1", "N:S"),
+        ("paper shi -o p --only cage13", "--only is for parger"),
         ("regret uniform:9x2 --models", "--models"),
         ("regret --write-models", "--write-models"),
         ("paper shi -o p --squares 9:0.5 --write-models", "--write-models"),

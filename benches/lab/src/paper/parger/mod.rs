@@ -56,7 +56,7 @@ pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> 
     numbers::table(info, report);
     let mut subjects = Vec::new();
     let mut pictures = Vec::new();
-    for Operands { name, what, common, make } in operands(setting) {
+    for Operands { name, what, common, make } in operands(setting)? {
         setting.lab.messages.step(format!("{name}: making operands"));
         let factors = match make() {
             Ok(factors) => factors,
@@ -103,17 +103,18 @@ pub struct Operands<'s> {
 }
 
 /// The files and the generated matrices.
-fn operands<'s>(setting: &'s Setting<'_>) -> Vec<Operands<'s>> {
+fn operands<'s>(setting: &'s Setting<'_>) -> Result<Vec<Operands<'s>>, Failure> {
     let file = |input: &'s Input| {
         let make = Box::new(move || setting.lab.open_scalars(input));
         Operands { name: input.matrix_name(), what: "a file".into(), common: true, make }
     };
-    let models = if setting.with_models() { generated(setting.most) } else { Vec::new() };
-    setting.args.study.inputs.iter().map(file).chain(models).collect()
+    let models = if setting.with_models() { generated(setting.most, &setting.args.only)? } else { Vec::new() };
+    Ok(setting.args.study.inputs.iter().map(file).chain(models).collect())
 }
 
-/// The models of the paper's matrices, and families in increasing sizes.
-pub fn generated<'s>(most: u64) -> Vec<Operands<'s>> {
+/// The models of the paper's matrices, and families in increasing sizes. If there are names in
+/// `only`, the matrices with these names.
+pub fn generated<'s>(most: u64, only: &[String]) -> Result<Vec<Operands<'s>>, Failure> {
     let mut all = Vec::new();
     for model in &PARGER {
         let (what, make) = (format!("in its place: {}", model.what), Box::new(move || Ok(model.factors(most)?)));
@@ -126,7 +127,12 @@ pub fn generated<'s>(most: u64) -> Vec<Operands<'s>> {
             all.push(Operands { name: family.member(size), what: family.stands_for.into(), common: false, make });
         }
     }
-    all
+    if let Some(name) = only.iter().find(|&name| all.iter().all(|of| of.name != *name)) {
+        let names: Vec<_> = all.iter().map(|of| of.name.as_str()).collect();
+        return Err(Failure::Usage(format!("--only: no matrix is called {name}, but {}", names.join(", "))));
+    }
+    all.retain(|of| only.is_empty() || only.contains(&of.name));
+    Ok(all)
 }
 
 fn gflops(contest: &Contest, ms: Option<f64>) -> Option<f64> {
