@@ -1,6 +1,7 @@
 //! Matrices that are generated in place of those of the papers, if no files are given.
 use crate::patterns::{
-    Factors, banded, drawn, elements, hexagons, plane, power_law, roads, scattered, side, space, with_transpose,
+    Factors, banded, drawn, elements, hexagons, plane, power_law, roads, scattered, scattered_along, side, space,
+    with_transpose,
 };
 use crate::regret::families;
 use blockmul::{Csc, Result};
@@ -40,9 +41,10 @@ pub const PARGER: [Model<u64, Factors>; 10] = [
     Model::like("webbase", "power law", 69_500_000, power_law),
     Model::like("hugebubbles", "honeycomb", 190_700_000, |products| Ok((hexagons(side(products / 9, 2))?, None))),
     Model::like("mario002", "5-point stencil", 12_800_000, |products| Ok((plane(side(products / 25, 2))?, None))),
+    // A column has 3 of 7 neighbouring rows, so that a column of C has 13 entries.
     Model::like("stat96v2", "long rows by short columns", 8_700_000, |products| {
         let cols = (products / 9).max(99);
-        Ok(with_transpose(drawn([cols / 33, cols], 3)?))
+        Ok(with_transpose(scattered_along([cols / 33, cols], 3, 3)?))
     }),
     Model::like("cage13", "17 entries in a band", 137_300_000, |products| {
         Ok((scattered((products / 289).max(40), 17, 64)?, None))

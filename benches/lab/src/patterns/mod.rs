@@ -110,14 +110,20 @@ pub fn hexagons(side: usize) -> Result<Csc<f64>> {
 /// A matrix with `entries` entries in each column, at random rows at most `width` from the
 /// diagonal.
 pub fn scattered(columns: usize, entries: usize, width: usize) -> Result<Csc<f64>> {
+    scattered_along([columns; 2], entries, width)
+}
+
+/// A matrix like that of [`scattered`], whose diagonal leads to its last row and column.
+pub fn scattered_along([rows, columns]: [usize; 2], entries: usize, width: usize) -> Result<Csc<f64>> {
     let mut random = generate::Random::new(SEED);
     let mut places = Vec::new();
     for column in 0..columns {
-        let (first, last) = (column.saturating_sub(width), (column + width).min(columns - 1));
-        let rows = random.distinct(entries.min(last - first + 1) as u64, (last - first + 1) as u64);
-        places.extend(rows.into_iter().map(|row| (column, first + row as usize)));
+        let middle = column * rows / columns;
+        let (first, last) = (middle.saturating_sub(width), (middle + width).min(rows - 1));
+        let of_column = random.distinct(entries.min(last - first + 1) as u64, (last - first + 1) as u64);
+        places.extend(of_column.into_iter().map(|row| (column, first + row as usize)));
     }
-    of_places([columns, columns], places)
+    of_places([rows, columns], places)
 }
 
 /// A matrix of short and long columns in turn: the even columns have 2 entries, the odd ones
@@ -206,6 +212,9 @@ mod tests {
         let scattered = scattered(50, 4, 6)?;
         let near = |col: usize| scattered.pattern().column(col).iter().all(|&row| (row as usize).abs_diff(col) <= 6);
         assert!(scattered.nnz() == 200 && (0..50).all(near));
+        let along = scattered_along([10, 60], 3, 2)?;
+        let near = |col: usize| along.pattern().column(col).iter().all(|&row| (row as usize).abs_diff(col / 6) <= 2);
+        assert!((along.nrows(), along.nnz()) == (10, 180) && (0..60).all(near));
         let bimodal = bimodal(100, 20)?;
         assert_eq!([0, 1, 98, 99].map(|col| bimodal.pattern().column(col).len()), [2, 20, 2, 20]);
         let equals = permuted_equals(60, 3)?;
