@@ -90,7 +90,7 @@ impl Failure {
                 "--device and BLOCKMUL_DEVICE take an index or a part of a name; `blockmul devices` lists them".into()
             }
             Error::Unsupported { .. } => {
-                "--element f32 computes in single precision; --device reference computes f64 on the CPU".into()
+                "--element f32 computes in single precision; commands that take --device reference compute f64 on the CPU".into()
             }
             Error::BlockDoesNotDivide { .. } => {
                 "`blockmul info FILE` shows which blocks divide a matrix and how full they are".into()

@@ -88,10 +88,7 @@ impl Target {
     /// Chooses as [`Target::choose`] does, but prints nothing until [`Opened::announce`]. It can be
     /// called on another thread.
     pub fn open(wanted: Option<&str>, element: ElementType, method: Method) -> Result<Opened, Failure> {
-        let variable = std::env::var_os(Device::ENVIRONMENT_VARIABLE).unwrap_or_default();
-        let variable = variable.to_string_lossy();
-        let by_default = if variable.is_empty() { "auto" } else { &variable };
-        match wanted.unwrap_or(by_default).to_lowercase().as_str() {
+        match name(wanted).as_str() {
             REFERENCE if method != Method::Auto => Err(Failure::Usage(format!(
                 "--method {} needs an OpenCL device; the reference has one way only",
                 method.name()
@@ -274,6 +271,26 @@ pub fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 /// The device that `--device` names, else [`Device::ENVIRONMENT_VARIABLE`], else any device.
 pub fn select(wanted: Option<&str>) -> blockmul::Result<Device> {
     wanted.map_or_else(Device::auto, Device::select)
+}
+
+/// As [`select`], but if no device is named, the best one that can compute with elements of this
+/// type.
+pub fn select_for(element: ElementType, wanted: Option<&str>) -> blockmul::Result<Device> {
+    if name(wanted) != "auto" {
+        return select(wanted);
+    }
+    let devices = Device::list()?;
+    // The error of the first device says what it lacks.
+    Device::open(best(element, &devices).unwrap_or(&devices[0]))
+}
+
+/// The name that `--device` gives, else [`Device::ENVIRONMENT_VARIABLE`], else `auto`; in lower
+/// case.
+fn name(wanted: Option<&str>) -> String {
+    let variable = std::env::var_os(Device::ENVIRONMENT_VARIABLE).unwrap_or_default();
+    let variable = variable.to_string_lossy();
+    let by_default = if variable.is_empty() { "auto" } else { &variable };
+    wanted.unwrap_or(by_default).to_lowercase()
 }
 
 /// The best device that can compute with elements of this type: a GPU, else a CPU, else any other.

@@ -6,7 +6,7 @@ use crate::messages::{Messages, Unit};
 use crate::report::Report;
 use crate::runs::{median_run, repeatedly, timed, timed_on};
 use crate::sizes::count;
-use crate::target::{Target, select};
+use crate::target::{Target, select_for};
 use crate::{dense, output, vector};
 use blockmul::{
     Device, Error, Semiring,
@@ -64,7 +64,7 @@ struct ColumnFields {
 
 /// Solves, verifies, reports, and writes x.
 pub fn run(args: &Args, a: &AnyMatrix, b: &AnyDense, messages: &Messages) -> Result<(), Failure> {
-    let device = select(args.device.as_deref())?;
+    let device = select_for(a.element(), args.device.as_deref())?;
     messages.show_compiling(&device);
     messages.say(&format!("device: {} ({})", device.info().name, device.info().platform));
     let (x, mut fields) = solved(args, &device, a, b, messages)?;
