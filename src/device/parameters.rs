@@ -211,7 +211,7 @@ pub(super) fn parameters(fields: &'static str, words: &Words, declare: fn(&mut D
 
 /// Declares arguments that several kernels have in common. A field of this type in a `kernel!`
 /// stands for all of them, and a kernel `with` them has no others. The host passes a struct of the
-/// arguments; or a value that it has anyway, from which each argument takes a part:
+/// arguments, or an existing value whose parts are the arguments:
 ///
 /// ```text
 /// arguments! {

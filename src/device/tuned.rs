@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, sync::Arc};
 /// equally fast or slower.
 const ELEMENTWISE: usize = 64;
 
-/// Work-items of a work-group in which each item processes one element of all blocks of a matrix.
+/// Work-items of a work-group in which each item processes one element of a matrix's blocks.
 const VALUES: usize = 256;
 
 /// Work-items of a work-group that processes elements of vectors. Groups of this size fill any
