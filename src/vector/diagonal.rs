@@ -101,8 +101,8 @@ impl<M: Matrix> Diagonal<M> {
 }
 
 impl<M: HostMatrix> Diagonal<M> {
-    /// Does as [`Diagonal::new`] for the type and pattern of `a`, whose element type may be known
-    /// at run time only.
+    /// Like [`Diagonal::new`], for the type and pattern of `a`, whose element type may be known at
+    /// run time only.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

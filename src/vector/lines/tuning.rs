@@ -107,8 +107,7 @@ impl LineTuning {
         if self.held >= RUN_PIECE { self.guessed_in_rounds(group_size) } else { 0 }
     }
 
-    /// Does the same as [`LineTuning::guessed_by`] for pieces of which a work-group holds only a
-    /// part at once.
+    /// Like [`LineTuning::guessed_by`], for a work-group that holds only a part of a piece at once.
     pub fn guessed_in_rounds(&self, group_size: usize) -> usize {
         let has_teams = group_size > STRETCHES && group_size.is_multiple_of(STRETCHES);
         if has_teams { self.guessed } else { 0 }
@@ -173,7 +172,8 @@ pub(crate) fn longest_of_item(
     many.then(|| (2 * entries / lines).next_power_of_two().max(least))
 }
 
-/// Numbers of entries that items load at once by themselves. On the H200 nine blocks of 2x2 at once
-/// took 45.8 us, and 41.0 us through local memory. Two blocks of 8x8 took 22.0 us, and 34.5 us
-/// through local memory. Larger numbers have not been measured.
+/// If the number of entries that an item loads at once is in this range, items load lines by
+/// themselves. Otherwise work-groups load them through local memory. On the H200 nine blocks of 2x2
+/// at once took 45.8 us, and 41.0 us through local memory. Two blocks of 8x8 took 22.0 us, and 34.5
+/// us through local memory. Larger numbers have not been measured.
 const DIRECT: std::ops::RangeInclusive<usize> = 2..=4;
