@@ -46,8 +46,8 @@ use std::{
 
 /// Multiplications for each thread that takes part in a product. Waking up another thread takes as
 /// long as a thousand multiplications, but the calling thread does not wait for it. On a CPU device
-/// products of the host take half the time from here on, probably because the device's threads,
-/// which copy C, start sooner if a core is awake.
+/// products on the host take half the time from this number of multiplications on, probably because
+/// the device's threads, which copy C, start sooner if a core is awake.
 const OF_THREAD: u64 = 500;
 
 /// Weighing columns means counting their products. If weighing all columns takes less time than
