@@ -29,8 +29,8 @@ pub struct Cells<X> {
 }
 
 impl<X> Cells<X> {
-    /// Makes a grid. `of` gives the size of a cell's contents; sizes that are not those of the
-    /// cell's groups are refused.
+    /// Makes a grid. `of` returns the size of a cell's contents, which must be the size of the
+    /// cell's groups.
     pub fn new(
         rows: Vec<Group>,
         cols: Vec<Group>,

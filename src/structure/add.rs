@@ -77,8 +77,8 @@ impl<M: Matrix> Add<M> {
 }
 
 impl<M: HostMatrix> Add<M> {
-    /// Does as [`Add::new`] for the types and patterns of `a` and `b`, whose type may be known at
-    /// run time only.
+    /// Like [`Add::new`], for the types and patterns of `a` and `b`, whose type may be known at run
+    /// time only.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

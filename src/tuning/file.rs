@@ -81,7 +81,7 @@ impl Overrides {
         Ok(all)
     }
 
-    /// Returns the sections that apply to a device. Later sections take precedence.
+    /// Returns the sections that apply to a device. The numbers of later sections take precedence.
     fn sections<'a>(&'a self, kind: DeviceKind, name: &str) -> impl Iterator<Item = &'a Section> {
         let (of_kind, name) = (if kind == DeviceKind::Cpu { &self.cpu } else { &self.gpu }, name.to_lowercase());
         let named = self.devices.iter().filter(move |(part, _)| name.contains(&part.to_lowercase()));

@@ -22,7 +22,8 @@ const GPU: SharedNumbers = SharedNumbers {
 
 const CPU: SharedNumbers = SharedNumbers {
     group_size: 64,
-    // A work-group takes the next range when it is free, so that all end at about the same time.
+    // A work-group takes the next range when it is free, so that all work-groups end at about the
+    // same time.
     range_shares: 16,
 };
 
