@@ -109,7 +109,7 @@ pub(crate) trait Param {
     /// Passes the value.
     ///
     /// # Safety
-    /// The next parameters of the kernel must be those of [`Param::declare`].
+    /// The next parameters of the kernel must be the parameters that [`Param::declare`] adds.
     unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>);
 }
 

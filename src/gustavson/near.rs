@@ -11,8 +11,8 @@ use crate::Arithmetic;
 const ROWS: usize = 64 << WORD;
 
 /// A sum for each row after the first row of a column, and a bit for each row that has products.
-/// They stay in the fastest cache, whichever rows the column has. Between columns all sums are the
-/// identity, and all bits are 0.
+/// The sums stay in the fastest cache, because columns with any rows use the same memory. Between
+/// columns all sums are the identity, and all bits are 0.
 pub(super) struct Near<N> {
     identity: N,
     sums: Box<[N; ROWS]>,

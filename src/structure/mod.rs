@@ -57,7 +57,8 @@ impl Elementwise {
         Self { shape, group_size, blocks }
     }
 
-    /// Options with the macros GROUP_SIZE, ROWS, COLS and BLOCKS, and those of the element.
+    /// Options with the macros GROUP_SIZE, ROWS, COLS and BLOCKS, and the macros of the element
+    /// type.
     pub fn options(&self, element: ElementType) -> Options {
         Options::group_size(self.group_size)
             .element(element)

@@ -38,7 +38,8 @@ struct Section {
     numbers: Map<String, Value>,
 }
 
-/// The numbers and costs that replace those of the tables for a device.
+/// The numbers and costs of the file for a device. They replace the numbers and costs of the
+/// tables.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Given {
     pub numbers: GivenNumbers,
@@ -111,7 +112,7 @@ impl Section {
 }
 
 impl Given {
-    /// Returns the numbers, replaced by those of a section where it has them.
+    /// Returns these numbers after the numbers of a section have replaced those of the same name.
     fn numbers_and(&self, section: &Section, kind: DeviceKind) -> std::result::Result<GivenNumbers, String> {
         let mut numbers = self.numbers.clone();
         for (name, value) in &section.numbers {
@@ -219,7 +220,7 @@ pub(crate) fn given(kind: DeviceKind, name: &str) -> Given {
     overrides().as_ref().map(|file| file.given(kind, name)).unwrap_or_default()
 }
 
-/// Adds the numbers and costs of the text of a tuning file to those of a device.
+/// Adds the numbers and costs of the text of a tuning file to the numbers and costs of a device.
 ///
 /// # Errors
 /// [`Error::Argument`] if `text` is not a tuning file, or if no kernel can be compiled with the

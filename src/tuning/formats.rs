@@ -55,7 +55,7 @@ pub(crate) struct FormatWeights {
     pub adaptive_launches: u64,
     /// Number of launches that take as long as one launch of `csr-shared`.
     pub shared_launches: u64,
-    /// Number of launches that take as long as those of `coo` or of a segmented scan.
+    /// Number of launches that take as long as the launches of `coo`, or of a segmented scan.
     pub coo_launches: u64,
     /// Three numbers of `scoo`: its weight, the bytes that it moves for each row in addition to
     /// `csr`, and the number that replaces `entry`.

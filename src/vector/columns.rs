@@ -113,7 +113,7 @@ impl<T: Field> DeviceDense<T> {
     ///
     /// # Errors
     /// [`Error::Argument`] if x has other sides or another layout, [`Error::Length`] if the number
-    /// of factors is not that of columns, [`Error::DeviceMismatch`], [`Error::OpenCl`].
+    /// of factors is not the number of columns, [`Error::DeviceMismatch`], [`Error::OpenCl`].
     pub fn axpby_columns(&mut self, alpha: &[f64], x: &Self, beta: &[f64]) -> Result<()> {
         self.check_sides(x)?;
         axpby(&x.device, [alpha, beta], x.buffer(), self.buffer_mut())

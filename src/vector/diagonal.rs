@@ -74,7 +74,7 @@ pub struct Diagonal<M: HostMatrix> {
 /// The diagonal of matrices whose element type is known at run time only.
 struct Core {
     a: DevicePattern,
-    /// The pattern of the block-diagonal matrix: that of the identity.
+    /// The pattern of the block-diagonal matrix, which is the pattern of the identity.
     pattern: DevicePattern,
     /// For each column, its entry on the diagonal.
     entry: Buffer<u32>,
@@ -133,7 +133,7 @@ impl<M: HostMatrix> Diagonal<M> {
         DiagonalScalars(self)
     }
 
-    /// The pattern of the block-diagonal matrix: that of the identity.
+    /// The pattern of the block-diagonal matrix, which is the pattern of the identity.
     pub fn pattern(&self) -> &DevicePattern {
         &self.core.pattern
     }

@@ -127,12 +127,12 @@ pub(crate) struct Lines {
     pub is_ordered: bool,
 }
 
-/// The numbers of entries by which lines are divided.
+/// The limits by which lines are divided among tiles and pieces, in entries.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
     /// Most entries and lines of a tile; 0 if every line is in pieces.
     pub tile: usize,
-    /// Most entries of a line in a tile, at most those of a tile.
+    /// Most entries of a line in a tile, at most the entries of a tile.
     pub longest: usize,
     /// Most entries of a line that is a single piece, at least `RUN_PIECE`.
     pub whole: usize,

@@ -51,8 +51,8 @@ struct QueueState {
     /// Whether each command waits for the event of the command before.
     by_events: bool,
     /// The last command, with the time at which it was accepted. If threads enqueued at the same
-    /// time, there are several, because their order is not known. The list is empty if the last
-    /// command is known to have ended.
+    /// time, there are several last commands, because the order is not known. The list is empty if
+    /// the last command is known to have ended.
     last: Vec<(u64, SharedEvent)>,
     /// Commands of other queues for which the next command waits, with the time at which this was
     /// set.
