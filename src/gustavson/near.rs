@@ -6,8 +6,8 @@ use super::{
 };
 use crate::Arithmetic;
 
-/// Most rows from the first word to the last: the rows of 64 words, so that a register has a bit
-/// for each word.
+/// Maximum number of rows from the first word to the last: the rows of 64 words, so that a register
+/// has a bit for each word.
 const ROWS: usize = 64 << WORD;
 
 /// A sum for each row after the first row of a column, and a bit for each row that has products.

@@ -31,9 +31,9 @@ pub(super) struct Part {
     pub cols: Range<usize>,
     /// The number of products, if one column has the products of several parts; otherwise 0.
     long: u64,
-    /// Most entries that these columns can have.
+    /// Maximum number of entries that these columns can have.
     pub most: u64,
-    /// Entries of each column.
+    /// Number of entries of each column.
     pub counts: Vec<u32>,
     /// The number of the store that holds the entries, and their places there.
     pub store: usize,

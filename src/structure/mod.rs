@@ -27,8 +27,8 @@ use crate::{
     element::ElementType,
 };
 
-/// Elements that a work-item of a CPU moves one after another, in whole blocks: enough to hide the
-/// cost of starting a group.
+/// Number of elements that a work-item of a CPU moves one after another, in whole blocks: enough to
+/// hide the cost of starting a group.
 const SERIAL_ELEMENTS: usize = 1 << 12;
 
 /// Parameters of kernels that visit every element of many blocks once.

@@ -185,7 +185,7 @@ fn read(path: Option<&Path>) -> std::result::Result<Overrides, String> {
     Overrides::parse(&text).map_err(named)
 }
 
-/// Most bytes of a tuning file. All numbers of a device take about 3 KB.
+/// Maximum number of bytes of a tuning file. All numbers of a device take about 3 KB.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Returns the text of the tuning file at `path`.

@@ -74,11 +74,12 @@ impl<'a> From<&'a DeviceCbc> for Stored<'a> {
     }
 }
 
-/// Most elements of a line in several pieces that an item loads at once. They take registers.
+/// Maximum number of elements that an item loads at once, for a line in several pieces. The
+/// elements take registers.
 const MOST_AHEAD: usize = 8;
 
-/// Entries that an item loads in each round of a guessed sum of blocks. On an H200 `pose6_100k`
-/// takes 27.4 us with one entry, 24.9 us with two and 30.8 us with three.
+/// Number of entries that an item loads in each round of a sum of blocks that is added by guesses.
+/// On an H200 `pose6_100k` takes 27.4 us with one entry, 24.9 us with two and 30.8 us with three.
 const ROUND_ENTRIES: usize = 2;
 
 /// Prepared sums of the elements of a matrix times the elements of a vector, which may have another

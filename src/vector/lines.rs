@@ -130,11 +130,11 @@ pub(crate) struct Lines {
 /// The limits by which lines are divided among tiles and pieces, in entries.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// Most entries and lines of a tile; 0 if every line is in pieces.
+    /// Maximum number of entries and of lines in a tile; 0 if every line is in pieces.
     pub tile: usize,
-    /// Most entries of a line in a tile, at most the entries of a tile.
+    /// Maximum number of entries of a line in a tile, at most the entries of a tile.
     pub longest: usize,
-    /// Most entries of a line that is a single piece, at least `RUN_PIECE`.
+    /// Maximum number of entries of a line that is a single piece, at least `RUN_PIECE`.
     pub whole: usize,
 }
 

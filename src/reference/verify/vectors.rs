@@ -145,7 +145,7 @@ pub fn beyond_rounding(
     (0..found.len()).filter(|&at| !close(found.number(at), want.number(at), sizes.number(at))).count()
 }
 
-/// Most terms of a sum of A·x, or of Aᵀ·x.
+/// The largest number of terms in a sum of A·x, or of Aᵀ·x.
 pub fn most_terms<'a>(a: impl Into<Factor<'a, AnyMatrix>>) -> usize {
     let Factor { operand: a, transposed } = a.into();
     let (pattern, shape) = (a.pattern(), a.shape());

@@ -1,4 +1,6 @@
-//! Parameters by which lines are divided and loaded.
+//! Parameters by which lines are divided and loaded. A long sum is added *by guesses* if teams of
+//! items add its parts at the same time, each from a guess of the sum of the parts before
+//! (`cl/vector/guesses.cl`).
 use super::numbers::{DIRECT_ELEMENTS, DIRECT_TERMS, ELEMENTS, GROUP, LIGHT, LineNumbers, SKEWED_AHEAD, SKEWED_GROUP};
 use crate::{BlockShape, DeviceInfo, primitives::segmented_reduce::RUN_PIECE};
 
@@ -6,10 +8,10 @@ use crate::{BlockShape, DeviceInfo, primitives::segmented_reduce::RUN_PIECE};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineTuning {
     pub group_size: usize,
-    /// Most entries plus lines of a tile; 0 if every line is in pieces.
+    /// Maximum number of entries plus lines of a tile; 0 if every line is in pieces.
     pub tile: usize,
-    /// Most entries of a line in a tile, at most `RUN_PIECE` and `tile`. It is less than `tile`
-    /// only if items load lines by themselves, or if lines are added by guesses.
+    /// Maximum number of entries of a line in a tile, at most `RUN_PIECE` and `tile`. It is less
+    /// than `tile` only if items load lines by themselves, or if lines are added by guesses.
     pub longest: usize,
     /// Number of entries that are in local memory at once: at least the entries of two tiles.
     pub held: usize,
@@ -21,12 +23,12 @@ pub(crate) struct LineTuning {
     pub direct: usize,
     /// About how many terms an item reads from local memory before it adds them.
     pub together: usize,
-    /// Fewest terms of a piece of scalars that all items of a work-group add together, by guesses;
-    /// 0 if no piece is added in this way. If each sum of blocks has a work-group, every piece is
-    /// added in this way unless the number is 0.
+    /// The least number of terms of a piece of scalars that all items of a work-group add together,
+    /// by guesses; 0 if no piece is added in this way. If each sum of blocks has a work-group,
+    /// every piece is added in this way unless the number is 0.
     pub guessed: usize,
-    /// Most entries of a line that is a single piece: `RUN_PIECE`, or more if a work-group adds the
-    /// sums of several pieces at once by guesses.
+    /// Maximum number of entries of a line that is a single piece: `RUN_PIECE`, or more if a
+    /// work-group adds the sums of several pieces at once by guesses.
     pub whole: usize,
     /// If the longest line of a tile has at least this many entries, tiles differ in weight. The
     /// number is at least 1.
@@ -159,9 +161,9 @@ impl LineTuning {
 /// With this many sums for each compute unit, one item for each sum keeps the unit busy.
 const MANY_SUMS: usize = 256;
 
-/// Returns the most entries of a line that an item loads by itself: `least`, or about twice the
-/// mean. The result is `None` if there are too few lines, with `sums` sums each, for all items of
-/// the device. It is a power of two, so that few kernels serve all matrices.
+/// Returns the maximum number of entries of a line that an item loads by itself: `least`, or about
+/// twice the mean. The result is `None` if there are too few lines, with `sums` sums each, for all
+/// items of the device. It is a power of two, so that few kernels serve all matrices.
 pub(crate) fn longest_of_item(
     least: usize,
     [lines, entries]: [usize; 2],
