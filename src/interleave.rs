@@ -133,7 +133,7 @@ impl Words {
         })
     }
 
-    /// Replaces the newest value by the result of a function of it. Returns the value before.
+    /// Replaces the newest value by `to` of it, and returns the replaced value.
     fn change(&self, at: usize, to: impl FnOnce(usize) -> usize) -> usize {
         let word = &mut self.words.borrow_mut()[at];
         LAUNCH.with_borrow(|launch| {

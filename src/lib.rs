@@ -54,8 +54,9 @@
 //!   C      a b   c d  e+g  f         compression      sum of each run; blocks are multiplied here
 //! ```
 //!
-//! A product of one band and one method reads nothing else back, and the host does not wait between
-//! the two reads. Work is divided by products, so a few huge columns do not delay the rest.
+//! If a product is computed by one method and its columns need not be cut into bands, nothing else
+//! is read back, and the host does not wait between the two reads. Work is divided by products, so
+//! a few huge columns do not delay the rest.
 //!
 //! # The same bits everywhere
 //!
@@ -214,8 +215,8 @@ pub(crate) use host::Progress;
 pub(crate) use matrix::{Pattern, Threshold};
 pub(crate) use product::{GramParts, Weights};
 
-/// The stages that have numbers. They are listed here, because only the crate's root names all
-/// modules.
+/// All stages whose kernels have tuning numbers. They are listed here, because only the crate's
+/// root names all modules.
 pub(crate) const STAGES: &[tuning::Stage] = &[
     tuning::Stage::of::<tuning::SharedNumbers>(),
     tuning::Stage::of::<device::TeamNumbers>(),

@@ -170,7 +170,8 @@ mod tests {
         BlockShape::new(rows, cols).unwrap()
     }
 
-    /// A matrix of `grid` x `grid` blocks, of which those at `places` are dense blocks of `shape`.
+    /// A matrix of `grid` x `grid` blocks of `shape`. The blocks at `places` are dense, and all
+    /// others are empty.
     fn of_blocks(grid: usize, shape: BlockShape, places: &[(usize, usize)]) -> Result<Csc<f64>> {
         let block = nalgebra::DMatrix::from_element(shape.rows(), shape.cols(), 1.0);
         let blocks = places.iter().map(|&(row, col)| (row, col, block.clone()));

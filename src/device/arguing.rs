@@ -18,8 +18,8 @@ pub(crate) struct Arguing<'k> {
 }
 
 impl<'k> Arguing<'k> {
-    /// Starts to set the arguments of the kernel `name`, compiled for `words`. `uses` is what the
-    /// launch uses besides its arguments.
+    /// Starts to set the arguments of the kernel `name`, compiled for `words`. `uses` lists the
+    /// launch's uses of memory and kernels before any argument is set.
     pub(super) fn new(kernel: &'k KernelHandle, name: &'static str, words: &'k Words, uses: Uses) -> Self {
         Self { kernel, name, words, index: 0, uses, set: Ok(()) }
     }
@@ -29,7 +29,7 @@ impl<'k> Arguing<'k> {
         self.set.map(|()| self.uses)
     }
 
-    /// Refuses values whose type is not that of the kernel's next argument.
+    /// Refuses values whose type differs from the type of the kernel's next argument.
     fn expect(&mut self, found: WordType, word: fn(&Words) -> WordType) {
         let expected = word(self.words);
         if found != expected && self.set.is_ok() {

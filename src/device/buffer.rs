@@ -98,12 +98,13 @@ impl<T> Buffer<T> {
         self.memory.bytes()
     }
 
-    /// The handle, for use outside the queues of the device.
+    /// The handle. No use of the memory by a queue is recorded: commands of the device's queues
+    /// must get the handle from `raw_on`.
     pub(crate) fn raw(&self) -> cl_mem {
         self.memory.raw()
     }
 
-    /// The handle, for a command of `queue`.
+    /// The handle, for a command of `queue`. The queue is recorded as a user of the memory.
     pub(super) fn raw_on(&self, queue: &Queue) -> cl_mem {
         self.memory.raw_on(queue.number())
     }

@@ -83,8 +83,8 @@ handle!(
 );
 
 /// The event of a command. Commands enqueued without an event share the event of a marker, which is
-/// enqueued when it is first needed. The marker comes after these commands and after all later
-/// commands that their queue has accepted by then.
+/// enqueued when this event is first needed. The marker comes after these commands and after all
+/// later commands that their queue has accepted by then.
 #[derive(Debug)]
 pub(super) struct Event {
     handle: OnceLock<EventHandle>,

@@ -62,7 +62,8 @@ pub struct DeviceInfo {
     /// The platform's version, which includes the version of its compiler.
     #[serde(skip)]
     pub(super) platform_version: String,
-    /// The numbers and costs that replace those of the tables.
+    /// The numbers and costs of the user's tuning file, which replace those of the library's
+    /// tables.
     #[serde(skip)]
     pub(super) tuning: Arc<Given>,
     #[serde(skip)]
@@ -188,8 +189,8 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
 }
 
 /// Whether an NVIDIA GPU of this major compute capability supports loads with `L1::evict_first` and
-/// `L1::evict_last` under this driver. GPUs from 7.0 on support them, in PTX 7.4, which drivers
-/// from version 470 on accept.
+/// `L1::evict_last` under this driver. GPUs of capability 7.0 or higher support these loads. The
+/// loads are instructions of PTX 7.4, which needs a driver of version 470 or later.
 fn takes_cache_hints(capability: u32, driver: &str) -> bool {
     let of_driver = driver.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
     capability >= 7 && of_driver >= 470

@@ -168,8 +168,8 @@ impl Untyped {
     }
 }
 
-/// Enqueues a kernel. If it is the first command to use the kernel or some memory, it may fail for
-/// lack of memory, so it then has an event that reports this.
+/// Enqueues a kernel. The first command that uses a kernel or some memory may fail for lack of
+/// memory, so such a command has an event that reports the failure.
 ///
 /// # Safety
 /// Every argument must be set.

@@ -5,7 +5,6 @@
 //! OpenCL through `unsafe` code; SECURITY.md lists the few other places with unsafe code. This
 //! module has typed buffers (`buffer`), typed launches (`kernel`) and `Work`. Each product has one
 //! `Work`, which allocates, launches, reads back and records times.
-//! has one `Work`, which allocates, launches, reads back and records times.
 mod arguing;
 mod arguments;
 mod batch;

@@ -109,7 +109,7 @@ pub(crate) trait Param {
     /// Passes the value.
     ///
     /// # Safety
-    /// The next parameters of the kernel must be those of [`Param::declare`].
+    /// The next parameters of the kernel must be the parameters that [`Param::declare`] adds.
     unsafe fn pass(value: &Self::Value<'_>, to: &mut Arguing<'_>);
 }
 
@@ -211,7 +211,7 @@ pub(super) fn parameters(fields: &'static str, words: &Words, declare: fn(&mut D
 
 /// Declares arguments that several kernels have in common. A field of this type in a `kernel!`
 /// stands for all of them, and a kernel `with` them has no others. The host passes a struct of the
-/// arguments; or a value that it has anyway, from which each argument takes a part:
+/// arguments, or an existing value whose parts are the arguments:
 ///
 /// ```text
 /// arguments! {

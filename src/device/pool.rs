@@ -6,10 +6,10 @@
 //! commands. A queue runs in order, so the next use on the same queue comes after its command
 //! anyway. If another queue takes the memory, it waits for the command's event on the device.
 //!
-//! The driver counts kept memory as allocated, like memory in use. So kept memory counts towards
-//! the limit of the work that requests memory, and towards its peak. The pool keeps as much as was
-//! needed recently. The rest is returned to the driver, the oldest first. Memory that a plan
-//! reserves for its executions counts as in use as long as the plan lives.
+//! The driver counts kept memory as allocated, like memory in use. So if a `Work` requests memory,
+//! kept memory counts towards the limit and the peak of this `Work`. The pool keeps as much as was
+//! needed recently. Memory beyond that is returned to the driver, the oldest first. Memory that a
+//! plan reserves for its executions counts as in use as long as the plan lives.
 mod memory;
 mod meter;
 mod pages;

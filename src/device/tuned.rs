@@ -7,16 +7,16 @@ use crate::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Work-items of a work-group in which each item processes one entry, line or row of a block. The
-/// number corresponds to two warps or one wavefront. In checks of patterns larger groups were
-/// equally fast or slower.
+/// Number of work-items in a work-group whose items each process one entry, line or row of a block.
+/// It corresponds to two warps or one wavefront. In checks of patterns larger groups were equally
+/// fast or slower.
 const ELEMENTWISE: usize = 64;
 
-/// Work-items of a work-group in which each item processes one element of all blocks of a matrix.
+/// Work-items of a work-group in which each item processes one element of a matrix's blocks.
 const VALUES: usize = 256;
 
-/// Work-items of a work-group that processes elements of vectors. Groups of this size fill any
-/// device that allows them.
+/// Number of work-items in a work-group that processes elements of vectors. Groups of this size
+/// fill any device that allows them.
 const VECTOR: usize = 128;
 
 impl DeviceInfo {

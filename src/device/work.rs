@@ -176,8 +176,8 @@ impl Work {
         self.record.borrow_mut().stage = stage;
     }
 
-    /// Makes the next commands count towards a set of bins: bit 0 for the first, bit 1 for the
-    /// second.
+    /// Makes the next commands count towards a set of bins: bit 0 stands for the first bin, bit 1
+    /// for the second. A bin is a group of columns of C that one method computes.
     pub fn count_towards(&self, bins: u64) {
         self.record.borrow_mut().bins = bins;
     }

@@ -92,7 +92,8 @@ unsafe impl Word for OperandPair {
     const CL_NAME: &'static str = "uint2";
 }
 
-/// The start of a chunk of a long column of C, whose products are in the order of rows.
+/// The start of a chunk: consecutive products of a long column of C. The column's products are in
+/// the order of rows.
 #[repr(C, align(8))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Cut {
@@ -106,7 +107,7 @@ unsafe impl Word for Cut {
     const CL_NAME: &'static str = "uint2";
 }
 
-/// A piece of a long run of products.
+/// A piece of a long run of products: the consecutive products that one work-group sums.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Piece {

@@ -21,9 +21,10 @@ pub enum Order {
     /// 8. In a chunk the terms of a row are added in ascending order of places. In a tile, all
     /// chunks of a row except the last are added by doubling distances: to each chunk's sum the sum
     /// of the chunk 1 before it is added, then 2 before it, 4, and so on. The last chunk is added
-    /// after that. The row's sums of all tiles are added in the same way: each tile counts as two
-    /// entries, the second of which is used in the first tile only, and tiles of these entries are
-    /// added from left to right. This order is for matrices of scalars only.
+    /// after that. If a row is in several tiles, the sums of its tiles become entries of a list
+    /// that has two places for each tile. The row's first tile takes its second place, every other
+    /// tile its first. This list is cut into tiles and chunks and added in the same way, and the
+    /// sums of its tiles are added from left to right. This order is for matrices of scalars only.
     Scan,
     /// Terms are added in ascending order of places, in pieces of 1024 terms. But in a piece of
     /// more than 64 terms, each of 32 lanes adds every 32nd term in ascending order, and the sums

@@ -61,8 +61,8 @@ pub enum AnySliceMut<'a> {
     U8(&'a mut [u8]),
 }
 
-/// Evaluates an expression in which a name stands for the values. It is compiled once for each
-/// type.
+/// Evaluates an expression in which a name stands for the values. The expression is compiled once
+/// for each type.
 macro_rules! with_values {
     ($kind:ident, $any:expr, $values:ident => $result:expr) => {
         match $any {
@@ -103,8 +103,8 @@ macro_rules! move_values {
     };
 }
 
-/// Evaluates an expression with a name for the element type, if it is one of these types. It is
-/// compiled once for each type.
+/// Evaluates an expression with a name for the element type, if it is one of these types. The
+/// expression is compiled once for each type.
 macro_rules! with_type_of {
     ($element:expr, $name:ident => $result:expr, $($of:ident: $type:ty),+ $(; $others:pat => $other:expr)?) => {
         match $element {
@@ -117,7 +117,7 @@ macro_rules! with_type_of {
     };
 }
 
-/// Does as `with_type_of` with all element types.
+/// Like `with_type_of`, for all element types.
 macro_rules! with_type {
     ($element:expr, $name:ident => $result:expr) => {
         $crate::element::with_type_of!(

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 /// serves `u8`, and `f64` serves matrices of `f32` or `f16` that are multiplied with vectors of
 /// `f64`.
 pub(crate) trait Widened: Arithmetic {
-    /// Converts values to this type. Returns `None` if the type cannot represent all values of
-    /// theirs.
+    /// Converts values to this type. Returns `None` if this type cannot represent every number of
+    /// their element type.
     fn widened(values: AnySlice<'_>) -> Option<Cow<'_, [Self]>>;
     /// Converts sums to an element type. Each is rounded to nearest.
     fn narrowed(sums: Vec<Self>, element: ElementType) -> AnyValues;

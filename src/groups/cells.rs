@@ -29,8 +29,8 @@ pub struct Cells<X> {
 }
 
 impl<X> Cells<X> {
-    /// Makes a grid. `of` gives the size of a cell's contents; sizes that are not those of the
-    /// cell's groups are refused.
+    /// Makes a grid. `of` returns the size of a cell's contents, which must be the size of the
+    /// cell's groups.
     pub fn new(
         rows: Vec<Group>,
         cols: Vec<Group>,
@@ -42,7 +42,7 @@ impl<X> Cells<X> {
         Ok(Self { rows, cols, cells })
     }
 
-    /// Makes a grid of one cell. The caller guarantees that its size is that of the groups.
+    /// Makes a grid of one cell. The caller guarantees that its size is the size of the groups.
     pub fn one(rows: Group, cols: Group, x: X) -> Self {
         Self { rows: vec![rows], cols: vec![cols], cells: vec![Some(x)] }
     }
@@ -119,7 +119,7 @@ impl<X> Cells<X> {
     }
 }
 
-/// Refuses cells whose sizes are not those of their groups.
+/// Refuses cells whose sizes differ from the sizes of their groups.
 fn check(rows: &[Group], cols: &[Group], cells: &[Option<Dimensions>]) -> Result<()> {
     for &Group { blocks, side } in rows.iter().chain(cols) {
         BlockShape::new(side, side)?;

@@ -74,7 +74,7 @@ impl<M: HostMatrix> BlockGroups<M> {
     ///
     /// # Errors
     /// [`Error::Length`] if the number of cells is wrong; [`Error::Argument`] if the size or block
-    /// shape of a matrix is not that of its groups, if two [`AnyMatrix`] differ in element type or
+    /// shape of a matrix does not fit its groups, if two [`AnyMatrix`] differ in element type or
     /// order, or if there is no matrix; [`Error::BlockShape`]; [`Error::TooLarge`].
     pub fn new(row_groups: Vec<Group>, col_groups: Vec<Group>, cells: Vec<Option<M>>) -> Result<Self> {
         let cells = Cells::new(row_groups, col_groups, cells, dimensions)?;
@@ -84,8 +84,8 @@ impl<M: HostMatrix> BlockGroups<M> {
     /// Puts matrices side by side: [J_camera | J_point].
     ///
     /// # Errors
-    /// [`Error::Argument`] if there is no matrix, or if the rows of a matrix differ from those of
-    /// the first.
+    /// [`Error::Argument`] if there is no matrix, or if the rows of a matrix differ from the rows
+    /// of the first.
     pub fn side_by_side(matrices: impl IntoIterator<Item = M>) -> Result<Self> {
         let matrices: Vec<M> = matrices.into_iter().collect();
         let first = matrices.first().ok_or_else(|| Error::Argument("no matrices to put side by side".into()))?;

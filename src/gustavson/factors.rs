@@ -66,13 +66,14 @@ impl<'a> Factors<'a> {
         Ok(Self { a: a.columns, b: b.columns, multiplications, semiring, element: a.values.element(), numbers })
     }
 
-    /// Finds the rows of each column of A·B. At first, and from time to time, `fits` is called with
-    /// the least number of entries that C has. It fails if they do not fit the memory.
+    /// Finds the rows of each column of A·B. At the start, and from time to time, `fits` is called
+    /// with a lower bound of the number of entries of C. It returns an error if they do not fit the
+    /// memory.
     pub fn find(&self, fits: Fits<'_>) -> Result<Found> {
         rows::find(self.a, self.b, self.multiplications, fits)
     }
 
-    /// Does as [`Factors::find`]. For scalars it also computes the sums, if the memory has room for
+    /// Like [`Factors::find`]. For scalars it also computes the sums, if the memory has room for
     /// twice as many entries as there are products.
     pub fn multiply(&self, fits: Fits<'_>) -> Result<Found> {
         match self.numbers.are_scalars() {

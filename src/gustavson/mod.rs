@@ -46,8 +46,8 @@ use std::{
 
 /// Multiplications for each thread that takes part in a product. Waking up another thread takes as
 /// long as a thousand multiplications, but the calling thread does not wait for it. On a CPU device
-/// products of the host take half the time from here on, probably because the device's threads,
-/// which copy C, start sooner if a core is awake.
+/// products on the host take half the time from this number of multiplications on, probably because
+/// the device's threads, which copy C, start sooner if a core is awake.
 const OF_THREAD: u64 = 500;
 
 /// Weighing columns means counting their products. If weighing all columns takes less time than
@@ -56,12 +56,12 @@ const OF_THREAD: u64 = 500;
 const WEIGHED_ALONE: u64 = 20_000;
 
 /// Least number of parts of a product for each thread, so that no thread waits long for the last
-/// one.
+/// part.
 const PARTS: usize = 8;
 
-/// Most products and columns of a part, unless a single column has more. Parts are copied to C from
-/// the caches. They must not be so small that several threads first write to the same large page of
-/// C, because the system would then clear it for each thread.
+/// Maximum number of products and of columns in a part, unless a single column has more. Parts are
+/// copied to C from the caches. They must not be so small that several threads first write to the
+/// same large page of C, because the system would then clear it for each thread.
 const PART: u64 = 1 << 20;
 
 /// Offsets of columns, as 64-bit numbers of the host or 32-bit numbers of a device.

@@ -6,13 +6,13 @@ use super::{
 };
 use crate::Arithmetic;
 
-/// Most rows from the first word to the last: the rows of 64 words, so that a register has a bit
-/// for each word.
+/// Maximum number of rows from the first word to the last: the rows of 64 words, so that a register
+/// has a bit for each word.
 const ROWS: usize = 64 << WORD;
 
 /// A sum for each row after the first row of a column, and a bit for each row that has products.
-/// They stay in the fastest cache, whichever rows the column has. Between columns all sums are the
-/// identity, and all bits are 0.
+/// The sums stay in the fastest cache, because columns with any rows use the same memory. Between
+/// columns all sums are the identity, and all bits are 0.
 pub(super) struct Near<N> {
     identity: N,
     sums: Box<[N; ROWS]>,

@@ -28,10 +28,10 @@ use std::{
 /// last column was near. The kernels for CPUs do the same.
 const AHEAD: usize = 8;
 
-/// One of this many columns, or of more, is computed twice, to estimate the memory for all columns.
+/// One column of every 128 or more is computed twice, to estimate the memory for all columns.
 const SAMPLED: usize = 128;
 
-/// Most columns that are computed twice.
+/// Maximum number of columns that are computed twice.
 const SAMPLES: usize = 256;
 
 /// If a part has at most this many entries, its memory is allocated without a sample.

@@ -31,9 +31,9 @@ pub(super) struct Part {
     pub cols: Range<usize>,
     /// The number of products, if one column has the products of several parts; otherwise 0.
     long: u64,
-    /// Most entries that these columns can have.
+    /// Maximum number of entries that these columns can have.
     pub most: u64,
-    /// Entries of each column.
+    /// Number of entries of each column.
     pub counts: Vec<u32>,
     /// The number of the store that holds the entries, and their places there.
     pub store: usize,
@@ -89,7 +89,7 @@ impl Found {
 }
 
 /// Parts, each with its own data, in the order in which threads take them. Long parts come first,
-/// so that no thread begins one when the others have nothing left.
+/// so that no thread begins a long part when the others have nothing left to do.
 pub(super) fn in_turn<W, P: Borrow<Part>>(parts: impl Iterator<Item = (W, P)>) -> vec::IntoIter<(W, P)> {
     let mut parts: Vec<_> = parts.map(Some).collect();
     let long = |part: &Option<(W, P)>| part.as_ref().map_or(0, |(_, part)| part.borrow().long);

@@ -203,8 +203,8 @@ impl<N: Arithmetic> Column<N> {
     }
 }
 
-/// Adds products of blocks that have few rows, as those of solvers. The number of rows is a
-/// constant in each variant.
+/// Adds products of blocks that have few rows, as in solvers. The number of rows is a constant in
+/// each variant.
 fn add_few_rows<N: Arithmetic>(by: impl Operations<N>, column: &mut Column<N>, of: &Typed<'_, N>, col: usize) {
     match of.a.shape.rows() {
         1 => column.add_blocks(by, of, col, add_rows::<N, 1>(by)),

@@ -41,7 +41,8 @@ fn model<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, semiring: Semiring) -
 }
 
 /// A·B with `padding` elements after each block of C. Rows are found before sums, or for scalars
-/// together with them. Offsets are those of the host, or with padding those of a device.
+/// together with them. Offsets are 64-bit numbers as on the host, or with padding 32-bit numbers as
+/// on a device.
 fn fast<T: Element>(
     a: CbcView<'_, T>,
     b: CbcView<'_, T>,

@@ -2,10 +2,10 @@
 //! contains `NAME/NAME.mtx` together with right-hand sides, coordinates and notes.
 //!
 //! The reader takes the first of these members that exists:
-//! 1. 1. the member NAME/NAME.mtx, where NAME is the name of the archive;
+//! 1. the member NAME/NAME.mtx, where NAME is the name of the archive;
 //! 2. the only member of the form FOLDER/FOLDER.mtx;
 //! 3. the only sparse matrix, recognised by its banner;
-//! 4. 4. the only file.
+//! 4. the only file.
 //!
 //! If the search finds the first choice, it ends there. The other choices depend on all members, so
 //! the archive is read a second time. A stream cannot be read again, so the reader takes the first

@@ -6,8 +6,8 @@
 //! A file has these four lines. Line ends count as blanks, and offsets start at 0:
 //! 1. the size in scalars, with the number of stored elements;
 //! 2. the size in blocks, with the number of stored blocks;
-//! 3. 3. the first row of each block row, and the end of the last block row;
-//! 4. 4. the first column of each block column, and the end of the last block column.
+//! 3. the first row of each block row, and the end of the last block row;
+//! 4. the first column of each block column, and the end of the last block column.
 //!
 //! ```text
 //! 7 x 6 (24)

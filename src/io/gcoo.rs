@@ -56,7 +56,7 @@ const VERSION: [u8; 4] = *b"0001";
 const ELEMENTS: [ElementType; 6] =
     [ElementType::F64, ElementType::F32, ElementType::F16, ElementType::U32, ElementType::I32, ElementType::U8];
 
-/// Whether a file that begins with these bytes is in this format, of whatever version.
+/// Whether a file that begins with these bytes is in this format, in any version.
 pub(super) fn begins_with_magic(first: &[u8]) -> bool {
     first.starts_with(&MAGIC) && first.get(4..8).is_some_and(|version| version.iter().all(u8::is_ascii_digit))
 }
@@ -71,7 +71,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyGcoo> {
     read_from(ReportingFile::open(path, options.progress.clone())?, path, options)
 }
 
-/// Reads bytes from any reader; messages show `name` as those of [`read`] show the path.
+/// Reads bytes from any reader. Error messages use `name` as the path.
 ///
 /// # Errors
 /// The errors of [`read`].
@@ -151,7 +151,8 @@ impl Head {
     }
 }
 
-/// A file as every other format is read: compressed, with the groups beside the matrix.
+/// Reads a file as the other formats are read: the result has the compressed matrix, and the groups
+/// as they are in the file.
 pub(super) fn read_file(path: &Path, options: &ReadOptions) -> Result<MatrixFile> {
     let groups = read(path, options)?;
     let (places, values, shape) = (groups.places(), groups.values(), groups.shape());
@@ -177,11 +178,12 @@ pub(super) fn read_file(path: &Path, options: &ReadOptions) -> Result<MatrixFile
     })
 }
 
-/// Writes `matrix` to the file at `path` and replaces an earlier file once the new one is whole.
-/// The file is packed with gzip if its name ends in `.gz`, with bzip2 if it ends in `.bz2`.
+/// Writes `matrix` to the file at `path` and replaces an earlier file when the new file is
+/// complete. The file is packed with gzip if its name ends in `.gz`, with bzip2 if it ends in
+/// `.bz2`.
 ///
 /// # Errors
-/// [`Error::Io`] with the path. An earlier file stays as it was.
+/// [`Error::Io`] with the path. An earlier file stays unchanged.
 pub fn write(path: impl AsRef<Path>, matrix: &AnyGcoo) -> Result<()> {
     write_whole(path.as_ref(), |writer| write_groups(writer, matrix))
 }

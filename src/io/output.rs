@@ -39,7 +39,7 @@ fn write_packed(path: &Path, fill: Fill<'_>) -> Result<()> {
 /// A function that writes and packs the contents of a file.
 type FillPacked<'f> = &'f mut dyn FnMut(&mut dyn Write, Option<Packing>) -> io::Result<()>;
 
-/// As [`write_whole`], but `fill` gets the packing and packs its output itself.
+/// Like [`write_whole`], but `fill` gets the packing and packs its output itself.
 pub(super) fn write_unpacked(path: &Path, fill: FillPacked<'_>) -> Result<()> {
     check_name(path)?;
     attempt(path, &mut |writer| fill(writer, Packing::of_name(path)))

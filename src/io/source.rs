@@ -231,7 +231,7 @@ impl<'r> Source<'r> {
         (values.into_iter().map(|(_, value)| value).collect(), end)
     }
 
-    /// As [`Source::block`], but the caller gets the buffer. `spare` becomes the next buffer.
+    /// Like [`Source::block`], but the caller gets the buffer. `spare` becomes the next buffer.
     fn take_block(&mut self, mut spare: Vec<u8>) -> Result<Option<OwnBlock>> {
         let Some(Block { first_line, lines, bytes }) = self.block()? else { return Ok(None) };
         let length = bytes.len();

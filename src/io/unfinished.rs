@@ -178,7 +178,7 @@ pub fn discard_unfinished() -> NoneUnfinished {
     NoneUnfinished { _files: files }
 }
 
-/// As [`discard_unfinished`], but returns `None` if a file is being created or renamed at this
+/// Like [`discard_unfinished`], but returns `None` if a file is being created or renamed at this
 /// moment, perhaps on this very thread. It is for a process that ends because it is out of memory.
 pub fn try_discard_unfinished() -> Option<NoneUnfinished> {
     let mut files = match UNFINISHED.try_lock() {

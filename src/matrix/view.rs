@@ -73,8 +73,8 @@ impl MatrixKind {
         }
     }
 
-    /// Swaps two numbers for rows and columns of the arrays so that they belong to those of the
-    /// matrix.
+    /// Turns numbers for the rows and columns of the arrays into numbers for the rows and columns
+    /// of the matrix: swaps them if the matrix is row-major.
     pub(crate) fn oriented<N>(self, rows: N, cols: N) -> (N, N) {
         if self.is_row_major() { (cols, rows) } else { (rows, cols) }
     }

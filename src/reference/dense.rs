@@ -29,7 +29,7 @@ use std::borrow::Cow;
 /// ```
 ///
 /// # Errors
-/// [`Error::Argument`] if the sides of the matrices do not meet.
+/// [`Error::Argument`] if the sizes of the matrices do not fit.
 pub fn multiply_dense<'a, M: Matrix>(
     side: Side,
     a: impl Into<Factor<'a, M>>,
@@ -43,8 +43,8 @@ pub fn multiply_dense<'a, M: Matrix>(
 /// Like [`multiply_dense`], with the sums and products of a semiring.
 ///
 /// # Errors
-/// As [`multiply_dense`]; [`Error::Argument`] for an element type or for factors alpha and beta
-/// that the [`Semiring`] does not have.
+/// The errors of [`multiply_dense`]; [`Error::Argument`] for an element type or for factors alpha
+/// and beta that the [`Semiring`] does not support.
 pub fn multiply_dense_over<'a, M: Matrix>(
     semiring: Semiring,
     side: Side,
@@ -70,8 +70,8 @@ pub fn multiply_dense_over<'a, M: Matrix>(
 /// ```
 ///
 /// # Errors
-/// As [`multiply_dense_over`]; [`Error::Argument`] if the elements differ; [`Error::Memory`] if C
-/// does not fit the host.
+/// The errors of [`multiply_dense_over`]; [`Error::Argument`] if the element types differ;
+/// [`Error::Memory`] if C does not fit the host.
 pub fn multiply_any_dense<'a>(
     semiring: Semiring,
     side: Side,
@@ -85,8 +85,8 @@ pub fn multiply_any_dense<'a>(
 /// C are in the layout of D.
 ///
 /// # Errors
-/// As [`multiply_any_dense`]; [`Error::Argument`] for a beta that the [`Semiring`] does not have;
-/// [`Error::Length`] for another number of old contents.
+/// The errors of [`multiply_any_dense`]; [`Error::Argument`] for a beta that the [`Semiring`] does
+/// not support; [`Error::Length`] if the number of old contents is wrong.
 pub fn multiply_any_dense_onto<'a>(
     semiring: Semiring,
     side: Side,

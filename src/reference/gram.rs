@@ -68,9 +68,9 @@ pub fn multiply_vector_gram<M: Matrix>(
     multiply_vector_gram_over(Semiring::PlusTimes, [Order::Ascending; 2], j, weights, x)
 }
 
-/// As [`multiply_vector_gram`], with the sums and products of a semiring. The sums of J·x and those
-/// of the product with Jᵀ each have an order, and J may be a transpose. The first factor of a
-/// product is J's.
+/// Like [`multiply_vector_gram`], with the sums and products of a semiring. `orders` are the orders
+/// of the sums in J·x and in the product with Jᵀ. J may be a transpose. The first factor of each
+/// product is an element of J.
 ///
 /// ```
 /// use blockmul::{Csc, Semiring, element::Order, reference::multiply_vector_gram_over};
@@ -84,7 +84,7 @@ pub fn multiply_vector_gram<M: Matrix>(
 /// ```
 ///
 /// # Errors
-/// As [`multiply_vector_over`](super::multiply_vector_over) and [`gram_weighted`];
+/// The errors of [`multiply_vector_over`](super::multiply_vector_over) and [`gram_weighted`];
 /// [`Error::Argument`] for weights with another semiring than [`Semiring::PlusTimes`].
 pub fn multiply_vector_gram_over<'a, M: Matrix>(
     semiring: Semiring,
@@ -100,7 +100,8 @@ pub fn multiply_vector_gram_over<'a, M: Matrix>(
 /// Like [`multiply_vector_gram_over`], for elements whose type is known at run time only.
 ///
 /// # Errors
-/// As [`multiply_vector_gram_over`]; [`Error::Argument`] if elements or orders differ.
+/// The errors of [`multiply_vector_gram_over`]; [`Error::Argument`] if element types differ, or if
+/// one matrix is stored by rows and another by columns.
 pub fn multiply_any_vector_gram<'a>(
     semiring: Semiring,
     orders: [Order; 2],

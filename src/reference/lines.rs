@@ -37,8 +37,8 @@ impl<'a> Lines<'a> {
         if self.rows { (rows, cols) } else { (cols, rows) }
     }
 
-    /// For each scalar line (each line of blocks if `whole`), the sum of
-    /// `term(value, place across)` over its entries.
+    /// For each scalar line (each line of blocks if `whole`), the sum of a term for each stored
+    /// scalar. `term` gets the scalar's value and its place on the other axis.
     pub fn sums<V: Arithmetic>(
         &self,
         values: &[V],

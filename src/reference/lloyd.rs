@@ -214,8 +214,8 @@ fn from_borders(g: &Csc<f64>, entering: &Csc<f64>, labels: &[u32]) -> Result<Vec
     Ok(distances(g, &border)?.into_iter().map(|reached| -reached).collect())
 }
 
-/// The member of each patch with the lowest score. If several have the same score, it is the seed
-/// if it is among them, otherwise the first.
+/// The member of each patch with the lowest score. If several have the same score, the result is
+/// the seed if the seed is among them, otherwise the first of them.
 fn centres(members: &[Vec<usize>], score: &[f64], seeds: &[u32], labels: &[u32]) -> Vec<u32> {
     let centre = |(patch, &seed): (usize, &u32)| {
         let least =

@@ -87,7 +87,8 @@ impl Edges<'_> {
         lost
     }
 
-    /// Number of vertices at the least number of the type to which an even shorter path leads.
+    /// Number of vertices whose distance is the least number of the type although an even shorter
+    /// path leads to them.
     fn too_low(&self, distance: &[f64]) -> usize {
         let lowest = self.element.nearest(f64::NEG_INFINITY);
         let mut is_lost = vec![false; distance.len()];

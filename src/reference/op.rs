@@ -1,11 +1,11 @@
-//! op(A): a matrix or its transpose, as the loops take it.
+//! op(A): a matrix or its transpose, as an operand of the reference's loops.
 use crate::{
     element::ElementType,
     matrix::{AnyView, HostMatrix},
     product::Factor,
 };
 
-/// A matrix's arrays, and whether its transpose is meant.
+/// The arrays of a matrix A, and whether op(A) is its transpose.
 #[derive(Clone, Copy)]
 pub(super) struct Op<'a> {
     pub arrays: AnyView<'a>,

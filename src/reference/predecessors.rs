@@ -84,8 +84,8 @@ fn predecessors_in<D: Length>(g: AnyView<'_>, sources: &[usize], distances: AnyS
     }
     let mut is_near: Vec<bool> = before.iter().map(|&before| before != NONE).collect();
     sources.iter().filter(|&&source| distances[source] == D::ZERO).for_each(|&source| is_near[source] = true);
-    // The other vertices are found step by step from the settled ones. Each list is one step
-    // further.
+    // The other vertices are found step by step from the settled ones. The vertices of each new
+    // list are one step further away.
     let mut near: Vec<usize> = (0..vertices).filter(|&vertex| is_near[vertex]).collect();
     while !near.is_empty() {
         let mut next = Vec::new();

@@ -40,7 +40,7 @@ impl<T> From<Damping> for FlooredDamping<'_, T> {
 }
 
 /// Computes the Schur complement S = U' - W·V'⁻¹·Wᵀ and r = b_c - W·V'⁻¹·b_p. They have the same
-/// bits as those of an [`Elimination`](crate::solver::Elimination), which defines U, W and V.
+/// bits as the results of an [`Elimination`](crate::solver::Elimination), which defines U, W and V.
 ///
 /// Every sum is formed term by term in ascending order, and each multiplication is rounded before
 /// it is added or subtracted.

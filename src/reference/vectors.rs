@@ -39,7 +39,8 @@ pub fn multiply_vector<'a, M: Matrix, V: VectorElement<M::Element>>(
     multiply_vector_in(Order::Ascending, a, x, (alpha, beta), y)
 }
 
-/// Computes y = alpha·op(A)·x + beta·y, as [`multiply_vector`], with the sums in an order.
+/// Computes y = alpha·op(A)·x + beta·y, like [`multiply_vector`], but adds the terms of each sum in
+/// the given order.
 ///
 /// ```
 /// use blockmul::{Csr, element::Order, reference::multiply_vector_in};
@@ -86,8 +87,8 @@ pub fn multiply_vector_in<'a, M: Matrix, V: VectorElement<M::Element>>(
 /// ```
 ///
 /// # Errors
-/// As [`multiply_vector_in`]; [`Error::Argument`] for an element type or for factors alpha and beta
-/// that the [`Semiring`] does not have.
+/// The errors of [`multiply_vector_in`]; [`Error::Argument`] for an element type or for factors
+/// alpha and beta that the [`Semiring`] does not support.
 pub fn multiply_vector_over<'a, M: Matrix, V: VectorElement<M::Element>>(
     semiring: Semiring,
     order: Order,
@@ -114,8 +115,8 @@ pub fn multiply_vector_over<'a, M: Matrix, V: VectorElement<M::Element>>(
 /// ```
 ///
 /// # Errors
-/// As [`multiply_vector_over`]; [`Error::Argument`] for vectors that the matrix is not multiplied
-/// with, see [`VectorElement`].
+/// The errors of [`multiply_vector_over`]; [`Error::Argument`] if the matrix cannot be multiplied
+/// with vectors of this type: see [`VectorElement`].
 pub fn multiply_any_vector<'a>(
     semiring: Semiring,
     order: Order,
@@ -152,8 +153,9 @@ pub struct Onto<'a> {
 /// ```
 ///
 /// # Errors
-/// The errors of [`multiply_any_vector`]; [`Error::Argument`] if y has other elements than x, or
-/// for a beta that the [`Semiring`] does not have; [`Error::Length`] for a y of another length.
+/// The errors of [`multiply_any_vector`]; [`Error::Argument`] if y has another element type than x,
+/// or for a beta that the [`Semiring`] does not support; [`Error::Length`] for a y of another
+/// length.
 pub fn multiply_any_vector_onto<'a>(
     semiring: Semiring,
     order: Order,

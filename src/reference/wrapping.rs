@@ -1,4 +1,5 @@
-//! Integers whose sums wrap around: a bound of the sums, and their number by sums in 128 bits.
+//! Sums of integers that wrap around: an upper bound of the sums, and a count of the sums that
+//! wrap, computed in 128 bits.
 use super::{Onto, op::Op};
 use crate::{
     Error, Result, Semiring,
@@ -25,7 +26,8 @@ use rayon::prelude::*;
 #[derive(Debug, Clone, Copy)]
 pub struct IntegerSums {
     element: ElementType,
-    /// Whether the sums contain the values of a factor. If not, 1 replaces its values.
+    /// Whether the sums contain the values of the first factor. If not, each value counts as 1. The
+    /// next field is for the second factor.
     of_first: bool,
     of_second: bool,
 }
@@ -64,7 +66,8 @@ impl IntegerSums {
         by_rows.min(magnitude(values(a).map(first)) * largest_sum(Factor::from(b).t(), second))
     }
 
-    /// A number that no sum of A·x, or of Aᵀ·x, exceeds in magnitude.
+    /// An upper bound of the magnitudes of all sums of A·x, or of Aᵀ·x. `largest` is the largest
+    /// magnitude in x.
     pub fn bound_of_vectors<'a>(self, a: impl Into<Factor<'a, AnyMatrix>>, largest: f64) -> f64 {
         largest_sum(a.into(), |value| self.first(value)) * self.second(largest)
     }
@@ -105,7 +108,7 @@ impl IntegerSums {
         Ok(wrapped)
     }
 
-    /// A·x, or Aᵀ·x.
+    /// Computes A·x, or Aᵀ·x, in 128 bits. `x` returns an element of the vector.
     pub fn exact<'a>(self, a: impl Into<Factor<'a, AnyMatrix>>, x: impl Fn(usize) -> i128) -> Vec<i128> {
         let a = a.into();
         let mut sums = vec![0; Op::of(a).scalar_sides().0];
@@ -113,18 +116,18 @@ impl IntegerSums {
         sums
     }
 
-    /// A number that no sum of A·D exceeds in magnitude, or of D·A if A is on the right.
+    /// An upper bound of the magnitudes of all sums of A·D, or of D·A if A is on the right.
     pub fn bound_of_dense<'a>(self, side: Side, a: impl Into<Factor<'a, AnyMatrix>>, d: &AnyDense) -> f64 {
         let (sums, a) = self.on_the_left(side, a.into());
         sums.bound_of_vectors(a, d.values().magnitude())
     }
 
-    /// Number of elements of such a product whose sums are outside of the range of their type. The
-    /// old contents to which it may be added are in the layout of D.
+    /// Number of elements of A·D, or of D·A, whose sums are outside of the range of their type. If
+    /// the product is added to old contents, these are in the layout of D.
     ///
     /// # Errors
-    /// [`Error::Argument`] if A and D do not have the same inner side; [`Error::Length`] for
-    /// another number of old contents.
+    /// [`Error::Argument`] if A and D do not have the same inner side; [`Error::Length`] if the
+    /// number of old contents is wrong.
     pub fn wrapped_of_dense<'a>(
         self,
         side: Side,
@@ -157,7 +160,8 @@ impl IntegerSums {
         Ok((0..vectors).into_par_iter().map_init(|| vec![0; len], of_vector).sum())
     }
 
-    /// The sums of Aᵀ·x for D·A, which is made of rows of D, as the transpose of Aᵀ·Dᵀ is.
+    /// Returns the sums and the factor for products with A on the left. A row of D·A is Aᵀ times a
+    /// row of D, so for D·A the factors are swapped and A is transposed.
     fn on_the_left(self, side: Side, a: Factor<'_, AnyMatrix>) -> (Self, Factor<'_, AnyMatrix>) {
         if side == Side::Left { (self, a) } else { (self.swapped(), a.t()) }
     }
@@ -192,7 +196,7 @@ fn values(a: &AnyMatrix) -> impl Iterator<Item = f64> {
     entries(a).map(|(.., value)| value)
 }
 
-/// The largest sum of magnitudes of a row.
+/// The largest sum of the magnitudes in a row.
 fn largest_sum(a: Factor<'_, AnyMatrix>, value: impl Fn(f64) -> f64) -> f64 {
     let mut sums = vec![0.0; Op::of(a).scalar_sides().0];
     for (row, col, element) in entries(a.operand) {

@@ -66,8 +66,8 @@ impl<M: Matrix> DeviceMatrix<M> {
         Self::zeros_of(pattern, MatrixType::OF)
     }
 
-    /// Replaces all values by those of the host, which have the order and the stride of the
-    /// uploaded matrix. Waits until they are copied.
+    /// Replaces all values by `values`, which must have the order and the stride of the uploaded
+    /// matrix. Waits until they are copied.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length), [`Error::OpenCl`](crate::Error::OpenCl).
@@ -122,7 +122,8 @@ impl DeviceMatrix<AnyMatrix> {
     /// [`Error::Argument`] if the matrix has another element type or format.
     pub fn typed<M: Matrix>(&self) -> Result<&DeviceMatrix<M>> {
         self.kind.check_type::<M>(self.element())?;
-        // SAFETY: the arrays stand at the front of both, and the rest of a typed one has no bytes.
+        // SAFETY: both types begin with the arrays, and the other fields of the typed matrix have
+        // no bytes.
         Ok(unsafe { &*std::ptr::from_ref(self).cast() })
     }
 

@@ -15,7 +15,7 @@ use crate::{
 
 /// The planned sum C = alpha·A + beta·B of two matrices whose patterns do not change. C has an
 /// entry (block) wherever A or B has one. If alpha is 0, the values of A are not read; if beta is
-/// 0, those of B.
+/// 0, the values of B are not read.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -77,8 +77,8 @@ impl<M: Matrix> Add<M> {
 }
 
 impl<M: HostMatrix> Add<M> {
-    /// Does as [`Add::new`] for the types and patterns of `a` and `b`, whose type may be known at
-    /// run time only.
+    /// Like [`Add::new`], for the types and patterns of `a` and `b`, whose type may be known at run
+    /// time only.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

@@ -27,8 +27,8 @@ use crate::{
     element::ElementType,
 };
 
-/// Elements that a work-item of a CPU moves one after another, in whole blocks: enough to hide the
-/// cost of starting a group.
+/// Number of elements that a work-item of a CPU moves one after another, in whole blocks: enough to
+/// hide the cost of starting a group.
 const SERIAL_ELEMENTS: usize = 1 << 12;
 
 /// Parameters of kernels that visit every element of many blocks once.
@@ -57,7 +57,8 @@ impl Elementwise {
         Self { shape, group_size, blocks }
     }
 
-    /// Options with the macros GROUP_SIZE, ROWS, COLS and BLOCKS, and those of the element.
+    /// Options with the macros GROUP_SIZE, ROWS, COLS and BLOCKS, and the macros of the element
+    /// type.
     pub fn options(&self, element: ElementType) -> Options {
         Options::group_size(self.group_size)
             .element(element)

@@ -81,8 +81,8 @@ impl<M: Matrix> Permute<M> {
 }
 
 impl<M: HostMatrix> Permute<M> {
-    /// Does as [`Permute::new`] for the type and pattern of `a`, whose type may be known at run
-    /// time only.
+    /// Like [`Permute::new`], for the type and pattern of `a`, whose type may be known at run time
+    /// only.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -103,8 +103,8 @@ impl<M: HostMatrix> Permute<M> {
         Self::of_type(&a.pattern(), a.type_of(), [rows, cols])
     }
 
-    /// Does as [`Permute::symmetric`] for the type and pattern of `s`, whose type may be known at
-    /// run time only.
+    /// Like [`Permute::symmetric`], for the type and pattern of `s`, whose type may be known at run
+    /// time only.
     ///
     /// # Errors
     /// See [`Permute::symmetric`].

@@ -91,7 +91,7 @@ impl<M: Matrix> Scalars<M> {
 }
 
 impl<M: HostMatrix> Scalars<M> {
-    /// Does as [`Scalars::lower`] for the type and pattern of `h`, whose type may be known at run
+    /// Like [`Scalars::lower`], for the type and pattern of `h`, whose type may be known at run
     /// time only.
     ///
     /// ```
@@ -114,8 +114,8 @@ impl<M: HostMatrix> Scalars<M> {
         Self::tuned(&h.pattern(), h.type_of(), Part::Lower, grid)
     }
 
-    /// Does as [`Scalars::full`] for the type and pattern of `h`, whose type may be known at run
-    /// time only.
+    /// Like [`Scalars::full`], for the type and pattern of `h`, whose type may be known at run time
+    /// only.
     ///
     /// # Errors
     /// See [`Scalars::lower`].

@@ -52,7 +52,7 @@ impl<M: Matrix> Transpose<M> {
 }
 
 impl<M: HostMatrix> Transpose<M> {
-    /// Does as [`Transpose::new`] for the type and pattern of `a`, whose type may be known at run
+    /// Like [`Transpose::new`], for the type and pattern of `a`, whose type may be known at run
     /// time only.
     ///
     /// ```
@@ -101,8 +101,8 @@ impl MovePlan {
     }
 }
 
-/// Implements [`Planned`] for a type whose field `plan` moves blocks. `stage` is the name of its
-/// stage, and `what` names it in error messages.
+/// Implements [`Planned`] for a type whose field `plan` moves blocks. `stage` is the name of the
+/// plan's stage, and `what` names the operation in error messages.
 macro_rules! planned_moves {
     ($moves:ident, $stage:literal, $what:literal) => {
         impl<M: HostMatrix> Planned for $moves<M> {

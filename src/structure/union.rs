@@ -215,7 +215,7 @@ impl ByColumns {
 }
 
 /// Number of entries of the union. The last element of `both` is the number of entries in both
-/// patterns. One read.
+/// patterns. Waits for one read.
 fn count(work: &Work, both: &Buffer<u32>, a: &PatternArrays, b: &PatternArrays) -> Result<usize> {
     let (a_nnz, b_nnz) = (a.nnz() as u64, b.nnz() as u64);
     let in_both = work.read_count(both, both.len() - 1, "entries of both operands", a_nnz.min(b_nnz))?;

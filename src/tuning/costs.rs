@@ -1,5 +1,5 @@
-//! The costs of methods for products of scalars in one shot. `auto` chooses among the methods by
-//! these costs.
+//! The costs of the methods for products of scalars that are not planned. `auto` chooses a method
+//! by these costs.
 //!
 //! The predicted time of some columns is a sum of four terms, one for each coefficient of a method.
 //! `blockmul tune` fits the coefficients to times measured on a device.
@@ -12,16 +12,17 @@ use serde::ser::{SerializeMap, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct BinSize {
-    /// About how many kernels are launched for the bin; on the host, how many times it waits for
-    /// copies.
+    /// About how many kernels are launched for the bin. For method `host`: how many times the host
+    /// waits for copies.
     pub launches: u32,
     /// Number of products of entries.
     pub products: u64,
-    /// Number of entries of C. It is estimated if there are samples, otherwise an upper bound. On
-    /// the host it is the number of entries and columns of B instead.
+    /// Number of entries of C. It is estimated if there are samples, otherwise an upper bound. For
+    /// method `host` it is the number of entries and columns of B instead.
     pub entries: u64,
-    /// Number of places for columns. A kernel for long columns takes several places for each
-    /// column. In ranges of columns the places for rows are added, because their sums are cleared.
+    /// Number of places, which are units of cost. A column of a kernel for short columns has one
+    /// place, and a column of a kernel for long columns several. In ranges of columns the places
+    /// for rows are added, because their sums are cleared.
     pub places: u64,
 }
 
@@ -40,9 +41,9 @@ pub struct MethodCost {
     pub launch_us: f64,
     /// Picoseconds of each product.
     pub product_ps: f64,
-    /// Picoseconds of each entry of C; on the host, of each entry and column of B.
+    /// Picoseconds of each entry of C; for method `host`, of each entry and column of B.
     pub entry_ps: f64,
-    /// Picoseconds of each place for a column.
+    /// Picoseconds of each place of a column.
     pub column_ps: f64,
 }
 
@@ -99,7 +100,7 @@ type Coefficients = [f64; 4];
 /// whole products that were measured the day before. `dense` and `host` are between two fits to the
 /// products of `blockmul tune` of up to 420,000
 /// (`docs/decisions/0015-small-products-on-the-host.md`). The other methods were fitted by
-/// `blockmul tune` on shared cores. The choice on a CPU does not use them.
+/// `blockmul tune` on shared cores. On a CPU no method is chosen by their costs.
 const TABLE: &[(&str, Option<Coefficients>, Coefficients)] = &[
     ("esc", Some([12.0, 44.0, 5.0, 65.0]), [21.0, 3500.0, 3900.0, 20_000.0]),
     ("direct", Some([15.0, 10.5, 0.0, 67.0]), [43.0, 820.0, 0.0, 25_000.0]),

@@ -38,7 +38,8 @@ struct Section {
     numbers: Map<String, Value>,
 }
 
-/// The numbers and costs that replace those of the tables for a device.
+/// The numbers and costs of the file for a device. They replace the numbers and costs of the
+/// tables.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Given {
     pub numbers: GivenNumbers,
@@ -81,7 +82,7 @@ impl Overrides {
         Ok(all)
     }
 
-    /// Returns the sections that apply to a device. Later sections take precedence.
+    /// Returns the sections that apply to a device. The numbers of later sections take precedence.
     fn sections<'a>(&'a self, kind: DeviceKind, name: &str) -> impl Iterator<Item = &'a Section> {
         let (of_kind, name) = (if kind == DeviceKind::Cpu { &self.cpu } else { &self.gpu }, name.to_lowercase());
         let named = self.devices.iter().filter(move |(part, _)| name.contains(&part.to_lowercase()));
@@ -111,7 +112,7 @@ impl Section {
 }
 
 impl Given {
-    /// Returns the numbers, replaced by those of a section where it has them.
+    /// Returns these numbers after the numbers of a section have replaced those of the same name.
     fn numbers_and(&self, section: &Section, kind: DeviceKind) -> std::result::Result<GivenNumbers, String> {
         let mut numbers = self.numbers.clone();
         for (name, value) in &section.numbers {
@@ -184,7 +185,7 @@ fn read(path: Option<&Path>) -> std::result::Result<Overrides, String> {
     Overrides::parse(&text).map_err(named)
 }
 
-/// Most bytes of a tuning file. All numbers of a device take about 3 KB.
+/// Maximum number of bytes of a tuning file. All numbers of a device take about 3 KB.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Returns the text of the tuning file at `path`.
@@ -219,7 +220,7 @@ pub(crate) fn given(kind: DeviceKind, name: &str) -> Given {
     overrides().as_ref().map(|file| file.given(kind, name)).unwrap_or_default()
 }
 
-/// Adds the numbers and costs of the text of a tuning file to those of a device.
+/// Adds the numbers and costs of the text of a tuning file to the numbers and costs of a device.
 ///
 /// # Errors
 /// [`Error::Argument`] if `text` is not a tuning file, or if no kernel can be compiled with the

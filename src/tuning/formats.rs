@@ -1,7 +1,8 @@
 //! Costs of the formats of A·x, in bytes. `Format::Auto` chooses by these costs.
 use super::DeviceKind;
 
-/// Weights of bytes, in percent of the bytes of a copy. Times are also expressed in bytes.
+/// Weights of the bytes that a format moves, in percent: 100 is the weight of a byte that is
+/// copied. Times are also expressed in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FormatWeights {
     pub csr: u64,
@@ -19,7 +20,7 @@ pub(crate) struct FormatWeights {
     pub segmented_scan: Option<u64>,
     pub ell: u64,
     pub sliced_ell: u64,
-    /// Weights of sliced ELL that adds slices in vectors, with columns of 16 bits and with columns
+    /// Weights of sliced ELL whose slices are added as vectors: with column indices of 16 bits, and
     /// of 32 bits.
     pub in_vectors: [u64; 2],
     /// The weight of vector slices on diagonals without the bytes of their rows, and additional
@@ -27,7 +28,7 @@ pub(crate) struct FormatWeights {
     pub on_diagonals: [u64; 2],
     /// The weight of scalars that are read in another order than they are stored in.
     pub scattered: u64,
-    /// Additional bytes for each block that is read in another order.
+    /// Additional bytes for each block that is read in another order than it is stored in.
     pub beside: u64,
     pub of_blocks: BlockWeights,
     /// Bytes that a compute unit moves while an item or a team loads an entry and adds it. If the
@@ -54,10 +55,10 @@ pub(crate) struct FormatWeights {
     pub adaptive_launches: u64,
     /// Number of launches that take as long as one launch of `csr-shared`.
     pub shared_launches: u64,
-    /// Number of launches that take as long as those of `coo` or of a segmented scan.
+    /// Number of launches that take as long as the launches of `coo`, or of a segmented scan.
     pub coo_launches: u64,
     /// Three numbers of `scoo`: its weight, the bytes that it moves for each row in addition to
-    /// `csr`, and its `entry`.
+    /// `csr`, and the number that replaces `entry`.
     pub scoo: [u64; 3],
     /// Bytes that the device moves while it finds the rows of a column-major matrix. They count for
     /// each entry and for each row.
@@ -77,8 +78,8 @@ pub(crate) struct BlockWeights {
     pub together: [u64; 2],
     pub by_items: [u64; 2],
     pub padded: [u64; 2],
-    /// Bytes moved while an item loads and adds a term: for `csr`, for tiles that items load
-    /// themselves, and for padded rows.
+    /// Bytes moved while an item loads and adds a term. This field is for `csr`; the next two are
+    /// for tiles that items load themselves, and for padded rows.
     pub term_of_csr: [u64; 2],
     pub term_of_item: [u64; 2],
     pub padded_term: [u64; 2],

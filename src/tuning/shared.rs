@@ -4,8 +4,8 @@ use super::numbers;
 numbers! {
     /// Numbers that several rooms read.
     pub(crate) struct SharedNumbers |n| {
-        /// Work-items of a work-group whose items each process one entry, column, run or block
-        /// column.
+        /// Number of work-items in a work-group whose items each process one entry, column, run or
+        /// block column.
         group_size: Groups(1, 1024),
         /// Ranges of columns for each compute unit, in an operation that is computed in ranges; 0
         /// if no operation is.
@@ -22,7 +22,8 @@ const GPU: SharedNumbers = SharedNumbers {
 
 const CPU: SharedNumbers = SharedNumbers {
     group_size: 64,
-    // A work-group takes the next range when it is free, so that all end at about the same time.
+    // A work-group takes the next range when it is free, so that all work-groups end at about the
+    // same time.
     range_shares: 16,
 };
 

@@ -9,7 +9,7 @@ use super::DeviceKind;
 use crate::{Error, Result, STAGES};
 use std::collections::BTreeMap;
 
-/// Numbers by their names. They replace those of the tables.
+/// Numbers by their names. They replace the numbers of the tables.
 pub(crate) type GivenNumbers = BTreeMap<String, usize>;
 
 /// The numbers of a stage. [`numbers`] implements it.

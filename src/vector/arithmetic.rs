@@ -42,7 +42,7 @@ kernel! {
 }
 
 /// Number of values that one step of a reduction adds up: terms in the first step, sums afterwards.
-/// It is part of the order of a dot product, and equal on every device.
+/// It determines the order in which a dot product is added, and is the same on every device.
 pub(crate) const PIECE: usize = 1024;
 
 impl<T: FieldOrAny> DeviceVector<T> {

@@ -61,16 +61,17 @@ kernel! {
     }
 }
 
-/// Number of columns that a work-group processes together. On a GPU they are 32 bytes of a row of
-/// doubles with 16 KiB of sums. On a CPU they are 128 bytes with 64 KiB, which its cache holds, or
-/// as many columns as the local memory holds.
+/// Number of columns that a work-group processes together. On a GPU 4 columns of doubles are 32
+/// bytes of a row, and their sums take 16 KiB. On a CPU 16 columns are 128 bytes of a row, and
+/// their sums take 64 KiB, which fits its cache. If the local memory cannot hold the sums of 16
+/// columns, a CPU takes fewer.
 pub(crate) fn width(device: &Device) -> usize {
     let sums = DOT_PIECE / 2 * size_of::<f64>();
     let held = device.info().local_bytes as usize / (2 * sums);
     if group_size(device) == 1 { held.clamp(1, 16) } else { 4 }
 }
 
-/// Number of lines of a work-item on a CPU.
+/// Number of rows or columns that a work-item of [`ColumnAxpby`] processes on a CPU.
 const LINES: usize = 256;
 
 /// The number of elements from one row of a dense matrix to the next, and from one column to the
@@ -112,7 +113,7 @@ impl<T: Field> DeviceDense<T> {
     ///
     /// # Errors
     /// [`Error::Argument`] if x has other sides or another layout, [`Error::Length`] if the number
-    /// of factors is not that of columns, [`Error::DeviceMismatch`], [`Error::OpenCl`].
+    /// of factors is not the number of columns, [`Error::DeviceMismatch`], [`Error::OpenCl`].
     pub fn axpby_columns(&mut self, alpha: &[f64], x: &Self, beta: &[f64]) -> Result<()> {
         self.check_sides(x)?;
         axpby(&x.device, [alpha, beta], x.buffer(), self.buffer_mut())
@@ -163,13 +164,13 @@ pub(crate) fn dots(device: &Device, x: DenseBuffer<'_>, y: DenseBuffer<'_>) -> R
     work.download_numbers(&sums)
 }
 
-/// The work-groups of all pieces of `rows` rows.
+/// The work-groups that fold `rows` rows: one for each 1024 rows and [`width`] columns.
 fn pieces(device: &Device, rows: usize, cols: usize) -> Grid {
     Grid::groups(rows.div_ceil(DOT_PIECE) * cols.div_ceil(width(device)), group_size(device))
 }
 
-/// Adds up the sums of pieces, by rows with one for each column, as [`DeviceDense::column_dots`]
-/// does. The result has one row for each piece of these rows.
+/// Folds rows of `cols` terms, in pieces of 1024 rows, as [`DeviceDense::column_dots`] does. Each
+/// piece becomes one row of the result: a sum for each column.
 pub(crate) fn add_pieces(work: &Work, terms: &Buffer, cols: usize) -> Result<Buffer> {
     let (device, rows) = (work.device(), terms.len() / cols);
     let add: Kernel<ColumnSums<'_>> = Kernel::new(device, &options(device, ElementType::of(terms.word()), true))?;

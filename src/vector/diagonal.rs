@@ -74,7 +74,7 @@ pub struct Diagonal<M: HostMatrix> {
 /// The diagonal of matrices whose element type is known at run time only.
 struct Core {
     a: DevicePattern,
-    /// The pattern of the block-diagonal matrix: that of the identity.
+    /// The pattern of the block-diagonal matrix, which is the pattern of the identity.
     pattern: DevicePattern,
     /// For each column, its entry on the diagonal.
     entry: Buffer<u32>,
@@ -101,8 +101,8 @@ impl<M: Matrix> Diagonal<M> {
 }
 
 impl<M: HostMatrix> Diagonal<M> {
-    /// Does as [`Diagonal::new`] for the type and pattern of `a`, whose element type may be known
-    /// at run time only.
+    /// Like [`Diagonal::new`], for the type and pattern of `a`, whose element type may be known at
+    /// run time only.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -133,7 +133,7 @@ impl<M: HostMatrix> Diagonal<M> {
         DiagonalScalars(self)
     }
 
-    /// The pattern of the block-diagonal matrix: that of the identity.
+    /// The pattern of the block-diagonal matrix, which is the pattern of the identity.
     pub fn pattern(&self) -> &DevicePattern {
         &self.core.pattern
     }

@@ -1,6 +1,6 @@
-//! A sum for each scalar row or column of a matrix: of its elements times those of a vector, or of
-//! their squares. Kernels: `cl/vector/line_sums.cl`, preceded by `line_terms.cl` and
-//! `line_pieces.cl`.
+//! A sum for each scalar row or column of a matrix. Its terms are the line's elements times
+//! elements of a vector, or the squares of the line's elements. Kernels: `cl/vector/line_sums.cl`,
+//! preceded by `line_terms.cl` and `line_pieces.cl`.
 //!
 //! The terms of a sum are added in ascending order of their places. A line is cut every
 //! [`RUN_PIECE`] entries (blocks) from its start, and the sums of the pieces are added left to
@@ -74,14 +74,16 @@ impl<'a> From<&'a DeviceCbc> for Stored<'a> {
     }
 }
 
-/// Most elements of a line in several pieces that an item loads at once. They take registers.
+/// Maximum number of elements that an item loads at once, for a line in several pieces. The
+/// elements take registers.
 const MOST_AHEAD: usize = 8;
 
-/// Entries that an item loads in each round of a guessed sum of blocks. On an H200 `pose6_100k`
-/// takes 27.4 us with one entry, 24.9 us with two and 30.8 us with three.
+/// Number of entries that an item loads in each round of a sum of blocks that is added by guesses.
+/// On an H200 `pose6_100k` takes 27.4 us with one entry, 24.9 us with two and 30.8 us with three.
 const ROUND_ENTRIES: usize = 2;
 
-/// Prepared sums of a matrix's elements times those of vectors, which may have another type.
+/// Prepared sums of the elements of a matrix times the elements of a vector, which may have another
+/// type.
 pub(crate) struct LineSums {
     lines: Lines,
     /// Number of sums of a line.
@@ -91,13 +93,13 @@ pub(crate) struct LineSums {
     /// words.
     arrived: Scratch<u32>,
     group_size: usize,
-    /// Number of groups for a piece: one, or one for each sum.
+    /// Number of work-groups that add a piece: one, or one for each sum of its line.
     splits: usize,
 }
 
 impl Summed {
-    /// The tuning for packed values. Items load pairs of elements, which have at least 4 bytes
-    /// each.
+    /// The tuning for packed values. Items load elements in pairs, so each element must have at
+    /// least 4 bytes.
     fn packed_tuning(&self, info: &DeviceInfo) -> LineTuning {
         match self.types.contains(&ElementType::F16) {
             true => LineTuning::new(info, self.shape),
@@ -105,9 +107,10 @@ impl Summed {
         }
     }
 
-    /// Whether a block has more terms for a sum than an item loads at once. Only for such blocks a
-    /// tile has a sum for each item. With such tiles an H200 took up to 60 % less time for larger
-    /// blocks, but up to 28 % longer for blocks of 4x4 in `f32`, which have fewer terms.
+    /// Whether a block has more terms for a sum than an item loads at once. Only for such blocks
+    /// are tiles chosen so that each item of a work-group computes one sum. With such tiles an H200
+    /// took up to 60 % less time for larger blocks, but up to 28 % longer for blocks of 4x4 in
+    /// `f32`, which have fewer terms.
     fn has_wide_sums(&self) -> bool {
         self.shape.rows() * self.types[0].bytes() > 16
     }
@@ -129,7 +132,7 @@ impl LineSums {
         Self::tuned(device, index, side, summed, LineTuning::new(device.info(), summed.shape))
     }
 
-    /// Does as [`LineSums::new`] for products with lines whose index is known.
+    /// Like [`LineSums::new`], for products with lines whose index is known.
     pub fn over(device: &Device, index: Index, summed: Summed) -> Result<Self> {
         let (side, info, shape) = (index.side(), device.info(), summed.shape);
         let tuning = match summed.packed && side == Side::Columns {

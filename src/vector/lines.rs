@@ -127,14 +127,14 @@ pub(crate) struct Lines {
     pub is_ordered: bool,
 }
 
-/// The numbers of entries by which lines are divided.
+/// The limits by which lines are divided among tiles and pieces, in entries.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// Most entries and lines of a tile; 0 if every line is in pieces.
+    /// Maximum number of entries and of lines in a tile; 0 if every line is in pieces.
     pub tile: usize,
-    /// Most entries of a line in a tile, at most those of a tile.
+    /// Maximum number of entries of a line in a tile, at most the entries of a tile.
     pub longest: usize,
-    /// Most entries of a line that is a single piece, at least `RUN_PIECE`.
+    /// Maximum number of entries of a line that is a single piece, at least `RUN_PIECE`.
     pub whole: usize,
 }
 
@@ -271,9 +271,9 @@ impl Index {
 }
 
 impl Shares {
-    /// Divides `lines` lines with `nnz` entries, which begin at the offsets `line_ptr`. `before`
-    /// entries of each line are added elsewhere, and its pieces are cut as if it began with them.
-    /// Reads back the number of pieces.
+    /// Divides `lines` lines with `nnz` entries, which begin at the offsets `line_ptr`. Each line
+    /// has `before` further entries, which are added elsewhere: its pieces are cut as if these
+    /// entries were at its start. Reads back the number of pieces.
     pub fn new(
         work: &Work,
         line_ptr: &Buffer<u32>,
@@ -303,8 +303,9 @@ impl Shares {
     }
 }
 
-/// The order of tiles in which those with long lines come first, so that no group begins with one
-/// when the others end. Empty if tiles stay in their order. Reads back a number for each tile.
+/// The order of tiles in which those with long lines come first, so that no work-group starts a
+/// long line when the others have nearly finished. Empty if tiles stay in their order. Reads back a
+/// number for each tile.
 fn heavy_tiles_first(
     work: &Work,
     pattern: &PatternArrays,

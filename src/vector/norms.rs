@@ -96,7 +96,7 @@ impl<M: Matrix<Element: Field>> Norms<M> {
 /// # }
 /// ```
 impl Norms<AnyMatrix> {
-    /// Does as [`Norms::columns`] for the type and pattern of `a`.
+    /// Like [`Norms::columns`], for the type and pattern of `a`.
     ///
     /// # Errors
     /// See [`Norms::columns`]; [`Error::Argument`](crate::Error::Argument) for integers.
@@ -104,7 +104,7 @@ impl Norms<AnyMatrix> {
         Self::like(a, true, Terms::Squares)
     }
 
-    /// Does as [`Norms::rows`] for the type and pattern of `a`.
+    /// Like [`Norms::rows`], for the type and pattern of `a`.
     ///
     /// # Errors
     /// See [`Norms::columns_of`].
@@ -112,7 +112,7 @@ impl Norms<AnyMatrix> {
         Self::like(a, false, Terms::Squares)
     }
 
-    /// Does as [`Norms::block_columns`] for the type and pattern of `a`.
+    /// Like [`Norms::block_columns`], for the type and pattern of `a`.
     ///
     /// # Errors
     /// See [`Norms::columns_of`].
@@ -120,7 +120,7 @@ impl Norms<AnyMatrix> {
         Self::like(a, true, Terms::BlockSquares)
     }
 
-    /// Does as [`Norms::block_rows`] for the type and pattern of `a`.
+    /// Like [`Norms::block_rows`], for the type and pattern of `a`.
     ///
     /// # Errors
     /// See [`Norms::columns_of`].

@@ -169,8 +169,8 @@ fn what_was_used_longest_ago_leaves_first() {
         let file = fs::File::options().write(true).open(place.path().join(format!("{number:064x}.binary"))).unwrap();
         file.set_modified(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(number)).unwrap();
     }
-    // The files have 1000 bytes in all. Those that stay, besides the new file, have at most three
-    // quarters of the allowed 800 bytes.
+    // The files have 1000 bytes in all. Without the new file, the files that stay have at most
+    // three quarters of the allowed 800 bytes.
     write(&Folder::of_bytes(place.path().into(), 800), 10);
     let left: Vec<_> = (4..11).map(|number| format!("{number:064x}.binary")).collect();
     assert_eq!(names(place.path()), left);

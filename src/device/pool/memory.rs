@@ -33,12 +33,14 @@ pub(super) enum MemoryHome {
 }
 
 impl Memory {
-    /// The handle, for use outside the queues of the device.
+    /// The handle. No use of the memory by a queue is recorded: commands of the device's queues
+    /// must get the handle from `raw_on`.
     pub(in crate::device) fn raw(&self) -> cl_mem {
         self.raw as cl_mem
     }
 
-    /// The handle, for a command of queue number `queue`.
+    /// The handle, for a command of queue number `queue`. The queue is recorded as a user of the
+    /// memory.
     pub(in crate::device) fn raw_on(&self, queue: u32) -> cl_mem {
         self.queues.fetch_or(1 << queue, Relaxed);
         self.raw()

@@ -55,7 +55,7 @@ fn the_same_again_creates_nothing() -> Result<()> {
         drop(second);
         buffer(&work, 30 * MIB).map(drop)
     };
-    // The buffers of a stage are all of other sizes than those of `product`.
+    // No buffer of these stages has the size of a buffer of `product`.
     let stages = || -> Result<()> {
         let work = Work::new(&device, None);
         [100, 90, 80].into_iter().try_for_each(|megabytes| buffer(&work, megabytes * MIB).map(drop))

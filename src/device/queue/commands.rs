@@ -51,13 +51,14 @@ struct QueueState {
     /// Whether each command waits for the event of the command before.
     by_events: bool,
     /// The last command, with the time at which it was accepted. If threads enqueued at the same
-    /// time, there are several, because their order is not known. The list is empty if the last
-    /// command is known to have ended.
+    /// time, there are several last commands, because the order is not known. The list is empty if
+    /// the last command is known to have ended.
     last: Vec<(u64, SharedEvent)>,
     /// Commands of other queues for which the next command waits, with the time at which this was
     /// set.
     awaited: Vec<(u64, Point)>,
-    /// The common event of all commands without events since a common event was last needed.
+    /// The event shared by all commands without an event of their own since such an event was last
+    /// needed.
     silent: Option<SharedEvent>,
 }
 
@@ -115,8 +116,9 @@ impl Commands {
         Ok((now, before))
     }
 
-    /// The common event of commands of `queue` without events, for one more such command. As soon
-    /// as the event is needed, it is checked like the event of a single command.
+    /// Counts one more command of `queue` among those without an event of their own, and returns
+    /// the event that these commands share. As soon as the event is needed, it is checked like the
+    /// event of a single command.
     pub(super) fn end_of_silent(&self, queue: u32, call: &'static str) -> SharedEvent {
         let mut state = self.state();
         let of_queue = &mut state.queues[queue as usize];
@@ -129,8 +131,8 @@ impl Commands {
         end
     }
 
-    /// The common event of the commands of `queue` without events since a common event was last
-    /// needed, if there are such commands.
+    /// The event that the commands of `queue` without an event of their own share since such an
+    /// event was last needed; `None` if there are no such commands.
     pub(super) fn silent(&self, queue: u32) -> Option<SharedEvent> {
         self.state().queues[queue as usize].silent.clone().filter(|end| end.is_open())
     }

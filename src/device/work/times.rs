@@ -1,4 +1,5 @@
-//! The commands of a work by stage and bin, with their times.
+//! The commands of a work by stage and bin, with their times. A bin is a group of columns of C that
+//! one method computes.
 use super::Work;
 use crate::{Result, device::queue::SharedEvent};
 use std::{collections::BTreeMap, time::Duration};

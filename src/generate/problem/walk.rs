@@ -39,7 +39,7 @@ pub enum Shape {
     Plane,
     /// Through cells of space.
     Space,
-    /// In turns around the tube of a torus whose radius is three times that of the tube.
+    /// In turns around the tube of a torus. The radius of the torus is three times the tube's.
     Torus,
     /// In turns from one pole of a sphere to the other.
     Sphere,
@@ -60,7 +60,7 @@ impl Default for Walk {
 /// degrees. The world has about one cell for every four poses. On a torus or a sphere the path
 /// covers the surface in turns that are 1 apart, and cells have edges of length 2.
 ///
-/// Information matrices are those of the noise, or the identity if there is no noise. The start
+/// Information matrices describe the noise; they are the identity if there is no noise. The start
 /// follows from the steps only: each pose from the pose before. The first pose is the true one and
 /// fixed. A landmark starts where the first pose that sees it measured it. Steps and closures are
 /// in the order of the later pose. Sightings are in the order of the landmarks, whose names follow

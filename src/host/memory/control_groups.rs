@@ -19,9 +19,9 @@ const VERSION_1: Files = Files {
 const VERSION_2: Files =
     Files { limit: "memory.max", used: "memory.current", cached: ["inactive_file", "active_file"] };
 
-/// Number of bytes that the groups of the process leave: the least of its own group and all groups
-/// above; `None` if there is no limit. `groups` is the text of `/proc/self/cgroup`, and `mounted`
-/// is the folder of the groups' file systems.
+/// Number of bytes that the control groups of this process leave to it: the minimum over its own
+/// group and all groups above; `None` if there is no limit. `groups` is the text of
+/// `/proc/self/cgroup`, and `mounted` is the folder of the groups' file systems.
 ///
 /// In a container the text may contain the path of a group as seen from outside, while the folder
 /// is that group itself. So folders that do not exist are skipped on the way up.

@@ -9,8 +9,7 @@
 //! | magic | the 8 bytes `BCSR0001` | 0x42535231 (`i64`) |
 //! | sizes (`i64`) | rows, columns, entries | block rows and columns, blocks, sides of a block |
 //! | (`i32`) | side of the matrix's blocks, 0 or 1 for no blocks; type of the values | |
-//! | offsets (`i32`) | first entry of each row, then the number of entries | first block of each
-//! block row, then the number of blocks |
+//! | offsets (`i32`) | first entry of each row, the end | first block of each block row, the end |
 //! | columns (`i32`) | column of each entry | block column of each block |
 //! | values | none (type 0), `f32` (1) or `f64` (2) | `f64`, block after block, each row-major |
 //!

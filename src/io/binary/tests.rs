@@ -119,7 +119,8 @@ fn what_is_wrong_is_refused_with_its_place() {
     assert_eq!(file.matrix, Csc::from_triplets(2, 6, [(1, 2, 2.0), (1, 3, 2.0)]).unwrap());
 }
 
-/// A short file that claims two thousand million entries is refused, without memory for them.
+/// A short file that claims two thousand million entries is refused, and no memory is allocated for
+/// them.
 #[test]
 fn sizes_alone_get_no_memory() {
     let most = i64::from(i32::MAX);

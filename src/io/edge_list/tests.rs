@@ -73,7 +73,7 @@ fn broken_lines_are_refused() {
     assert_eq!(refused(b"0 1 \xff\n"), "1: weight: \"\\xff\" is not a number");
 }
 
-/// Blocks of text are parsed independently. Conditions that concern several blocks are checked when
+/// Chunks of text are parsed independently. Conditions that concern several chunks are checked when
 /// the results are joined.
 #[test]
 fn long_files_are_read_as_short_ones() {
@@ -94,7 +94,7 @@ fn long_files_are_read_as_short_ones() {
     let weighted = format!("{}{}", lines("\t0.5"), lines(""));
     let reason = "100001: 2 words where \"from to weight\" is expected, as on the lines before";
     assert_eq!(refused(weighted), reason);
-    // The first of two errors is reported, even if the second is in another block of text.
+    // The first of two errors is reported, even if the second is in another chunk of text.
     assert_eq!(refused(format!("0 x\n{text}0 y\n")), "1: to: \"x\" is not a whole number from 0");
     assert_eq!(accepted(format!("{}1001 0 1e300", lines(" 0.5"))).matrix.values()[1000], 1e300);
 }

@@ -1,4 +1,5 @@
-//! Every element type and grouping is written and read; what is wrong is refused with its place.
+//! Tests that every element type and grouping can be written and read. Invalid files are refused
+//! with the place of the error.
 use super::*;
 use crate::{Csc, io::WriteOptions, matrix::AnyMatrix};
 
@@ -25,7 +26,7 @@ fn refusal(bytes: &[u8]) -> String {
 #[test]
 fn every_element_and_grouping_comes_back() {
     let folder = tempfile::tempdir().unwrap();
-    // Each value is one of every element type.
+    // Every element type can represent each of these values.
     let scalars = Csc::from_triplets(6, 9, [(5, 0, 3.0), (0, 0, 1.0), (2, 4, 0.0), (3, 8, 255.0)]).unwrap();
     let blocks = AnyMatrix::from(scalars.clone()).to_blocks(BlockShape::new(2, 3).unwrap()).unwrap();
     for &element in ElementType::ALL {
@@ -112,7 +113,8 @@ fn a_file_that_ends_early_is_refused() {
     });
 }
 
-/// Short files that claim four thousand million entries or lines take no memory for them.
+/// Short files that claim four thousand million entries or lines are refused, and no memory is
+/// allocated for these.
 #[test]
 fn sizes_alone_get_no_memory() {
     let head = |sizes: [i64; 8]| {

@@ -91,8 +91,8 @@ impl<'a> Spanned<'a> {
 
     /// Calls `take` with each entry of the full matrix in `columns` that comes from this part.
     /// Entries with the same row and column come in the order of the file. Mirror images come
-    /// first: they are above the diagonal, so a column that the file has from top to bottom keeps
-    /// that order.
+    /// first: they are above the diagonal, so a column that the file lists from top to bottom is
+    /// already sorted.
     fn for_each(&self, header: &Header, columns: &Range<u32>, mut take: impl FnMut(u32, u32, f64)) {
         let meet = |span: &Range<u32>| span.start < columns.end && columns.start < span.end;
         let Part { rows, cols, .. } = self.part;

@@ -26,7 +26,7 @@ fn from_text(text: impl AsRef<[u8]>, options: &ReadOptions) -> Result<MatrixFile
 static POOLS: LazyLock<[ThreadPool; 2]> =
     LazyLock::new(|| [1, 3].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap()));
 
-/// Reads `text` in blocks of about `block_bytes` bytes, on one of the [`POOLS`].
+/// Reads `text` in chunks of about `block_bytes` bytes, on one of the [`POOLS`].
 fn in_blocks(
     text: &[u8],
     block_bytes: usize,

@@ -1,4 +1,4 @@
-//! Blocks of text and lines, from readers that return pieces of any size.
+//! Chunks of text and lines, from readers that return any number of bytes at once.
 use super::*;
 use crate::io::zipped::tests::archive_of;
 
@@ -100,7 +100,7 @@ fn mapped_blocks_come_in_the_order_of_the_file() {
 fn mapping_stops_at_a_break_or_an_error() {
     let text = "1\n".repeat(100_000);
     let mut source = Source::in_blocks(text.as_bytes(), Path::new("t"), 16).unwrap();
-    // With more than one thread, the number of blocks that are read would vary.
+    // With more than one thread, the number of chunks that are read would vary.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let (lines, end) = pool.install(|| {
         source.map_blocks(|block| match block.first_line {
@@ -130,7 +130,7 @@ fn empty_lines_are_passed_over_and_counted() {
         (many.clone(), None, 100),
         (String::new(), None, 1),
     ] {
-        // The text is read in blocks of a few lines, and in one block.
+        // The text is read in chunks of a few lines, and in one chunk.
         for block_bytes in [1, 7, 1 << 16] {
             let mut source = Source::in_blocks(text.as_bytes(), Path::new("t"), block_bytes).unwrap();
             source.skip_empty().unwrap();

@@ -32,7 +32,7 @@ fn the_mesh_of_an_archive_is_read_in_the_format_of_its_own_name() -> Result<()> 
     Ok(())
 }
 
-/// The square in binary, with an element before the faces that is read over.
+/// The square in binary, with an element before the faces, which the reader skips.
 fn binary(big: bool) -> Vec<u8> {
     let order = if big { "big" } else { "little" };
     let mut bytes = format!(

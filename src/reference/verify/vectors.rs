@@ -8,8 +8,8 @@ use crate::{
     reference::{Onto, multiply_any_vector_gram, multiply_any_vector_onto, op::Op},
 };
 
-/// Number of elements of y that are not those of A·x, or of Aᵀ·x, by the reference: bit for bit,
-/// or within rounding if the order of a sum is that of [`Order::Arrival`].
+/// Number of elements of y that differ from the reference's A·x, or Aᵀ·x. With [`Order::Arrival`]
+/// an element differs if the difference exceeds rounding, with any other order if a bit differs.
 ///
 /// ```
 /// use blockmul::element::{AnyValues, Order};
@@ -22,8 +22,8 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// As [`multiply_any_vector`](crate::reference::multiply_any_vector); [`Error::Length`] and
-/// [`Error::Argument`] if y has another length or other elements than the product.
+/// The errors of [`multiply_any_vector`](crate::reference::multiply_any_vector); [`Error::Length`]
+/// and [`Error::Argument`] if y has another length or element type than the product.
 pub fn verify_vector<'a>(
     semiring: Semiring,
     order: Order,
@@ -36,10 +36,10 @@ pub fn verify_vector<'a>(
     verify_vector_onto(semiring, order, a, x, Onto { beta: 0.0, old: &old }, y)
 }
 
-/// As [`verify_vector`] for y = A·x + beta·old, where y had the contents `old` before.
+/// Like [`verify_vector`], for y = A·x + beta·old, where `old` are the earlier contents of y.
 ///
 /// # Errors
-/// As [`multiply_any_vector_onto`], and those of [`verify_vector`].
+/// The errors of [`multiply_any_vector_onto`] and of [`verify_vector`].
 pub fn verify_vector_onto<'a>(
     semiring: Semiring,
     order: Order,
@@ -61,11 +61,11 @@ pub fn verify_vector_onto<'a>(
     Ok(beyond_rounding(y, &want, &sizes, (terms, 1)))
 }
 
-/// As [`verify_vector`] for y = Jᵀ·(W·(J·x)). The orders are those of the product with J and of
-/// that with Jᵀ.
+/// Like [`verify_vector`], for y = Jᵀ·(W·(J·x)). `orders` are the orders of the sums in the product
+/// with J and in the product with Jᵀ.
 ///
 /// # Errors
-/// As [`multiply_any_vector_gram`], and those of [`verify_vector`].
+/// The errors of [`multiply_any_vector_gram`] and of [`verify_vector`].
 pub fn verify_vector_gram<'a>(
     semiring: Semiring,
     orders: [Order; 2],
@@ -86,7 +86,8 @@ pub fn verify_vector_gram<'a>(
     Ok(beyond_rounding(y, &want, &sizes, roundings(j, weights)))
 }
 
-/// The terms of the sums of Jᵀ·(W·(J·x)) one after another, and the number of these sums.
+/// Counts for [`beyond_rounding`] of Jᵀ·(W·(J·x)): the number of terms of its two or three
+/// successive sums, added up, and the number of these sums.
 fn roundings(j: Factor<'_, AnyMatrix>, weights: Option<Weights<&AnyMatrix, &AnyValues>>) -> (usize, usize) {
     let terms = most_terms(j) + most_terms(j.t());
     let Some((information, numbers)) = weights.map(|weights| weights.parts()) else { return (terms, 2) };
@@ -107,13 +108,13 @@ fn check(y: &AnyValues, want: &AnyValues) -> Result<()> {
     Ok(())
 }
 
-/// Number of elements with other bits; one NaN is as good as another.
+/// Number of elements whose bits differ. All NaN count as equal.
 ///
 /// # Panics
-/// If there are fewer elements on one side than on the other.
+/// If the numbers of elements differ.
 pub fn different(found: &AnyValues, want: &AnyValues) -> usize {
     assert_eq!(found.len(), want.len(), "elements to compare");
-    // As `f64` other numbers, and zeros of two signs, have other bits.
+    // In `f64`, different numbers have different bits, and so have 0 and -0.
     let same = |at: usize| {
         let (found, want) = (found.number(at), want.number(at));
         found.to_bits() == want.to_bits() || (found.is_nan() && want.is_nan())
@@ -121,12 +122,13 @@ pub fn different(found: &AnyValues, want: &AnyValues) -> usize {
     (0..found.len()).filter(|&at| !same(at)).count()
 }
 
-/// Number of elements that differ by more than rounding: of sums of at most `terms` terms each,
-/// whose sizes add up to `sizes`, `stored` of them one after another. One NaN is as good as
-/// another. What is infinite in one is beyond rounding, unless both are.
+/// Number of elements that differ by more than rounding. A result is computed by `stored`
+/// successive sums, each rounded to the element type; they have `terms` terms together. `sizes` are
+/// the sums of the terms' magnitudes. All NaN count as equal. An infinite element differs from
+/// every other number.
 ///
 /// # Panics
-/// If there are fewer elements in one of the three than in another.
+/// If the three arrays do not have the same length.
 pub fn beyond_rounding(
     found: &AnyValues,
     want: &AnyValues,
@@ -143,7 +145,7 @@ pub fn beyond_rounding(
     (0..found.len()).filter(|&at| !close(found.number(at), want.number(at), sizes.number(at))).count()
 }
 
-/// Most terms of a sum of A·x, or of Aᵀ·x.
+/// The largest number of terms in a sum of A·x, or of Aᵀ·x.
 pub fn most_terms<'a>(a: impl Into<Factor<'a, AnyMatrix>>) -> usize {
     let Factor { operand: a, transposed } = a.into();
     let (pattern, shape) = (a.pattern(), a.shape());
@@ -202,8 +204,8 @@ mod tests {
         Ok(())
     }
 
-    /// A row of a large number and 33 ones, which 32 lanes add otherwise: of A·x if the number is
-    /// 2^53, of A·(Aᵀ·x) if its square is 2^54.
+    /// The matrix is a row of a large number and 33 ones. A sum by 32 lanes differs from the
+    /// ascending sum: in A·x if the number is 2^53, in A·(Aᵀ·x) if its square is 2^54.
     #[test]
     fn results_are_compared_in_the_orders_of_both_products() -> Result<()> {
         let [long, lanes] = [Order::Ascending, Order::Lanes];

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use crate::{BlockGroups, BlockShape, Bsr, Result, device::test_device};
 
-    /// A linearization with rows of these costs; those of `constant` touch no unknown.
+    /// A linearization with rows of these costs. The rows `constant` touch no unknown.
     fn rows(costs: &[f64], constant: &[usize]) -> Result<Linearization> {
         let n = costs.len();
         let touches = |row: usize| u64::from(!constant.contains(&row));

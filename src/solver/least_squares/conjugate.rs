@@ -79,8 +79,9 @@ impl Conjugate {
         })
     }
 
-    /// Solves for the step to the limits, or, if `further`, until more steps would gain little. The
-    /// result has no step if the system proves not to be positive definite.
+    /// Solves for the step of least squares within the limits. If `further`, ignores the limits and
+    /// ends when more steps of conjugate gradients would gain little. The result has no step if the
+    /// system proves not to be positive definite.
     pub fn solve(&mut self, normal: &Normal, lambda: f64, further: bool) -> Result<LinearStep> {
         let clock = Instant::now();
         self.elimination.execute(equations(normal, lambda)?, &mut self.reduced)?;

@@ -5,8 +5,8 @@ use super::capped::Costs;
 const FLAT: f64 = 1e-10;
 /// Rounding of a cost, as a share of the cost. A lower tolerance could not be reached.
 pub const ROUNDING: f64 = 1e-15;
-/// Rounding of a cost of which one row makes up nearly all, as a share of the cost. The row changes
-/// by as much if an unknown changes by its own rounding.
+/// Rounding of a cost that comes nearly all from one row, as a share of the cost. The cost of that
+/// row changes by this share if an unknown changes by its own rounding.
 const HIDDEN: f64 = 1e-12;
 
 /// A step is not the last if a longer step in its direction is predicted to gain more than this

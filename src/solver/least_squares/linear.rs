@@ -62,7 +62,7 @@ pub struct LinearStep {
     pub linear_ms: f64,
     /// Steps of conjugate gradients, if they were used.
     pub conjugate_steps: Option<u32>,
-    /// Whether more steps of conjugate gradients might reduce the cost much further.
+    /// Whether more steps of conjugate gradients might lower the cost much further.
     pub is_rough: bool,
 }
 

@@ -22,8 +22,8 @@ use crate::{
 pub struct Normal {
     product: Plan<BlockGroups<Bsr<f64>>>,
     h: DeviceGroups<Bsr<f64>>,
-    /// For each group of unknowns, the plans for its products with J: each with the group of rows,
-    /// and for the cell of J there.
+    /// For each group of unknowns, the plans that multiply the cells of J in its columns. Each plan
+    /// has the number of its cell's group of rows.
     gradients: Vec<Vec<(usize, Apply<Bsr<f64>>)>>,
     b: Vec<DeviceVector<f64>>,
     diagonals: Vec<(Diagonal<Bsr<f64>>, DeviceVector<f64>)>,

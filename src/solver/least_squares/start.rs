@@ -101,8 +101,8 @@ pub fn cheaper<P: Manifold>(problem: &GraphProblem<P>, device: &Device) -> Resul
 }
 
 /// Computes poses by chordal relaxation. Poses that a solver holds fixed, and poses without
-/// measured steps, keep their position. If steps connect a set of poses of which none is held but
-/// some see fixed landmarks, the set is moved as one rigid body to the best fit with these
+/// measured steps, keep their position. If no pose of a set connected by steps is held, but some of
+/// them see fixed landmarks, the set is moved as one rigid body to the best fit with these
 /// landmarks.
 ///
 /// # Errors

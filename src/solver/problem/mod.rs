@@ -1,14 +1,13 @@
 //! Least-squares problems of vision and robotics, from files. A solver linearises them into the
 //! matrices that this library multiplies.
 //!
-//! | Problem | Read by | Unknowns | Residuals |
-//! | [`BundleAdjustment`] | [`bal`] | cameras (9 numbers), points (3 numbers) | 2 for each
-//! observation |
-//! | [`PoseGraph`] | [`g2o`], [`isam`], [`toro`] | poses (3 or 6 numbers), landmarks (2 or 3) | one
-//! for each measured number |
-//! | [`PoseGraph`] | [`g2o`], [`isam`], [`toro`] | poses (3, 6), landmarks (2, 3) | 1 a number |
+//! | Problem | Read by | Unknowns (numbers of each) | Residuals |
+//! |---|---|---|---|
+//! | [`BundleAdjustment`] | [`bal`] | cameras (9), points (3) | 2 for each observation |
+//! | [`PoseGraph`] | [`g2o`], [`isam`], [`toro`] | poses (3 or 6), landmarks (2 or 3) | see below |
 //!
-//! A pose graph is in the plane or in space. [`BundleProblem`] linearises a bundle adjustment,
+//! A pose graph is in the plane (3 and 2 numbers) or in space (6 and 3 numbers). It has one
+//! residual for each measured number. [`BundleProblem`] linearises a bundle adjustment,
 //! [`GraphProblem`] a graph, and [`AnyProblem`] the problem of any file.
 //!
 //! [`read`] and [`read_with`] recognise these files by their contents. A [`LeastSquares`] problem

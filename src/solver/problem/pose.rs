@@ -14,9 +14,9 @@ use crate::{BlockGroups, BlockShape, Bsr, Device, Error, Group, Result};
 /// file. It has columns for poses, then for landmarks. Moves and residuals are defined by
 /// [`Manifold`]. Fixed poses and landmarks, and those without measurements, have no columns. Each
 /// part of the graph is examined separately ([`PoseGraph::gauge`]). If no vertex that the file
-/// fixes is measured from the part, its first measured pose is held. In a part that sees fixed
-/// landmarks no pose is held, even if the part can still turn about these landmarks; then its steps
-/// need damping ([`LeastSquares::check_undamped`]).
+/// fixes is measured from the part, the solver holds the first measured pose of the part. In a part
+/// that sees fixed landmarks no pose is held, even if the part can still turn about these
+/// landmarks; then its steps need damping ([`LeastSquares::check_undamped`]).
 pub struct GraphProblem<P: Manifold> {
     graph: PoseGraph<P>,
     loss: Loss,

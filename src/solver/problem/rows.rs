@@ -27,9 +27,9 @@ pub(super) struct Row<'a, const CELLS: usize> {
 pub struct RowCost {
     /// ρ(eᵀWe).
     pub cost: f64,
-    /// The cost at which the measurement counts as met. It belongs to a residual of 1e-8 of the
-    /// numbers whose difference the residual is; no measurement is as exact. Rows that are met do
-    /// not enter the median, so they do not make other rows look large.
+    /// The cost at or below which the measurement counts as met. It is the cost of a residual of
+    /// 1e-8 of the numbers whose difference the residual is; no measurement is that exact. Rows
+    /// that are met do not enter the median, so they do not make other rows look large.
     pub met: f64,
     /// The cost at which the residual is only rounding: about 1e-14 of the same numbers.
     pub rounding: f64,

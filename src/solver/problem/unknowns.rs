@@ -52,7 +52,7 @@ impl Unknowns {
     /// For each member the `side` numbers of its move, or `None` if the member is not an unknown.
     ///
     /// # Errors
-    /// [`Error::Length`] if the length of `by` is not that of all unknowns.
+    /// [`Error::Length`] if `by` does not have `side` numbers for each unknown.
     pub fn with_moves<'s>(&self, by: &'s [f64], side: usize) -> Result<impl Iterator<Item = Option<&'s [f64]>>> {
         let (found, expected) = (by.len(), self.count * side);
         if found != expected {

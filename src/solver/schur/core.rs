@@ -144,7 +144,8 @@ impl Core {
     }
 }
 
-/// Refuses patterns of U, W, V whose sizes are not those of one matrix on `work`'s device.
+/// Refuses patterns of U, W and V that are not on `work`'s device, are row-major, or have sizes
+/// that do not fit together.
 fn check_patterns(work: &Work, element: ElementType, patterns: [&DevicePattern; 3]) -> Result<()> {
     let device = work.device();
     patterns.into_iter().try_for_each(|pattern| same_device(device, pattern.device()))?;

@@ -35,7 +35,7 @@ macro_rules! factor_kernel {
 factor_kernel!(FactorEach, "factor_each");
 factor_kernel!(FactorGroup, "factor_group");
 
-/// Work-items of a group that factors one block: one for each row of the largest block.
+/// Number of work-items in a group that factors one block: one for each row of the largest block.
 const ROWS: usize = BlockShape::MAX_SIDE;
 
 pub(super) struct Factor {
@@ -67,9 +67,9 @@ enum BySide {
 /// The distribution of blocks to work-groups.
 #[derive(Clone, Copy)]
 struct Groups {
-    /// Work-items in a group.
+    /// Number of work-items in a group.
     size: usize,
-    /// Blocks in a group.
+    /// Number of blocks in a group.
     blocks: usize,
 }
 

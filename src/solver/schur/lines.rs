@@ -1,8 +1,8 @@
 //! Products of Z with vectors: r = b_c - Z·y by the rows of Z, and x_p = L⁻ᵀ·(y - Zᵀ·x_c) by its
 //! columns. Kernels: `cl/solver/schur/lines.cl`.
 //!
-//! Long rows or columns (lines) are cut into pieces of [`RUN_PIECE`] terms, one work-group for
-//! each. In a short line one work-item adds the terms of each element.
+//! Long rows or columns (lines) are cut into pieces of [`RUN_PIECE`] terms. A work-group adds one
+//! piece. In a short line one work-item adds the terms of each element.
 use super::{
     factor::Factors,
     numbers::{GROUP, LINE_BYTES, SchurNumbers},
@@ -87,7 +87,7 @@ struct Lines {
     sum_pieces: Kernel<SumPieces<'static>>,
 }
 
-/// Number of points that a work-group takes.
+/// Number of points that a work-group processes.
 fn points(side: usize) -> usize {
     GROUP / side
 }

@@ -17,19 +17,20 @@ const GPU: SchurNumbers = SchurNumbers { schur_short_line: 32 };
 // A work-item reads its terms from the cache.
 const CPU: SchurNumbers = SchurNumbers { schur_short_line: 1024 };
 
-/// Work-items of a work-group that processes lines, or scalars of points. Each work-item takes an
-/// element or a piece. The number is at least 32, the longest side of a block. On a CPU one
-/// work-item processes this many lines or scalars.
+/// Number of work-items in a work-group that processes lines, or scalars of points. Each work-item
+/// takes an element or a piece. The number is at least 32, the longest side of a block. On a CPU
+/// one work-item processes this many lines or scalars.
 pub(super) const GROUP: usize = 64;
 
-/// Bytes of local memory in which the work-group of a long line holds its products. Every device
-/// has at least twice as much local memory.
+/// Number of bytes of local memory in which the work-group of a long line holds its products. Every
+/// device has at least twice as much local memory.
 pub(super) const LINE_BYTES: usize = 16 << 10;
 
 /// Side of the largest blocks that one work-item factors in registers. The triangle of a block of
 /// side 6 has 21 numbers.
 pub(super) const FACTOR_SIDE: usize = 6;
 
-/// Bytes of local memory for the blocks that a work-group factors in registers, counted as doubles.
-/// This is enough for work-groups of 64 blocks up to side 4, and of 32 blocks up to side 6.
+/// Number of bytes of local memory for the blocks that a work-group factors in registers, counted
+/// as doubles. This is enough for work-groups of 64 blocks up to side 4, and of 32 blocks up to
+/// side 6.
 pub(super) const FACTOR_BYTES: usize = 10 << 10;

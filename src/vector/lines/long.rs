@@ -107,7 +107,7 @@ impl LongLines {
         work.fill_zero(&mut counts)?;
         count.launch(work, grid, CountPieces { line_ptr, counts: &mut counts, lines, longest, whole, before })?;
         let found = counts.download(work)?;
-        // Every piece has an entry, except that of an empty line.
+        // Every piece has at least one entry, except the piece of an empty line.
         for (what, count) in ["pieces of lines", "parts of lines", "lines that are cut"].into_iter().zip(&found) {
             at_most(what, (*count).into(), places)?;
         }

@@ -16,7 +16,7 @@ numbers! {
         guessed_line: All(0, 1 << 24),
         /// Number of elements of lines that a work-item loads before it multiplies them.
         line_ahead: All(1, 16),
-        /// Most elements and rows in a tile of `csr-shared`, at most 1024.
+        /// Maximum number of elements and rows in a tile of `csr-shared`, at most 1024.
         shared_line_elements: All(1, 1024),
     }
 }
@@ -44,27 +44,28 @@ const CPU: LineNumbers = LineNumbers {
     shared_line_elements: 1024,
 };
 
-/// Work-items of a work-group that adds up lines, also if items share long rows of scalars.
+/// Number of work-items in a work-group that adds up lines, also if items share long rows of
+/// scalars.
 pub(super) const GROUP: usize = 128;
 
 /// Replaces [`GROUP`] for matrices of scalars with some lines longer than a tile. On an H200
-/// `rmat18_e8` takes 21.0 us with this and the next number, and 21.9 us with those of other
-/// matrices. The 27-point stencil, whose rows are all short, takes 103 us with these two numbers,
-/// and 87 us with those of other matrices.
+/// `rmat18_e8` takes 21.0 us with this and the next number, and 21.9 us with [`GROUP`] and the
+/// loads of other matrices. The 27-point stencil, whose rows are all short, takes 103 us with these
+/// two numbers, and 87 us with those of other matrices.
 pub(super) const SKEWED_GROUP: usize = 256;
 
-/// Most elements that an item loads before it multiplies them, if some lines are longer than a
-/// tile, or if items share long rows.
+/// Maximum number of elements that an item loads before it multiplies them, if some lines are
+/// longer than a tile, or if items share long rows.
 pub(super) const SKEWED_AHEAD: usize = 4;
 
-/// Most elements plus lines in a tile of lines that a work-group adds up. This is a piece of 1024
-/// entries. Starting a work-group takes a small part of the time of a tile.
+/// Maximum number of elements plus lines in a tile of lines that a work-group adds up. This is a
+/// piece of 1024 entries. Starting a work-group takes a small part of the time of a tile.
 pub(crate) const ELEMENTS: usize = 1024;
 
-/// Most elements plus lines in a tile of packed blocks that work-items load by themselves. This is
-/// 90 blocks of 6x6, which are loaded two at once. On an H200 `pose6_100k` takes 39.2 us with 90
-/// blocks, 40.0 us with 95 and 40.5 us with 100. With 100 blocks and three at once it takes 40.4
-/// us.
+/// Maximum number of elements plus lines in a tile of packed blocks that work-items load by
+/// themselves. This is 90 blocks of 6x6, which are loaded two at once. On an H200 `pose6_100k`
+/// takes 39.2 us with 90 blocks, 40.0 us with 95 and 40.5 us with 100. With 100 blocks and three at
+/// once it takes 40.4 us.
 pub(super) const DIRECT_ELEMENTS: usize = 3240;
 
 /// Number of terms of a sum that an item loads before it adds them, if it loads packed blocks by

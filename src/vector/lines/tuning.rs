@@ -1,4 +1,6 @@
-//! Parameters by which lines are divided and loaded.
+//! Parameters by which lines are divided and loaded. A long sum is added *by guesses* if teams of
+//! items add its parts at the same time, each from a guess of the sum of the parts before
+//! (`cl/vector/guesses.cl`).
 use super::numbers::{DIRECT_ELEMENTS, DIRECT_TERMS, ELEMENTS, GROUP, LIGHT, LineNumbers, SKEWED_AHEAD, SKEWED_GROUP};
 use crate::{BlockShape, DeviceInfo, primitives::segmented_reduce::RUN_PIECE};
 
@@ -6,10 +8,10 @@ use crate::{BlockShape, DeviceInfo, primitives::segmented_reduce::RUN_PIECE};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineTuning {
     pub group_size: usize,
-    /// Most entries plus lines of a tile; 0 if every line is in pieces.
+    /// Maximum number of entries plus lines of a tile; 0 if every line is in pieces.
     pub tile: usize,
-    /// Most entries of a line in a tile, at most `RUN_PIECE` and `tile`. It is less than `tile`
-    /// only if items load lines by themselves, or if lines are added by guesses.
+    /// Maximum number of entries of a line in a tile, at most `RUN_PIECE` and `tile`. It is less
+    /// than `tile` only if items load lines by themselves, or if lines are added by guesses.
     pub longest: usize,
     /// Number of entries that are in local memory at once: at least the entries of two tiles.
     pub held: usize,
@@ -21,12 +23,12 @@ pub(crate) struct LineTuning {
     pub direct: usize,
     /// About how many terms an item reads from local memory before it adds them.
     pub together: usize,
-    /// Fewest terms of a piece of scalars that all items of a work-group add together, by guesses;
-    /// 0 if no piece is added in this way. If each sum of blocks has a work-group, every piece is
-    /// added in this way unless the number is 0.
+    /// The least number of terms of a piece of scalars that all items of a work-group add together,
+    /// by guesses; 0 if no piece is added in this way. If each sum of blocks has a work-group,
+    /// every piece is added in this way unless the number is 0.
     pub guessed: usize,
-    /// Most entries of a line that is a single piece: `RUN_PIECE`, or more if a work-group adds the
-    /// sums of several pieces at once by guesses.
+    /// Maximum number of entries of a line that is a single piece: `RUN_PIECE`, or more if a
+    /// work-group adds the sums of several pieces at once by guesses.
     pub whole: usize,
     /// If the longest line of a tile has at least this many entries, tiles differ in weight. The
     /// number is at least 1.
@@ -107,8 +109,7 @@ impl LineTuning {
         if self.held >= RUN_PIECE { self.guessed_in_rounds(group_size) } else { 0 }
     }
 
-    /// Does the same as [`LineTuning::guessed_by`] for pieces of which a work-group holds only a
-    /// part at once.
+    /// Like [`LineTuning::guessed_by`], for a work-group that holds only a part of a piece at once.
     pub fn guessed_in_rounds(&self, group_size: usize) -> usize {
         let has_teams = group_size > STRETCHES && group_size.is_multiple_of(STRETCHES);
         if has_teams { self.guessed } else { 0 }
@@ -160,9 +161,9 @@ impl LineTuning {
 /// With this many sums for each compute unit, one item for each sum keeps the unit busy.
 const MANY_SUMS: usize = 256;
 
-/// Returns the most entries of a line that an item loads by itself: `least`, or about twice the
-/// mean. The result is `None` if there are too few lines, with `sums` sums each, for all items of
-/// the device. It is a power of two, so that few kernels serve all matrices.
+/// Returns the maximum number of entries of a line that an item loads by itself: `least`, or about
+/// twice the mean. The result is `None` if there are too few lines, with `sums` sums each, for all
+/// items of the device. It is a power of two, so that few kernels serve all matrices.
 pub(crate) fn longest_of_item(
     least: usize,
     [lines, entries]: [usize; 2],
@@ -173,7 +174,8 @@ pub(crate) fn longest_of_item(
     many.then(|| (2 * entries / lines).next_power_of_two().max(least))
 }
 
-/// Numbers of entries that items load at once by themselves. On the H200 nine blocks of 2x2 at once
-/// took 45.8 us, and 41.0 us through local memory. Two blocks of 8x8 took 22.0 us, and 34.5 us
-/// through local memory. Larger numbers have not been measured.
+/// If the number of entries that an item loads at once is in this range, items load lines by
+/// themselves. Otherwise work-groups load them through local memory. On the H200 nine blocks of 2x2
+/// at once took 45.8 us, and 41.0 us through local memory. Two blocks of 8x8 took 22.0 us, and 34.5
+/// us through local memory. Larger numbers have not been measured.
 const DIRECT: std::ops::RangeInclusive<usize> = 2..=4;

@@ -1,4 +1,4 @@
-//! Results and messages do not depend on the size of the blocks of text and the number of threads.
+//! Results and messages do not depend on the size of the chunks of text and the number of threads.
 use super::*;
 
 /// A 30x30 matrix of 60 entries, one per line from line 3. Some lines are replaced.
