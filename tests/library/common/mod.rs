@@ -164,7 +164,8 @@ pub fn places(family: Family, rows: usize, cols: usize, per_col: usize, random: 
     places
 }
 
-/// A scalar matrix of a family. The values are from 1 to 3, some of them negative.
+/// A scalar matrix of a family. The magnitudes of the values are from 1 to 3, and some values are
+/// negative.
 pub fn scalars<T: Element>(family: Family, rows: usize, cols: usize, per_col: usize, seed: u64) -> Csc<T> {
     let mut random = Random(seed);
     let places = places(family, rows, cols, per_col, &mut random);

@@ -2,7 +2,8 @@
 use super::*;
 use blockmul::{Device, solver::problem::Linearization};
 
-/// If costs have other units, the iterations are the same, however small or large the gradient is.
+/// If all costs are in other units, the iterations are the same, even if the gradient becomes very
+/// small or large.
 #[test]
 fn convergence_is_the_same_in_all_units() {
     let at = |scale: f64| {
@@ -71,7 +72,7 @@ fn rows_that_hide_all_others_are_no_convergence() {
     assert!(solution.stop != Stop::Converged || rest, "{} of {}", solution.cost, solution.initial_cost);
 }
 
-/// A point that lies in the plane of its camera up to rounding. The first cost is 1e30 times the
+/// A point lies, up to rounding, in the image plane of its camera. The first cost is 1e30 times the
 /// cost of the other rows, but those rows must not count as rounding.
 #[test]
 fn a_point_in_the_image_plane_does_not_make_the_rest_negligible() {
@@ -120,7 +121,8 @@ fn a_valley_is_followed_to_its_end() {
 }
 
 /// A robot that stands still measures steps of exactly zero. Their residuals are about 1e-17.
-/// Because of them the other measurements must count neither as outliers nor as rounding.
+/// The other measurements, whose residuals are far larger, must count neither as outliers nor as
+/// rounding.
 #[test]
 fn measurements_of_zero_hide_no_others() {
     for method in [StepMethod::LevenbergMarquardt, StepMethod::GaussNewton] {
