@@ -99,7 +99,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// The files that are read and the report.
+    /// The inputs, and the file of the report.
     fn places(&self) -> Places {
         let Self { operands, mask, run, overwriting, .. } = self;
         overwriting.places().reads([&operands.a]).reads(&operands.b).reads(mask).json(&run.report)

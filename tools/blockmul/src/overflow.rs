@@ -53,7 +53,7 @@ impl Extent {
         Self { size: Size::of(c), not_finite: not_finite(c.values()) }
     }
 
-    /// The extent with the next columns of C.
+    /// Adds the counts of the next columns of C.
     pub fn and(self, columns: Self) -> Self {
         Self { size: self.size.and(columns.size), not_finite: self.not_finite + columns.not_finite }
     }

@@ -98,7 +98,7 @@ pub struct Args {
 /// Element types of lengths.
 const LENGTHS: [ElementType; 4] = [ElementType::F64, ElementType::F32, ElementType::U32, ElementType::I32];
 
-/// The schedules by their names. Another name is read, but not listed.
+/// The schedules by their names. One more name is accepted, but not listed.
 fn schedules() -> impl Iterator<Item = (PossibleValue, Schedule)> {
     let all = [Schedule::Auto].iter().chain(Schedule::ALL);
     all.map(|&schedule| (PossibleValue::new(schedule.name()).aliases(schedule.alias()), schedule))

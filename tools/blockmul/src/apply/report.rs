@@ -48,7 +48,7 @@ struct Formatted {
 }
 
 impl Formatted {
-    /// The format of turn number `turn`, from 0.
+    /// The format of product number `turn`: 0 for A·x or J·x, 1 for the product with Jᵀ.
     fn of(took: &Took, turn: usize) -> Self {
         let (format, why) = took.formats.get(turn).cloned().unzip();
         Self { format, why, order: took.order(turn) }

@@ -1,5 +1,5 @@
-//! Products with JᵀJ and JᵀWJ that do not form these matrices. They replace the operations `gram`
-//! and `apply`.
+//! Products with JᵀJ and JᵀWJ that do not form these matrices. One such product replaces the
+//! operations `gram` and `apply`.
 use super::apply::{bytes, chosen, formats, options, vector};
 use super::measure::Subject;
 use super::operation::{Operands, Outcomes};

@@ -76,8 +76,8 @@ fn braille(indices: impl Iterator<Item = u8>) -> char {
     if bits == 0 { ' ' } else { char::from_u32(0x2800 + bits).unwrap_or(' ') }
 }
 
-/// `o` if both matrices have entries, `+` if only the first has entries, `*` for both of these
-/// together, `-` if only the second has entries.
+/// `o` if both matrices have entries, `+` if only the first has entries, `-` if only the second has
+/// entries. `*` stands for entries of both matrices beside entries of only the first.
 fn letter(parts: impl Iterator<Item = u8>) -> char {
     match parts.fold(0, |all, parts| all | parts) {
         0 => ' ',

@@ -1,5 +1,5 @@
-//! Graphs and bundle adjustments that are not held as a whole, whose formats have common keywords,
-//! or with members that have no measurements.
+//! Graphs and bundle adjustments that fixed members do not hold in place, whose formats have common
+//! keywords, or with members that have no measurements.
 use super::{super::*, case};
 
 fn on_device(line: &str) -> String {
