@@ -64,7 +64,7 @@ pub fn row_and_column(length: usize) -> (Cbc<f64>, Cbc<f64>) {
     (real(1, length, 1, shape(2, 2), 1), real(length, 1, length, shape(2, 2), 2))
 }
 
-/// The entries of a matrix on one side of the diagonal, or all.
+/// Returns the entries of a matrix that belong to `part`: on one side of the diagonal, or all.
 pub fn part<T: Element>(of: &Cbc<T>, part: Part) -> Cbc<T> {
     let keep = |row: usize, col: usize| match part {
         Part::Full => true,
@@ -75,7 +75,7 @@ pub fn part<T: Element>(of: &Cbc<T>, part: Part) -> Cbc<T> {
     Cbc::from_triplets(of.nrows(), of.ncols(), of.shape(), blocks).unwrap()
 }
 
-/// The output of a plan that is executed once.
+/// Executes a plan once and returns the output.
 pub fn executed<M: Matrix>(plan: &Plan<M>, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> M {
     let mut c = plan.output().unwrap();
     plan.execute((a, b), &mut c).unwrap();

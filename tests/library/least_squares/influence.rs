@@ -82,7 +82,7 @@ fn turns_by_multiples_of_2_pi_are_no_obstacle() {
     }
 }
 
-/// A point on the axis of the only camera that sees it. Its distance has no influence.
+/// A point on the axis of the only camera that sees it. The distance of the point has no influence.
 fn on_axis(turned: bool) -> BundleAdjustment {
     let mut found = scene();
     if !turned {

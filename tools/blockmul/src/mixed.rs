@@ -69,7 +69,7 @@ struct Place {
 }
 
 impl Sides {
-    /// The lines of blocks that end at `ends`. `name` is the matrix in the reason of a refusal.
+    /// The lines of blocks that end at `ends`. `name` names the matrix in the reason for a refusal.
     fn new(name: &str, ends: Vec<u64>, size: usize) -> std::result::Result<Self, String> {
         let (mut groups, mut lines, mut start) = (Vec::<Group>::new(), Vec::<Vec<usize>>::new(), 0);
         for end in ends.iter().map(|&end| end as usize) {

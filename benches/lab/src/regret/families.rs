@@ -7,8 +7,8 @@ use crate::patterns::{
 use blockmul::{BlockShape, Cbc, Csc, Result};
 use blockmul_cli::bench::families::Named;
 
-/// Number of products, or of stored elements, of the smallest matrix of a family, and the factor
-/// from one size to the next.
+/// Number of products, or of stored elements, of the smallest matrix of a family. Each further size
+/// is `GROWTH` times the size before.
 const SMALLEST: u64 = 10_000;
 const GROWTH: u64 = 10;
 
@@ -115,8 +115,8 @@ pub const FAMILIES: [Family; 28] = [
         .products(|products| Ok((banded((products / 1089).max(33), 16)?, None)))
         .elements(|elements| scalars(banded((elements / 33).max(33), 16)?)),
     Family::of("geometric", "particles and their neighbours")
-        // Columns have eight entries on average. Longer columns of A are also used by more columns
-        // of B.
+        // Columns have eight entries on average. More columns of B use a column of A that has more
+        // entries.
         .products(|products| Ok((patterns::geometric((products / 72).max(16), 7)?, None))),
     Family::of("pose-graph", "Hessians of pose graphs")
         // Six columns for each pose, with six rows for each of about five poses.

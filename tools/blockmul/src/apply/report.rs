@@ -66,7 +66,7 @@ struct Gram {
 }
 
 impl Gram {
-    /// The product in a summary.
+    /// The product, as text for the summary.
     fn text(&self, transposed: bool) -> String {
         let (first, last) = if transposed { ("Aᵀ·x", "A") } else { ("A·x", "Aᵀ") };
         match self.weights {

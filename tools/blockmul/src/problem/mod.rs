@@ -123,7 +123,7 @@ pub struct Opened {
     pub choices: Choices,
 }
 
-/// A problem with its start, or why there is none.
+/// A problem with its start, or the reason why there is none.
 type Started = std::result::Result<(AnyProblem, AnyState, Choices), Failure>;
 
 impl ProblemArgs {

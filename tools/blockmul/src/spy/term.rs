@@ -19,7 +19,7 @@ pub struct Dots {
 pub const BRAILLE: Dots = Dots { rows: 4, cols: 2, largest: 4 };
 pub const LETTERS: Dots = Dots { rows: 2, cols: 1, largest: 2 };
 
-/// Characters that the frame takes in a line.
+/// Number of characters in a line that belong to the frame.
 const FRAME: usize = 2;
 const WIDTH: usize = 80;
 /// Bits of the dots of a braille character, row by row.

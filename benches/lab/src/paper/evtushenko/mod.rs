@@ -65,7 +65,7 @@ pub struct Subject {
     /// The times of the same matrix as blocks, if it consists of blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     of_blocks: Option<OfBlocks>,
-    /// HYB, its rows cut by each of the other rules.
+    /// HYB with its rows cut by each rule of [`RULES`].
     cuts: Vec<Cut>,
     choices: Vec<Choice>,
     /// Other libraries, each with its fastest variant.

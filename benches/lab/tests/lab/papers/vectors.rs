@@ -136,7 +136,7 @@ fn evtushenko_has_the_selected_matrices() {
     }
 }
 
-/// The test above, for Garland's models.
+/// Like the test above, for Garland's models.
 #[test]
 fn models_of_products_with_vectors_are_measured_beside_files() {
     let (desk, name) = (Desk::new(), "one full row");
