@@ -87,7 +87,8 @@ fn a_point_in_the_image_plane_does_not_make_the_rest_negligible() {
     }
 }
 
-/// A step that is short because of damping lowers the cost only a little, wherever the poses are.
+/// If damping makes a step short, the step lowers the cost only a little, even far from the
+/// minimum.
 #[test]
 fn short_steps_by_damping_are_not_convergence() {
     let problem = bundle(&scene(), Loss::Squared);
@@ -159,7 +160,8 @@ fn a_start_far_away_does_not_make_the_rest_negligible() {
     }
 }
 
-/// Conjugate gradients that are stopped early lower the cost only a little, wherever the poses are.
+/// If conjugate gradients are stopped early, a step lowers the cost only a little, even far from
+/// the minimum.
 #[test]
 fn few_steps_of_conjugate_gradients_are_not_convergence() {
     let problem = bundle(&scene(), Loss::Squared);

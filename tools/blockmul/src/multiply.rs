@@ -84,7 +84,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = some, conflicts_with = "mask")]
     band_columns: Option<NonZero<u32>>,
     /// Start each block of C at a multiple of BYTES in device memory, with padding between the
-    /// blocks. No file keeps the padding, so that there is no -o.
+    /// blocks. No file keeps the padding, so -o is refused.
     #[arg(long, value_name = "BYTES", value_parser = choice::one_of([("16", 16_usize), ("32", 32), ("64", 64)]))]
     align: Option<usize>,
     /// Print on stderr the work of each stage, and add to the table what each method computed, with
@@ -132,7 +132,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("--method {} is for products without --mask: {why}", args.method)));
     }
     args.places().others(&args.output).check()?;
-    // If no dense matrix may have this name, C must be sparse.
+    // If the ending of the output's name is not that of a dense matrix, C must be sparse.
     if args.output.as_deref().is_some_and(|path| vector::check_name(path).is_err()) {
         args.places().matrices(&args.output).check()?;
     }

@@ -179,7 +179,8 @@ impl From<SolvedColumn> for ColumnFields {
     }
 }
 
-/// A block that the preconditioner cannot invert, by its rows in the file.
+/// The failure for a block that the preconditioner cannot invert. It names the block by its rows in
+/// the file.
 fn not_positive_definite(error: Error, a: &AnyMatrix) -> Failure {
     let Error::NotPositiveDefinite { block, .. } = error else { return error.into() };
     let side = a.shape().rows();

@@ -83,8 +83,8 @@ impl Time {
     }
 }
 
-/// Measures all families in growing sizes, while there is time. The smallest size of each is always
-/// measured, and no product twice.
+/// Measures all families in growing sizes, while there is time. The smallest size of each family is
+/// always measured. No product is measured twice.
 pub fn measure(
     element: ElementType,
     device: &Device,

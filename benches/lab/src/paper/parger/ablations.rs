@@ -48,8 +48,9 @@ pub fn has_bins(info: &DeviceInfo) -> bool {
     info.kind != DeviceKind::Cpu
 }
 
-/// The variants of `auto` in which launches cost nothing, and in which they cost too much to be
-/// repaid. The cost of ESC is raised in both, so that ESC does not take all columns.
+/// The variants of `auto` in which launches cost nothing, and in which they cost so much that
+/// `auto` makes as few as possible. The cost of ESC is raised in both, so that ESC does not take
+/// all columns.
 pub fn balancing(costs: &MethodCosts) -> Result<[Variant; 2]> {
     let with = |name: &str, launch_us: f64| -> Result<Variant> {
         let mut table = *costs;

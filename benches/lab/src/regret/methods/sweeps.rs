@@ -14,8 +14,8 @@ use blockmul_cli::failure::Failure;
 const STEPS: usize = 4;
 /// Maximum number of products of a point, which suffices for thresholds that concern columns.
 const MOST_PRODUCTS: u64 = 20_000_000;
-/// The most products of a matrix are divided by this number for a point of a sweep, because a sweep
-/// has many points.
+/// A point of a sweep has at most the maximum number of products divided by this number, because a
+/// sweep has many points.
 const PART: u64 = 4;
 
 /// A parameter that steps across a threshold.

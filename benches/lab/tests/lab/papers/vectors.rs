@@ -191,8 +191,8 @@ fn garland_has_its_tables_and_figures() {
     }
 }
 
-/// Files give products of all matrices, paths of those that are graphs, patches of meshes, and
-/// nothing else.
+/// If files are given, the study measures products of all matrices, shortest paths in matrices that
+/// are graphs, patches of meshes, and nothing else.
 #[test]
 fn garland_takes_files() {
     let desk = Desk::new();
