@@ -242,7 +242,7 @@ fn faer_factors_and_solves_with_new_values_each_time() {
         llt.solve_in_place(faer::ColMut::from_slice_mut(x.as_mut_slice()).as_mat_mut());
         assert_solves(h, &x, &b);
     }
-    // The same conversion on the host, from a matrix that is stored whole.
+    // The host converts a matrix that is stored whole in the same way.
     let (last, map) = (hessians.last().unwrap(), ScalarMap::lower(&hessians[0]).unwrap());
     let mut by_host = vec![0.0; map.nnz()];
     map.copy_values(last, &mut by_host).unwrap();

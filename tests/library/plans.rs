@@ -24,7 +24,7 @@ fn every_shape<T: Element>() {
         assert_eq!(bits(&executed(&plan, &da, &db)), bits(&want), "{r}x{k} by {k}x{c}");
         assert_eq!(plan.cost().flops, 2 * reference::products(&a, &b) * (r * k * c) as u64);
 
-        // The same product if Aᵀ is stored: (Aᵀ)ᵀ·B.
+        // If Aᵀ is stored, (Aᵀ)ᵀ·B is the same product.
         let dat = device().upload(&a.transpose()).unwrap();
         let plan = Product::of(dat.t(), &db).plan().unwrap();
         assert_eq!(bits(&executed(&plan, &dat, &db)), bits(&want), "transposed {r}x{k} by {k}x{c}");

@@ -191,7 +191,7 @@ fn value<T: Element>(random: &mut Random) -> T {
     T::from_f64([1.0, 2.0, 3.0, -1.0, -2.0][random.below(5)])
 }
 
-/// A strategy that returns any family.
+/// A `proptest` strategy that returns any family.
 pub fn any_family() -> impl Strategy<Value = Family> {
     (0..FAMILIES.len()).prop_map(|i| FAMILIES[i])
 }

@@ -46,7 +46,7 @@ fn within(found: &[f64], want: &DMatrix<f64>, roundings: usize, sizes: &DMatrix<
     }
 }
 
-/// Compares products with the operator with those of the formed S and of a dense S. The other
+/// Compares products of the operator with products of the formed S and of a dense S. The other
 /// outputs must have the bits of the formed elimination.
 fn agrees(problem: &Problem, damping: Damping, what: &str) {
     let data = Uploaded::<f64>::new(&device(), problem);

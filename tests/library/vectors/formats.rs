@@ -110,8 +110,8 @@ fn every_family_of_patterns_in_every_format() {
     }
 }
 
-/// No rows, columns or entries; one of each; 32 rows, as in a slice, and 33; rows of 32 entries, as
-/// many as a team has items, and of 33.
+/// The matrices have no rows, columns or entries; or one of each; or 32 rows, as in a slice, or 33;
+/// or rows of 32 entries, as many as a team has items, or of 33.
 #[test]
 fn small_matrices_in_every_format() {
     for (rows, cols) in [(0, 0), (0, 3), (3, 0), (2, 3), (40, 1)] {

@@ -55,9 +55,9 @@ pub struct Args {
     /// a block without an entry is 0.
     #[arg(long, default_value = "plus-times", value_parser = choice::semiring())]
     semiring: Semiring,
-    /// How the entries of the sparse matrix are shared out if the other is dense: row by row, in
-    /// groups of rows that load a row of the dense one once (gcoo), or in the groups of a .gcoo
-    /// file, to which other matrices are converted on the device (stored) [default: auto].
+    /// Way in which work-groups share the entries of the sparse matrix if the other is dense: row
+    /// by row, in groups of rows that load a row of the dense one once (gcoo), or in the groups of
+    /// a .gcoo file, to which other matrices are converted on the device (stored) [default: auto].
     #[arg(long, value_name = "METHOD", value_parser = choice::one_of(choice::sharings()))]
     sharing: Option<Sharing>,
     /// Leave out entries (blocks) of C whose elements are all below TOL in magnitude; NaN is never

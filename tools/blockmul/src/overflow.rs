@@ -10,7 +10,7 @@ use blockmul::{
 /// Values of a file that were converted to the element type.
 #[derive(Clone, Copy)]
 pub struct Converted {
-    /// How many finite values became infinite.
+    /// Number of finite values that became infinite.
     pub lost: u64,
     /// Whether all values were finite.
     pub finite: bool,

@@ -105,7 +105,8 @@ struct Fields {
     /// Edges in both directions.
     edges: usize,
     patches: usize,
-    /// The first centres, and those of the patches: vertices, counted from 1.
+    /// The vertices, counted from 1, that were the first centres. `seeds` are the centres of the
+    /// patches.
     first: Vec<usize>,
     seeds: Vec<usize>,
     /// The rule of centres: nearest to the centroids, or farthest from the borders.

@@ -1,6 +1,6 @@
 //! Generated matrices of scalars on which methods and formats are measured: the patterns of the
-//! command, and others. No costs are fitted to those of `held_out`. `applications` has patterns of
-//! applications.
+//! command, and others. No costs of methods are fitted to the patterns of `held_out`.
+//! `applications` has patterns of applications.
 mod applications;
 mod held_out;
 

@@ -1,5 +1,5 @@
-//! Families of matrices, each like those of one kind of application. The choices of methods and of
-//! formats are judged on them.
+//! Families of matrices. Each family resembles the matrices of one kind of application. The choices
+//! of methods and of formats are judged on them.
 use crate::patterns::{
     self, Factors, banded, drawn, elements, hexagons, hubs_and_leaves, hypersparse, plane, power_law, roads, side,
     space, with_transpose,

@@ -79,7 +79,7 @@ struct OfFamily {
 #[derive(Serialize)]
 struct OfGroups {
     lines: usize,
-    /// How many times the groups use each row of D that they load, on average.
+    /// Number of times that a group uses a row of D which it loads, on average.
     reuse: f64,
     /// The time for each number of staged entries.
     ms: Vec<f64>,
@@ -188,7 +188,8 @@ impl Subject<'_> {
     }
 }
 
-/// How many times groups of `lines` rows use each row of D that they load, on average.
+/// Returns the number of times that a group of `lines` rows uses a row of D which it loads, on
+/// average.
 fn reuse(a: &AnyMatrix, lines: usize) -> f64 {
     let pattern = a.pattern(); // its columns are the rows
     let mut loads = 0;

@@ -23,7 +23,7 @@ use blockmul_cli::failure::Failure;
 use measure::measured;
 use serde::Serialize;
 
-/// The rules that cut rows for HYB, besides the cut with the fewest bytes: those of the paper's
+/// The rules that cut rows for HYB, besides the cut with the fewest bytes: the rules of the paper's
 /// program, of Bell and Garland, and of Ginkgo.
 const RULES: [Split; 6] = [
     Split::Fraction(0.0),
