@@ -77,7 +77,7 @@ pub const FAMILIES: [Family; 28] = [
         .products(|products| patterns::uniform(products / 64, 8))
         .elements(|elements| scalars(drawn([(elements / 8).max(8); 2], 8)?)),
     Family::of("bundle-adjustment", "W·Wᵀ of bundle adjustments")
-        // Three columns for each point, with six rows for each of its five views.
+        // Each point gives three columns, with six rows for each of its five views.
         .products(|products| {
             let points = (products / 2700).max(10);
             Ok(with_transpose(named(&format!("bundle-adjustment:{}x{points}x5", points / 100 + 8))?.to_scalars()))
@@ -119,7 +119,7 @@ pub const FAMILIES: [Family; 28] = [
         // entries.
         .products(|products| Ok((patterns::geometric((products / 72).max(16), 7)?, None))),
     Family::of("pose-graph", "Hessians of pose graphs")
-        // Six columns for each pose, with six rows for each of about five poses.
+        // Each pose gives six columns, with six rows for each of about five poses.
         .products(|products| {
             let poses = (products / 6500).max(8);
             Ok((named(&format!("pose-graph:{poses}x{poses}"))?.to_scalars(), None))
