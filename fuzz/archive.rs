@@ -9,10 +9,10 @@
 //! {'descr': '<i8', …
 //! ```
 //!
-//! A member begins with `@`, its name and its flags. The next line is the array's header. Its data
-//! is the text up to the next `@` at the start of a line. `packed` members are deflated. `v2`
-//! members have a header of NumPy's version 2. The text of `raw` members is the whole file, without
-//! a header of its own.
+//! A member of the archive begins with `@`, its name and its flags. The next line is the header of
+//! an array. The data of the array are the text up to the next `@` at the start of a line. `packed`
+//! members are deflated. `v2` members have a header of NumPy's version 2. The text of `raw` members
+//! is the whole file, without a header of its own.
 use std::io::{Cursor, Read, Write};
 
 use zip::write::SimpleFileOptions;
@@ -66,7 +66,8 @@ fn cut_line(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The number of bytes of all members when they are unpacked, each up to its first error.
+/// The number of bytes of all unpacked members. If a member has an error, its bytes up to the error
+/// are counted.
 pub fn unpacked_bytes(archive: &[u8]) -> u64 {
     let Ok(mut archive) = ZipArchive::new(Cursor::new(archive)) else { return 0 };
     let mut bytes = 0;

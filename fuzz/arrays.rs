@@ -60,7 +60,7 @@ pub fn gcoo_file(bytes: &[u8]) {
     }
 }
 
-/// Compares groups by their files, in which all NaNs are equal.
+/// Compares groups by the bytes of their files, in which all NaNs are equal.
 fn assert_same_groups(left: &AnyGcoo, right: &AnyGcoo) {
     let [left, right] = [left, right].map(|groups| written(|to| gcoo::write_to(to, groups)));
     assert!(left == right, "{left:?} is not {right:?}");
@@ -78,7 +78,8 @@ pub fn tuning(bytes: &[u8]) {
 
 static DEVICE: LazyLock<Device> = LazyLock::new(|| Device::auto().expect("an OpenCL device"));
 
-/// Checks the arrays of a matrix in groups. The first bytes give its sides and groups.
+/// Checks the arrays of a matrix in groups. The first bytes give the matrix's sides and the size of
+/// its groups.
 pub fn gcoo(bytes: &[u8]) {
     let Some((&[rows, cols, block_rows, block_cols, lines, groups, entries], rest)) = bytes.split_first_chunk() else {
         return;
@@ -109,7 +110,8 @@ pub fn gcoo(bytes: &[u8]) {
     }
 }
 
-/// Compares the dense matrix with one that is filled entry by entry.
+/// Compares the dense form of `groups` with a dense matrix that is filled entry by entry from
+/// `arrays`.
 fn check_dense(groups: &DeviceGcoo<f64>, sides: (usize, usize), shape: BlockShape, arrays: &GcooArrays<f64>) {
     let of_rows = DenseShape::new(sides.0 * shape.rows(), sides.1 * shape.cols(), Layout::ByRows);
     let mut want = vec![0.0; of_rows.len()];

@@ -13,8 +13,8 @@ static COUNTS: AtomicBool = AtomicBool::new(false);
 static HELD: AtomicIsize = AtomicIsize::new(0);
 static MOST: AtomicIsize = AtomicIsize::new(0);
 
-/// Runs `work`. Returns its result, and the most bytes that it held, minus those held before.
-/// Nothing else may run meanwhile.
+/// Runs `work`. Returns its result, and the most bytes that it held at once, in addition to the
+/// bytes held before. Nothing else may run meanwhile.
 pub fn most_held<T>(work: impl FnOnce() -> T) -> (T, usize) {
     HELD.store(0, Relaxed);
     MOST.store(0, Relaxed);

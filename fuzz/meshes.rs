@@ -12,8 +12,8 @@ pub fn mesh(bytes: &[u8]) {
     }
 }
 
-/// Checks that files of eight mebibytes that contain no mesh, or are refused, take no more memory
-/// than their lines.
+/// Checks the memory that readers take for files of eight mebibytes that contain no mesh, or are
+/// refused: no more than their lines need.
 #[allow(dead_code, reason = "fuzzing tries short inputs")]
 pub fn long_meshes() {
     const LENGTH: usize = 6 << 20;

@@ -2,9 +2,9 @@
 //! reads their corpora.
 //!
 //! A reader does not panic and takes no memory that the bytes do not justify. An input is refused
-//! in one line that names the place. A matrix that is read is valid. It is the same for any number
-//! of threads, plain or compressed, and if the file is read in one block of text or in several. It
-//! has the same bits after it is written and read.
+//! in one line that names the place. A matrix that is read is valid. The matrix is the same for any
+//! number of threads, for plain and compressed files, and if the reader takes the text in one part
+//! or in several. The matrix has the same bits after it is written and read.
 mod archive;
 mod arrays;
 mod memory;
@@ -29,8 +29,8 @@ use blockmul::io::{
 use blockmul::{BlockShape, Csc, Error, Result, matrix::Pattern};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Number of rows or columns that a file may have without entries. It is enough for any corpus, but
-/// so small that short inputs are not slow.
+/// Number of rows or columns without entries that a file may have. It is large enough for all
+/// corpora, but so small that short inputs are not slow.
 const UNPROVEN: u64 = 1 << 10;
 /// A matrix is also written in its blocks if it has at most this many elements. One entry of a file
 /// may fill a block of a thousand elements.
@@ -145,7 +145,7 @@ pub fn by_name(bytes: &[u8]) {
     }
 }
 
-/// The checks of a line-based format.
+/// Checks a format whose entries are lines of text.
 fn lines(
     bytes: &[u8],
     read: impl Fn(&[u8], &ReadOptions) -> Result<MatrixFile> + Sync,
@@ -213,7 +213,7 @@ fn unpacked_bytes(bytes: &[u8]) -> u64 {
     }
     let mut decoder: Box<dyn Read> = match bytes[0] {
         b'B' => Box::new(bzip2::read::MultiBzDecoder::new(bytes)),
-        // A few bytes may require a window of this size, and the reader allocates it.
+        // A few bytes may require a window of 128 MiB, which the reader allocates.
         0xfd | 0x28 | 0x50..=0x5f => return (128 << 20) / 256 + unpacked_by_others(bytes),
         _ => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
     };
@@ -247,16 +247,16 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes all")
 }
 
-/// The same lines, but the middle one ends in so many blanks that the reader takes the file in two
-/// or three blocks of text.
+/// Returns the same lines. The middle line ends in so many blanks that the reader takes the file in
+/// two or three parts.
 fn with_a_long_line(bytes: &[u8]) -> Option<Vec<u8>> {
     let ends: Vec<_> = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
     let (before, after) = bytes.split_at(*ends.get(ends.len() / 2)?);
     (!is_packed(bytes)).then(|| [before, &[b' '; LONG_LINE], after].concat())
 }
 
-/// Checks an outcome: a file must be valid, and a refusal must begin with `place`. Returns the
-/// file.
+/// Checks an outcome: a file must be valid, and the message of a refusal must begin with `place`.
+/// Returns the file.
 fn checked(outcome: Result<MatrixFile>, place: &str, sum_duplicates: bool) -> Option<MatrixFile> {
     match outcome {
         Ok(file) => {
@@ -323,8 +323,8 @@ fn check_layout(layout: &BlockLayout, nrows: u64, ncols: u64) {
     }
 }
 
-/// Writes a layout and reads it back, unless the matrix has no rows or no columns: its file would
-/// not contain the shape of the blocks.
+/// Writes a layout and reads it back, unless the matrix has no rows or no columns: the file of such
+/// a matrix would not contain the shape of the blocks.
 fn check_written(matrix: &Csc<f64>, layout: &BlockLayout) {
     let (nrows, ncols) = (matrix.nrows() as u64, matrix.ncols() as u64);
     if nrows > 0 && ncols > 0 {

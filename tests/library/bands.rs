@@ -1,4 +1,5 @@
-//! Bands of a number of columns: they have this number, and the product the bits of the reference.
+//! Products that are computed in bands with a given number of columns. Each band has this number of
+//! columns, and the product has the bits of the reference.
 use crate::common::{Family, blocks, device, equal, scalars, shape, to_host};
 use blockmul::{
     Cbc, Csc, DeviceMatrix, Error, Matrix, Method, Product, Result, extra::host::Progress, matrix::drop_below,
@@ -6,17 +7,19 @@ use blockmul::{
 };
 use std::sync::{Arc, Mutex};
 
-/// Number of columns of blocks; of rows if the matrix is stored by rows.
+/// Number of columns of blocks, or of rows of blocks if the matrix is stored by rows.
 fn lines_of<M: Matrix>(matrix: &M) -> usize {
     matrix.as_cbc().pattern.ncols()
 }
 
-/// Checks A·B in bands of each number of columns, and the estimates of the bands.
+/// Computes A·B in bands of several numbers of columns. Checks the bands, the products and the
+/// estimates.
 fn check<M: Matrix>(a: &M, b: &M, method: Method) -> Result<()> {
     let (device, want) = (device(), reference::multiply(a, b)?);
     let (x, y) = (device.upload(a)?, device.upload(b)?);
     let lines = lines_of(&want);
-    // One column, a number that does not divide, all but one, all, more than all.
+    // Bands have one column, a number of columns that divides few sizes, all but one, all, and more
+    // than all.
     for most in [1, 7, lines.saturating_sub(1), lines, lines + 1].into_iter().filter(|&most| most > 0) {
         let what = format!("{method}, {most} of {lines} columns");
         let product = Product::of(&x, &y).method(method).band_columns(most);
@@ -49,8 +52,8 @@ fn every_method_multiplies_bands_of_the_number_of_columns_that_is_asked() -> Res
     check(&a.to_csr()?, &b.to_csr()?, Method::Auto)
 }
 
-/// A product without entries or without columns has bands too. Bands that the memory makes shorter
-/// stay as short.
+/// A product without entries or without columns has bands too. A limit of memory can make bands
+/// narrower than the requested number of columns.
 #[test]
 fn bands_are_of_columns_without_products_and_of_little_memory() -> Result<()> {
     let empty = scalars::<f64>(Family::AllEmpty, 40, 29, 0, 1);

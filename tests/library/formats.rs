@@ -208,7 +208,7 @@ fn scipy_reads_what_is_written() {
     let mut written = 0;
     for (rows, cols, shape) in [(7, 5, (1, 1)), (4, 6, (2, 3)), (3, 3, (6, 6)), (5, 4, (3, 1)), (3, 2, (2, 2))] {
         let shape = BlockShape::new(shape.0, shape.1).unwrap();
-        let per_col = usize::from(shape != BlockShape::new(2, 2).unwrap()) * 2; // the last is empty
+        let per_col = usize::from(shape != BlockShape::new(2, 2).unwrap()) * 2; // the last has no entries
         let blocks = common::blocks::<f64>(common::Family::Uniform, rows, cols, per_col, shape, 3);
         written += write_in_every_format::<f64>(folder.path(), &blocks);
         written += write_in_every_format::<f32>(folder.path(), &blocks);

@@ -27,8 +27,8 @@ fn integers(n: usize) -> DMatrix<f64> {
     })
 }
 
-/// A·D is computed by groups of rows, D·A by groups of columns, and each also by groups in the
-/// other direction. Sums of integers are exact in any order.
+/// A·D and D·A are each computed by groups of rows and by groups of columns. Sums of integers are
+/// exact in any order.
 #[test]
 fn every_small_size_is_nalgebra_s_dense_product() {
     let device = common::device();

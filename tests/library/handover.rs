@@ -38,7 +38,7 @@ fn on_device<M: Matrix>(plan: &Scalars<M>, h: &M) -> Csc<M::Element> {
     Csc::new(plan.map().pattern().clone(), there.download().unwrap()).unwrap()
 }
 
-/// Checks that `h`, stored in any way, is converted to `want` on the host and on the device.
+/// Checks that the host and the device convert `h` to `want`, however `h` is stored.
 fn check<M: Matrix>(h: &M, want: &[Csc<M::Element>; 2], what: &str) {
     let pattern = device().upload(h).unwrap().pattern();
     let plans = [Scalars::<M>::lower(&pattern).unwrap(), Scalars::full(&pattern).unwrap()];
@@ -49,8 +49,9 @@ fn check<M: Matrix>(h: &M, want: &[Csc<M::Element>; 2], what: &str) {
     }
 }
 
-/// Numbers of poses and closures, and unknowns of a pose: scalars; poses in the plane; poses in
-/// space; a single pose; blocks with more elements than a work-group has items; no closures.
+/// The graphs, each with its numbers of poses, of closures and of unknowns in a pose: scalars;
+/// poses in the plane; poses in space; a single pose; blocks with more elements than a work-group
+/// has items; no closures.
 const GRAPHS: [(usize, usize, usize); 6] = [(40, 30, 1), (40, 30, 3), (30, 20, 6), (1, 0, 6), (5, 3, 17), (20, 0, 2)];
 
 fn every_storage<T: Element>(graphs: &[(usize, usize, usize)]) {
@@ -241,7 +242,7 @@ fn faer_factors_and_solves_with_new_values_each_time() {
         llt.solve_in_place(faer::ColMut::from_slice_mut(x.as_mut_slice()).as_mat_mut());
         assert_solves(h, &x, &b);
     }
-    // The same conversion on the host, from a matrix that is stored whole.
+    // The host converts a matrix that is stored whole in the same way.
     let (last, map) = (hessians.last().unwrap(), ScalarMap::lower(&hessians[0]).unwrap());
     let mut by_host = vec![0.0; map.nnz()];
     map.copy_values(last, &mut by_host).unwrap();

@@ -1,5 +1,6 @@
-//! Rules of the source tree. This file checks which rooms may name which. `circles` checks modules
-//! that name each other, `doors` the files with generic items, `names` names of types, `numbers`
+//! Rules of the source tree. A room is a folder or a file directly under `src/`. This file checks
+//! which rooms may use names of which others. The modules check the rest: `circles` modules that
+//! depend on each other, `doors` the files with generic items, `names` names of types, `numbers`
 //! files that declare numbers of stages, `texts` unsafe code and the width of comments, `tuples`
 //! parameters, `wings` the modules of `product`.
 mod circles;
@@ -53,7 +54,7 @@ impl File {
         of_crate.map(|path| path.split("::").next().unwrap().to_owned()).collect()
     }
 
-    /// Returns the rooms of these names, with one name for each room.
+    /// Returns the rooms from which these names come, with one of the names for each room.
     fn rooms(&self, exports: &BTreeMap<String, String>, rooms: &BTreeSet<String>) -> BTreeMap<String, String> {
         let names = self.names().into_iter();
         names

@@ -86,7 +86,8 @@ fn a_product_given_away_is_not_written_again() -> Result<()> {
     drop((col_ptr, row_idx));
     let minus = device.upload(&Csc::new(a.pattern().clone(), a.values().iter().map(|v| -2.0 * v).collect())?)?;
     for _ in 0..3 {
-        // These products have the same size, so that a pool would reuse the memory.
+        // These products have the same size. If the values had returned to a pool, they would be
+        // overwritten.
         blockmul::multiply(&on_device, &minus)?;
     }
     let mut got = vec![0.0; want.nnz()];

@@ -10,7 +10,7 @@ use blockmul::{
 use half::f16;
 
 /// Shapes for all kernels: scalars, square and other shapes with compiled kernels, the general
-/// kernel, and shapes with 32 rows or columns in each place.
+/// kernel, and shapes with a side of 32.
 const SHAPES: [(usize, usize, usize); 9] =
     [(1, 1, 1), (2, 3, 6), (6, 3, 6), (3, 3, 3), (9, 2, 3), (8, 8, 8), (5, 1, 4), (1, 32, 2), (32, 2, 10)];
 
@@ -24,7 +24,7 @@ fn every_shape<T: Element>() {
         assert_eq!(bits(&executed(&plan, &da, &db)), bits(&want), "{r}x{k} by {k}x{c}");
         assert_eq!(plan.cost().flops, 2 * reference::products(&a, &b) * (r * k * c) as u64);
 
-        // The same product if Aᵀ is stored: (Aᵀ)ᵀ·B.
+        // If Aᵀ is stored, (Aᵀ)ᵀ·B is the same product.
         let dat = device().upload(&a.transpose()).unwrap();
         let plan = Product::of(dat.t(), &db).plan().unwrap();
         assert_eq!(bits(&executed(&plan, &dat, &db)), bits(&want), "transposed {r}x{k} by {k}x{c}");
@@ -63,7 +63,7 @@ fn part(of: &Cbc<f64>, keep: impl Fn(usize, usize) -> bool) -> Cbc<f64> {
 
 #[test]
 fn gram_is_the_product_with_the_transpose_and_its_triangles_take_half_the_work() {
-    // Rows with one to many blocks and an empty row; wide and narrow blocks; scalars.
+    // The rows of J have from zero to many blocks. The blocks are wide, narrow, or scalars.
     for (r, c) in [(2, 9), (2, 3), (1, 1), (3, 6), (5, 5)] {
         let j = uniform::<f64>(60, 20, shape(r, c), 7);
         let full = reference::multiply(&j.transpose(), &j).unwrap();
@@ -134,7 +134,8 @@ fn alpha_and_beta() {
 
 #[test]
 fn long_runs_are_cut_where_the_reference_cuts_them() {
-    // A row is multiplied by a column of this length, so that there is a single run.
+    // A row is multiplied by a column of this length, so that C has a single entry, the sum of all
+    // products.
     for length in [1024, 1025, 2500] {
         let (a, b) = row_and_column(length);
         let (da, db) = (device().upload(&a).unwrap(), device().upload(&b).unwrap());

@@ -1,5 +1,5 @@
-//! Plans of scalars that keep no operand pairs: by every method of scalars, and if there is not
-//! enough memory for pairs.
+//! Plans of products of scalars that do not keep the operand pair of each product: by every method
+//! of scalars, and if there is not enough memory for pairs.
 use crate::common::device;
 use blockmul::{
     Cbc, Csc, Csr, Device, Element, Error, Method, Planned, Product,
@@ -54,7 +54,8 @@ fn plans_by_every_method_of_scalars_have_the_bits_of_the_reference() {
     let empty = |rows, cols| Csc::<f64>::from_triplets(rows, cols, []).unwrap();
     check(&empty(3, 2), &empty(2, 4));
     check(&empty(3, 0), &empty(0, 2));
-    // Runs of more than one piece and of more than two pieces of 1024 terms.
+    // Entries of C with more than 1024 and more than 2048 terms. Their sums are computed in two and
+    // in three pieces.
     for length in [1025, 2500] {
         check(&uniform::<f64>(3, length, 2, Values::Real, 7), &uniform(length, 2, length, Values::Real, 8));
     }

@@ -68,8 +68,9 @@ proptest! {
 /// largest side.
 const SIDES: [usize; 14] = [1, 2, 3, 4, 6, 7, 8, 9, 5, 10, 13, 17, 31, 32];
 
-/// Calls `check` for 42 shapes and types. They have pairs of all sides in (rows, inner), (inner,
-/// cols) and (cols, type), each shifted by the number of the type.
+/// Calls `check` with 14 shapes (rows, inner, columns) in each of three element types. In each
+/// type, rows take every side once, and so do inner sides and columns. Each type combines the sides
+/// differently.
 fn pairwise(mut check: impl FnMut(usize, usize, usize, usize)) {
     for element in 0..3 {
         for (at, &r) in SIDES.iter().enumerate() {
@@ -139,7 +140,8 @@ fn sums_that_cancel_have_the_bits_of_the_reference() -> Result<()> {
 
 #[test]
 fn runs_of_more_than_1024_products_are_cut_as_in_the_reference() -> Result<()> {
-    // One row times one column, beside short rows and columns: runs of one, two and three pieces.
+    // One long row times one long column, beside short ones. The sum of the products is computed in
+    // one, two or three pieces of 1024.
     for terms in [1023, 1024, 1025, 2048, 2049, 3000] {
         let mut random = Random(terms as u64);
         let mut value =
@@ -148,7 +150,8 @@ fn runs_of_more_than_1024_products_are_cut_as_in_the_reference() -> Result<()> {
         let col: Vec<_> = (0..terms).map(|k| (k, 1, value(k))).chain([(5, 0, 3.5), (7, 2, 4.5)]).collect();
         let (a, b) = (Csc::from_triplets(3, terms, row)?, Csc::from_triplets(terms, 3, col)?);
         check(&a, &b, &format!("{terms} terms"))?;
-        // The same run in blocks of 3x2 and 2x3, by compiled kernels and the general kernel.
+        // A sum of the same length for blocks of 3x2 and 2x3, by compiled kernels and the general
+        // kernel.
         for (r, c) in [(3, 3), (5, 1), (1, 11)] {
             let wide = |m: &Csc<f64>, rows, cols| {
                 Cbc::new(
@@ -181,8 +184,8 @@ fn row_major_products_swap_the_operands() -> Result<()> {
     Ok(())
 }
 
-/// Applies an option: alignment to `bytes` bytes, for 0 bytes a threshold of 0 that drops no entry,
-/// or no option.
+/// Applies the option that `bytes` chooses. `Some(0)` is a threshold of 0, which drops no entry.
+/// Any other number is the alignment of blocks in bytes. `None` applies no option.
 fn asked<'a>(
     product: Product<'a, DeviceMatrix<Cbc<f32>>>,
     bytes: Option<usize>,
@@ -318,8 +321,8 @@ fn a_limit_no_column_fits_is_an_error_with_numbers() -> Result<()> {
     let a = scalars::<f64>(Family::Arrow, 4000, 4000, 1, 1);
     let operands = Product::of(&a, &a).estimate(device().info())?.operand_bytes;
     // ESC needs memory for all products of a column, dense for the 4000 entries of C. On a CPU
-    // dense needs sums of all rows. If the memory does not suffice for these, ESC is tried, and its
-    // analysis has not enough memory, either.
+    // dense needs sums of all rows. If the memory does not suffice, ESC is tried, but it does not
+    // even suffice for the analysis of ESC.
     let in_ranges = device().info().kind == DeviceKind::Cpu;
     for (method, kibibytes) in [(Method::Esc, 250), (Method::Dense, 86)] {
         let limit = operands + (kibibytes << 10);

@@ -33,7 +33,7 @@ fn shuffled(vertices: usize) -> Vec<usize> {
     order
 }
 
-/// Graphs of `vertices` vertices. While components are joined, their trees are deep.
+/// Graphs of `vertices` vertices. The trees by which the kernels join components become deep.
 fn deep_graphs(vertices: usize, both: bool) -> Vec<(&'static str, Csc<f64>)> {
     let (n, order) = (vertices, shuffled(vertices));
     let of = |edges: &mut dyn Iterator<Item = (usize, usize)>| graph(n, edges, both);
@@ -48,7 +48,8 @@ fn deep_graphs(vertices: usize, both: bool) -> Vec<(&'static str, Csc<f64>)> {
     ]
 }
 
-/// The same edges with length 0, except for one of `every` vertices, whose edges have length 1.
+/// The same edges. An edge has length 1 if its lower vertex is the last of a group of `every`
+/// vertices, else length 0.
 fn with_levels(g: &Csc<f64>, every: usize) -> Csc<f64> {
     let col = |entry| g.pattern().col_ptr().partition_point(|&begin| begin <= entry as u64) - 1;
     let one = |entry: usize| (g.pattern().row_idx()[entry] as usize).min(col(entry)) % every == every - 1;

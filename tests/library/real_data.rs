@@ -1,6 +1,6 @@
 //! Real matrices, from the folder that `BLOCKMUL_DATA` names. If it is not set, these tests print a
-//! line and pass. `tools/problems` multiplies those of more than a million products by the
-//! optimised command.
+//! line and pass. `tools/problems` multiplies matrices with more than a million products; it runs
+//! the command compiled with optimisation.
 use crate::common::{data, device, to_host};
 use blockmul::{
     BlockShape, Cbc, Csc, Matrix, Result,
@@ -44,7 +44,7 @@ fn file(path: &str) -> Option<PathBuf> {
     found
 }
 
-/// Reads a matrix of the folder. If there is none, prints a line and returns `None`.
+/// Reads a matrix of the folder. If the folder does not have it, prints a line and returns `None`.
 pub fn matrix(name: &str) -> Option<Csc<f64>> {
     file(&format!("matrix/{name}")).map(|path| read(&path, &ReadOptions::default()).unwrap().matrix)
 }
@@ -76,7 +76,7 @@ fn every_product_is_the_reference_s_to_the_bit() -> Result<()> {
 
 #[test]
 fn block_products_are_within_the_bound_and_equal_to_the_bit() -> Result<()> {
-    // The matrix has 48 rows, so that every side is a divisor.
+    // The matrix has 48 rows and columns, so that every side of the blocks below divides them.
     let name = "bcsstk01.mtx";
     let Some(scalars) = matrix(name) else { return Ok(()) };
     let cases = [((3, 3), (3, 3)), ((2, 3), (3, 2)), ((6, 6), (6, 6)), ((8, 8), (8, 8)), ((24, 24), (24, 24))];

@@ -1,6 +1,7 @@
 //! Sizes from a caller for which no memory suffices. Each is refused, and no product or sum of
-//! sizes wraps. The profile of this package checks every sum of integers. Programs that depend on
-//! it may not check them, so what is a panic here would be a wrong size there.
+//! sizes wraps. This package is compiled with checks of integer overflow. A program that depends on
+//! it may be compiled without these checks, so an overflow, which panics here, would give a wrong
+//! size there.
 use crate::common::device;
 use blockmul::{
     BlockShape, Csc, Error, Planned, Result,

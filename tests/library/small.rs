@@ -79,11 +79,11 @@ fn every_element_type_as_scalars_and_in_blocks_of_either_kernel() -> Result<()> 
     all::<f16>()
 }
 
-/// Columns of up to 576 products are sorted whole by groups of 256. A chunk of a longer column has
-/// 1792 products, or 2816 with 48 KiB of local memory. Columns of different lengths are neighbours,
-/// so that merge passes also find columns that are already merged: an empty column, a short one,
-/// one of one chunk, one of two chunks (one merge), and one of three or four (two merges). For
-/// blocks, pairs of operands are sorted instead of values.
+/// Columns of up to 576 products are sorted whole by groups of 256. A longer column is sorted in
+/// chunks of 1792 products, or 2816 with 48 KiB of local memory, which are then merged. Columns of
+/// different lengths are neighbours, so that merge passes also find columns that are already
+/// merged: an empty column, a short one, one of one chunk, one of two chunks (one merge), and one
+/// of three or four (two merges). For blocks, pairs of operands are sorted instead of values.
 #[test]
 fn columns_too_long_to_be_sorted_whole() -> Result<()> {
     let dense = |i: usize, j: usize| ((i + 2 * j) % 5 + 1) as f64;
@@ -101,7 +101,7 @@ fn columns_too_long_to_be_sorted_whole() -> Result<()> {
     check(&a, &b, "blocks, 2900 products in a column")
 }
 
-/// Runs longer than 1024 products are summed in pieces by separate kernels: for values, for
+/// Sums of more than 1024 products are computed in pieces by separate kernels: for values, for
 /// compiled blocks and for general blocks.
 #[test]
 fn runs_summed_in_pieces() -> Result<()> {
@@ -119,7 +119,7 @@ fn runs_summed_in_pieces() -> Result<()> {
 }
 
 /// There are more entries and more products than one work-group scans (2048), so that scans have
-/// several levels, and tiles several groups.
+/// several levels and several work-groups.
 #[test]
 fn more_than_one_tile() -> Result<()> {
     let a = scalars::<f32>(Family::Banded, 700, 700, 1, 1);
@@ -147,8 +147,8 @@ fn bands_joined_on_the_device() -> Result<()> {
     Ok(())
 }
 
-/// Lines that are in tiles, in pieces, cut, and empty; blocks that fill a work-group; vectors of
-/// several pieces.
+/// Rows and columns that are summed in tiles or in pieces, and empty ones; blocks that fill a
+/// work-group; vectors of several pieces.
 #[test]
 fn matrices_with_vectors() -> Result<()> {
     let device = device();

@@ -1,4 +1,5 @@
-//! Every reader obeys `max_unproven_lines`: a file with more lines without entries is refused.
+//! Every reader obeys `max_unproven_lines`: a file with more rows or columns without entries is
+//! refused.
 use blockmul::io::{ReadOptions, binary, dense, edge_list, matrix_market, npz, read};
 use blockmul::{Csc, Error};
 
@@ -82,7 +83,7 @@ fn lines_without_entries_are_bounded_in_every_format() {
     assert_eq!(tried.len(), 6, "{tried:?}");
 }
 
-/// Also without the option, and by the file's name.
+/// The arrays are also refused without the option, and if the file's name determines the reader.
 #[test]
 fn wide_and_tall_arrays_without_elements_are_refused() {
     let folder = tempfile::tempdir().unwrap();

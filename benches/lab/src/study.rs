@@ -148,8 +148,8 @@ impl Lab {
     }
 }
 
-/// The result of a study that had `wrong` wrong results. `failed` is the exit status of the first
-/// failure.
+/// Returns the outcome of a study in which `wrong` results were wrong. `failed` is the exit status
+/// of the first failure.
 pub fn end(wrong: usize, failed: Option<u8>) -> std::result::Result<(), Failure> {
     match (wrong, failed) {
         (0, None) => Ok(()),
@@ -160,16 +160,16 @@ pub fn end(wrong: usize, failed: Option<u8>) -> std::result::Result<(), Failure>
     }
 }
 
-/// Runs that take fewer milliseconds than this take longer if another product came before them.
+/// Runs shorter than this many milliseconds take longer if another product ran before them.
 const SHORT_MS: f64 = 50.0;
-/// A turn repeats a product for at least this many milliseconds, but at most `MOST_RUNS` times. The
-/// time of a single run of 0.1 ms may be 50 % too long, because a thread sleeps. Some machines stay
-/// slow for a while, so many short turns are more reliable than a few long ones.
+/// A turn repeats a product for at least this many milliseconds, but at most `MOST_RUNS` times. A
+/// single run of 0.1 ms may be measured 50 % too long, if a thread sleeps meanwhile. Some machines
+/// stay slow for a while, so many short turns are more reliable than a few long ones.
 const TURN_MS: f64 = 2.0;
 const MOST_RUNS: usize = 50;
 
-/// The time of a product that takes turns with others. If the product is short, its first run does
-/// not count, because the caches still hold another product's data. The result is the median of the
+/// The time of a product that takes turns with others. If the product is short, its first run is
+/// left out, because the caches then hold another product's data. The result is the median of the
 /// next runs.
 pub fn in_turn(mut run: impl FnMut() -> Result<f64>) -> Result<f64> {
     let first = run()?;

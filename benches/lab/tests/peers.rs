@@ -253,7 +253,8 @@ write(folder / 'Omega.bsr', np.arange(13), edges, 12, (3, 3))
     let header: Vec<&str> = table.lines().next().unwrap().split('|').map(str::trim).collect();
     assert_eq!(header, ["", "ms", "element", "scipy", ""], "{table}");
 
-    // U is a solver's own result beside its Jacobian. The right U is accepted, a wrong one is not.
+    // `U.bsr` beside the Jacobian is a solver's own result. A right U is accepted, a wrong one is
+    // not.
     std::fs::copy(path("factors/U.bsr"), path("U.bsr")).unwrap();
     of("bundle-adjustment", ["Jc.bsr", "Jp.bsr"]);
     let mut other = std::fs::read(path("U.bsr")).unwrap();

@@ -11,7 +11,8 @@ use blockmul::{
     reference::multiply_any_dense,
 };
 
-/// Small integers by rows or by columns, with two further elements between lines.
+/// A dense matrix of small integers. Two unused elements follow each line: a row or a column, by
+/// `layout`.
 fn numbers(element: ElementType, (rows, cols): (usize, usize), layout: Layout) -> Result<AnyDense> {
     let shape = DenseShape::new(rows, cols, layout);
     let shape = shape.with_leading(shape.leading + 2);

@@ -11,8 +11,8 @@ use blockmul::{
     reference,
 };
 
-/// Blocks of 2x2 and blocks of 2x3 side by side. The values are small integers, stored by columns
-/// and by rows.
+/// A group of 2x2 blocks beside a group of 2x3 blocks, stored by columns and by rows. The values
+/// are small integers.
 fn groups(element: ElementType) -> Result<[BlockGroups<AnyMatrix>; 2]> {
     let of = |cols, seed| {
         generate::Uniform {

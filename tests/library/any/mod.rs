@@ -1,5 +1,5 @@
-//! Matrices whose element type and format are known only at run time. Results have the bits of
-//! those with static types, and operands that do not belong together are refused.
+//! Matrices whose element type and format are known only at run time. The results have the same
+//! bits as with static types. Operands that do not match are refused.
 mod dense;
 mod groups;
 mod structure;

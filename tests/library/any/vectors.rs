@@ -1,5 +1,5 @@
-//! Vectors whose element type is known only at run time, and arrays of an application as matrices
-//! of this kind.
+//! Vectors whose element type is known only at run time, and matrices of this kind that are made of
+//! an application's arrays.
 use super::{ELEMENTS, algebra, formats, refused};
 use crate::common::device;
 use blockmul::{
@@ -14,7 +14,8 @@ fn numbers<T: Element>(by: usize) -> Vec<T> {
     (0..3000).map(|i| T::from_f64((i * by % 17) as f64 / 8.0 - 1.0)).collect()
 }
 
-/// Compares operations on vectors of a static type with those on vectors whose type is a value.
+/// Compares operations on vectors of a static type with operations on vectors whose type is known
+/// only at run time.
 fn compared<T: Field>(device: &Device) -> Result<()>
 where
     AnyValues: From<Vec<T>>,

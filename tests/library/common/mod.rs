@@ -64,7 +64,7 @@ pub fn row_and_column(length: usize) -> (Cbc<f64>, Cbc<f64>) {
     (real(1, length, 1, shape(2, 2), 1), real(length, 1, length, shape(2, 2), 2))
 }
 
-/// The entries of a matrix on one side of the diagonal, or all.
+/// Returns the entries of a matrix that belong to `part`: on one side of the diagonal, or all.
 pub fn part<T: Element>(of: &Cbc<T>, part: Part) -> Cbc<T> {
     let keep = |row: usize, col: usize| match part {
         Part::Full => true,
@@ -75,7 +75,7 @@ pub fn part<T: Element>(of: &Cbc<T>, part: Part) -> Cbc<T> {
     Cbc::from_triplets(of.nrows(), of.ncols(), of.shape(), blocks).unwrap()
 }
 
-/// The output of a plan that is executed once.
+/// Executes a plan once and returns the output.
 pub fn executed<M: Matrix>(plan: &Plan<M>, a: &DeviceMatrix<M>, b: &DeviceMatrix<M>) -> M {
     let mut c = plan.output().unwrap();
     plan.execute((a, b), &mut c).unwrap();
@@ -164,7 +164,8 @@ pub fn places(family: Family, rows: usize, cols: usize, per_col: usize, random: 
     places
 }
 
-/// A scalar matrix of a family. The values are from 1 to 3, some of them negative.
+/// A scalar matrix of a family. The magnitudes of the values are from 1 to 3, and some values are
+/// negative.
 pub fn scalars<T: Element>(family: Family, rows: usize, cols: usize, per_col: usize, seed: u64) -> Csc<T> {
     let mut random = Random(seed);
     let places = places(family, rows, cols, per_col, &mut random);
@@ -190,7 +191,7 @@ fn value<T: Element>(random: &mut Random) -> T {
     T::from_f64([1.0, 2.0, 3.0, -1.0, -2.0][random.below(5)])
 }
 
-/// A strategy that returns any family.
+/// A `proptest` strategy that returns any family.
 pub fn any_family() -> impl Strategy<Value = Family> {
     (0..FAMILIES.len()).prop_map(|i| FAMILIES[i])
 }

@@ -1,5 +1,5 @@
-//! Buffers of an application: they are multiplied in place, lent by the library, retained and
-//! released.
+//! Buffers of an application are multiplied in place, and the library lends its buffers. Both sides
+//! retain and release them.
 use super::{App, QUEUES};
 use crate::common::{Family, blocks, scalars};
 use blockmul::dense::{DenseShape, DenseView, DeviceDense, Layout, Side};
@@ -37,8 +37,8 @@ fn dense_matrices_over_an_application_s_buffers_are_multiplied_in_place() -> Res
     let a = scalars::<f64>(Family::Banded, 50, 40, 4, 1);
     let app = App::new(0);
     let device = app.adopt()?;
-    // D is stored by rows with two elements between rows, C by columns in a buffer that is longer
-    // than C.
+    // D is stored by rows, with two unused elements after each row. C is stored by columns, in a
+    // buffer that is longer than C.
     let (d_shape, c_shape) =
         (DenseShape::new(40, 3, Layout::ByRows).with_leading(5), DenseShape::new(50, 3, Layout::ByColumns));
     let values: Vec<f64> = (0..d_shape.len()).map(|i| i as f64).collect();
@@ -106,8 +106,8 @@ fn handles_are_retained_while_in_use_and_released_after() -> Result<()> {
         );
         Ok(())
     };
-    // An OpenCL runtime may hold a queue for the events of its last commands. So rounds are
-    // compared after its threads have released the queue.
+    // An OpenCL runtime may retain a queue for the events of the last commands. So counts of
+    // references are compared after the threads of the runtime have released the queue.
     let settled = |want: Option<(u32, u32, [u32; 3])>| {
         app.queue.finish().unwrap();
         let patience = std::time::Instant::now();

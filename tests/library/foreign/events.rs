@@ -61,7 +61,7 @@ fn an_execution_begins_after_markers_and_gives_one() -> Result<()> {
         assert!(done(&marker)? && done(&after)?);
         let twice = |matrix: &Csc<f64>| matrix.values().iter().map(|x| 2.0 * x).collect::<Vec<_>>();
         assert_eq!(c.download()?.values(), twice(&reference::multiply(&a, &a)?));
-        // The device's own markers are already in its queue's order.
+        // The device's own markers need no waiting, because its queue executes commands in order.
         plan.execute((&da, &da), Accum::into(&mut c).after([&marker, &after]))?.wait()?;
         assert_eq!(c.download()?, reference::multiply(&a, &a)?);
         unsafe { opencl3::event::release_event(event) }.unwrap();

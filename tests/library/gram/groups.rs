@@ -43,8 +43,8 @@ fn by_rows<T: Element>(m: &BlockGroups<Cbc<T>>) -> BlockGroups<Bsr<T>> {
     BlockGroups::new(m.row_groups().to_vec(), m.col_groups().to_vec(), cells).unwrap()
 }
 
-/// Factors of a product of groups. Two cells of the product are sums of three products, one of two,
-/// two are a single product, and one is empty.
+/// Factors of a product of groups. Two cells of the product are sums of three products, and one is
+/// a sum of two. Two are a single product, and one is empty.
 pub fn operands(values: Values) -> (BlockGroups<Cbc<f64>>, BlockGroups<Cbc<f64>>) {
     let inner = [(12, 9), (20, 3), (7, 2)];
     let a = grid(&[(15, 2), (9, 6)], &inner, &[(1, 2)], values, 1);
@@ -88,8 +88,8 @@ const ALL_PARTS: [GramParts; 5] = [
     GramParts { diagonal: Part::Full, between: Part::Lower },
 ];
 
-/// A Jacobian of observations and of two other kinds of rows, which have only some of the groups.
-/// The patterns of their Hessians differ and are united.
+/// A Jacobian of three groups of rows: observations, and two kinds that have blocks in only some
+/// groups of columns. Their parts of the Hessian have different patterns, which are united.
 pub fn residuals(values: Values) -> BlockGroups<Cbc<f64>> {
     grid(&[(60, 2), (13, 6), (5, 1)], &[(9, 9), (25, 3), (3, 4)], &[(1, 1), (2, 0), (2, 1)], values, 7)
 }
@@ -177,7 +177,7 @@ fn sums_over_groups_are_scaled_once() {
         let mut starts = Vec::new();
         for (row, col) in [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)] {
             let n = want.get(row, col).unwrap().values().len();
-            // The values are NaN if beta is 0, because they must not be read.
+            // The old values of y are NaN if beta is 0, because they must not be read.
             let start = if beta == 0.0 { vec![f64::NAN; n] } else { numbers(n, Values::Real, 4) };
             h.get_mut(row, col).unwrap().write_values(&start).unwrap();
             starts.push(((row, col), start));

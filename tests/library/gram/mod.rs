@@ -112,7 +112,7 @@ fn groups_of_a_bundle_adjustment_take_exactly_the_products_they_are_made_of() {
         generate::Visibility { cameras: 10, points: 70, views: 3, shape: shape(9, 3), seed: 2, ..Default::default() }
             .jacobian()
             .unwrap();
-    // A second matrix has a third group: four parameters that are in all rows.
+    // A second matrix has a third group of columns: four parameters on which all rows depend.
     let (camera, point) = (j.get(0, 0).unwrap().clone(), j.get(0, 1).unwrap().clone());
     let rows = camera.nrows();
     let shared = Cbc::new(
@@ -195,7 +195,8 @@ fn nothing_is_planned_too() {
         plan.execute(Inputs::of(&j).weights(Weights::Rows(&weights)), &mut h).unwrap();
         assert_eq!(h.download().unwrap(), Csc::from_triplets(cols, cols, []).unwrap());
     }
-    // No groups; groups without cells; and cells without blocks, two of which are added.
+    // The matrices have no groups, or groups without cells, or cells without blocks, two of which
+    // are added.
     let none = BlockGroups::<Cbc<f64>>::new(vec![], vec![], vec![]).unwrap();
     let group = |blocks, side| Group { blocks, side };
     let no_cells = BlockGroups::<Cbc<f64>>::new(vec![group(4, 2)], vec![group(3, 1)], vec![None]).unwrap();

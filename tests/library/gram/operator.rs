@@ -11,7 +11,8 @@ fn vector_bits<T: Element>(y: &[T]) -> &[u8] {
     bytemuck::cast_slice(y)
 }
 
-/// Checks products without weights and with all kinds of weights, with values in place and packed.
+/// Checks products without weights and with all kinds of weights. J's values are read in place, or
+/// packed: copied in the order of the format.
 fn as_reference<M: Matrix>(
     j: &M,
     other: &M,
@@ -107,7 +108,7 @@ fn whole_numbers_have_the_product_with_the_gram() {
 }
 
 /// Products with J, Jᵀ and a triangle of a symmetric matrix, in every format of scalars. Rows have
-/// 40 entries, which lanes may add in another order.
+/// 40 entries, so that a team of work-items may add them in another order than one work-item.
 #[test]
 fn each_product_has_the_order_of_its_format() {
     let a = generate::Uniform { rows: 80, cols: 50, per_column: 40, seed: 5, ..Default::default() }

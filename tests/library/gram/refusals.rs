@@ -74,8 +74,8 @@ fn groups_that_do_not_meet_are_refused() {
     let says = "A does not have the pattern of the plan: groups of [12 of 9, 20 of 3, 7 of 2] by [8 of 6, 11 of 1, 4 of 5] in place of \
                 [15 of 2, 9 of 6] by [12 of 9, 20 of 3, 7 of 2]";
     assert_eq!(text(plan.execute((&db, &db), &mut c)), says);
-    // The first matrix has the same groups and other cells, the second the same cells and other
-    // blocks.
+    // The first matrix has the same groups, but other cells. The second has the same cells, but
+    // other blocks.
     let cells = |m: &BlockGroups<Cbc<f64>>, gone: usize| {
         let mut cells = m.clone().into_cells();
         cells[gone] = None;

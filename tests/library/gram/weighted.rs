@@ -64,8 +64,8 @@ fn weighted_grams_of_scalars_and_of_rows() {
     }
 }
 
-/// The operations have the same order as in single products, and the values are equal to those of
-/// dense matrices.
+/// The reference has the bits of W·J and then Jᵀ·(W·J), each computed as a single product. Its
+/// values are equal to those of dense matrices.
 #[test]
 fn the_reference_of_weighted_grams_is_what_it_says() {
     let (n, r, c) = (30, 3, 4);

@@ -3,7 +3,8 @@
 use super::{File, expand, source};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The room of the oracles, whose types have the same names as those that they check.
+/// The room of the reference implementations. Their types have the same names as those that they
+/// check.
 const ORACLES: &str = "reference/";
 
 /// For each name, the files that declare it.
@@ -50,7 +51,7 @@ impl<'f> Library<'f> {
         Self(files.iter().map(|file| (path_of(file), file)).collect())
     }
 
-    /// Returns the module at a path, and its own path. The modules of `extra` are rooms.
+    /// Returns the module at a path, and the module's own path: `extra::x` leads to the room `x`.
     fn module(&self, path: &[String]) -> Option<(Vec<String>, &'f File)> {
         let path = path.strip_prefix(&["extra".to_owned()]).filter(|rest| !rest.is_empty()).unwrap_or(path);
         self.0.get(path).map(|file| (path.to_vec(), *file))

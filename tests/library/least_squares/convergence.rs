@@ -2,7 +2,8 @@
 use super::*;
 use blockmul::{Device, solver::problem::Linearization};
 
-/// If costs have other units, the iterations are the same, however small or large the gradient is.
+/// If all costs are in other units, the iterations are the same, even if the gradient becomes very
+/// small or large.
 #[test]
 fn convergence_is_the_same_in_all_units() {
     let at = |scale: f64| {
@@ -71,7 +72,7 @@ fn rows_that_hide_all_others_are_no_convergence() {
     assert!(solution.stop != Stop::Converged || rest, "{} of {}", solution.cost, solution.initial_cost);
 }
 
-/// A point that lies in the plane of its camera up to rounding. The first cost is 1e30 times the
+/// A point lies, up to rounding, in the image plane of its camera. The first cost is 1e30 times the
 /// cost of the other rows, but those rows must not count as rounding.
 #[test]
 fn a_point_in_the_image_plane_does_not_make_the_rest_negligible() {
@@ -86,7 +87,8 @@ fn a_point_in_the_image_plane_does_not_make_the_rest_negligible() {
     }
 }
 
-/// A step that is short because of damping lowers the cost only a little, wherever the poses are.
+/// If damping makes a step short, the step lowers the cost only a little, even far from the
+/// minimum.
 #[test]
 fn short_steps_by_damping_are_not_convergence() {
     let problem = bundle(&scene(), Loss::Squared);
@@ -120,7 +122,8 @@ fn a_valley_is_followed_to_its_end() {
 }
 
 /// A robot that stands still measures steps of exactly zero. Their residuals are about 1e-17.
-/// Because of them the other measurements must count neither as outliers nor as rounding.
+/// The other measurements, whose residuals are far larger, must count neither as outliers nor as
+/// rounding.
 #[test]
 fn measurements_of_zero_hide_no_others() {
     for method in [StepMethod::LevenbergMarquardt, StepMethod::GaussNewton] {
@@ -157,7 +160,8 @@ fn a_start_far_away_does_not_make_the_rest_negligible() {
     }
 }
 
-/// Conjugate gradients that are stopped early lower the cost only a little, wherever the poses are.
+/// If conjugate gradients are stopped early, a step lowers the cost only a little, even far from
+/// the minimum.
 #[test]
 fn few_steps_of_conjugate_gradients_are_not_convergence() {
     let problem = bundle(&scene(), Loss::Squared);

@@ -12,7 +12,8 @@ fn gradient_is_that_of_the_cost<P: LeastSquares>(problem: &P) {
     normal.form(&linearization).unwrap();
     let b: Vec<Vec<f64>> = normal.b().iter().map(|b| b.download().unwrap()).collect();
     for direction in 0..4 {
-        // The direction is the gradient, where the slope is largest, or a part of the gradient.
+        // If `direction` is 0, the step goes along the whole gradient, where the slope is largest;
+        // else along a part of it.
         let along = |b: f64, i: usize| if direction == 0 || i % 4 == direction { b } else { 0.0 };
         let step: Vec<Vec<f64>> = b.iter().map(|b| b.iter().enumerate().map(|(i, &b)| along(b, i)).collect()).collect();
         let norm = step.iter().flatten().map(|x| x * x).sum::<f64>();

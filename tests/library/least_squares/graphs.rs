@@ -44,7 +44,8 @@ fn graph_is_solved<P: Manifold>(graph: &PoseGraph<P>, exact: &PoseGraph<P>, chi2
     assert!(problem.cost(&started) < 1e-12, "{}", problem.cost(&started));
 }
 
-/// χ² of the measurements at the true poses. These are the start of the same walk without noise.
+/// χ² of the measurements at the true poses. `exact` is the same walk without noise, so its start
+/// has the true poses.
 fn at_truth<P: Manifold>(graph: &PoseGraph<P>, exact: &PoseGraph<P>) -> f64 {
     let problem = GraphProblem::new(graph.clone(), Loss::Squared).unwrap();
     2.0 * problem.cost(&GraphState { poses: exact.poses.clone(), landmarks: exact.landmarks.clone() })
@@ -145,7 +146,7 @@ fn a_graph_may_turn_about_the_landmark_that_is_fixed() {
     check(in_space(&Walk { noise: 0.0, ..walk(20) }), in_space(&walk(20)));
 }
 
-/// A measurement that is there twice gives two residuals.
+/// A measurement that the graph contains twice gives two residuals.
 #[test]
 fn a_measurement_counts_as_often_as_it_is_there() {
     let mut graph = in_plane(&walk(20));

@@ -40,8 +40,9 @@ fn comes_to(found: &BundleAdjustment, want: f64, what: &str) -> Vec<WithoutInflu
 
 #[test]
 fn cameras_without_a_focal_length_find_one() {
-    // No residual depends on the rotation, the translation and the distortion of such a camera. The
-    // square of 1e-200 is 0, and denormal numbers have few digits.
+    // No residual depends on the rotation, the translation and the distortion of a camera without a
+    // focal length. The focal lengths 1e-200 and 1e-310 are as hard: the square of 1e-200 is 0, and
+    // denormal numbers such as 1e-310 have few digits.
     let sound = scene();
     let want = sound_cost(&sound);
     let all = &[0, 1, 2, 3, 4, 5][..];
@@ -81,7 +82,7 @@ fn turns_by_multiples_of_2_pi_are_no_obstacle() {
     }
 }
 
-/// A point on the axis of the only camera that sees it. Its distance has no influence.
+/// A point on the axis of the only camera that sees it. The distance of the point has no influence.
 fn on_axis(turned: bool) -> BundleAdjustment {
     let mut found = scene();
     if !turned {
@@ -155,9 +156,9 @@ fn an_angle_without_weight_is_named() {
     }
 }
 
-/// Gauss-Newton holds a coordinate that is zero in all members of a group: here the angle of the
-/// one unknown pose. If other poses have an angle with influence, an angle without influence makes
-/// the system singular.
+/// If a coordinate has no influence in any member of a group, Gauss-Newton holds it: here the angle
+/// of the one unknown pose. If other poses have an angle with influence, an angle without influence
+/// makes the system singular.
 #[test]
 fn gauss_newton_holds_a_coordinate_that_is_zero_in_all() {
     let of = |poses: usize| {
@@ -176,7 +177,8 @@ fn gauss_newton_holds_a_coordinate_that_is_zero_in_all() {
 fn at_most_a_hundred_are_named_and_all_are_counted() {
     let mut graph = in_plane(&Walk { poses: 200, closures: 0, ..walk(0) });
     graph.steps.iter_mut().for_each(|step| {
-        // If poses are all measured from one pose, the angles do not change their translations.
+        // All poses are measured from one pose, so their own angles do not change the measured
+        // translations.
         step.information = Matrix3::from_diagonal(&Vector3::new(4.0, 4.0, 0.0));
         step.from = 0;
     });

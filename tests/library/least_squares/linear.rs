@@ -38,8 +38,8 @@ fn costs<S>(of: &Solution<S>) -> Vec<u64> {
     of.iterations.iter().map(|it| it.cost_after.to_bits()).collect()
 }
 
-/// Checks that all solutions have the steps of the same system, so that costs differ only by
-/// rounding.
+/// Checks that the chosen linear system is `system`, and that both systems give the same steps, so
+/// that costs differ only by rounding.
 fn agree<S>([chosen, whole, eliminated]: &[Solution<S>; 3], system: System) {
     assert_eq!((chosen.system, whole.system, eliminated.system), (system, System::Hessian, System::SchurComplement));
     assert_eq!(costs(chosen), costs(if system == System::Hessian { whole } else { eliminated }));
@@ -114,8 +114,9 @@ fn solutions_have_the_same_bits_on_any_number_of_threads() {
     }
 }
 
-/// J has only ones. `rows` lists the columns of each row of blocks, for each cell. `sides` has a
-/// cell for each group of columns.
+/// Makes a J that has only ones. Its blocks have one row. `rows` has, for each row and each cell,
+/// the columns of the blocks. `sides` has, for each group of columns, the number of blocks and
+/// their width.
 fn jacobian(rows: &[&[&[u32]]], sides: &[(usize, usize)]) -> BlockGroups<Bsr<f64>> {
     let cells = sides.iter().enumerate().map(|(group, &(blocks, side))| {
         let of_group: Vec<&[u32]> = rows.iter().map(|row| row[group]).collect();

@@ -35,7 +35,8 @@ fn is_escaped<P: Manifold>(graph: PoseGraph<P>, trap: &Trap) {
     assert!(chordal < chosen.file_cost && (problem.cost(&chosen.state) - chordal).abs() <= 1e-12 * chordal);
     let solution = minimize(&problem, chosen.state, &device(), &Options::default(), |_| {}).unwrap();
     assert_eq!(solution.stop, Stop::Converged);
-    // With a tolerance of 1e-6 for each step, the rest is less than ten times the tolerance.
+    // The solver stops if a step gains less than 1e-6 of the cost. What further steps could gain is
+    // less than ten times as much.
     assert!((2.0 * solution.cost / best - 1.0).abs() < 1e-5, "{shape:?} {seed}: {}", 2.0 * solution.cost);
 }
 

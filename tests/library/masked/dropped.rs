@@ -2,7 +2,8 @@
 use super::*;
 use crate::common::to_host;
 
-/// Checks in each way of computing that the product without its small entries is the reference's.
+/// Checks that the product without its small entries has the bits of the reference, in every way to
+/// compute it.
 fn check_dropped<M: Matrix<Element: Field> + PartialEq + std::fmt::Debug>(a: &M, b: &M, threshold: Threshold) -> u64 {
     let want = drop_below(&reference::multiply(a, b).unwrap(), threshold).unwrap();
     let (da, db) = (device().upload(a).unwrap(), device().upload(b).unwrap());

@@ -36,7 +36,7 @@ fn selected<T: Element>(whole: &Cbc<T>, mask: &Pattern) -> Cbc<T> {
     Cbc::new(mask.clone(), whole.shape(), values).unwrap()
 }
 
-/// The number of products of A·B that are on `mask`, counted one by one.
+/// The number of products of A·B that are added to entries of `mask`, counted one by one.
 fn products_on(a: &Pattern, b: &Pattern, mask: &Pattern) -> u64 {
     let of_column = |col: usize| {
         let on_mask = |&&row: &&u32| mask.column(col).contains(&row);
@@ -106,8 +106,8 @@ fn masks_of_every_family_and_operands_of_every_family() {
 
 #[test]
 fn real_values_and_runs_that_are_cut() {
-    // A row is multiplied by a column of this length, so that there is a single run: about a piece
-    // of 1024 products long, or of three pieces.
+    // A row is multiplied by a column of this length, so that C has a single entry. Its products
+    // are summed in pieces of 1024: in one piece, in two, or in three.
     for length in [1023, 1024, 1025, 2500] {
         let (a, b) = row_and_column(length);
         let m = mask(Family::Uniform, 1, 1, 1);

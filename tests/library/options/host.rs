@@ -1,4 +1,4 @@
-//! The operands of a row's product on the host, and the expected C.
+//! The operands on the host, and the expected C, of the product that a row of options describes.
 use super::rows::{CHAIN, DROP, ELEMENT, GROUPS, KIND, MASK, PART, Row, SCALARS, TOLERANCE, WEIGHTS};
 use crate::common::Random;
 use blockmul::{
@@ -80,11 +80,11 @@ pub struct Host<T: Field> {
     /// op(A), the middle factor of a chain, and op(B).
     pub factors: Vec<BlockGroups<Cbc<T>>>,
     pub mask: BlockGroups<Cbc<T>>,
-    /// For each group of rows of op(B), blocks on the diagonal.
+    /// For each group of rows of op(B), a matrix with blocks on the diagonal.
     pub information: Vec<Cbc<T>>,
-    /// A number for each row of blocks, in each of these groups.
+    /// For each of these groups, a number for each row of blocks.
     pub of_blocks: Vec<Vec<T>>,
-    /// A number for each row, in each of these groups.
+    /// For each of these groups, a number for each row.
     pub of_rows: Vec<Vec<T>>,
 }
 
@@ -171,7 +171,8 @@ impl<T: Field> Host<T> {
     }
 }
 
-/// The entries of `cell` on the places of `mask`. Places without an entry in `cell` are zeros.
+/// The matrix with the pattern of `mask` and the values of `cell`. Places without an entry in
+/// `cell` are zeros.
 fn selected<T: Field>(cell: Option<&Cbc<T>>, mask: &Cbc<T>) -> Cbc<T> {
     let zeros = vec![T::from_f64(0.0); mask.nnz() * mask.shape().area()];
     let mut values = zeros;

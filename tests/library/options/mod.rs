@@ -1,5 +1,6 @@
-//! Every option of a product is combined with every other option: a pairwise covering array of
-//! rows. The results have the bits of the reference. Refused combinations are tested, too.
+//! Every option of a product is combined with every other option. The products are the rows of a
+//! pairwise covering array (`rows`). The results have the bits of the reference. Refused
+//! combinations are tested, too.
 mod host;
 mod on_device;
 mod rows;

@@ -1,4 +1,5 @@
-//! The product of a row on the device, compared with the reference.
+//! The product that a row of options describes, computed on the device and compared with the
+//! reference.
 use super::{
     host::Host,
     rows::{

@@ -1,5 +1,5 @@
-//! The options with their levels, the rows that are refused, and rows that cover all pairs of
-//! levels.
+//! The options with their levels. A row describes a product: it has a level of each option. Some
+//! rows are refused. The rows of [`covering`] have all pairs of levels that are not refused.
 use crate::common::Random;
 use blockmul::Method;
 
@@ -92,7 +92,8 @@ pub fn covering(random: &mut Random) -> Vec<Row> {
     }
     let mut rows = Vec::new();
     while let Some(&((i, x), (k, y))) = wanted.first() {
-        // Of several random rows with the first missing pair, the best is taken.
+        // Several random rows that have the first missing pair are tried. The one with the most
+        // missing pairs is taken.
         let candidate = |_| {
             let mut row: Row = std::array::from_fn(|option| random.below(OPTIONS[option].1));
             (row[i], row[k]) = (x, y);

@@ -1,6 +1,6 @@
 //! A quick check of a device: one small product of each kind in each element type, and one for each
-//! way to a device. Results have the bits of the reference. `tools/test quick` runs this module and
-//! the unit tests; the other modules are the thorough tests.
+//! way to use a device (`paths`). Results have the bits of the reference. `tools/test quick` runs
+//! this module and the unit tests; the other modules are the thorough tests.
 mod paths;
 
 use crate::common::{device, equal, to_host};

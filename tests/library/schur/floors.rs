@@ -1,17 +1,19 @@
-//! Damping with floors: unknowns without influence, on the device and in the reference.
+//! Damping with floors: a coordinate without influence is damped by its floor, on the device and in
+//! the reference.
 use super::*;
 use blockmul::{reference::FlooredDamping, solver::Floors};
 
-/// The floors of a problem.
+/// The floors of the coordinates of a camera and of a point.
 struct Given {
     cameras: Vec<f64>,
     points: Vec<f64>,
 }
 
-/// A problem in which some coordinates have no influence: their rows and columns are zero. Returns
-/// the floors with which it can be solved. Coordinate 0 of every point and the last one of every
-/// camera are zero, so they are held. All coordinates of point 5, coordinate 1 of point 7 if there
-/// is one, and coordinate 0 of camera 3 have floors.
+/// A problem in which some coordinates have no influence: their rows and columns are zero. Also
+/// returns which coordinates these are, and floors with which the problem can be solved. Coordinate
+/// 0 of every point and the last coordinate of every camera are zero. Their floors are infinite, so
+/// they are held. All coordinates of point 5, coordinate 1 of point 7 if there is one, and
+/// coordinate 0 of camera 3 are zero, too. Their floors are finite.
 fn without_influence(c: usize, p: usize) -> (Problem, [Vec<bool>; 2], Given) {
     let Problem { u, w, v, mut b_c, mut b_p } = problem(&seen(12, 40, 4, c as u64), 3, c, p, p as u64);
     let cameras: Vec<bool> = (0..12 * c).map(|row| row % c == c - 1 || row == 3 * c).collect();
@@ -81,7 +83,7 @@ fn unknowns_without_influence_keep_their_place_and_the_others_their_step() {
         let what = format!("{c}x{p}");
         let damping = Damping::Marquardt(1e-4);
         let x = same_bits_with_floors::<f64>(&problem, damping, &floors, &what);
-        // The dense system has 1 on the diagonal of those rows.
+        // The dense system has 1 on the diagonal in the rows of held coordinates.
         let n = problem.b_c.len();
         let (u, w, v) = (mirrored(&problem.u.to_dense()), problem.w.to_dense(), mirrored(&problem.v.to_dense()));
         let mut h = DMatrix::zeros(n + v.nrows(), n + v.nrows());

@@ -46,7 +46,7 @@ fn within(found: &[f64], want: &DMatrix<f64>, roundings: usize, sizes: &DMatrix<
     }
 }
 
-/// Compares products with the operator with those of the formed S and of a dense S. The other
+/// Compares products of the operator with products of the formed S and of a dense S. The other
 /// outputs must have the bits of the formed elimination.
 fn agrees(problem: &Problem, damping: Damping, what: &str) {
     let data = Uploaded::<f64>::new(&device(), problem);
@@ -139,8 +139,8 @@ fn what_is_missing_is_zero() {
 
 #[test]
 fn long_rows_are_cut_on_the_diagonal_as_in_the_formed() {
-    // Cameras 1 to 4 see 33, 1024, 1025 and 2500 points, so that the long sums are computed in
-    // pieces.
+    // Cameras 1 to 4 see 33, 1024, 1025 and 2500 points, so that sums of more than 1024 terms are
+    // computed in pieces.
     let lengths = [0usize, 33, 1024, 1025, 2500];
     let mut columns = vec![Vec::new(); 2500];
     for (camera, n) in lengths.into_iter().enumerate() {
@@ -239,8 +239,8 @@ fn what_does_not_fit_is_refused_and_what_failed_is_told() {
     let other = Uploaded::<f64>::new(&elsewhere, &good);
     assert!(matches!(new(&data.u, &other.w, &data.v), Err(Error::DeviceMismatch { .. })));
 
-    // The errors before an execution, of arguments that do not fit, and after an execution that
-    // failed.
+    // Errors are returned before an execution, for arguments that do not match, and after an
+    // execution that failed.
     let (x, mut y) = (device().zero_vector::<f64>(48).unwrap(), device().zero_vector(48).unwrap());
     assert_eq!(product(plan.multiply(&reduced, &x, &mut y)), "the Schur complement has not been executed");
     assert!(reduced.check().is_err() && reduced.diagonal().is_err() && reduced.rhs().is_err());

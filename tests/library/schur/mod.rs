@@ -191,8 +191,8 @@ fn every_shape_and_type_has_the_bits_of_the_reference() {
 
 #[test]
 fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
-    // The cameras see 0, 33, 1024, 1025 and all 2500 points. Then the same test with points that
-    // are seen by as many cameras.
+    // The cameras see 0, 33, 1024, 1025 and all 2500 points. Then cameras and points change places:
+    // the points are seen by these numbers of cameras.
     let lengths = [0usize, 33, 1024, 1025, 2500];
     let mut columns = vec![Vec::new(); 2500];
     for (camera, n) in lengths.into_iter().enumerate() {

@@ -94,8 +94,8 @@ fn what_does_not_fit_is_refused() {
         text(new(&data.v, &data.w, &data.u)),
         "not the blocks of one matrix: U is 30x30 blocks of 3x3, W is 8x30 blocks of 6x3, V is 8x8 blocks of 6x6"
     );
-    // A matrix with as many blocks, one of them off the diagonal; a matrix without one of the
-    // blocks; a matrix with one more.
+    // The first matrix has as many blocks, but one of them is off the diagonal. The second lacks
+    // one of the blocks, and the third has one more.
     let block = DMatrix::identity(3, 3);
     let v_of = |places: &[(usize, usize)]| {
         let blocks = places.iter().map(|&(i, j)| (i, j, block.clone()));

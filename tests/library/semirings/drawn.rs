@@ -28,7 +28,8 @@ fn matrix<T: Numbers>(family: Family, [rows, cols]: [usize; 2], sides: (usize, u
     Cbc::new(a.pattern().clone(), shape, numbers(a.values().len(), random.next())).unwrap()
 }
 
-/// Computes A·B by a method, or on a mask directly and by a plan.
+/// Computes A·B by a method. If `masked`, computes A·B on a mask, first without a plan and then by
+/// a plan.
 fn product<T: Numbers>(random: &mut Random, masked: bool) {
     let (semiring, (r, k, c)) = (algebra::<T>(random), one(&SIDES, random));
     let (left, right) = (one(&FAMILIES, random), one(&FAMILIES, random));

@@ -1,5 +1,6 @@
 //! Sums and products over every semiring have the bits of the reference: for every element type,
-//! method and format. Some values are those for which algebras have rules of their own.
+//! method and format. Some values are special numbers, for which an algebra has a rule of its own,
+//! such as NaN.
 mod drawn;
 mod products;
 mod turns;

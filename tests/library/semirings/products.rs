@@ -23,8 +23,9 @@ fn check<M: Matrix<Element: Numbers>>(a: &M, b: &M, what: &str, cases: &[(Semiri
     }
 }
 
-/// Returns each algebra of the element type with a method. Neighbouring algebras have different
-/// methods. Methods whose kernels take long to compile are tested with one algebra below.
+/// Returns a case for each algebra that the element type supports. Neighbouring algebras have
+/// different methods. Methods whose kernels take long to compile are left out; they are tested with
+/// one algebra below.
 fn cases<T: Numbers>(turn: usize) -> Vec<(Semiring, Method)> {
     let methods = [Method::Auto, Method::Esc, Method::Host].into_iter().cycle().skip(turn);
     algebras::<T>().zip(methods).collect()

@@ -12,9 +12,9 @@ use half::f16;
 /// An algebra, a format, and whether A is transposed.
 type Case = (Semiring, Format, bool);
 
-/// Returns each algebra of the element type with a format and a direction. Neighbouring algebras
-/// have different ones, because each combination has kernels of its own. With the turns of six
-/// element types each algebra has six formats.
+/// Returns a case for each algebra that the element type supports. Neighbouring algebras have
+/// different formats, because each combination has kernels of its own. A is transposed in every
+/// third case. With the turns of six element types, each algebra is tested in six formats.
 fn cases<T: Numbers>(turn: usize) -> Vec<Case> {
     let formats = Format::ALL.iter().cycle().skip(turn);
     let case =
@@ -64,12 +64,12 @@ fn every_element_format_and_algebra_has_the_bits_of_the_reference() {
 
 #[test]
 fn empty_and_long_rows() {
-    // Of these formats only csr-vector has items without terms.
+    // Csr-vector is the only one of these formats in which some work-items have no terms.
     let cases = [Format::Csr, Format::CsrScalar, Format::CsrVector].map(|format| (Semiring::MinPlus, format, false));
     for family in FAMILIES {
         check(&scalars::<f32>(family, 50), &format!("{family:?}"), &cases);
     }
-    // One row is longer than a piece, another is as long as a tile.
+    // Row 1 is longer than a piece of a long sum, and row 0 is as long as a tile.
     let long = (0..2100).map(|k| (1, k, 1.0)).chain((0..2100).step_by(3).map(|k| (0, k, 1.0)));
     let long = Csc::<f64>::from_triplets(3, 2100, long).unwrap();
     let cases = [Format::Csr, Format::CsrAdaptive, Format::Coo].map(|format| (Semiring::MaxMin, format, false));

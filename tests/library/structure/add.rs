@@ -64,7 +64,7 @@ fn sums_of_every_two_families_and_of_nothing() {
         let empty = Csr::<f64>::new(m, n, vec![0; m + 1], vec![], vec![]).unwrap();
         equal(&sum(1.0, &empty, 1.0, &empty), &empty, "empty");
     }
-    // A zero that only one of the matrices has keeps its sign.
+    // A zero that only one of the matrices stores keeps its sign.
     let (a, b) =
         (Csc::from_triplets(2, 1, [(0, 0, -0.0f64)]).unwrap(), Csc::from_triplets(2, 1, [(1, 0, -0.0)]).unwrap());
     assert!(sum(1.0, &a, 1.0, &b).values().iter().all(|x| x.to_bits() == (-0.0f64).to_bits()));

@@ -116,8 +116,8 @@ fn executions_take_no_memory_and_read_nothing() {
     assert!(transpose.cost().device_bytes > 0 && permute.cost().device_bytes > 0 && add.cost().device_bytes > 0);
 }
 
-/// The typical use of these plans: S of a bundle adjustment is damped and permuted. Its patterns
-/// are those of plans on the device.
+/// A typical use of these plans: S of a bundle adjustment is damped and permuted. Each plan is made
+/// from the pattern of the plan before, which is on the device.
 #[test]
 fn plans_meet_plans() {
     let w = generate::Visibility {

@@ -41,7 +41,7 @@ fn blocks_without_rows_or_entries_in_every_format() {
     }
 }
 
-/// Rows of more than one piece of 1024 blocks.
+/// Rows of more than 1024 blocks. The sums of these rows are computed in pieces of 1024 blocks.
 #[test]
 fn long_rows_of_blocks_are_cut_where_the_reference_cuts_them() {
     for length in [1025, 2100] {

@@ -1,5 +1,6 @@
-//! Every format of A·x has the bits of the reference in the format's order: for every matrix type,
-//! direction and element type, with A's values in place and packed in the order of the format.
+//! Every format of A·x has the bits of the reference in the format's order: for every matrix type
+//! and element type, for A and its transpose, with A's values in place and packed in the order of
+//! the format.
 use super::{bits, reals, scalar_sides, shape};
 use crate::common::{FAMILIES, Family, Random, blocks, device};
 use blockmul::{
@@ -22,7 +23,7 @@ fn atomic() -> impl Iterator<Item = Format> {
     Format::COMPARED.iter().copied().filter(|format| !format.reproducible())
 }
 
-/// Returns those of these formats that support blocks of a shape.
+/// Returns the formats of [`formats`] that support blocks of a shape.
 pub(super) fn formats_of(shape: BlockShape) -> impl Iterator<Item = Format> {
     formats().filter(move |format| shape == BlockShape::SCALAR || format.has_blocks())
 }
@@ -109,8 +110,8 @@ fn every_family_of_patterns_in_every_format() {
     }
 }
 
-/// No rows, columns or entries; one of each; 32 rows, as in a slice, and 33; rows of 32 entries, as
-/// many as a team has items, and of 33.
+/// The matrices have no rows, columns or entries; or one of each; or 32 rows, as in a slice, or 33;
+/// or rows of 32 entries, as many as a team has items, or of 33.
 #[test]
 fn small_matrices_in_every_format() {
     for (rows, cols) in [(0, 0), (0, 3), (3, 0), (2, 3), (40, 1)] {
@@ -122,7 +123,8 @@ fn small_matrices_in_every_format() {
     }
 }
 
-/// Rows of a piece of 1024 terms, longer and much longer rows, among short and empty rows.
+/// Rows of 1024 terms, which are one piece of a sum, and longer and much longer rows, among short
+/// and empty rows.
 #[test]
 fn long_rows_are_cut_where_the_reference_cuts_them() {
     for length in [1023, 1024, 1025, 5000] {
@@ -166,8 +168,8 @@ fn sums_in_the_order_of_arrival_have_every_term_once() {
         long.chain((0..n).filter(|i| i % 3 > 0 && *i != 7).flat_map(move |i| [(i, i), (i, (i * 7 + 5) % n)]))
     };
     let distinct = |n: usize| entries(n).collect::<std::collections::BTreeSet<_>>().into_iter();
-    // The long row has as many entries as a block of `csr-adaptive-atomic` or one of its groups may
-    // have, and one more.
+    // The long row is as long as two limits of `csr-adaptive-atomic`, or one entry longer: the
+    // entries of a work-group that has several rows, and of a group that shares a row with others.
     for n in [40, 256, 257, 2048, 2049] {
         check::<f64>(n, n, distinct(n));
         check::<f32>(n, n, distinct(n));

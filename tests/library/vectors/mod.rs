@@ -1,5 +1,6 @@
 //! Products with vectors and dense matrices. Results have the bits of the reference for every
-//! matrix type, block shape and direction. Executions allocate nothing and read nothing back.
+//! matrix type and block shape, for A and its transpose. Executions allocate nothing and read
+//! nothing back.
 mod arithmetic;
 mod block_formats;
 mod dense;

@@ -74,8 +74,8 @@ fn check_types<T: Field>(a: &Cbc<T>, what: &str) {
     }
 }
 
-/// Blocks of which a tile holds many or few (16x16 is the largest), and blocks too large for tiles;
-/// wide, tall and square blocks.
+/// Shapes of blocks: a tile holds many of them, few (16x16 is the largest), or none. The blocks are
+/// wide, tall or square.
 const SHAPES: [(usize, usize); 5] = [(2, 3), (18, 17), (1, 1), (16, 16), (32, 32)];
 
 fn every_shape<T: Field>(shapes: &[(usize, usize)]) {
@@ -123,7 +123,8 @@ fn matrices_without_rows_columns_or_entries() {
     assert_eq!(bits(&y.download().unwrap()), bits(&[0.0f64; 2]));
 }
 
-/// Rows and columns as long as a piece, longer and much longer, among short ones.
+/// Rows and columns as long as one piece of a long sum, longer and much longer ones, among short
+/// ones.
 #[test]
 fn long_rows_and_columns_are_cut_where_the_reference_cuts_them() {
     for (block, length) in [((1, 1), 1024), ((1, 1), 1025), ((1, 1), 20_000), ((2, 3), 2500), ((18, 17), 1030)] {

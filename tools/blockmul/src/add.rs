@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let layout = input::layout(&a).filter(|&shape| input::layout(&b) == Some(shape));
     messages.step("adding");
     let c = match layout {
-        // Blocks are cut first: C stores a block if A or B stores one.
+        // A and B are cut into blocks before they are added: C stores a block if A or B stores it.
         Some(shape) => {
             let (a, b) = (a.matrix.to_blocks(shape)?, b.matrix.to_blocks(shape)?);
             AnyMatrix::from(matrix::add(args.alpha, &a, args.beta, &b)?)

@@ -91,16 +91,17 @@ pub struct Args {
     /// one column.
     #[arg(long)]
     any_order: bool,
-    /// Where --format hyb or hyb-atomic cuts rows. bytes: at the width with the fewest bytes;
-    /// filled: at the largest width that a third of the rows, and at least 4096, still fill; a
-    /// number from 0 to 1: at this fraction of the way from the average row to the longest;
+    /// Rule by which --format hyb or hyb-atomic cuts rows. bytes: at the width with the fewest
+    /// bytes; filled: at the largest width that a third of the rows, and at least 4096, still fill;
+    /// a number from 0 to 1: at this fraction of the way from the average row to the longest;
     /// quantile:0.8: at the length that this fraction of the rows does not exceed; capped: at the
     /// length that a third of the rows does not exceed, but at most a thousandth of the number of
     /// rows [default: bytes].
     #[arg(long, value_name = "RULE")]
     split: Option<Split>,
-    /// How the entries of A are shared out if X has several columns: row by row, in groups of rows
-    /// that load a row of X once (gcoo), or in the groups of a .gcoo file (stored) [default: auto].
+    /// Way in which work-groups share the entries of A if X has several columns: row by row, in
+    /// groups of rows that load a row of X once (gcoo), or in the groups of a .gcoo file (stored)
+    /// [default: auto].
     #[arg(long, value_name = "METHOD", value_parser = one_of(choice::sharings()))]
     sharing: Option<Sharing>,
     /// Element type; f16 is stored in 16 bits and computed in f32. u8 supports only --semiring

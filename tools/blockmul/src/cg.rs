@@ -62,7 +62,8 @@ pub struct Args {
     #[arg(long, value_name = "R", value_parser = some)]
     block: Option<NonZero<u32>>,
     /// A is symmetric: its file holds one triangle of it, or is a Matrix Market file that says
-    /// symmetric, or holds both, which agree within rounding; the lower one counts then.
+    /// symmetric, or holds both triangles, which must agree within rounding; the lower triangle is
+    /// used then.
     #[arg(long)]
     symmetric: bool,
     /// Element type.

@@ -92,7 +92,7 @@ impl Args {
         given.into_iter().find_map(|(option, given)| given.then_some(option))
     }
 
-    /// The groups to write. `of_file` are those of the input.
+    /// The groups to write. `of_file` are the groups of the input.
     fn grouping(&self, of_file: Option<Grouping>) -> Grouping {
         let before = of_file.unwrap_or_default();
         let lines = self.lines.map_or(before.lines(), usize::from);

@@ -35,7 +35,7 @@ pub struct Request<'a> {
     /// The way in which work-groups share the entries of the sparse matrix, if `--sharing` names
     /// one.
     pub sharing: Option<Sharing>,
-    /// What the product is added to.
+    /// The old contents of C to which the product is added.
     pub added: Option<Added>,
     pub run: &'a RunArgs,
     /// Maximum number of bytes of device memory that are held at once.
@@ -47,7 +47,7 @@ pub struct Request<'a> {
 
 /// Old contents of C, in the layout of D.
 pub struct Added {
-    /// Their factor.
+    /// The factor of the old contents.
     pub beta: f64,
     pub old: AnyDense,
 }
@@ -88,7 +88,8 @@ struct Fields {
     dense: Size,
     layout: &'static str,
     c: Size,
-    /// Milliseconds to convert the sparse matrix to groups on the device; `None` if it was not.
+    /// Milliseconds to convert the sparse matrix to groups on the device; `None` if it was not
+    /// converted.
     group_ms: Option<f64>,
     /// Bands of columns of the dense matrix, or of its rows if the sparse one is the second factor.
     bands: usize,

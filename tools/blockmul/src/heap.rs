@@ -92,7 +92,7 @@ fn leave() -> ! {
 mod tests {
     #[test]
     fn memory_that_is_refused_exits_with_4_and_leaves_nothing_half_written() {
-        // More than any address space has, but less than a vector refuses by itself.
+        // More bytes than any address space has, but fewer than a vector itself refuses.
         const MUCH: usize = 1 << 60;
         let stderr = crate::failure::in_another_process(
             "heap::tests::memory_that_is_refused_exits_with_4_and_leaves_nothing_half_written",

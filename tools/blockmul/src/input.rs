@@ -167,7 +167,7 @@ pub fn write<'m>(path: &Path, matrix: impl Into<AnyView<'m>>, messages: &Message
     write_grouped(path, matrix, Grouping::default(), messages)
 }
 
-/// Does what [`write`] does. The groups are those of a `.gcoo` file.
+/// Writes like [`write`]. A `.gcoo` file gets the given groups.
 pub fn write_grouped<'m>(
     path: &Path,
     matrix: impl Into<AnyView<'m>>,

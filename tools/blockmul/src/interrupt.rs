@@ -5,8 +5,8 @@ use blockmul::io::discard_unfinished;
 
 /// From here on, signals that end the process remove unfinished files and end it with status 128
 /// plus the signal's number, as in shells. SIGQUIT still dumps the memory. Signals that are
-/// ignored, as under `nohup` or in the background of a script, stay ignored. Signals that have a
-/// handler already, as those of a profiler, keep it.
+/// ignored, as under `nohup` or in the background of a script, stay ignored. If a signal already
+/// has a handler, for example that of a profiler, the handler stays.
 #[cfg(unix)]
 pub fn leave_nothing_half_written() {
     use signal_hook::consts::{

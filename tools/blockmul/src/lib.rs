@@ -181,8 +181,9 @@ fn refuse(error: &clap::Error) -> ! {
     error.exit()
 }
 
-/// The words with control characters, and their values after `=`. Words that consist of control
-/// characters alone are left out: they would match the line ends of a message.
+/// Returns the words that contain control characters, and the parts of these words after `=`. Words
+/// that consist of control characters alone are left out: they would match the line ends of a
+/// message.
 fn odd_words(words: impl Iterator<Item = String>) -> Vec<String> {
     let is_odd = |word: &String| word.contains(char::is_control) && !word.chars().all(char::is_control);
     let value = |word: &String| Some(word.split_once('=')?.1.to_owned());

@@ -56,7 +56,7 @@ impl Size {
         Self::new(matrix.nrows(), matrix.ncols(), matrix.nnz(), matrix.shape())
     }
 
-    /// The size of a matrix of places, each a block.
+    /// The size of a matrix that has a block of `shape` at each place of `pattern`.
     pub fn in_blocks(pattern: &Pattern, shape: BlockShape) -> Self {
         Self::new(pattern.nrows(), pattern.ncols(), pattern.nnz(), shape)
     }

@@ -84,7 +84,7 @@ pub enum Unit {
     Columns,
     Runs,
     Kernels,
-    /// Steps of an iteration, of which most take fewer than the limit.
+    /// Steps of an iteration. Most iterations end before the limit.
     Steps,
     /// Milliseconds.
     Time,

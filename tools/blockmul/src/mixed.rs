@@ -13,8 +13,9 @@ use blockmul::{
     reference,
 };
 
-/// Most heights (or widths) of blocks. Each product of two shapes has kernels and launches of its
-/// own: with 4 everywhere 64 pairs, which PoCL compiles in 16 s and launches in 80 ms; with 2 it
+/// The most different heights (or widths) of blocks. Each pair of shapes that is multiplied has
+/// kernels and launches of its own. If rows, inner sides and columns each have 4 sizes there are 64
+/// pairs. PoCL compiles their kernels in 16 s and launches them in 80 ms. With 2 sizes each, it
 /// takes 5 s and 8 ms.
 const MOST_SIDES: usize = 4;
 
@@ -23,7 +24,7 @@ pub fn warn(why: &str, messages: &Messages) {
     messages.warn(&format!("blocks of several shapes are read as scalars: {why}"));
 }
 
-/// A factor as its file has it.
+/// A factor with the blocks that its file declares.
 pub struct OfFile<'a> {
     pub name: &'static str,
     pub file: &'a MatrixFile,
@@ -34,7 +35,7 @@ impl OfFile<'_> {
     /// Whether the file has blocks of several shapes.
     pub fn is_mixed(&self) -> bool {
         let matrix = &self.file.matrix;
-        // Blocks of a matrix without lines have no shape.
+        // If a matrix has no rows or no columns, its blocks have no shape.
         matches!(self.file.layout, Some(BlockLayout::Mixed { .. })) && matrix.nrows() > 0 && matrix.ncols() > 0
     }
 
@@ -68,7 +69,7 @@ struct Place {
 }
 
 impl Sides {
-    /// The lines of blocks that end at `ends`. `name` is the matrix in the reason of a refusal.
+    /// The lines of blocks that end at `ends`. `name` names the matrix in the reason for a refusal.
     fn new(name: &str, ends: Vec<u64>, size: usize) -> std::result::Result<Self, String> {
         let (mut groups, mut lines, mut start) = (Vec::<Group>::new(), Vec::<Vec<usize>>::new(), 0);
         for end in ends.iter().map(|&end| end as usize) {
@@ -151,14 +152,14 @@ impl Grouped {
         self.b.as_ref().unwrap_or(&self.a)
     }
 
-    /// A and B as matrices of scalars that have every element of a block. The second is `None` if B
-    /// is A.
+    /// A and B as matrices of scalars. Every element of a block is an entry. The second is `None`
+    /// if B is A.
     pub fn scalars(&self) -> Result<(AnyMatrix, Option<AnyMatrix>)> {
         let Layouts { rows, inner, cols } = &self.layouts;
         Ok((join(&self.a, rows, inner)?, self.b.as_ref().map(|b| join(b, inner, cols)).transpose()?))
     }
 
-    /// C as a matrix of scalars that has every element of a block.
+    /// C as a matrix of scalars. Every element of a block is an entry.
     pub fn scalars_of_c(&self, c: &BlockGroups<AnyMatrix>) -> Result<AnyMatrix> {
         join(c, &self.layouts.rows, &self.layouts.cols)
     }
@@ -210,8 +211,8 @@ impl ShapeProducts {
     }
 }
 
-/// Cuts a matrix of scalars into groups. A cell without entries is empty. The first cell is not,
-/// because it gives a matrix without entries its type.
+/// Cuts a matrix of scalars into groups. A cell without entries is left out, except the first cell:
+/// a matrix without entries gets its type from it.
 fn split(matrix: &AnyMatrix, rows: &Sides, cols: &Sides) -> Result<BlockGroups<AnyMatrix>> {
     let element = matrix.element();
     let wide: Csc<f64> = matrix.cast(ElementType::F64).typed()?;
@@ -266,7 +267,7 @@ mod tests {
     fn groups_are_joined_to_the_matrix_that_was_split() -> Result<()> {
         let (rows, cols) = (sides(&[2, 3, 5, 6, 7]), sides(&[1, 4, 7]));
         let (Ok(rows), Ok(cols)) = (rows, cols) else { panic!("few sides") };
-        // The blocks of 2x3 and of 1x3; none of 2x1.
+        // The matrix has entries in blocks of 2x3 and of 1x3, but in no block of 2x1.
         let matrix = Csc::from_triplets(7, 7, [(0, 1, 1.0f32), (4, 6, -0.0), (2, 3, 3.0), (6, 0, 0.5)])?;
         let groups = split(&matrix.clone().into(), &rows, &cols)?;
         assert_eq!(

@@ -55,9 +55,9 @@ pub struct Args {
     /// a block without an entry is 0.
     #[arg(long, default_value = "plus-times", value_parser = choice::semiring())]
     semiring: Semiring,
-    /// How the entries of the sparse matrix are shared out if the other is dense: row by row, in
-    /// groups of rows that load a row of the dense one once (gcoo), or in the groups of a .gcoo
-    /// file, to which other matrices are converted on the device (stored) [default: auto].
+    /// Way in which work-groups share the entries of the sparse matrix if the other is dense: row
+    /// by row, in groups of rows that load a row of the dense one once (gcoo), or in the groups of
+    /// a .gcoo file, to which other matrices are converted on the device (stored) [default: auto].
     #[arg(long, value_name = "METHOD", value_parser = choice::one_of(choice::sharings()))]
     sharing: Option<Sharing>,
     /// Leave out entries (blocks) of C whose elements are all below TOL in magnitude; NaN is never
@@ -84,7 +84,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = some, conflicts_with = "mask")]
     band_columns: Option<NonZero<u32>>,
     /// Start each block of C at a multiple of BYTES in device memory, with padding between the
-    /// blocks. No file keeps the padding, so that there is no -o.
+    /// blocks. No file keeps the padding, so -o is refused.
     #[arg(long, value_name = "BYTES", value_parser = choice::one_of([("16", 16_usize), ("32", 32), ("64", 64)]))]
     align: Option<usize>,
     /// Print on stderr the work of each stage, and add to the table what each method computed, with
@@ -99,7 +99,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// The files that are read and the report.
+    /// The inputs, and the file of the report.
     fn places(&self) -> Places {
         let Self { operands, mask, run, overwriting, .. } = self;
         overwriting.places().reads([&operands.a]).reads(&operands.b).reads(mask).json(&run.report)
@@ -132,7 +132,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("--method {} is for products without --mask: {why}", args.method)));
     }
     args.places().others(&args.output).check()?;
-    // If no dense matrix may have this name, C must be sparse.
+    // If the ending of the output's name is not that of a dense matrix, C must be sparse.
     if args.output.as_deref().is_some_and(|path| vector::check_name(path).is_err()) {
         args.places().matrices(&args.output).check()?;
     }

@@ -228,7 +228,8 @@ impl OperandArgs {
         Ok((Operands { a, b, overflow, a_shape, b_shape, layouts }, done))
     }
 
-    /// The blocks of A and B, if those of a file have several shapes and no option gives others.
+    /// The blocks of A and B. `None` unless a file has blocks of several shapes, and no option
+    /// gives other blocks.
     fn layouts(&self, a: &OfFile<'_>, b: &OfFile<'_>, semiring: Semiring, messages: &Messages) -> Option<Layouts> {
         if self.block.or(self.block_b).is_some() || !(a.is_mixed() || b.is_mixed()) {
             return None;

@@ -79,7 +79,7 @@ pub fn write_filled(path: &Path, fill: Fill<'_>) -> Result<(), Failure> {
 }
 
 /// Writes a matrix to the file `path`, in the format of its ending; for `-` to stdout, in Matrix
-/// Market form. The groups are those of a `.gcoo` file.
+/// Market form. A `.gcoo` file gets the given groups.
 pub fn write_matrix<'m>(
     path: &Path,
     matrix: impl Into<AnyView<'m>>,

@@ -10,7 +10,7 @@ use blockmul::{
 /// Values of a file that were converted to the element type.
 #[derive(Clone, Copy)]
 pub struct Converted {
-    /// How many finite values became infinite.
+    /// Number of finite values that became infinite.
     pub lost: u64,
     /// Whether all values were finite.
     pub finite: bool,
@@ -53,7 +53,7 @@ impl Extent {
         Self { size: Size::of(c), not_finite: not_finite(c.values()) }
     }
 
-    /// The extent with the next columns of C.
+    /// Adds the counts of the next columns of C.
     pub fn and(self, columns: Self) -> Self {
         Self { size: self.size.and(columns.size), not_finite: self.not_finite + columns.not_finite }
     }

@@ -62,13 +62,13 @@ pub struct Args {
     /// aggregation for multigrid.
     #[arg(long)]
     graph: bool,
-    /// A vertex at equal distance from several centres goes to the smallest patch, not to the
-    /// first. Centres move from patches that lose little to patches that gain much, if that lowers
-    /// the energy.
+    /// A vertex at equal distance from several centres goes to the patch that had the fewest
+    /// vertices in the step before, not to the first. Centres move from patches that lose little to
+    /// patches that gain much, if that lowers the energy.
     #[arg(long)]
     balanced: bool,
-    /// The energy whose least value decides which step is kept: of distances along the edges from
-    /// the seeds, or in space from the centroids of the patches.
+    /// Distances whose squares the energy sums: along the edges from the seeds, or in space from
+    /// the centroids of the patches. The step with the least energy is kept.
     #[arg(long, default_value = "seed", value_parser = one_of(named(Energy::ALL, Energy::name)))]
     energy: Energy,
     /// Longer side of the picture, in pixels.
@@ -105,7 +105,8 @@ struct Fields {
     /// Edges in both directions.
     edges: usize,
     patches: usize,
-    /// The first centres, and those of the patches: vertices, counted from 1.
+    /// The vertices, counted from 1, that were the first centres. `seeds` are the centres of the
+    /// patches.
     first: Vec<usize>,
     seeds: Vec<usize>,
     /// The rule of centres: nearest to the centroids, or farthest from the borders.

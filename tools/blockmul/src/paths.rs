@@ -79,8 +79,9 @@ pub struct Args {
     /// Bellman and Ford: products over min-plus, in a format of apply.
     #[arg(long, default_value = "auto", value_parser = one_of(schedules()))]
     schedule: Schedule,
-    /// First step of the limit between near and far vertices, for the schedules near-far and
-    /// frontier [default: the mean length / 64 for near-far, the mean length for frontier].
+    /// Length by which the limit between near and far vertices grows at first, for the schedules
+    /// near-far and frontier [default: the mean length / 64 for near-far, the mean length for
+    /// frontier].
     #[arg(long, value_name = "LENGTH", value_parser = above_zero)]
     delta: Option<f64>,
     /// Element type of lengths and distances.
@@ -98,7 +99,7 @@ pub struct Args {
 /// Element types of lengths.
 const LENGTHS: [ElementType; 4] = [ElementType::F64, ElementType::F32, ElementType::U32, ElementType::I32];
 
-/// The schedules by their names. Another name is read, but not listed.
+/// The schedules by their names. One more name is accepted, but not listed.
 fn schedules() -> impl Iterator<Item = (PossibleValue, Schedule)> {
     let all = [Schedule::Auto].iter().chain(Schedule::ALL);
     all.map(|&schedule| (PossibleValue::new(schedule.name()).aliases(schedule.alias()), schedule))

@@ -152,7 +152,7 @@ fn folder(path: &Path) -> &Path {
 
 /// Refuses a path at which no file can be written.
 fn check_place(path: &Path) -> Result<(), Failure> {
-    // The target of a link, even if it does not exist.
+    // `place` is the target of a link, even if the target does not exist.
     let (place, output) = (io::linked(path), path.display());
     let folder = folder(&place);
     let refused = match folder.is_dir() {

@@ -47,7 +47,8 @@ pub fn command_line() -> String {
     std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// What a product is added to in its summary: `name` times beta. Empty without a beta.
+/// The words of a summary that name what a product is added to: `name` times beta. Empty without a
+/// beta.
 pub fn onto(name: &str, beta: Option<f64>) -> String {
     match beta {
         None => String::new(),

@@ -5,7 +5,7 @@ pub fn count(number: usize, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A number with a noun of its own plural: `1 vertex`, `2 vertices`.
+/// A number with a noun whose plural is not formed by an s: `1 vertex`, `2 vertices`.
 pub fn count_of(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }

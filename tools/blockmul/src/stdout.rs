@@ -5,7 +5,7 @@ use std::io;
 /// Refuses stdout if it was closed, or open only for reading, when the process was started.
 ///
 /// # Errors
-/// An error that says so.
+/// An error that says that stdout was closed, or open only for reading.
 pub fn check() -> io::Result<()> {
     match at_start::was_closed() {
         true => Err(io::Error::other("it is closed, and the result would be lost; `> FILE` keeps it")),

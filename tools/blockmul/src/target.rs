@@ -65,7 +65,7 @@ pub struct Task<'a> {
     pub memory_limit: Option<u64>,
     /// Most columns of a band.
     pub band_columns: Option<usize>,
-    /// Bytes of which the places of C's blocks are multiples.
+    /// Each block of C begins at a multiple of this many bytes.
     pub align: Option<usize>,
     pub threshold: Option<Threshold>,
     pub progress: Option<Progress>,
@@ -112,7 +112,7 @@ impl Target {
                 let lines = Some(format!("device: {} ({})", info.name, info.platform));
                 Ok(Opened { lines, ..Self::Device(Device::open(info)?).into() })
             }
-            // The error of a product on the first device says what it lacks.
+            // A product on the first device fails with an error that says what the device lacks.
             None if method != Method::Auto => Ok(Self::Device(Device::open(&devices[0])?).into()),
             None => Ok(Opened {
                 target: Self::Reference,
@@ -140,8 +140,8 @@ impl Target {
         Ok((c, operands.run(report)))
     }
 
-    /// Multiplies as [`Target::multiply`] does, and returns only the extent of C. Without a mask C
-    /// need not fit the host either: each band is dropped before the next one.
+    /// Multiplies as [`Target::multiply`] does, but returns only the [`Extent`] of C. Without a
+    /// mask C need not fit the host either: each band is dropped before the next one.
     pub fn multiply_and_drop(&self, task: &Task<'_>) -> Result<(Extent, Run), Failure> {
         let Self::Device(device) = self else {
             let (c, run) = task.by_reference()?;
@@ -158,9 +158,9 @@ impl Target {
         Ok((extent.ok_or_else(nothing)?, operands.run(report)))
     }
 
-    /// C = A·B `repeat` times after a warm-up, with the costs of each run. `step` is called with
-    /// the number of each run. Operands are uploaded once; C stays on the device until the last
-    /// run.
+    /// Computes C = A·B `repeat` times after a warm-up, with the costs of each run. `step` is
+    /// called with the number of each run. Operands are uploaded once; C stays on the device until
+    /// the last run.
     pub fn multiply_repeatedly(
         &self,
         task: &Task<'_>,
@@ -243,7 +243,7 @@ impl Task<'_> {
 }
 
 /// Runs a warm-up and `repeat` products. Only one product is kept at a time, because two may not
-/// fit. Kernels are waited for once, in the warm-up, and each run includes this time.
+/// fit. Only the warm-up waits for kernels. Each run reports the time of this wait.
 fn repeatedly<C>(
     repeat: NonZero<u32>,
     step: impl Fn(u32),

@@ -8,7 +8,7 @@ use blockmul::{
 };
 use std::path::Path;
 
-/// Refuses a name if its ending is that of no format for vectors and dense matrices.
+/// Refuses a name whose ending is not that of a format for vectors and dense matrices.
 pub fn check_name(path: &Path) -> Result<(), Failure> {
     if is_standard(path) { Ok(()) } else { Ok(dense::check_name(path)?) }
 }

@@ -10,8 +10,9 @@ use blockmul_cli::matrix_size::Size;
 /// Returns the length of a segment from the segment's number.
 type Length = fn(u64) -> usize;
 
-/// Lengths of segments as in the columns of products: of a mesh, of a random graph, of two Schur
-/// complements, of a graph with hubs (one column in 4096 is long), and of hubs alone.
+/// Lengths of segments as in the columns of products: columns of a mesh, of a random graph, of two
+/// Schur complements, and of a graph with hubs, in which one column in 4096 is long. The last
+/// segments are as long as hubs.
 const SEGMENTS: [(&str, Length); 6] = [
     ("1 to 16", |i| 1 + random(i) as usize % 16),
     ("64", |_| 64),
@@ -21,10 +22,11 @@ const SEGMENTS: [(&str, Length); 6] = [
     ("500000", |_| 500_000),
 ];
 
-/// One segment of everything.
+/// A single segment with all elements.
 const WHOLE: (&str, Length) = ("all elements", |_| u32::MAX as usize);
 
-/// Numbers of products that are summed into one entry: mostly one, some, and many.
+/// Numbers of products that are summed into one entry: up to 3, 100, and mostly 1 but sometimes
+/// 10,000.
 const RUNS: [(&str, Length); 3] = [
     ("1 to 3", |i| 1 + random(i) as usize % 3),
     ("100", |_| 100),
@@ -40,7 +42,8 @@ fn random(i: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Offsets of segments of `elements` elements in all: where each segment begins, then `elements`.
+/// Returns where each segment begins, and at the end `elements`, the number of elements in all
+/// segments.
 fn segments(elements: usize, length: Length) -> Vec<u32> {
     let mut ptr = vec![0];
     let mut total = 0;
@@ -98,7 +101,7 @@ pub fn sort(on: &Subject<'_>, elements: usize) -> Result<Vec<Record>> {
     SEGMENTS.iter().map(sort).collect()
 }
 
-/// Times sums of runs of several lengths.
+/// Times sums of segments of several lengths.
 pub fn reduce(on: &Subject<'_>, elements: usize) -> Result<Vec<Record>> {
     let reduce = |(text, length): &(&str, Length)| {
         let ptr = segments(elements, *length);

@@ -55,7 +55,8 @@ impl Axis {
         (self.range.end / self.range.start).log10()
     }
 
-    /// Multiples of the powers of ten in the range.
+    /// The products of the numbers in `of` with powers of ten that lie in the range. The exponents
+    /// of the powers have steps of `every`.
     fn multiples(&self, of: &[f64], every: usize) -> Vec<f64> {
         let Range { start, end } = self.range;
         let powers = (start.log10().floor() as i32..=end.log10().ceil() as i32).step_by(every);
@@ -73,7 +74,8 @@ impl Ranged for Axis {
         RangedCoordf64::from(place(self.range.start)..place(self.range.end)).map(&place(*value), pixels)
     }
 
-    /// A hint for bold points asks for the ticks, another hint for the finer lines of a grid.
+    /// `plotters` asks for key points twice: with a hint for bold points for the ticks, and with
+    /// another hint for the finer lines of a grid.
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
         if hint.bold_points() == 0 {
             return Vec::new();

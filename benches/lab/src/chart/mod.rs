@@ -52,9 +52,9 @@ const MARGIN: u32 = 12 * SCALE;
 /// Heights of letters.
 const TITLE: u32 = 22 * SCALE;
 const TEXT: u32 = 16 * SCALE;
-/// By how many pixels centred text is too high, because its box is higher than its letters.
+/// Centred text is this many pixels too high, because its box is higher than its letters.
 const HIGH: i32 = 2 * SCALE as i32;
-/// Lines of axes and grids.
+/// Width of the lines of axes and grids.
 const THIN: u32 = SCALE;
 const TICK: u32 = 4 * SCALE;
 /// Space for the numbers at the ticks and the axis' label: to the left of the chart, and below it.
@@ -72,7 +72,7 @@ type Drawn<T> = Result<T, Box<dyn Error + Send + Sync>>;
 type Picture<'p> = DrawingArea<BitMapBackend<'p>, Shift>;
 type Chart<'f, 'p> = ChartContext<'f, BitMapBackend<'p>, Cartesian2d<Axis, Axis>>;
 
-/// A picture with a title, a part for the chart and one for the legend.
+/// A picture with a title, a chart and a legend.
 struct Frame<'p> {
     chart: Picture<'p>,
     legend: Picture<'p>,
@@ -143,14 +143,15 @@ fn paint(draw: impl FnOnce(&Picture<'_>) -> Drawn<()>) -> io::Result<Vec<u8>> {
     Ok(smaller(&pixels, WIDTH as usize))
 }
 
-/// The means of squares of `SCALE` x `SCALE` pixels.
+/// Returns the picture of a drawing: each pixel is the mean of `SCALE` x `SCALE` pixels of the
+/// drawing.
 fn smaller(pixels: &[u8], width: usize) -> Vec<u8> {
     const SIDE: usize = SCALE as usize;
     let (line, mut all) = (3 * width / SIDE, Vec::with_capacity(pixels.len() / (SIDE * SIDE)));
     let mut above: &[u8] = &[];
     for rows in pixels.chunks_exact(3 * width * SIDE) {
-        // Most squares are equal to the one above or to the left: white, or within a bar. Comparing
-        // bytes takes less time than adding them.
+        // Most `SCALE` x `SCALE` squares are equal to the square above or to the left, because they
+        // are white or lie within a bar. Comparing bytes takes less time than adding them.
         if rows == above {
             all.extend_from_within(all.len() - line..);
             continue;
@@ -186,8 +187,8 @@ fn width(picture: &Picture<'_>, name: &str) -> u32 {
     picture.estimate_text_size(name, &text(TEXT)).map_or(0, |(width, _)| width)
 }
 
-/// A name that fits `most` pixels. A longer name loses letters in its middle, because names differ
-/// at their ends.
+/// A name that is at most `most` pixels wide. A longer name loses letters in its middle, because
+/// names differ at their ends.
 fn fitted(picture: &Picture<'_>, name: &str, most: u32) -> String {
     let letters: Vec<char> = name.chars().collect();
     let cut = |kept: usize| -> String {

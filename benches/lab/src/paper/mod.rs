@@ -1,7 +1,8 @@
 //! `lab paper`: repeats the measurements of a paper with blockmul. The result is a folder with
 //! `report.md`, `report.json` and the figures. The modules `polok`, `parger`, `garland`,
-//! `evtushenko` and `shi` repeat one paper each. `models` generates matrices in place of theirs,
-//! `written` writes these to files, and `peers` reads the times of other libraries.
+//! `evtushenko` and `shi` repeat one paper each. `models` generates matrices in place of the
+//! papers' matrices, `written` writes the generated matrices to files, and `peers` reads the times
+//! of other libraries.
 mod evtushenko;
 mod garland;
 mod models;
@@ -26,8 +27,8 @@ use std::path::{Path, PathBuf};
 
 /// Repeat the measurements of a paper, and write a report with figures into a folder.
 ///
-/// Files are measured, or matrices that are generated in place of the paper's. Elements are f64, or
-/// those of the paper.
+/// Files are measured or, if there are none, matrices that are generated in place of the paper's.
+/// Elements are f64, or those of the paper.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -66,8 +67,8 @@ pub struct Args {
     /// run-gpu keep in FOLDER/records. They are matched by the names of matrices.
     #[arg(long, value_name = "FILE.json,...", value_delimiter = ',', num_args = 1..)]
     peers: Vec<PathBuf>,
-    /// The random squares of shi, in place of its own squares and models: matrices of N rows and
-    /// columns, of whose elements the fraction S is zero.
+    /// The random squares of shi, in place of its own squares and models. N:S is a matrix of N rows
+    /// and columns in which the fraction S of the elements is zero.
     #[arg(long, value_name = "N:S,...", value_delimiter = ',', num_args = 1..)]
     squares: Vec<Square>,
     /// The generated matrices of parger with these names, such as cage13 or power-law:1e6, instead

@@ -22,8 +22,7 @@ impl<S, M> Model<S, M> {
         Self { name, what, size, make }
     }
 
-    /// Name of the matrix that is generated in place of the paper's, if files of the paper's
-    /// matrices may be measured beside it.
+    /// Name of the generated matrix, if files of the paper's matrices may be measured, too.
     pub fn stand_in(&self) -> String {
         format!("like {}", self.name)
     }
@@ -34,14 +33,14 @@ impl<S, M> Model<S, M> {
     }
 }
 
-/// Models of the matrices of Parger 2020, table 4, with the number of products of each square. The
-/// models have about as many entries in a column, and as many products for each entry of C, as the
-/// paper's matrices.
+/// Models of the matrices of Parger 2020, table 4. Each has the number of products of the paper's
+/// square. The models have about as many entries in a column, and as many products for each entry
+/// of C, as the paper's matrices.
 pub const PARGER: [Model<u64, Factors>; 10] = [
     Model::like("webbase", "power law", 69_500_000, power_law),
     Model::like("hugebubbles", "honeycomb", 190_700_000, |products| Ok((hexagons(side(products / 9, 2))?, None))),
     Model::like("mario002", "5-point stencil", 12_800_000, |products| Ok((plane(side(products / 25, 2))?, None))),
-    // A column has 3 of 7 neighbouring rows, so that a column of C has 13 entries.
+    // A column of A has 3 of 7 neighbouring rows, so that a column of C has 13 entries.
     Model::like("stat96v2", "long rows by short columns", 8_700_000, |products| {
         let cols = (products / 9).max(99);
         Ok(with_transpose(scattered_along([cols / 33, cols], 3, 3)?))
@@ -59,7 +58,7 @@ pub const PARGER: [Model<u64, Factors>; 10] = [
     Model::like("harbor", "elements, 7 unknowns a node", 156_500_000, |products| {
         Ok((elements(cube(products / 16_807), 7)?, None))
     }),
-    // The band is narrower if there are too few products for this width.
+    // If there are too few products for a band of this width, the band is narrower.
     Model::like("TSC_OPF", "a band of 251", 1_352_400_000, |products| {
         let half = ((products / 8) as f64).cbrt().clamp(1.0, 125.0) as usize;
         Ok((banded((products / (2 * half + 1).pow(2)).max(2 * half), half)?, None))

@@ -35,7 +35,7 @@ pub struct Peer {
 pub enum DenseWork {
     /// The sparse matrix times a dense one with this many columns.
     Product(usize),
-    /// The product of the dense matrix with the sparse one, which is stored as a dense one.
+    /// The dense matrix times the sparse one, which is also stored as a dense matrix.
     Gemm(usize),
     /// The conversion of a dense matrix to the sparse one.
     Conversion,
@@ -89,8 +89,8 @@ impl Peers {
         libraries(right.iter().copied()).into_iter().filter_map(fastest).collect()
     }
 
-    /// The fastest record of a library for a matrix. It is a wrong result only if the library has
-    /// no correct one.
+    /// The fastest record of a library for a matrix. Records with wrong results are used only if
+    /// the library has no correct one.
     pub fn fastest(&self, library: &str, matrix: &str) -> Option<&Peer> {
         let of = self.products.iter().filter(|peer| peer.library == library && peer.matrix == matrix);
         of.min_by(|one, other| time(one).total_cmp(&time(other)))

@@ -58,8 +58,8 @@ impl Report {
         self.page.push_str("\n\n");
     }
 
-    /// Begins the page with the title and a sentence on what is repeated, with which device and
-    /// how.
+    /// Begins the page with the title and a sentence. `what` names the paper's measurements, and
+    /// `how` the way in which they are repeated on the device.
     pub fn begin(&mut self, setting: &Setting<'_>, title: &str, what: &str, how: &str) {
         let (version, info) = (env!("CARGO_PKG_VERSION"), setting.device.info());
         self.say(&format!("# {title}, again"));

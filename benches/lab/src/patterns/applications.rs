@@ -19,9 +19,10 @@ fn of_edges(n: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Result
     of_places([n, n], (0..n).map(|node| (node, node)).chain(both).collect())
 }
 
-/// A row for each point of a triangulated strip of 309 by 46 points, or of similar sides, with the
-/// points at most two edges away. It is like the mesh of rings around an airfoil, cut open. Rows of
-/// points on the border have only the diagonal. Points are numbered quadrant by quadrant.
+/// A matrix for a triangulated strip of points, 309 by 46 or of similar proportions. The row of a
+/// point has an entry for each point at most two edges away. The strip is like the mesh of rings
+/// around an airfoil, cut open. Rows of points on the border have only the diagonal. Points are
+/// numbered quadrant by quadrant.
 pub fn mesh(rows: usize) -> Result<Csc<f64>> {
     let rings = ((rows as f64 * 46.0 / 309.0).sqrt().round() as usize).max(3);
     let around = (rows / rings).max(3);
@@ -71,8 +72,8 @@ pub fn chains(rows: usize) -> Result<Csc<f64>> {
 }
 
 /// A network of buses with two unknowns each. A line connects each bus to one of the 30 buses
-/// before it. One bus in ten has another line: one in five of these leads to any bus before it, the
-/// others to one of the 400 before it.
+/// before it. One bus in ten has a second line. One in five of the second lines leads to any
+/// earlier bus, the others to one of the 400 buses before.
 pub fn power_network(rows: usize) -> Result<Csc<f64>> {
     let (buses, mut random) = (rows.div_ceil(2), generate::Random::new(SEED));
     let mut lines = Vec::new();
@@ -92,7 +93,8 @@ pub fn power_network(rows: usize) -> Result<Csc<f64>> {
 }
 
 /// Flow in a film of 12 nodes across, by bilinear elements with two velocities and a pressure at
-/// each node. The velocities at the wall are given, and no row of a pressure has another pressure.
+/// each node. The velocities at the wall are given, so they are no unknowns. The equation of a
+/// pressure contains no other pressure.
 pub fn film(rows: usize) -> Result<Csc<f64>> {
     const ACROSS: usize = 12;
     const UNKNOWNS: usize = 3;
@@ -221,7 +223,7 @@ pub struct Circuit {
     pub devices: u64,
     /// Approximate number of entries in the longest row.
     pub longest: usize,
-    /// A device connects nodes whose numbers differ by less than two to this power.
+    /// A device connects nodes whose numbers differ by less than 2 to this power.
     pub power: u64,
 }
 

@@ -19,7 +19,7 @@ pub fn kronecker(one: &Csc<f64>, other: &Csc<f64>) -> Result<Csc<f64>> {
 }
 
 /// A random geometric graph. The points of the unit square are numbered as they were drawn. Each
-/// has an edge to itself and, on average, to about `near` points around it.
+/// point has an edge to itself and edges to, on average, about `near` points around it.
 pub fn geometric(points: usize, near: usize) -> Result<Csc<f64>> {
     let mut random = generate::Random::new(SEED);
     let places: Vec<[f64; 2]> = (0..points).map(|_| [random.unit(), random.unit()]).collect();

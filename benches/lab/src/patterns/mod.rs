@@ -1,6 +1,6 @@
 //! Generated matrices of scalars on which methods and formats are measured: the patterns of the
-//! command, and others. No costs are fitted to those of `held_out`. `applications` has patterns of
-//! applications.
+//! command, and others. No costs of methods are fitted to the patterns of `held_out`.
+//! `applications` has patterns of applications.
 mod applications;
 mod held_out;
 
@@ -113,7 +113,8 @@ pub fn scattered(columns: usize, entries: usize, width: usize) -> Result<Csc<f64
     scattered_along([columns; 2], entries, width)
 }
 
-/// A matrix like that of [`scattered`], whose diagonal leads to its last row and column.
+/// A matrix like that of [`scattered`], whose sides may differ. Its diagonal leads from the first
+/// row and column to the last.
 pub fn scattered_along([rows, columns]: [usize; 2], entries: usize, width: usize) -> Result<Csc<f64>> {
     let mut random = generate::Random::new(SEED);
     let mut places = Vec::new();

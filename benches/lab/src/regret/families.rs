@@ -1,5 +1,5 @@
-//! Families of matrices, each like those of one kind of application. The choices of methods and of
-//! formats are judged on them.
+//! Families of matrices. Each family resembles the matrices of one kind of application. The choices
+//! of methods and of formats are judged on them.
 use crate::patterns::{
     self, Factors, banded, drawn, elements, hexagons, hubs_and_leaves, hypersparse, plane, power_law, roads, side,
     space, with_transpose,
@@ -7,8 +7,8 @@ use crate::patterns::{
 use blockmul::{BlockShape, Cbc, Csc, Result};
 use blockmul_cli::bench::families::Named;
 
-/// Number of products, or of stored elements, of the smallest matrix of a family, and the factor
-/// from one size to the next.
+/// Number of products, or of stored elements, of the smallest matrix of a family. Each further size
+/// is `GROWTH` times the size before.
 const SMALLEST: u64 = 10_000;
 const GROWTH: u64 = 10;
 
@@ -77,7 +77,7 @@ pub const FAMILIES: [Family; 28] = [
         .products(|products| patterns::uniform(products / 64, 8))
         .elements(|elements| scalars(drawn([(elements / 8).max(8); 2], 8)?)),
     Family::of("bundle-adjustment", "W·Wᵀ of bundle adjustments")
-        // Three columns for each point, with six rows for each of its five views.
+        // Each point gives three columns, with six rows for each of its five views.
         .products(|products| {
             let points = (products / 2700).max(10);
             Ok(with_transpose(named(&format!("bundle-adjustment:{}x{points}x5", points / 100 + 8))?.to_scalars()))
@@ -115,11 +115,11 @@ pub const FAMILIES: [Family; 28] = [
         .products(|products| Ok((banded((products / 1089).max(33), 16)?, None)))
         .elements(|elements| scalars(banded((elements / 33).max(33), 16)?)),
     Family::of("geometric", "particles and their neighbours")
-        // Columns have eight entries on average. Longer columns of A are also used by more columns
-        // of B.
+        // Columns have eight entries on average. More columns of B use a column of A that has more
+        // entries.
         .products(|products| Ok((patterns::geometric((products / 72).max(16), 7)?, None))),
     Family::of("pose-graph", "Hessians of pose graphs")
-        // Six columns for each pose, with six rows for each of about five poses.
+        // Each pose gives six columns, with six rows for each of about five poses.
         .products(|products| {
             let poses = (products / 6500).max(8);
             Ok((named(&format!("pose-graph:{poses}x{poses}"))?.to_scalars(), None))

@@ -22,8 +22,9 @@ pub fn formats<S: Serializer>(all: &[LeftOut], serializer: S) -> Result<S::Ok, S
     serializer.collect_seq(all.iter().map(|of| serde_json::json!({"format": of.name, "why": of.why})))
 }
 
-/// Writes a line for each method or format that was left out: in how many contests, and why. The
-/// reason is that of the contest in which it left the smallest part of the products to others.
+/// Returns a line for each method or format that was left out, with the number of contests and a
+/// reason. If there are several reasons, the line gives the one with the smallest part of the
+/// products left to other methods.
 pub fn text<'c>(contests: impl ExactSizeIterator<Item = &'c Vec<LeftOut>>, what: &str) -> Option<String> {
     let (count, mut all) = (contests.len(), Vec::<(&str, Vec<&LeftOut>)>::new());
     for left_out in contests.flatten() {

@@ -21,13 +21,13 @@ use serde::Serialize;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-/// Time the choice of methods, or of formats, beside all that can be chosen.
+/// Time the choice of methods, or of formats, beside every method or format that can be chosen.
 ///
 /// Products of scalars are timed by the choice of methods and by every method that can compute the
 /// whole product. Their matrices are files, or else generated families in growing sizes. Each class
-/// of columns is also timed alone, parameters step across the thresholds of the choice, and its
-/// costs are cross-validated. Operation apply times the choice of formats beside every format, for
-/// 1, 10 and 1000 uses.
+/// of columns is also timed alone, parameters step across the thresholds of the choice, and the
+/// costs by which methods are chosen are cross-validated. Operation apply times the choice of
+/// formats beside every format, for 1, 10 and 1000 uses.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -49,8 +49,8 @@ pub struct Args {
     /// Element type.
     #[arg(long, value_name = "TYPE", value_enum, default_value = "f64")]
     element: Element,
-    /// With --operation apply, blocks of R rows and K columns of files; one number for square ones
-    /// [default: the file's own blocks, else scalars].
+    /// With --operation apply, cut the matrices of files into blocks of R rows and K columns; one
+    /// number for square blocks [default: the file's own blocks, else scalars].
     #[arg(long, value_name = "RxK")]
     block: Option<BlockShape>,
     /// With --operation apply, also time A with one triangle on the device, the lower one. Its

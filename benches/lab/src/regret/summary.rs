@@ -77,7 +77,7 @@ pub struct Summary {
     pub of_choice: Regrets,
     /// The regrets of the families to which no costs of methods are fitted.
     pub held_out: Option<HeldOut>,
-    /// Number of products for which the fastest method was chosen. Their regret is noise.
+    /// Number of products for which only the fastest method was chosen. Their regret is noise.
     pub right: usize,
     /// The mean and the worst regret of the other products, and the name of the worst.
     pub wrong: Option<(f64, f64, String)>,
@@ -129,7 +129,7 @@ pub struct ForUses {
     pub of_formats: [f64; 2],
     /// The mean noise of the choices whose noise is known.
     pub noise: Option<f64>,
-    /// Number of choices of the best format. Their regret is the noise, and the time to choose.
+    /// Number of choices of the best format. Their regret is noise and the time to choose.
     pub right: usize,
     /// Number of choices of another format whose regret is within the noise.
     pub as_good: usize,

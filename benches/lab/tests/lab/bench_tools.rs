@@ -60,9 +60,9 @@ fn two_files_are_compared_as_their_noise_allows() {
     assert!(pooled.stdout.contains(" 1.147 "), "{}", pooled.stdout);
     assert!(pooled.stdout.contains("0 faster, 0 slower, 3 no difference"), "{}", pooled.stdout);
 
-    // Each process is either fast or slow. Two fast ones and a slow one do not differ significantly
-    // from one fast one and two slow ones, although each has many runs. Processes that are all
-    // slower do.
+    // Each process is either fast or slow. Two fast processes and a slow one do not differ
+    // significantly from one fast process and two slow ones, although each process has many runs.
+    // If all processes are slower, the difference is significant.
     for (name, ms) in [("p", 7.6), ("q", 7.7), ("r", 10.8), ("s", 10.9)] {
         desk.put(&format!("{name}.json"), &results("blockmul", &[("a", square, runs(ms, 0.02))]));
     }
@@ -80,7 +80,8 @@ fn two_files_are_compared_as_their_noise_allows() {
         assert_eq!(ran.stderr.contains("b 3x3 f64"), status == 1, "{}", ran.stderr);
         assert!(!ran.stderr.contains("c 6x3"), "{}", ran.stderr);
     }
-    // Records of other libraries are not compared. Records that only one side has are listed.
+    // Records of other libraries are not compared. A record that only the old or only the new files
+    // have is listed.
     desk.put("mkl.json", &results("mkl", &new[..1]));
     let others = tool(&desk, &python, "bench-compare old.json mkl.json");
     assert!(

@@ -238,7 +238,8 @@ fn a_report_replaces_the_figures_of_the_one_before() {
         assert_eq!(files, expected);
     }
 
-    // Files are kept if the report is another program's, or if the names lead out of the folder.
+    // The pictures that a report names are not removed if another program wrote the report, or if
+    // their names lead out of the folder.
     desk.put("kept.png", "the reader's");
     for (schema, name) in [("other/1", "notes.png"), ("blockmul-paper/1", "../kept.png")] {
         desk.put("p/notes.png", "the reader's");

@@ -44,7 +44,7 @@ fn every_method_is_timed_or_left_out_with_a_reason() {
     assert_eq!(summary["products"], 2);
     assert!(summary["of_choice"]["median"].as_f64() <= summary["of_choice"]["worst"].as_f64(), "{summary}");
     assert!(summary["held_out"].is_null(), "files are of no family: {summary}");
-    // One of the arrow's columns is full, so there are several classes.
+    // One column of the arrow is full, so that its columns belong to several classes.
     let classes = all["classes"].as_array().unwrap().iter().find(|of| of["matrix"] == "arrow:40").unwrap();
     let columns: u64 = classes["classes"].as_array().unwrap().iter().map(|of| of["columns"].as_u64().unwrap()).sum();
     assert!(columns == 40 && classes["oracle_ms"].as_f64() <= classes["apart_ms"].as_f64(), "{classes}");

@@ -48,7 +48,7 @@ struct Formatted {
 }
 
 impl Formatted {
-    /// The format of turn number `turn`, from 0.
+    /// The format of product number `turn`: 0 for A·x or J·x, 1 for the product with Jᵀ.
     fn of(took: &Took, turn: usize) -> Self {
         let (format, why) = took.formats.get(turn).cloned().unzip();
         Self { format, why, order: took.order(turn) }
@@ -66,7 +66,7 @@ struct Gram {
 }
 
 impl Gram {
-    /// The product in a summary.
+    /// The product, as text for the summary.
     fn text(&self, transposed: bool) -> String {
         let (first, last) = if transposed { ("Aᵀ·x", "A") } else { ("A·x", "Aᵀ") };
         match self.weights {

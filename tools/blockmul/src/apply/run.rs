@@ -39,7 +39,8 @@ struct Run {
 }
 
 pub struct Took {
-    /// The formats of each turn with the reasons for them. Empty for the reference.
+    /// The formats with the reasons for them: one for A·x, two for the products with J and Jᵀ of
+    /// --gram. Empty for the reference.
     pub formats: Vec<(Format, String)>,
     pub convert_ms: Option<f64>,
     pub device_bytes: u64,
@@ -47,7 +48,7 @@ pub struct Took {
 }
 
 impl Took {
-    /// The order of the sums in turn number `turn`, from 0.
+    /// The order of the sums in product number `turn`: 0 for A·x or J·x, 1 for the product with Jᵀ.
     pub fn order(&self, turn: usize) -> Order {
         self.formats.get(turn).map_or(Order::Ascending, |(format, _)| format.order())
     }
@@ -160,8 +161,8 @@ impl Product<'_> {
         if args.any_order { options.any_order() } else { options }
     }
 
-    /// Executes a plan that has been made since `clock`: once, or several times after a warm-up.
-    /// Reads y back.
+    /// Executes a plan once, or several times after a warm-up, and reads y back. The plan is new:
+    /// `clock` was started before it was made.
     fn executed<'i, P: Planned<Output = DeviceVector<Any>>>(
         &self,
         clock: Instant,

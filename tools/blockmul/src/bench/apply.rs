@@ -54,9 +54,9 @@ pub fn formats(of: &Operands<'_>, shape: BlockShape) -> Vec<Option<Format>> {
 }
 
 /// Times a product. `stored` is the whole matrix or a triangle of it. With a format, A's values are
-/// packed in its order; otherwise they stay in place. The bytes are those of the values, of x, of
-/// y, and of the index: 4 for each entry and row in a format, and 8 for each entry if values are in
-/// place (4 for Aᵀ).
+/// packed in its order; otherwise they stay in place. The counted bytes are the values, x, y, and
+/// the index. The index has 4 bytes for each entry and row in a format, and 8 bytes for each entry
+/// if values are in place (4 for Aᵀ).
 fn applied(on: &Subject<'_>, transposed: bool, [a, stored]: [&AnyMatrix; 2], format: Option<Format>) -> Result<Record> {
     let (shape, is_triangle) = (a.shape(), !std::ptr::eq(a, stored));
     let da = on.device().upload(stored)?;

@@ -1,5 +1,5 @@
-//! Products with JᵀJ and JᵀWJ that do not form these matrices. They replace the operations `gram`
-//! and `apply`.
+//! Products with JᵀJ and JᵀWJ that do not form these matrices. One such product replaces the
+//! operations `gram` and `apply`.
 use super::apply::{bytes, chosen, formats, options, vector};
 use super::measure::Subject;
 use super::operation::{Operands, Outcomes};
@@ -40,8 +40,8 @@ pub fn apply_gram(of: &Operands<'_>) -> Result<Outcomes> {
 }
 
 /// Times Jᵀ·(J·x), then the same with a weight for each row. With a format, J's values are packed
-/// twice; otherwise they stay in place. The bytes are those of both products: the values for each,
-/// the indices as for A·x and Aᵀ·x, and all vectors.
+/// twice; otherwise they stay in place. The bytes of both products are counted: the values for each
+/// product, the indices as for A·x and Aᵀ·x, and all vectors.
 fn products(on: &Subject<'_>, j: &AnyMatrix, format: Option<Format>) -> Result<Vec<Record>> {
     let on_device = on.device().upload(j)?;
     let size = Size::of(j);

@@ -80,7 +80,8 @@ impl Iteration<'_> {
         Ok(records)
     }
 
-    /// Measures Z, S, and all products of an iteration: H, its gradient, S and its right-hand side.
+    /// Measures Z = W·L⁻ᵀ, where V = L·Lᵀ, then S, and all products of an iteration: H, its
+    /// gradient, S and its right-hand side.
     fn with_schur(&self, normal: &mut Normal, right: bool) -> Result<[Record; 3]> {
         normal.enqueue(self.linearization)?;
         let equations = damped(normal);

@@ -75,7 +75,7 @@ pub enum Padded {
     Graph,
 }
 
-/// An input. Files have been read.
+/// An input whose file, if it has one, has been read.
 pub enum Source {
     /// A family, and the number of stored elements if its name has no sizes.
     Family(Named, Option<usize>),
@@ -163,7 +163,7 @@ impl Source {
     }
 
     /// The Jacobian as one matrix. Groups of columns in blocks of several widths are cut into
-    /// blocks of one width, the largest that divides all.
+    /// blocks of one width, the largest that divides all widths.
     pub fn whole_jacobian(&self, element: ElementType, shape: BlockShape) -> Result<AnyMatrix> {
         match self {
             Self::Family(named, elements) => of_drawn(element, whole(&named.sized(*elements, shape).jacobian(shape)?)?),
@@ -171,8 +171,9 @@ impl Source {
         }
     }
 
-    /// A in blocks of `shape`, and B: if A is square, A itself, cut to fit A's blocks; else its
-    /// transpose. B is `None` if it is A.
+    /// A in blocks of `shape`, and B. If A is square, B is A itself, in blocks whose height is the
+    /// width of A's blocks; else B is the transpose of A. The second matrix is `None` if B equals A
+    /// with its blocks.
     pub fn operands(&self, element: ElementType, shape: BlockShape) -> Result<(AnyMatrix, Option<AnyMatrix>)> {
         let a = self.any(element, shape)?;
         let size = Size::of(&a);
@@ -198,7 +199,8 @@ pub fn drawn(element: ElementType, numbers: impl Iterator<Item = f64>) -> AnyVal
     AnyValues::F64(numbers.map(|number| scaled(element, number)).collect()).cast(element)
 }
 
-/// Puts groups of columns side by side, cut as in [`Source::whole_jacobian`].
+/// Makes one matrix of the groups of columns, side by side. All blocks have one width, the largest
+/// that divides the widths of all groups.
 fn whole(j: &BlockGroups<Cbc<f64>>) -> Result<Cbc<f64>> {
     let (rows, groups) = (j.row_groups()[0], j.col_groups());
     let side = (1..=groups[0].side).rev().find(|side| groups.iter().all(|group| group.side % side == 0));

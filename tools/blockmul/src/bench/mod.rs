@@ -97,7 +97,7 @@ pub struct Args {
     element: Vec<ElementType>,
     /// About how many elements a family named without sizes stores [default: the family's default
     /// sizes for products; 16 million for vectors; 2 million for dense; 8 million for transposes
-    /// and their like, 64 million for transpose-pattern on a GPU].
+    /// and similar operations, 64 million for transpose-pattern on a GPU].
     #[arg(long, value_name = "N", value_parser = some)]
     elements: Option<NonZero<u32>>,
     /// Methods of products and their plans, several with commas; all: every method that needs no
@@ -129,8 +129,8 @@ pub struct Args {
     #[arg(long, value_name = "DEVICE")]
     device: Vec<String>,
     /// Executions enqueued together in a round; the time of the round is divided by their number
-    /// [default: 20 for operations on vectors, 10 for transposes and their like, 5 for dense, 1 for
-    /// products; always 1 for products without a plan, transpose-pattern and reading].
+    /// [default: 20 for operations on vectors, 10 for transposes and similar operations, 5 for
+    /// dense, 1 for products; always 1 for products without a plan, transpose-pattern and reading].
     #[arg(long, value_name = "N", value_parser = some)]
     together: Option<NonZero<u32>>,
     #[command(flatten)]

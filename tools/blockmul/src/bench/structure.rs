@@ -1,6 +1,6 @@
-//! Transposes, permutations, sums and scalars of matrices, compared with a copy. The bytes are
-//! those of the values, read and written once, and of the words of structure that a plan reads for
-//! each entry.
+//! Transposes, permutations, sums and scalars of matrices, compared with a copy. The counted bytes
+//! are the values, which are read and written once, and the words of structure that a plan reads
+//! for each entry.
 use super::measure::{Subject, equal};
 use super::record::Record;
 use crate::matrix_size::Size;

@@ -18,8 +18,8 @@ use blockmul::{
 };
 use serde::Serialize;
 
-/// The residual of `--verify` at which a column has not converged, in tolerances. The residual that
-/// is updated from step to step drifts from b - A·x by rounding.
+/// A column has not converged if the residual that `--verify` computes is above this many
+/// tolerances. Rounding lets the residual that is updated from step to step drift from b - A·x.
 const DRIFT: f64 = 10.0;
 
 #[derive(Serialize)]
@@ -35,15 +35,16 @@ struct Fields {
     columns: Vec<ColumnFields>,
     /// Milliseconds to copy A and B to the device.
     upload_ms: f64,
-    /// To prepare the product, and to request kernels.
+    /// Milliseconds to prepare the product, and to request kernels.
     plan_ms: f64,
-    /// To solve, the preconditioner included, kernels not compiled or loaded; of the median run.
+    /// Milliseconds to solve, in the median run. They include the preconditioner, but not the
+    /// compilation or loading of kernels.
     total_ms: f64,
     /// `total_ms` for each step of the longest column.
     step_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs_ms: Option<Vec<f64>>,
-    /// To copy x to the host.
+    /// Milliseconds to copy x to the host.
     download_ms: f64,
     /// `None` without --verify.
     verify_ms: Option<f64>,
@@ -54,9 +55,10 @@ struct Fields {
 struct ColumnFields {
     steps: u32,
     converged: bool,
-    /// As it is updated from step to step, as a share of the right-hand side.
+    /// The residual that is updated from step to step, as a share of the right-hand side.
     residual: f64,
-    /// By the reference; `None` without --verify.
+    /// The residual that the reference computes, as a share of the right-hand side; `None` without
+    /// --verify.
     true_residual: Option<f64>,
     /// The curvature at which the column ended without a solution.
     curvature: Option<f64>,
@@ -114,7 +116,7 @@ pub fn run(args: &Args, a: &AnyMatrix, b: &AnyDense, messages: &Messages) -> Res
     }
 }
 
-/// x, and the report without what `--verify` adds.
+/// Returns x, and the report without the fields of `--verify`.
 fn solved(
     args: &Args,
     device: &Device,
@@ -177,7 +179,8 @@ impl From<SolvedColumn> for ColumnFields {
     }
 }
 
-/// A block that the preconditioner cannot invert, by its rows in the file.
+/// The failure for a block that the preconditioner cannot invert. It names the block by its rows in
+/// the file.
 fn not_positive_definite(error: Error, a: &AnyMatrix) -> Failure {
     let Error::NotPositiveDefinite { block, .. } = error else { return error.into() };
     let side = a.shape().rows();
@@ -190,8 +193,8 @@ fn not_positive_definite(error: Error, a: &AnyMatrix) -> Failure {
     ))
 }
 
-/// The norm of b - A·x for each column as a share of that of b, by the reference in f64; 0 if both
-/// are 0.
+/// For each column, the norm of b - A·x divided by the norm of b, by the reference in f64; 0 if
+/// both norms are 0.
 fn true_residuals(a: &AnyMatrix, x: &AnyDense, b: &AnyDense) -> blockmul::Result<Vec<f64>> {
     let [x, b] = [x, b].map(|dense| dense.cast(ElementType::F64));
     let (x, b) = (x.to_layout(Layout::ByColumns)?, b.to_layout(Layout::ByColumns)?);
@@ -200,7 +203,8 @@ fn true_residuals(a: &AnyMatrix, x: &AnyDense, b: &AnyDense) -> blockmul::Result
     let of = |col: usize| {
         let each = (0..shape.rows)
             .map(|row| [b.values().number(shape.at(row, col)), ax.values().number(ax.shape().at(row, col))]);
-        // Squares of numbers near the limits of the type would not be numbers.
+        // Numbers are divided by the largest, because squares of numbers near the limits of the
+        // type would overflow or vanish.
         let largest = each.clone().flatten().fold(0.0, |most: f64, value| most.max(value.abs()));
         let scaled = each.map(|pair| pair.map(|value| if largest > 0.0 { value / largest } else { 0.0 }));
         let [above, below] = scaled.fold([0.0; 2], |[above, below], [b, ax]| [above + (b - ax).powi(2), below + b * b]);

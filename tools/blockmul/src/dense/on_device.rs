@@ -1,4 +1,5 @@
-//! Products on a device: of values copied into the order of the sums, of stored groups, in bands.
+//! Products on a device: with values copied into the order of the sums, with stored groups, or in
+//! bands.
 use super::{Added, Request};
 use crate::choice::Sharing;
 use crate::failure::Failure;
@@ -84,7 +85,8 @@ pub fn stored(
     Ok(Run { c, sharing, bands: 1, group_ms, convert_ms, device_bytes, peak_device_bytes, runs_ms })
 }
 
-/// Groups of as many lines as the device's numbers say, counted in scalars.
+/// The number of rows or columns of scalars in a group is a tuning number of the device. Here it is
+/// divided by the side of a block and rounded up.
 pub fn grouping(device: &Device, shape: BlockShape, of_columns: bool) -> Grouping {
     let side = if of_columns { shape.cols() } else { shape.rows() };
     let lines = device.info().numbers_by_name()["dense_group_lines"].div_ceil(side);

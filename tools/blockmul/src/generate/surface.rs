@@ -31,7 +31,7 @@ pub struct Args {
 enum ShapeName {
     /// An icosahedron whose triangles are divided, of radius 1.
     Sphere,
-    /// Around the z axis, of radius 1, its tube of radius 0.4.
+    /// A ring of radius 1 around the z axis, whose tube has radius 0.4.
     Torus,
     /// Hills of several widths over a square, which depend on the seed.
     Terrain,

@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct DenseNeeds {
     pub columns: usize,
-    /// `None` if it was refused.
+    /// `None` if the plan was refused.
     pub plan: Option<DensePlan>,
     pub refused: Option<String>,
 }
@@ -28,9 +28,10 @@ pub struct DensePlan {
     pub plan_bytes: u64,
     pub d_bytes: u64,
     pub c_bytes: u64,
-    /// The memory of all of the above.
+    /// The sum of the four fields above.
     pub device_bytes: u64,
-    /// Whether they fit the device, or the limit. Otherwise `multiply` takes bands of columns.
+    /// Whether `device_bytes` fit the device, or the limit. Otherwise `multiply` takes bands of
+    /// columns.
     pub fits: bool,
 }
 

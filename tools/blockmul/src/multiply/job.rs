@@ -54,7 +54,7 @@ impl Job<'_> {
         let layout_place = groups.as_ref().map_or(Ok(None), |(_, groups)| self.layout_place(groups))?;
         let (a, b) = match (&groups, b) {
             (Some((_, groups)), _) => groups.scalars()?,
-            // If B is A and is cut alike, it is the same matrix, which is uploaded once.
+            // If B is A in blocks of the same shape, it is the same matrix, which is uploaded once.
             (None, None) if a_shape == b_shape => (input::cut(a, Some(a_shape))?, None),
             (None, b) => {
                 let b = input::cut(b.unwrap_or_else(|| a.clone()), Some(b_shape))?;

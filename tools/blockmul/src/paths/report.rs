@@ -18,10 +18,10 @@ pub struct Fields {
     pub each: bool,
     /// `None` for the reference.
     pub schedule: Option<Schedule>,
-    /// How many times the limit between near and far was set, or the number of sweeps; with --each,
-    /// the sum over all sources.
+    /// Number of limits between near and far that were set, or number of sweeps; with --each, the
+    /// sum over all sources.
     pub rounds: Option<u64>,
-    /// How many times edges and vertices were visited.
+    /// Number of visits of edges and vertices.
     pub visits: Option<u64>,
     /// Vertices with a path from a source; with --each, pairs of a source and such a vertex.
     pub reached: usize,

@@ -104,7 +104,7 @@ pub struct StartCosts {
 /// The aim of a command that reads a problem.
 #[derive(Clone, Copy)]
 pub enum Aim<'a> {
-    /// The command needs matrices at the start, which is that of the file unless the file has none.
+    /// The command needs matrices at the start. It takes the file's start unless the file has none.
     Matrices,
     /// The command needs a solution, from the cheaper start. A bundle adjustment far from the
     /// origin of its coordinates is moved near it.
@@ -123,7 +123,7 @@ pub struct Opened {
     pub choices: Choices,
 }
 
-/// A problem with its start, or why there is none.
+/// A problem with its start, or the reason why there is none.
 type Started = std::result::Result<(AnyProblem, AnyState, Choices), Failure>;
 
 impl ProblemArgs {
@@ -242,7 +242,7 @@ fn said(start: Start, file: f64, chordal: &std::result::Result<f64, String>) -> 
     }
 }
 
-/// The number with six decimals. Scientific notation is used if these would be zeros, or if the
+/// The number with six decimals. Scientific notation is used if all six would be zeros, or if the
 /// number has more digits than a double.
 pub fn number(x: f64) -> String {
     if x == 0.0 || (1e-3..1e15).contains(&x.abs()) { format!("{x:.6}") } else { format!("{x:.6e}") }

@@ -30,7 +30,7 @@ pub struct Product {
     pub a: Size,
     pub b: Size,
     pub c: Size,
-    /// Bytes of which the places of C's blocks are multiples, if --align says so.
+    /// Each block of C begins at a multiple of this many bytes; `None` without --align.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<usize>,
     /// The places of C to compute, in blocks of C.

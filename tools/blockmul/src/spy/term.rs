@@ -19,7 +19,7 @@ pub struct Dots {
 pub const BRAILLE: Dots = Dots { rows: 4, cols: 2, largest: 4 };
 pub const LETTERS: Dots = Dots { rows: 2, cols: 1, largest: 2 };
 
-/// Characters that the frame takes in a line.
+/// Number of characters in a line that belong to the frame.
 const FRAME: usize = 2;
 const WIDTH: usize = 80;
 /// Bits of the dots of a braille character, row by row.
@@ -48,7 +48,7 @@ pub fn draw(shaded: &Shaded, dots: Dots, width: usize, coloured: bool) -> String
         let mut pen = Pen { text: &mut text, colour: None };
         pen.put('│', None);
         for left in (0..wide).step_by(dots.cols) {
-            // The cell of each dot, row by row. `None` outside of the picture.
+            // For each dot, row by row, the cell that contains it. `None` outside of the picture.
             let cells = (0..dots.rows * dots.cols)
                 .map(|dot| (top + dot / dots.cols, left + dot % dots.cols))
                 .map(|(row, col)| (row < high && col < wide).then(|| row / rows * scale.width() + col / cols));
@@ -76,8 +76,8 @@ fn braille(indices: impl Iterator<Item = u8>) -> char {
     if bits == 0 { ' ' } else { char::from_u32(0x2800 + bits).unwrap_or(' ') }
 }
 
-/// `o` if both matrices have entries, `+` if only the first has entries, `*` for both of these
-/// together, `-` if only the second has entries.
+/// `o` if both matrices have entries, `+` if only the first has entries, `-` if only the second has
+/// entries. `*` stands for entries of both matrices beside entries of only the first.
 fn letter(parts: impl Iterator<Item = u8>) -> char {
     match parts.fold(0, |all, parts| all | parts) {
         0 => ' ',

@@ -17,7 +17,7 @@ pub struct GroupsTask<'a> {
     pub method: Method,
     pub semiring: Semiring,
     pub memory_limit: Option<u64>,
-    /// Bytes of which the places of C's blocks are multiples.
+    /// Each block of C begins at a multiple of this many bytes.
     pub align: Option<usize>,
 }
 

@@ -25,11 +25,11 @@ use std::time::Instant;
 /// Lines of a group, and entries that are staged at once: p and b of Shi, Wang and Chu (2020).
 const LINES: [usize; 6] = [1, 2, 4, 8, 16, 32];
 const STAGED: [usize; 6] = [32, 64, 128, 256, 512, 1024];
-/// Maximum numbers of lanes of a line that are timed, for neighbouring lines with many rows of D in
-/// common.
+/// The maximum numbers of lanes (work-items that share a line) that are timed. They apply where
+/// neighbouring lines use many common rows of D.
 const LANES: [usize; 3] = [8, 16, 32];
-/// Columns of the dense matrix, and of the wider matrix with which lanes are timed, because with
-/// few columns a slot has only one lane.
+/// Columns of the dense matrix. Lanes are timed with `MANY_COLUMNS` columns, because with few
+/// columns there is only one lane.
 const COLUMNS: usize = 32;
 const MANY_COLUMNS: usize = 128;
 /// Timed rounds. The fastest counts, because others may have been disturbed. The executions of a
@@ -79,7 +79,7 @@ struct OfFamily {
 #[derive(Serialize)]
 struct OfGroups {
     lines: usize,
-    /// How many times the groups use each row of D that they load, on average.
+    /// Number of times that a group uses a row of D which it loads, on average.
     reuse: f64,
     /// The time for each number of staged entries.
     ms: Vec<f64>,
@@ -188,7 +188,8 @@ impl Subject<'_> {
     }
 }
 
-/// How many times groups of `lines` rows use each row of D that they load, on average.
+/// Returns the number of times that a group of `lines` rows uses a row of D which it loads, on
+/// average.
 fn reuse(a: &AnyMatrix, lines: usize) -> f64 {
     let pattern = a.pattern(); // its columns are the rows
     let mut loads = 0;

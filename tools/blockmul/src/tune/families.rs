@@ -54,8 +54,8 @@ impl Family {
 }
 
 impl Operands {
-    /// Columns and entries of A, and of B. A family has a smallest product, so several of the
-    /// smallest sizes may be the same product.
+    /// The numbers of columns and entries of A and of B. At small sizes they show whether a product
+    /// is a new one: a family has a smallest product, which several sizes may give.
     pub fn sizes(&self) -> [usize; 4] {
         let b = self.b.as_ref().unwrap_or(&self.a);
         [self.a.ncols(), self.a.nnz(), b.ncols(), b.nnz()]

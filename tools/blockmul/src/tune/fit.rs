@@ -38,9 +38,9 @@ impl ByMethod {
 /// The samples to which the costs of a method are fitted: the sizes of the bins that it computed in
 /// several runs, with times. A time is the busy time of the kernels of a bin, because the choice
 /// divides products into bins. If `in_ranges`, the device computes in ranges of columns, and the
-/// choice is between ranges, ESC and the host. A time is then that of a whole product, including
-/// launches and reads, without the part that is predicted besides the costs. `present` are the
-/// present costs.
+/// choice is between ranges, ESC and the host. A time is then that of a whole product with its
+/// launches and reads, without the part that is predicted by other numbers than the method's costs.
+/// `present` are the present costs.
 pub fn samples<'a>(
     in_ranges: bool,
     runs: impl Iterator<Item = &'a ByMethod>,

@@ -20,7 +20,8 @@ const CHOICE_ROUNDS: usize = 7;
 const LEAST_CHOICES: usize = 3;
 /// A run that takes longer than this is not repeated, and needs no warm-up.
 const LONG_MS: f64 = 200.0;
-/// The fraction of the time in which products are measured. The choice is measured in the rest.
+/// The fraction of the time that is spent on measuring products. The choice of `auto` is measured
+/// in the remaining time.
 const MEASURING: f64 = 0.7;
 /// Device memory that a measured product takes at most, in bytes for each product of entries.
 const PRODUCT_BYTES: u64 = 64;
@@ -82,8 +83,8 @@ impl Time {
     }
 }
 
-/// Measures all families in growing sizes, while there is time. The smallest size of each is always
-/// measured, and no product twice.
+/// Measures all families in growing sizes, while there is time. The smallest size of each family is
+/// always measured. No product is measured twice.
 pub fn measure(
     element: ElementType,
     device: &Device,

@@ -31,10 +31,11 @@ use std::{
 /// Fit the costs by which products of scalars choose their methods to a device.
 ///
 /// Matrices of several families are generated in growing sizes, multiplied by every method, and
-/// compared bit for bit. Costs are fitted to two thirds of the times and checked by the rest, on
-/// which the choice is timed too. A method keeps its present costs unless the new ones predict
-/// these better. Costs are written into the tuning file for the device's name; the rest of the file
-/// stays. No costs change a result. --dense finds the numbers of products with dense matrices.
+/// compared bit for bit. Costs are fitted to two thirds of the products and checked on the other
+/// third, on which the choice is timed, too. A method keeps its present costs unless the new costs
+/// predict that third better. Costs are written into the tuning file for the device's name;
+/// everything else in the file stays. No costs change a result. --dense finds the numbers of
+/// products with dense matrices.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -65,8 +66,8 @@ pub struct Args {
     /// About how long to measure; the smallest product of each family is always measured.
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = crate::numbers::from_zero)]
     seconds: f64,
-    /// The tuning file to write, instead of the user's; if it exists, the rest of it stays. - for
-    /// the user's file with the new costs on stdout.
+    /// The tuning file to write, instead of the user's; if it exists, everything else in it stays.
+    /// With - the user's file with the new costs goes to stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write no tuning file.

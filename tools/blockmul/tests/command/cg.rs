@@ -44,7 +44,8 @@ fn one_and_several_right_hand_sides_are_solved() {
             assert!(ran.stdout.contains(by) && ran.stdout.contains("by the reference\n"), "{options}: {}", ran.stdout);
         }
     }
-    // Ones by default; -o - and --quiet; NumPy's arrays of one and two columns.
+    // Without b, the right-hand side is ones. The options -o - and --quiet are tested, and NumPy's
+    // arrays of one and two columns.
     assert!(desk.ok(&line("a.mtx -q -o -")).stdout.starts_with("%%MatrixMarket matrix array real general\n4 1\n"));
     for b in ["b.mtx", "two.mtx"] {
         assert_eq!(desk.ok(&line(&format!("a.mtx {b} -q -o x.npy"))).stdout, "");
@@ -86,11 +87,11 @@ fn what_does_not_converge_has_status_1() {
         ran.stderr
     );
     assert_eq!(solution(&desk, "x.mtx").shape(), (4, 2));
-    // f32 does not come near a residual of 1e-14, whatever the updated one says.
+    // In f32 the residual of --verify does not come near 1e-14, even if the updated residual does.
     let ran = desk.run(&line("a.mtx b.mtx --element f32 --tolerance 1e-14 --steps 50 --verify"));
     assert!(ran.status == 1 && ran.stderr.contains("x not converged to a residual of 1e-14"), "{}", ran.stderr);
     desk.ok(&line("a.mtx b.mtx --element f32 --tolerance 1e-14 --steps 50"));
-    // Curvatures that are not positive, blocks that are not positive definite: nothing is written.
+    // The curvature is not positive, or a block is not positive definite: nothing is written.
     desk.put("i.mtx", "%%MatrixMarket matrix coordinate real symmetric\n4 4 5\n1 1 1\n2 1 -2\n2 2 1\n3 3 1\n4 4 1\n");
     for (options, why) in [
         (

@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, dmatrix};
 fn desk() -> Desk {
     let desk = Desk::new();
     desk.put("a.mtx", WIDE);
-    // 4 x 2, by columns.
+    // A dense matrix of 4 x 2, stored by columns.
     desk.put("d.mtx", "%%MatrixMarket matrix array real general\n4 2\n2\n7\n0.25\n-1\n1\n1\n1\n1\n");
     desk
 }
@@ -35,7 +35,7 @@ fn matrices_are_converted_to_groups_and_back() {
     assert_eq!(grouping("a.gcoo"), Grouping::Rows(4));
     desk.ok("convert a.gcoo -o b.gcoo.gz --lines 3 --grouping columns");
     assert_eq!(grouping("b.gcoo.gz"), Grouping::Columns(3));
-    // A copy keeps the groups, or what is not given.
+    // A copy has the groups of its input, except for the properties that options give.
     for (line, want) in [
         ("b.gcoo.gz -o c.gcoo", Grouping::Columns(3)),
         ("b.gcoo.gz -o d.gcoo --lines 32", Grouping::Columns(32)),
@@ -85,7 +85,8 @@ fn groups_are_multiplied_as_they_are_stored() {
         let want = if is_transposed { want.transpose() } else { want.clone() };
         assert_eq!(matrix(&desk, "c.npy"), want, "{line}");
     }
-    // Aᵀ·D and other blocks than the file's.
+    // Aᵀ·D is computed in the groups of the file. In blocks of another shape, the matrix is
+    // converted to groups first.
     desk.ok("convert c.npy -o c.mtx");
     stored(&desk, "a.gcoo c.mtx --transpose-a -o t.npy");
     let report = report(&desk, "a.gcoo d.mtx --block 2 -o c.npy");
@@ -101,7 +102,7 @@ fn files_that_are_not_groups_are_refused() {
     let desk = desk();
     desk.ok("convert a.mtx -o a.gcoo --lines 2");
     let right = std::fs::read(desk.path("a.gcoo")).unwrap();
-    // After magic and 8 sizes: 2 offsets, 3 rows, 3 columns.
+    // The file has the magic number and 8 sizes, then 2 offsets, 3 rows and 3 columns.
     let changed = |at: usize, byte: u8| {
         let mut bytes = right.clone();
         bytes[at] = byte;

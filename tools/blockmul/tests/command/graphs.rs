@@ -54,8 +54,8 @@ fn triangles_are_counted_once_and_at_their_vertices() {
     }
 }
 
-/// In a first run the kernels take a second, or half of the run's time if the OpenCL runtime has
-/// cached them.
+/// In a first run, compiling the kernels takes a second. If the OpenCL runtime has cached the
+/// kernels, loading them takes half of the run's time.
 #[test]
 fn the_time_of_a_first_run_is_that_of_the_graph() {
     let desk = Desk::new();

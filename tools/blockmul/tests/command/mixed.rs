@@ -2,7 +2,8 @@
 use super::*;
 use blockmul::io::{BlockLayout, bla, write};
 
-/// Heights of the blocks of A: two shapes, neither in one piece. Widths: two others.
+/// Ends of the rows and of the columns of A's blocks. The blocks have heights of 3, 2 and 1, and
+/// widths of 2, 1 and 4. Equal heights are not all neighbours.
 const ROWS: [u64; 6] = [3, 5, 6, 8, 11, 12];
 const COLS: [u64; 4] = [2, 4, 5, 9];
 
@@ -52,7 +53,7 @@ fn blocks_of_several_shapes_are_multiplied_in_groups_and_written_with_their_layo
         assert_eq!(layout, BlockLayout::Mixed { row_ends: rows, col_ends: cols }, "{line}");
         let report: Value = serde_json::from_str(&std::fs::read_to_string(desk.path("r.json")).unwrap()).unwrap();
         assert!(["a", "b", "c"].iter().all(|name| report[name]["block"].is_null()), "{report}");
-        // As many entries as the blocks have, in blocks that their layout counts.
+        // The first line counts the entries of C, the second its blocks.
         let stored = std::fs::read_to_string(desk.path("c.bla")).unwrap();
         let in_brackets = |line: usize| stored.lines().nth(line).unwrap().split(['(', ')']).nth(1).unwrap().to_owned();
         assert_eq!(in_brackets(0), desk.read::<f64>("c.mtx").nnz().to_string(), "{line}");
@@ -97,7 +98,8 @@ fn the_report_counts_blocks_and_the_operations_of_their_shapes() {
     }
 }
 
-/// Shapes differ only along the sum, so that C has blocks of one shape. They need no layout file.
+/// Only the inner sides of the blocks of A and B differ, so that the blocks of C have one shape. C
+/// needs no layout file.
 #[test]
 fn a_product_in_blocks_of_one_shape_is_written_as_such() {
     let desk = Desk::new();

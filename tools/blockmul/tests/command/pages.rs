@@ -1,6 +1,6 @@
-//! Runs every command in a block of `console` on a page, and compares its output with that of the
-//! page. Checks that every link of a page leads to a file. Blocks of `sh` are not run, because they
-//! need data or other machines.
+//! Runs every command in a code fence `console` on a page, and compares its output with the output
+//! on the page. Checks that every link of a page leads to a file. Commands in code fences `sh` are
+//! not run, because they need data or other machines.
 //!
 //! Each page has a folder of its own, in which its commands run one after another. If the expected
 //! status is not 0, the comment `# exit status N` gives it. A line `...` stands for output that is

@@ -34,8 +34,8 @@ fn a_mesh_becomes_a_picture_a_mesh_and_labels() {
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((&report["vertices"], &report["centres"]), (&289.into(), &"borders".into()));
     let energies = report["energies"].as_array().unwrap();
-    // The energies are those of the first form, of ties, and of at most ten moves with up to three
-    // steps each.
+    // There are energies of the steps without `--balanced`, of the steps with it, and of at most
+    // ten moves of centres with up to three steps each.
     assert!((2..=48).contains(&energies.len()) && energies.contains(&report["energy"]), "{report}");
     assert_eq!(report["first"].as_array().unwrap().len(), 5);
     let by = |energy: &str| {

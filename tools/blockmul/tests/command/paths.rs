@@ -148,7 +148,7 @@ fn distances_beyond_the_element_are_warned_of() {
     assert!(ran.stderr.contains(warning), "{}", ran.stderr);
 }
 
-/// The same happens to floats that become infinite.
+/// Floats that become infinite are warned of, too.
 #[test]
 fn lengths_that_are_infinite_as_integers_are_warned_of() {
     let desk = Desk::new();
@@ -235,7 +235,7 @@ fn products_and_vectors_over_semirings_are_verified() {
         for line in ["--element u32 --semiring min-plus", "--element i32 --semiring min-plus --mask g.mtx"] {
             desk.ok(&format!("{whole} {device} {line}"));
             let lengths: Csc<f64> = desk.read("c.mtx");
-            // Of the places of the mask, only that from 1 to 3 is reached by two edges.
+            // Only one place of the mask, from 1 to 3, is reached by two edges.
             let want = if line.contains("mask") { vec![i32::MAX as f64, 3.0, i32::MAX as f64] } else { vec![3.0] };
             assert_eq!(lengths.values()[..want.len()], want, "{line}");
         }

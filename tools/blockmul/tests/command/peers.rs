@@ -9,8 +9,8 @@ fn peer(desk: &Desk, python: &str, name: &str, blockmul: &Path, line: &str) -> R
     let script = Path::new(ROOT).join("benches/peers").join(name);
     let mut command = Command::new(python);
     command.arg("-B").arg(script).arg(blockmul).args(line.split_whitespace()).current_dir(desk.path(""));
-    // OpenBLAS starts a thread for each core. For small matrices these wait in loops, so that
-    // SciPy's solutions took 15 s of processor time instead of 7.
+    // OpenBLAS starts a thread for each core. For small matrices these threads wait in loops, so
+    // that SciPy's solutions took 15 s of processor time instead of 7.
     command.env("OPENBLAS_NUM_THREADS", "1");
     command.args(["--device", &common::device().info().index.to_string()]);
     ran(command)

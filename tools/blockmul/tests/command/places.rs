@@ -80,7 +80,7 @@ fn links_lead_to_inputs_as_well() {
 fn two_results_never_go_to_one_place() {
     let desk = desk();
     desk.put("there.mtx", SQUARE);
-    // Outputs that exist and outputs that do not exist yet, each with two names.
+    // The output exists, or it does not exist yet. It has two names.
     for name in ["there", "new"] {
         #[cfg(unix)]
         std::os::unix::fs::symlink(format!("{name}.mtx"), desk.path(&format!("{name}-link.mtx"))).unwrap();

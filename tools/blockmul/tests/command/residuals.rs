@@ -133,8 +133,8 @@ fn scenes_far_from_the_origin_are_solved_about_a_local_one() {
     }
 }
 
-/// The same pictures are taken by cameras that look along +z. They are turned by π about x, f is
-/// negative, and pictures are upside down.
+/// The same pictures are taken by cameras that look along +z. The cameras are turned by π about x,
+/// f is negative, and the pictures are upside down.
 #[test]
 fn negative_focal_lengths_are_solved_alike() {
     let desk = Desk::new();

@@ -141,7 +141,8 @@ fn the_file_that_a_variable_names_may_be_a_new_one() {
     let desk = Desk::new();
     let new = desk.path("new.json");
     let variables = [("BLOCKMUL_TUNING", new.to_str().unwrap())];
-    // Another command reads the file, and so does `tune` if it writes another file.
+    // With these options `tune` does not write the file that the variable names, but reads it as
+    // other commands do. It does not exist.
     for line in ["--dry-run", "-o other.json"] {
         let ran = tune(&desk, &variables, &format!("--seconds 0 {line}"));
         assert!(ran.status == 2 && ran.stderr.contains("new.json: "), "{line}: {}", ran.stderr);

@@ -4,7 +4,7 @@
 //! ```text
 //! cargo test --test faults              a share of all faults, in a minute
 //! cargo test --test faults -- full      every index of every call, or 20 of them
-//! cargo test --test faults -- full apply      those of the subjects with this word in their names
+//! cargo test --test faults -- full apply      the same, for subjects with this word in their names
 //! cargo test --test faults -- soak      memory over 2,000 products, plans and Schur complements
 //! ```
 //!

@@ -21,7 +21,7 @@ const VERIFIED: usize = 10;
 /// Largest number of block columns.
 const LARGEST: u64 = 400;
 /// Bytes by which the resident memory may grow after the first tenth, because the host's allocator
-/// keeps some pieces. A leak of 5 KiB a round would be 9 MiB.
+/// keeps some freed memory. A leak of 5 KiB a round would be 9 MiB.
 const RESIDENT: u64 = 8 << 20;
 /// Growth of the buffers' bytes, in per cent, that is allowed after the first tenth, because
 /// numbers of entries differ from round to round.

@@ -11,7 +11,7 @@ pub enum Program {
     This,
 }
 
-/// Where kernels come from.
+/// The origin of the kernels of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernels {
     /// From a cache that already has them.

@@ -37,7 +37,7 @@ pub fn speedups_by(report: &mut Report, first: &str, groups: &[(String, Vec<&Sub
     report.table(&header, groups.iter().map(row));
 }
 
-/// The published CSR-Adaptive and its twin, in which rows have a fixed order.
+/// CSR-Adaptive with a fixed order of sums, and as it was published.
 const ADAPTIVE: [Format; 2] = [Format::CsrAdaptive, Format::CsrAdaptiveAtomic];
 
 /// Figures 5c and 5d: the matrices on which a work-item for each row is faster than a team.

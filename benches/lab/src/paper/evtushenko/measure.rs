@@ -18,9 +18,9 @@ use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::bench::record::median;
 use std::{hint::black_box, time::Instant};
 
-/// Number of executions that are enqueued together, as in the paper. A time is their mean. There
-/// are fewer if they would take longer than [`TURN_MS`]. An execution that takes longer alone is
-/// not repeated.
+/// Number of executions that are enqueued together, as in the paper. Fewer are enqueued if they
+/// would take longer than [`TURN_MS`]. A time is their mean. A single execution that takes longer
+/// than [`TURN_MS`] is not repeated.
 pub const TOGETHER: u32 = 30;
 const TURN_MS: f64 = 100.0;
 
@@ -85,7 +85,7 @@ where
         match of.timed(setting, format, rule, &progress) {
             Ok(Some(time)) => subject.cuts.push(Cut { rule: rule.to_string(), time }),
             Ok(None) => report.wrong += 1,
-            // The rule makes the dense part of HYB so wide that it is mostly padding.
+            // By this rule the dense part of HYB would be so wide that it is mostly padding.
             Err(Error::Argument(_) | Error::Memory { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -166,8 +166,8 @@ where
 }
 
 impl Subject {
-    /// Compares a choice with the best of the formats that `auto` may choose and whose results have
-    /// the same bits.
+    /// Compares the chosen format with the fastest one, among the formats that `auto` may choose
+    /// and whose results have the same bits.
     fn choice(&self, uses: u64, chosen: Format) -> Option<Choice> {
         let cost = |time: &Time| time.convert_ms + uses as f64 * time.ms;
         let same_bits = |of: &&Time| Format::ALL.contains(&of.format) && of.format.order() == Format::Csr.order();

@@ -23,7 +23,7 @@ use blockmul_cli::failure::Failure;
 use measure::measured;
 use serde::Serialize;
 
-/// The rules that cut rows for HYB, besides the cut with the fewest bytes: those of the paper's
+/// The rules that cut rows for HYB, besides the cut with the fewest bytes: the rules of the paper's
 /// program, of Bell and Garland, and of Ginkgo.
 const RULES: [Split; 6] = [
     Split::Fraction(0.0),
@@ -65,7 +65,7 @@ pub struct Subject {
     /// The times of the same matrix as blocks, if it consists of blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     of_blocks: Option<OfBlocks>,
-    /// HYB, its rows cut by each of the other rules.
+    /// HYB with its rows cut by each rule of [`RULES`].
     cuts: Vec<Cut>,
     choices: Vec<Choice>,
     /// Other libraries, each with its fastest variant.

@@ -25,8 +25,8 @@ pub enum By<'s> {
     Library(&'s str),
 }
 
-/// Mean speedups over the matrices from 10,000 and from 100,000 entries, and the largest speedup,
-/// which is the same for both.
+/// The mean speedups over the matrices with at least 10,000 and with at least 100,000 entries. The
+/// largest speedup is the same for both sets.
 #[derive(Clone, Copy)]
 pub struct Speedups {
     pub means: [f64; 2],

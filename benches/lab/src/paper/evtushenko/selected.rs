@@ -16,8 +16,8 @@ use serde::Serialize;
 /// Maximum number of pixels on a side of a picture.
 const PICTURE: usize = 400;
 
-/// One of the paper's nine matrices. `size` is the numbers of rows and of stored entries, explicit
-/// zeros included, in the collection's index.
+/// One of the paper's nine matrices. `size` has the numbers of rows and of stored entries in the
+/// collection's index. Explicit zeros count as entries.
 pub type Selected = Model<[usize; 2]>;
 
 /// The matrices whose structures the paper shows.
@@ -53,8 +53,8 @@ pub fn is_replaced(matrix: &Matrix, files: &[String]) -> bool {
 }
 
 impl Selected {
-    /// The matrix of Table 9 with this name, or the one in whose place the matrix of this name was
-    /// generated.
+    /// The matrix of Table 9 with this name. If a matrix of this name was generated, the matrix of
+    /// Table 9 in whose place it was generated.
     fn of(matrix: &str) -> Option<&'static Self> {
         TABLE_9.iter().find(|of| of.is_of(matrix))
     }

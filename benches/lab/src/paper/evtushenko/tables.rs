@@ -9,8 +9,8 @@ use crate::regret::formats::USES;
 use blockmul::plan::Format;
 use blockmul_cli::failure::Failure;
 
-/// A matrix counts in the first and in the second of the paper's averages if it has at least this
-/// many entries.
+/// The paper has two averages. A matrix counts in the first and in the second if it has at least
+/// this many entries.
 pub const CLASSES: [usize; 2] = [10_000, 100_000];
 
 /// Writes the report.
@@ -44,8 +44,8 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], r
     Ok(())
 }
 
-/// For each class of matrices, the mean and the largest speedup; last, the number of matrices
-/// without a speedup.
+/// For each class of matrices, the mean and the largest speedup. The last cell is the number of
+/// matrices without a speedup.
 fn cells(of: &[&Subject], speedup: impl Fn(&Subject) -> Option<f64>) -> Vec<String> {
     let from = |least: usize| {
         let large: Vec<f64> = of.iter().filter(|of| of.entries >= least).filter_map(|of| speedup(of)).collect();
@@ -139,7 +139,7 @@ fn winners(report: &mut Report, element: &str, of: &[&Subject]) {
     report.table(&header, rows);
 }
 
-/// The cost of conversions, in executions.
+/// The times of conversions, in units of the time of an execution.
 fn conversions(report: &mut Report, element: &str, of: &[&Subject]) {
     report.say(&format!("## Conversions, {element}"));
     report.say("Milliseconds of a conversion over those of an execution of the same format.");

@@ -46,8 +46,8 @@ struct Inputs {
     meshes: Vec<(String, Mesh)>,
 }
 
-/// Writes the report. Matrices are multiplied by vectors; square matrices and the generated graphs
-/// have shortest paths; meshes are divided into patches.
+/// Writes the report. All matrices are multiplied by vectors. Shortest paths are computed in square
+/// matrices and in the generated graphs. Meshes are divided into patches.
 pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> {
     let what = "What M. Garland, *Sparse Matrix Computations on Manycore GPU's*, DAC 2008, describes";
     let how = format!(

@@ -13,8 +13,8 @@ use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::failure::Failure;
 use std::time::Instant;
 
-/// A work-item for each row as in the paper, rows with long ones cut, rows through local memory, a
-/// segmented scan, and the format that `auto` chooses.
+/// A work-item for each row as in the paper; a work-item for each row, in which long rows are cut;
+/// rows through local memory; a segmented scan; and the format that `auto` chooses.
 const FORMATS: [Format; 5] = [Format::CsrScalar, Format::Csr, Format::CsrAdaptive, Format::SegmentedScan, Format::Auto];
 /// Executions that are enqueued together, so that the time of a launch does not count.
 const TOGETHER: u32 = 10;
@@ -63,7 +63,7 @@ fn one_full(n: usize) -> Result<Cbc<f64>> {
 }
 
 /// Writes the section of the report. The first `equal` matrices have the same number of entries, so
-/// that their times are compared.
+/// their times can be compared.
 pub fn write(
     setting: &Setting<'_>,
     report: &mut Report,
@@ -140,8 +140,8 @@ fn spread(groups: &[Group]) -> String {
     )
 }
 
-/// The time of each uneven distribution over that of the even one, which is the first, with a
-/// work-item for each row.
+/// For each uneven distribution, its time divided by the time of the even one, which is the first.
+/// The format has a work-item for each row.
 fn imbalance(groups: &[Group]) -> String {
     let times: Vec<_> = rates(groups, Format::CsrScalar).collect();
     let longer = |(group, time): (&Group, &Option<f64>)| {

@@ -1,6 +1,6 @@
-//! Figures 12 to 14: how much the methods and the balancing of bins gain. Each variant is a choice
-//! without one of them. Figure 13 is about the work-items of a referenced row; here it shows the
-//! choice without `hub`.
+//! Figures 12 to 14: how much the methods and the balancing of bins gain. Each variant is the
+//! choice of `auto` without one of them. The paper's figure 13 is about the work-items of a
+//! referenced row; here it shows the choice without `hub`.
 use super::super::Setting;
 use super::super::report::{Report, geometric_mean, shown};
 use super::Subject;
@@ -13,11 +13,12 @@ use blockmul::{
 };
 use blockmul_cli::failure::Failure;
 
-/// Variants: every class of columns is a bin of its own, or there are as few bins as possible.
+/// Names of variants. Either every class of columns is a bin of its own (its columns are computed
+/// together), or there are as few bins as possible.
 const ALWAYS: &str = "balanced always";
 const NEVER: &str = "balanced never";
 
-/// A price of a launch so high that no class gets a kernel of its own, in microseconds.
+/// Microseconds of a launch, so many that no class gets a kernel of its own.
 const DEAR_US: f64 = 1e9;
 
 /// Methods that are left out of the choice, one at a time.
@@ -47,8 +48,9 @@ pub fn has_bins(info: &DeviceInfo) -> bool {
     info.kind != DeviceKind::Cpu
 }
 
-/// The variants of `auto` in which launches cost nothing, and in which they cost too much to be
-/// repaid. The cost of ESC is raised in both, so that ESC does not take all columns.
+/// The variants of `auto` in which launches cost nothing, and in which they cost so much that
+/// `auto` makes as few as possible. The cost of ESC is raised in both, so that ESC does not take
+/// all columns.
 pub fn balancing(costs: &MethodCosts) -> Result<[Variant; 2]> {
     let with = |name: &str, launch_us: f64| -> Result<Variant> {
         let mut table = *costs;

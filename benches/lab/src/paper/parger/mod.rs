@@ -1,6 +1,6 @@
 //! Parger, Winter, Mlakar, Steinberger: spECK, 2020. Tables 2 to 4 and figures 6 to 15. `numbers`
-//! has the numbers by which `auto` chooses, `ranking` the table of best counts and the curves,
-//! `ablations` the variants without one method.
+//! has the numbers by which `auto` chooses, `ranking` the table that counts the fastest methods,
+//! and the curves, `ablations` the variants of `auto` without one method.
 mod ablations;
 mod numbers;
 mod ranking;
@@ -19,9 +19,9 @@ use blockmul_cli::failure::Failure;
 use blockmul_cli::spy;
 use serde::Serialize;
 
-/// Maximum number of matrices that have their own row in Table 4 and their own picture.
+/// Maximum number of matrices with a row of their own in table 4 and a picture in figure 8.
 const SHOWN: usize = 16;
-/// Largest width and height of their pictures, in pixels.
+/// Largest width and height of these pictures, in pixels.
 const PICTURE: usize = 256;
 
 /// A product, and whether it has a row of its own in the report.

@@ -24,8 +24,8 @@ struct Rank {
     best: usize,
     best_large: usize,
     invalid: usize,
-    /// Mean milliseconds over the products that `auto`, and all libraries and methods with no
-    /// invalid product, computed.
+    /// Mean milliseconds over the products that all of these computed: `auto`, and every library
+    /// and method that has no invalid product.
     mean_ms: Option<f64>,
     /// Mean ratio of the memory to that of `auto`.
     memory: Option<f64>,

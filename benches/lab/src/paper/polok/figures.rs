@@ -12,8 +12,8 @@ use serde::Serialize;
 const SIDES: [usize; 6] = [1, 2, 3, 4, 6, 8];
 /// Number of matrices in figure 5.
 const IN_BLOCKS: usize = 4;
-/// C may take the memory divided by this number. On a CPU the reference's C, the C that is compared
-/// with it, and the operand pairs are in the same memory.
+/// C may take the memory of the device divided by this number. On a CPU the same memory also holds
+/// the reference's C, the C that is compared with it, and the operand pairs.
 const PART_OF_C: u64 = 4;
 /// A product with at least this many floating-point operations keeps the device busy.
 const SATURATED: f64 = 1e6;
@@ -107,7 +107,8 @@ pub fn scaling(
 }
 
 /// The slope of the least-squares line through large products. `None` if there are fewer than
-/// three, or if the largest is not several times the smallest: the slope would then be noise.
+/// three, or if the largest is less than `SPREAD` times the smallest, because the slope would then
+/// be noise.
 fn slope(points: &[[f64; 2]]) -> Option<f64> {
     let large: Vec<_> = points.iter().filter(|point| point[0] >= SATURATED).collect();
     let mean = |at: usize| large.iter().map(|point| point[at]).sum::<f64>() / large.len() as f64;

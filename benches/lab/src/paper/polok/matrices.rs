@@ -14,12 +14,12 @@ pub struct Size {
 
 /// The products of a row do not depend on the number of rows.
 const EVEN: f64 = 1.0;
-/// Hubs grow with the graph: the products of R-MAT graphs of 2,000 to 200,000 nodes grow with this
-/// power of the nodes.
+/// Hubs have more entries in larger graphs: the products of R-MAT graphs of 2,000 to 200,000 nodes
+/// grow with this power of the nodes.
 const HUBS: f64 = 1.36;
 
-/// The models. If as many products are requested as the paper's matrices have, they have about the
-/// same rows and entries.
+/// The models. A model with as many products as the paper's matrix has about the same rows and
+/// entries as that matrix.
 pub const MODELS: [Model<Size>; 9] = [
     Model::like("roadNet-CA", "planar, streets", Size { rows: 1_971_281, products: 17.5e6, growth: EVEN }, |rows| {
         streets(side(rows, 2))

@@ -30,7 +30,7 @@ pub struct Subject {
 /// A product of scalars by `auto` and ESC, and by one thread of the host.
 #[derive(Serialize)]
 pub struct Timed {
-    /// The median of Gustavson's algorithm (ACM TOMS 4, 1978).
+    /// The median time of Gustavson's algorithm (ACM TOMS 4, 1978).
     serial_ms: Option<f64>,
     #[serde(flatten)]
     contest: Contest,
@@ -116,7 +116,7 @@ impl Subject {
         Ok(Self { name, transposed: scalars.try_transpose()?, scalars, blocks })
     }
 
-    /// B of A·B if it is not A: the transpose of A, if A is not square.
+    /// B of A·B: the transpose of A if A is not square. `None` if B is A.
     fn other(&self) -> Option<&Csc<f64>> {
         (self.scalars.nrows() != self.scalars.ncols()).then_some(&self.transposed)
     }
@@ -138,8 +138,8 @@ impl Entrants<'_> {
         Some(Timed { serial_ms, contest })
     }
 
-    /// The median time of the reference on one thread. The results of the others were compared with
-    /// the reference's.
+    /// The median time of the reference on one thread. The results of `auto` and ESC were compared
+    /// with the reference's.
     fn serial_ms(&self, name: &str, a: &Csc<f64>, b: &Csc<f64>) -> Result<Option<f64>> {
         let run = || {
             let clock = Instant::now();

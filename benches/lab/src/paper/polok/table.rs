@@ -39,7 +39,7 @@ pub const PRINTED: [Printed; 9] = [
     Printed { matrix: "as-Skitter", nnz_per_row: 13.081, flop: 53.771e9, on_k40: None },
 ];
 
-/// Numbers of a row that have a mean, such as rates.
+/// The numbers in a row of the table whose means are computed, such as rates.
 type Rates = Vec<Option<f64>>;
 
 /// Writes Table 1 and, if one of the paper's matrices or of their models was measured, the paper's
@@ -78,7 +78,8 @@ pub fn table(setting: &Setting<'_>, report: &mut Report, squares: &[Timed], own_
     report.libraries(squares.iter().flat_map(|of| setting.peers.of(&of.contest.matrix)));
 }
 
-/// The matrices of the paper's Table 1, or the models in their place, with the paper's numbers.
+/// Writes the matrices of the paper's Table 1, or the models in their place, beside the paper's
+/// numbers.
 fn beside_the_paper(setting: &Setting<'_>, report: &mut Report, squares: &[Timed]) {
     let (mut rows, mut rates) = (Vec::new(), Vec::new());
     for Timed { serial_ms, contest: of } in squares {

@@ -54,7 +54,8 @@ fn lines(of: &[&Subject], point: impl Fn(&Subject, Option<f64>) -> Option<[f64; 
     Way::all(of).into_iter().map(line).collect()
 }
 
-/// Figures 7 to 9: time by density. The logarithmic axis separates the sparsest matrices.
+/// Figures 7 to 9: time by density. The axis of densities is logarithmic, so that the sparsest
+/// matrices lie apart.
 pub fn by_zeros(report: &mut Report, side: usize, of: &[&Subject]) -> Result<(), Failure> {
     let point = |subject: &Subject, ms: Option<f64>| Some([subject.density()?, ms?]);
     let mut series = lines(of, point);
@@ -81,7 +82,8 @@ pub fn by_side(report: &mut Report, zeros: f64, of: &[&Subject]) -> Result<(), F
     report.figure(&format!("figure-10-{zeros}.png"), &text, plot.encode())
 }
 
-/// Figure 1: speed by operations for each byte, below the limit from the device's copies.
+/// Figure 1: speed by operations for each byte, below the limit that the device's copy bandwidth
+/// sets.
 pub fn roofline(report: &mut Report, copy_gb_s: f64, of: &[&Subject]) -> Result<(), Failure> {
     let point = |subject: &Subject, ms: Option<f64>| Some([subject.intensity(), subject.rate(ms)?]);
     let mut series: Vec<Series> =

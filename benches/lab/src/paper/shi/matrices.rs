@@ -4,10 +4,11 @@ use crate::patterns::{banded, drawn, elements, hubs_and_leaves, scattered, side}
 use blockmul::{Csc, Csr, Result, matrix::Pattern};
 use std::str::FromStr;
 
-/// Sides of random squares. The paper's begin at 400; the smaller ones are used if few products are
-/// allowed.
+/// Sides of random squares. The paper's sides begin at 400; the smaller sides are used if few
+/// products are allowed.
 const SIDES: [usize; 9] = [50, 100, 200, 400, 1000, 2000, 4000, 8000, 14_000];
-/// Number of sides that are measured: the largest that are allowed.
+/// Number of sides that are measured. They are the largest sides that the number of products
+/// allows.
 const MOST_SIDES: usize = 6;
 /// Fractions of the elements that are zero, in the paper from 0.8 to 0.9995.
 const ZEROS: [f64; 11] = [0.8, 0.85, 0.9, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995, 0.998, 0.9995];

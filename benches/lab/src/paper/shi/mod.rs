@@ -34,15 +34,15 @@ pub struct Subject {
     /// Columns of D.
     columns: usize,
     /// Columns of each result that were compared with the reference. All columns were compared with
-    /// the first method's result, if that is correct.
+    /// the result of the first method, if that result is correct.
     compared: usize,
     methods: Vec<Time>,
     /// Milliseconds to convert the dense A to groups of rows (GCOO): count, scan, allocate, fill.
     conversion_ms: Option<f64>,
-    /// Bytes on the device of A in CSR and in groups. Random squares do not have them.
+    /// Bytes on the device of A in CSR and in groups. They are not measured for random squares.
     bytes: Option<Bytes>,
-    /// Other libraries: for the same product, for the product with A stored as a dense matrix, and
-    /// for the same conversion.
+    /// Records of other libraries: for the product with A stored sparse, for the product with A
+    /// stored as a dense matrix, and for the conversion of A.
     products: Vec<Peer>,
     gemm: Vec<Peer>,
     conversions: Vec<Peer>,
@@ -166,8 +166,8 @@ impl Subject {
         (self.inner + self.rows) as f64 * self.columns as f64 * self.element_bytes()
     }
 
-    /// Operations for each byte of A in compressed rows, D and C, each read or written once.
-    /// Operations with zeros do not count.
+    /// Operations divided by the bytes of A in compressed rows, D and C, each of which is read or
+    /// written once. Operations with zeros do not count.
     fn intensity(&self) -> f64 {
         let a = self.entries as f64 * (self.element_bytes() + 4.0) + 4.0 * self.rows as f64;
         2.0 * self.entries as f64 * self.columns as f64 / (a + self.dense_bytes())

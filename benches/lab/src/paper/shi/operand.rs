@@ -26,7 +26,7 @@ pub const REFERENCE_PRODUCTS: usize = 1 << 29;
 const SHORT_MS: f64 = 5.0;
 const TOGETHER: u32 = 5;
 
-/// The last D. It is used again if the next matrix has a D of the same shape.
+/// The D of the previous matrix. It is used again if the next matrix needs a D of the same shape.
 pub type Kept<T> = Option<Operand<T>>;
 
 /// The dense matrix D, stored by rows.
@@ -75,7 +75,7 @@ pub fn measured<T: Element>(
         Kind::File | Kind::Model => inner.min((LARGEST_DENSE / inner.max(1)).max(1)),
     };
     if kept.as_ref().is_none_or(|d| (d.shape.rows, d.shape.cols) != (inner, columns)) {
-        // The memory of the last D is freed first.
+        // The memory of the previous D is freed before a new D is made.
         *kept = None;
     }
     let d = match kept {
@@ -162,7 +162,8 @@ fn grouping(setting: &Setting<'_>) -> Grouping {
 }
 
 /// Bytes of A in compressed rows and in groups. The groups are made from arrays, because groups
-/// that are converted from compressed rows also store the index of each value there.
+/// that are converted from compressed rows also store the index of each value in the compressed
+/// rows.
 fn bytes<T: Element>(setting: &Setting<'_>, a: &DeviceMatrix<Csr<T>>) -> Result<Bytes> {
     let grouped = DeviceGcoo::from_matrix(a, grouping(setting))?;
     let sides = (a.nrows(), a.ncols());
@@ -170,8 +171,7 @@ fn bytes<T: Element>(setting: &Setting<'_>, a: &DeviceMatrix<Csr<T>>) -> Result<
     Ok(Bytes { csr: a.device_bytes(), gcoo: alone.device_bytes() })
 }
 
-/// Times the conversion of a dense matrix on the device to groups. `None` if the groups are not
-/// those of A.
+/// Times the conversion of a dense matrix on the device to groups. `None` if the groups are wrong.
 fn conversion<T: Element>(setting: &Setting<'_>, report: &mut Report, a: &Csr<T>) -> Result<Option<f64>> {
     let grouping = grouping(setting);
     let shape = DenseShape::new(a.nrows(), a.ncols(), Layout::ByRows);

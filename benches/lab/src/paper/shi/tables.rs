@@ -149,8 +149,8 @@ fn kinds(report: &mut Report, element: &str, of: &[&Subject]) -> Result<(), Fail
     Ok(())
 }
 
-/// Figures 7 to 9: time by sparsity, and the sparsity from which on a product of dense matrices is
-/// slower.
+/// Figures 7 to 9: time by sparsity. Also writes from which sparsity on a product of dense matrices
+/// is slower.
 fn by_zeros(report: &mut Report, element: &str, of: &[&Subject], sides: &[usize]) -> Result<(), Failure> {
     if sides.is_empty() {
         return Ok(());

@@ -17,8 +17,8 @@ use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::matrix_size::Size;
 use serde::Serialize;
 
-/// Numbers of executions with one set of values for which choices are judged. The time of the
-/// conversion is included.
+/// Numbers of executions of A·x with the same values. The choice is judged for each. The time of
+/// the conversion is included.
 pub const USES: [u64; 3] = [1, 10, 1000];
 
 /// Maximum number of executions that are enqueued together, after the first one, unless an option
@@ -32,8 +32,8 @@ const TOGETHER_MS: f64 = 20.0;
 /// A format that takes this many times as long as the fastest is not timed.
 const HOPELESS: f64 = 20.0;
 
-/// A format's time before the rounds is the shortest of this many executions, because the machine
-/// may delay one of them.
+/// Before the rounds, the time of a format is the shortest of this many executions, because the
+/// machine may delay one of them.
 const JUDGED: u32 = 3;
 
 /// The form in which a matrix is stored on the device.
@@ -104,7 +104,7 @@ struct Operands<'a, M: Matrix> {
 /// The reference's y of a matrix, for several orders of sums.
 pub type Wanted<T> = Vec<(Order, Vec<T>)>;
 
-/// The subject of a contest: the whole matrix, and the matrix as it is stored.
+/// The subject of a contest: the whole matrix, and the stored matrix, which may be one triangle.
 pub struct Subject<'a, T: Field, M: Matrix<Element = T>> {
     pub matrix: &'a str,
     pub family: &'a str,
@@ -191,7 +191,7 @@ pub fn tried<R>(
     device: &Device,
     make: impl FnOnce() -> Result<R>,
 ) -> Result<std::result::Result<R, LeftOut>> {
-    // On a GPU it takes thousands of times as long as other formats.
+    // On a GPU `csc` takes thousands of times as long as other formats.
     if format == Format::Csc && device.info().kind != DeviceKind::Cpu {
         return Ok(Err(LeftOut::format(format, "it is for CPUs".into())));
     }
@@ -240,11 +240,11 @@ impl<T: Field, M: Matrix<Element = T>> Operands<'_, M> {
         Ok(Entrant { auto, format, verified, first_ms: Vec::new(), next_ms: Vec::new(), asked, before_ms })
     }
 
-    /// Milliseconds of a conversion with its first execution, and of a further execution.
+    /// Milliseconds of the conversion and the first execution together, and of a further execution.
     fn turn(&mut self, asked: Asked) -> Result<(f64, f64)> {
         let mut prepared = None;
         let first_ms = in_turn(|| {
-            // Its memory is freed first, so that the next plan uses it.
+            // The memory of the old plan is freed first, so that the next plan uses it.
             prepared = None;
             let make = || {
                 let made = prepared.insert(Prepared::new(&self.a, asked)?);

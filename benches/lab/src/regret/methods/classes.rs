@@ -1,6 +1,6 @@
-//! The oracle by class. The columns of a product are divided into classes as the choice on a GPU
-//! divides them, but into fewer. Each class is measured as a product of its own, by every method
-//! that can compute it.
+//! The oracle by class: the time of a product if each class of columns is computed by its fastest
+//! method. The columns are divided into classes as the choice on a GPU divides them, but into
+//! fewer. Each class is measured as a product of its own, by every method that can compute it.
 use super::Numbers;
 use super::contest::{Contest, Variant, Wanted};
 use super::sweeps::WINDOWS;
@@ -69,9 +69,9 @@ impl Classes {
 }
 
 /// The classes, named like the bins of a report. A column that is sorted belongs to the smallest
-/// class that its products fit. From 256 products on, classes are divided by products and not by
-/// the range of rows, because methods then differ most by products. A method that finds rows by
-/// bitmaps divides a class by ranges itself.
+/// class whose limit of products it does not exceed. From 256 products on, classes differ by the
+/// number of products and not by the range of rows, because the times of methods then depend most
+/// on the number of products. A method that finds rows by bitmaps divides a class by ranges itself.
 const CLASSES: [&str; 17] = [
     "one entry of B",
     "at most 32 products",
@@ -95,8 +95,8 @@ const CLASSES: [&str; 17] = [
 /// The most products of a column in each sorted class.
 const SORTED: [u64; 8] = [32, 64, 128, 256, 512, 1024, 2048, 3584];
 
-/// A column of B with more entries than this, which are visited one after another, is in the class
-/// "many entries of B".
+/// A column of B with more entries than this belongs to the class "many entries of B". Its entries
+/// are visited one after another.
 const MOST_ENTRIES: u64 = 1024;
 
 /// The class of a column; `None` if it has no products.

@@ -8,7 +8,8 @@ use blockmul::{BlockShape, Csc, DeviceMatrix, Error, Matrix, Product, Result, el
 use blockmul_cli::bench::{measure::same, record::median};
 use serde::Serialize;
 
-/// If the largest jump is at least this fraction, every method is timed before and after it.
+/// If the largest jump is at least this fraction, every method is timed at the values before and
+/// after the jump.
 const STEEP: f64 = 0.3;
 
 /// The times along a sweep.
@@ -112,8 +113,8 @@ fn of<M: Matrix>((a, b): &Uploaded<M>) -> Product<'_, DeviceMatrix<M>> {
     Product::of(a, b.as_ref().unwrap_or(a))
 }
 
-/// The distance of the ratio of two times from the expected range, as a fraction. The expected
-/// range is from 1 to the ratio of the multiplications.
+/// The fraction by which the ratio of two times is outside of the expected range. This range is
+/// from 1 to the ratio of the multiplications.
 fn jump(one: &Point, next: &Point) -> f64 {
     let grown = next.multiplications as f64 / one.multiplications.max(1) as f64;
     let ratio = next.ms / one.ms;

@@ -1,5 +1,6 @@
-//! One product by several variants: by the choice, and by every method that can compute the whole
-//! product. They take turns, so that a change of the machine's speed affects all of them.
+//! One product by several variants: by the choice of `auto`, and by every method that can compute
+//! the whole product. The variants take turns, so that a change of the machine's speed affects all
+//! of them.
 use super::entrant::{Entrant, LONG_MS, are_noisy, fastest, in_turns};
 use crate::regret::left_out::LeftOut;
 use crate::study::{Lab, in_turn};
@@ -15,7 +16,7 @@ use blockmul_cli::table::number;
 use blockmul_cli::tune::ByMethod;
 use serde::Serialize;
 
-/// Number of explained runs of each method. The fastest counts.
+/// Number of runs of each method that also measure the times of bins. The fastest run is used.
 const EXPLAINED: usize = 2;
 
 /// A way to compute the product.
@@ -33,7 +34,7 @@ pub struct Wanted<'v> {
     pub variants: &'v [Variant],
     /// Whether variants that are much slower than the fastest take no turns.
     pub only_fast: bool,
-    /// Whether each method is also run with the times of its bins.
+    /// Whether each method is also run with the times of its bins (an explained run).
     pub explained: bool,
 }
 
@@ -124,7 +125,7 @@ impl Contest {
         let run = |at: usize| Ok(of_entrants[at].product(&a, b).untimed().run_with_report()?.1.total_ms);
         let order = in_turns(&mut entrants, wanted.only_fast, run)?;
         let (mut noisy, mut repeated) = (true, false);
-        // A noisy contest is measured once more, and the second times count.
+        // A noisy contest is measured once more, and the second times are used.
         for again in [false, true] {
             if again && !(noisy && wanted.only_fast && lab.patience.rounds.get() > 1) {
                 break;
@@ -191,8 +192,8 @@ impl Contest {
         Some([auto, methods.into_iter().find(|of| launched(of) == launched(auto))?])
     }
 
-    /// The regret of [`Contest::regret`] without noise between equal programs: if a method launched
-    /// the same kernels as `auto`, the times of both are pooled.
+    /// The regret without noise between equal programs: if a method launched the same kernels as
+    /// `auto`, the times of both are pooled. Otherwise it is that of [`Contest::regret`].
     pub fn regret_of_choice(&self) -> Option<f64> {
         let Some([auto, same]) = self.same_as_auto().filter(|_| self.products > 0) else { return self.regret() };
         let together = median(&[&auto.runs_ms[..], &same.runs_ms].concat())?;
@@ -213,9 +214,9 @@ impl Contest {
     }
 }
 
-/// Runs a variant, and a second time if the first run is short. The first result is compared; the
-/// second run does not load kernels. The inner `Err` is the fraction of the products that a method
-/// leaves to others.
+/// Runs a variant, and runs it again if the first run is short, because the first run may load
+/// kernels. The first result is compared with the reference. The inner `Err` is the fraction of the
+/// products that a method leaves to others.
 fn first_run<M: Matrix>(
     variant: &Variant,
     (a, b): (&DeviceMatrix<M>, &DeviceMatrix<M>),

@@ -1,6 +1,6 @@
 //! Sweeps: parameters of generated matrices that step across the thresholds of the choice.
 //!
-//! These numbers are not prices, but have no sweep of their own:
+//! These numbers are no costs, but no sweep tests them alone:
 //! * `adaptive_equal_products` decides which columns share rows within a method. The families
 //!   `elements-3` and `permuted-equals` test it.
 //! * `range_one_pass_percent` and `range_sampled_products` decide nothing if the first is 0, as it
@@ -14,8 +14,8 @@ use blockmul_cli::failure::Failure;
 const STEPS: usize = 4;
 /// Maximum number of products of a point, which suffices for thresholds that concern columns.
 const MOST_PRODUCTS: u64 = 20_000_000;
-/// The most products of a matrix are divided by this number for a point of a sweep, because a sweep
-/// has many points.
+/// A point of a sweep has at most the maximum number of products divided by this number, because a
+/// sweep has many points.
 const PART: u64 = 4;
 
 /// A parameter that steps across a threshold.
@@ -68,7 +68,7 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     sweeps.push(sweep("products of a column, at many", around(big, 256), |p, products| {
         columns([1 << 14, 128, p / 128], products)
     }));
-    // With this many entries, a column has products in all of its rows.
+    // With this many entries in a column of B, the column of C has products in all rows.
     let (hub_rows, entries) = (
         HUB_PIECES * numbers["adaptive_piece"],
         200 * numbers["adaptive_piece"] / numbers["adaptive_hub_percent"].max(1),
@@ -139,10 +139,10 @@ pub fn named(sweeps: Vec<Sweep>, words: &[String]) -> std::result::Result<Vec<Sw
     Ok(sweeps.into_iter().filter(wanted).collect())
 }
 
-/// Columns near the threshold of a hub have this many pieces of rows.
+/// In the sweeps of hubs, the rows of a column are divided into this many pieces.
 const HUB_PIECES: usize = 16;
 
-/// The fewest products of an entry of B in such columns that are not hubs.
+/// The fewest products of an entry of B with which such columns are no hubs.
 fn hub_average(numbers: &Numbers) -> usize {
     (HUB_PIECES * numbers["adaptive_hub_percent"]).div_ceil(100)
 }
@@ -196,7 +196,7 @@ fn range_sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
 const A_COLUMN: usize = 32;
 const B_COLUMN: usize = 64;
 
-/// The number of rows at which a column of A_COLUMN · B_COLUMN products has `percent` entries for
+/// The number of rows at which a column with A_COLUMN · B_COLUMN products has `percent` entries for
 /// each 100 products.
 fn rows_of(percent: usize) -> usize {
     let wanted = (percent * A_COLUMN * B_COLUMN) as f64 / 100.0;
@@ -210,8 +210,8 @@ fn rows_of(percent: usize) -> usize {
 /// Sweeps across the sizes of hash tables, and beyond the number of products for which they are
 /// used.
 fn hash_sweeps(numbers: &Numbers, budget: usize) -> Vec<Sweep> {
-    // The first range is so wide that columns of few products are hashed; the second exceeds all
-    // windows.
+    // Ranges of rows. With the first, columns of few products are hashed. The second is too wide
+    // for all windows of bitmaps.
     let (far, beyond) = (64 * numbers["adaptive_far_words"], 64 * WINDOWS * numbers["adaptive_wide_words"]);
     let by = |rows: usize, entries: usize| move |p, products| columns([rows, entries, p / entries], products);
     // A table holds at most four rows for each five words.
@@ -235,7 +235,7 @@ fn hash_sweeps(numbers: &Numbers, budget: usize) -> Vec<Sweep> {
     sweeps
 }
 
-/// Columns of A in the sweep of a large A that few products use.
+/// Smallest and largest number of columns of A in the sweep of a large A that few products use.
 const LEAST_OF_A: usize = 4096;
 const MOST_OF_A: usize = 1 << 22;
 
@@ -244,12 +244,12 @@ fn quarters(most: usize) -> impl Iterator<Item = usize> {
     (40..).map(|k: i32| 2f64.powf(f64::from(k) / 4.0) as usize).take_while(move |&size| size <= most)
 }
 
-/// The powers of two with these exponents in halves, two in each doubling.
+/// Numbers `2^(k/2)` for each k in `halves`: two in each doubling.
 fn half_powers(halves: std::ops::RangeInclusive<i32>) -> impl Iterator<Item = usize> {
     halves.map(|k| 2f64.powf(f64::from(k) / 2.0) as usize)
 }
 
-/// Sweeps beyond the sizes up to which the host computes a product.
+/// Sweeps around and beyond the sizes up to which the host computes a product.
 fn host_sweeps(sizes: Vec<usize>) -> Vec<Sweep> {
     // A has as many entries as columns. Most of them are in no product.
     let of_a = quarters(MOST_OF_A).filter(|&columns| columns >= LEAST_OF_A).step_by(2).collect();
@@ -281,7 +281,7 @@ fn columns([rows, of_a, of_b]: [usize; 3], products: usize) -> Result<Factors> {
     Ok((drawn([rows, inner], of_a)?, Some(drawn([inner, cols], of_b)?)))
 }
 
-/// Maximum number of columns of A. It is small, so that A is not large if it has many rows.
+/// Maximum number of columns of A. It is small, so that an A with many rows is not too large.
 const INNER: usize = 4096;
 
 #[cfg(test)]

@@ -104,8 +104,8 @@ impl Choice {
 }
 
 impl Choice {
-    /// The predicted milliseconds of a bin. `cost` predicts most of them; the time for the entries
-    /// of B, which costs do not include, is predicted by the device's numbers.
+    /// The predicted milliseconds of a bin. `cost` predicts the largest part. The time for the
+    /// entries of B is not part of the costs; the device's numbers predict it.
     fn predict_ms(&self, bin: &Bin, cost: MethodCost) -> Option<f64> {
         let present = self.present.of(cost_name(bin.method))?;
         Some(cost.predict_ms(&bin.size?) + besides_costs_ms(bin, present))
@@ -147,8 +147,8 @@ fn predicted(contests: &[&Contest], costs: &MethodCosts, choice: &Choice) -> Opt
 }
 
 /// Predicted milliseconds of a run outside of its bins, as in the choice on a GPU. `longest` is the
-/// number of entries in the longest column of B, which methods that find rows visit one after
-/// another.
+/// number of entries in the longest column of B. Methods that find rows visit these entries one
+/// after another.
 fn besides_ms(run: &ByMethod, numbers: &Numbers, longest: usize) -> f64 {
     if run.bins.iter().all(|bin| cost_name(bin.method) == Method::Esc.name()) {
         return 0.0;

@@ -136,7 +136,7 @@ fn evtushenko_has_the_selected_matrices() {
     }
 }
 
-/// The test above, for Garland's models.
+/// Like the test above, for Garland's models.
 #[test]
 fn models_of_products_with_vectors_are_measured_beside_files() {
     let (desk, name) = (Desk::new(), "one full row");
@@ -191,8 +191,8 @@ fn garland_has_its_tables_and_figures() {
     }
 }
 
-/// Files give products of all matrices, paths of those that are graphs, patches of meshes, and
-/// nothing else.
+/// If files are given, the study measures products of all matrices, shortest paths in matrices that
+/// are graphs, patches of meshes, and nothing else.
 #[test]
 fn garland_takes_files() {
     let desk = Desk::new();

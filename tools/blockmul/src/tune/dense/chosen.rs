@@ -27,10 +27,10 @@ fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
 }
 
 impl Chosen {
-    /// Chooses the lines and staged entries with which the faster of the two ways takes the least
-    /// time, in the geometric mean over all families. If several take equally long, it chooses the
-    /// fastest groups. Groups are used if their reuse has at least the value from which they are
-    /// faster on every family.
+    /// Chooses the lines and staged entries with which the faster of groups and of lines one by one
+    /// takes the least time, in the geometric mean over all families. If several take equally long,
+    /// it chooses the fastest groups. Groups are used if their reuse has at least the value from
+    /// which they are faster on every family.
     pub fn by(families: &[OfFamily], common: usize) -> Self {
         // Groups of one line share nothing. They are timed only for comparison.
         let several = (0..LINES.len()).filter(|&lines| LINES[lines] > 1);

@@ -115,7 +115,8 @@ fn a_triangle_and_other_algebras_have_a_gram_matrix() {
         "lower.mtx",
         "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 2\n2 1 3\n2 2 5\n3 2 7\n3 3 1\n",
     );
-    // The result is [2 3 0; 3 5 7; 0 7 1] times (5, 15, 8), which is its product with ones.
+    // The product of [2 3 0; 3 5 7; 0 7 1] with ones is (5, 15, 8). The result is the product of
+    // the same matrix with (5, 15, 8).
     for line in ["--symmetric", "", "--symmetric --repeat 2 --format csr-vector"] {
         apply(&desk, &format!("lower.mtx --gram {line} --verify -o y.mtx"));
         assert_eq!(dense(&desk, "y.mtx"), [55.0, 146.0, 113.0], "{line}");

@@ -4,7 +4,8 @@ use super::*;
 /// An old y of A·x for WIDE.
 const OLD: &str = "%%MatrixMarket matrix array real general\n2 1\n10\n-2\n";
 
-/// Lengths of edges: 3 from 1 to 2, 4 from 2 to 3, 9 from 1 to 3; and distances without the second.
+/// Edges of lengths 3 from 1 to 2, 4 from 2 to 3 and 9 from 1 to 3. Then distances from vertex 1,
+/// as found without the edge from 2 to 3.
 const LENGTHS: &str = "%%MatrixMarket matrix coordinate real general\n3 3 3\n2 1 3\n3 2 4\n3 1 9\n";
 const REACHED: &str = "%%MatrixMarket matrix array real general\n3 1\n0\n3\n8\n";
 

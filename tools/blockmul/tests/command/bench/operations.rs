@@ -160,8 +160,8 @@ fn operations_declare_their_bytes_and_their_work() {
     let kept = (nnz + 30) / 2;
     let bytes = |kept: i64| Some(8 * 9 * kept + 8 * nnz + 2 * 8 * 90);
     assert_eq!([whole, triangle].map(|record| record["bytes"].as_i64()), [bytes(nnz), bytes(kept)]);
-    // J is read twice, and J·x is written and read. With weights, these are read, and W·J·x is
-    // written and read. The operation apply uses the whole H, while gram forms one triangle of it.
+    // J is read twice, and J·x is written and read. With weights, W is read, and W·J·x is written
+    // and read. The operation apply uses the whole H, while gram forms one triangle of it.
     let records = desk.by_variant("pose-graph:30x20 --block 3 --operation gram,apply-gram,apply");
     let of = |name: &str| &records.iter().find(|(variant, _)| variant == name).unwrap().1;
     let (plain, weighted, h) = (of("apply-gram"), of("apply-gram-residuals"), of("apply"));

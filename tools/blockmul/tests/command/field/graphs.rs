@@ -1,5 +1,5 @@
-//! Graphs and bundle adjustments that are not held as a whole, whose formats have common keywords,
-//! or with members that have no measurements.
+//! Graphs and bundle adjustments that fixed members do not hold in place, whose formats have common
+//! keywords, or with members that have no measurements.
 use super::{super::*, case};
 
 fn on_device(line: &str) -> String {
@@ -35,7 +35,7 @@ fn a_point_that_a_camera_sees_twice_has_two_residuals() {
     let Some(path) = case("ba-camera-sees-point-twice.txt") else { return };
     let (json, said) = solved(&path);
     assert_eq!(json["stop"], "converged", "{said}");
-    // The cost is that of SciPy's least_squares for all residuals.
+    // SciPy's least_squares gives this cost for all residuals.
     assert!((json["cost"].as_f64().unwrap() - TWICE).abs() < 1e-5 * TWICE, "{json}");
     let desk = Desk::new();
     for command in ["hessian", "schur", "bench --rounds 1 --iterations"] {
