@@ -23,14 +23,14 @@ kernel! {
     }
 }
 
-/// Columns whose number is a multiple of this never follow, so that a leader is not far away. It is
-/// a multiple of 2, 3 and 6, the unknowns of a node.
+/// A column whose number is a multiple of this constant never follows another, so that a leader is
+/// not far away. The constant is a multiple of 2, 3 and 6, the unknowns of a node.
 pub(super) const LEADING: usize = 192;
 
 /// A column of B with more entries than this is analysed by a whole group, and never follows.
 pub(super) const LONG: usize = 512;
 
-/// Whether the word of a column says that it follows: `FOLLOWS` of the kernel file.
+/// Whether the word of a column has the flag `FOLLOWS` of the kernel file.
 pub(super) fn follows(word: u32) -> bool {
     word & 0x100 != 0
 }

@@ -1,6 +1,6 @@
-//! The device memory that a band of an adaptive product needs. Bands are cut so that they fit it.
-//! The functions are pure. Their sums repeat the allocations, with the rounding of size classes,
-//! like those of [`Limits`].
+//! The device memory that a band of an adaptive product needs. Bands are cut by it. The functions
+//! are pure. Like those of [`Limits`], they add up all arrays that are allocated, rounded up to the
+//! pool's size classes.
 use super::profile::Profiler;
 use crate::{
     DeviceInfo,
@@ -126,8 +126,8 @@ impl<'a> AdaptiveMemory<'a> {
         4 * pool_bytes(4 * columns) + pool_bytes(4 * listed)
     }
 
-    /// Memory that a band needs, if memory for `room` rows is allocated at first. Sorted keys count
-    /// if they are kept. The columns of ESC have upper bounds of their sizes.
+    /// Memory that a band needs, if memory for `room` rows is allocated at first. Sorted keys are
+    /// included if they are kept. The sizes of ESC's columns are upper bounds.
     pub fn need(&self, band: &ClassSizes, room: u64, keeps_keys: bool, entries: EntriesOfC) -> Need {
         let mut largest = Largest(0);
         let columns = band.cols() as u64;
@@ -180,7 +180,7 @@ impl<'a> AdaptiveMemory<'a> {
         Need { bytes: stages.into_iter().max().unwrap_or(0), largest: largest.0 }
     }
 
-    /// Bytes that ESC needs for its columns, and bytes of its columns of C.
+    /// Bytes that ESC needs while it computes its columns, and bytes of these columns of C.
     fn esc_bytes(&self, of: &ClassSums, entries: u64, largest: &mut Largest) -> (u64, u64) {
         let columns = u64::from(of.columns);
         if columns == 0 {
@@ -198,15 +198,15 @@ impl<'a> AdaptiveMemory<'a> {
         (taken.max(b + setup.max(kept + need.bytes)), parts)
     }
 
-    /// The number of direct columns of a band, if they are a bin. Then they have offsets of their
-    /// own.
+    /// The number of direct columns of a band if they are a bin, or else 0. A bin of direct columns
+    /// has its own array of offsets.
     fn direct_columns(&self, band: &ClassSizes) -> u64 {
         let columns = band.of(Class::Direct).columns;
         let is_bin = || self.shares(band).iter().any(|share| share.method == Method::Direct);
         if columns > 0 && is_bin() { columns.into() } else { 0 }
     }
 
-    /// Bytes of the sorted keys of all bins.
+    /// Bytes of the sorted keys of a band's bins that are sorted.
     fn keys_bytes(&self, band: &ClassSizes, largest: &mut Largest) -> u64 {
         let sorted = self.shares(band).into_iter().filter(|share| share.method == Method::Sort);
         sorted.map(|share| self.keys_of(share.last, share.columns, largest)).sum()
