@@ -175,7 +175,7 @@ impl Finder {
     }
 
     /// Finds the entries of C in columns that are all of one class of sorted columns, and that have
-    /// at most `products` products in all. One read.
+    /// at most `most` products in all. The host reads once from the device.
     pub fn run_sorted(
         &self,
         work: &Work,

@@ -80,13 +80,13 @@ fn sample(columns: &[HostColumn]) -> (Vec<usize>, u64) {
     (sampled, products)
 }
 
-/// Counts of a column of C, from the patterns, and how the host would add it.
+/// Counts of a column of C, from the patterns, and the way in which the host would add it up.
 #[derive(Clone, Copy)]
 pub(in crate::product) struct HostColumn {
     /// Entries of the column of B.
     pub entries: u64,
     pub products: u64,
-    /// Rows from the first to the last. The column has no more entries than this.
+    /// Number of rows from the first to the last. The column has no more entries than this.
     pub rows: u64,
     /// The structure in which the host adds the column's scalars.
     pub addition: Addition,
@@ -107,8 +107,8 @@ pub(in crate::product) struct HostSums {
     pub products: u64,
     /// Products of columns whose rows are far apart.
     pub far: u64,
-    /// Whether some columns are added in sums of all rows. This includes columns whose runs may be
-    /// cut.
+    /// Whether some columns are added in an array with a sum for each row of C. This includes
+    /// columns whose runs may be cut.
     pub in_all_rows: bool,
     /// Upper bound of the entries of C.
     pub most_entries: u64,
@@ -177,7 +177,7 @@ impl HostChoice {
     /// `None` if there is no choice: the device is not a CPU, the operands are large, or the host
     /// has no costs.
     pub fn new(info: &DeviceInfo, numbers: HostNumbers, costs: MethodCosts, size: HostSize) -> Option<Self> {
-        // Blocks are always added in sums of all rows.
+        // Blocks are always added in an array with a sum for each row of C.
         let has_room = size.payload == PayloadKind::Values || size.sums_bytes() <= MOST_SUMS;
         let is_small = numbers.host_entries > 0 && size.read <= numbers.host_entries as u64 && has_room;
         if info.kind != DeviceKind::Cpu || !is_small || costs.of(Method::Host.cost_name()).is_none() {

@@ -26,7 +26,8 @@ pub(in crate::product) struct RangeTuning {
     /// Number of parts of the columns. The products of the parts are counted at the same time.
     pub parts: usize,
     /// If C has at least this many entries for each 100 products, products of scalars are computed
-    /// in one pass. With a number above 100 they never are, and pairs of blocks are not kept.
+    /// in one pass. With a number above 100 no product is computed in one pass, and pairs of blocks
+    /// are not kept.
     pub one_pass_percent: u64,
     /// If there are at least this many products, the entries of C are estimated from samples. Fewer
     /// products are computed in one pass.
@@ -159,7 +160,7 @@ impl RangeTuning {
     }
 
     /// Returns the milliseconds of the multiplications in `products` products of blocks. The costs
-    /// of methods are those of scalars. They count all other work in both cases.
+    /// of methods are fitted to scalars. They include all other work of both scalars and blocks.
     fn blocks_ms(&self, products: u64) -> f64 {
         let multiplications = products as f64 * self.multiplications.unwrap_or(0) as f64;
         multiplications * self.multiplication_ps as f64 * 1e-9
