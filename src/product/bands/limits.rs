@@ -79,8 +79,8 @@ impl<'a> Limits<'a> {
         products.min(self.entries.rows)
     }
 
-    /// Memory that a band needs if C has `nnz` entries in it. `nnz` is not known before round trip
-    /// 2. The need is least if `nnz` is 0, and greatest if every column has
+    /// Memory that a band needs if it has `nnz` entries of C. The host knows `nnz` only after its
+    /// second read. The need is least if `nnz` is 0, and greatest if every column has
     /// [`Limits::most_entries`].
     pub fn need(&self, columns: u64, sizes: &Sizes, nnz: u64) -> Need {
         let (tuning, of, products) = (self.tuning, &self.entries, sizes.products);

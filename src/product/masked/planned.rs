@@ -52,7 +52,7 @@ impl FromPlaces {
     }
 }
 
-/// Two factors. A factor that is stored the other way is transposed.
+/// Two factors, and the transpose of each factor that is multiplied as its transpose.
 struct Lines<'a> {
     left: &'a FactorPattern,
     right: &'a FactorPattern,

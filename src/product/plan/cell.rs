@@ -85,8 +85,8 @@ impl CellPlan {
         })
     }
 
-    /// Plans cell `at` of A·B. `None` if the cell has no inner group. A masked product has every
-    /// cell of the mask.
+    /// Plans cell `at` of A·B. `None` if no inner group contributes to the cell. A masked product
+    /// has every cell of the mask.
     pub fn new(
         work: &Work,
         (a, b): (FactorGrid<'_>, FactorGrid<'_>),
@@ -129,7 +129,7 @@ impl CellPlan {
         if self.sum.is_some() { self.terms.iter().map(elements).sum() } else { 0 }
     }
 
-    /// Enqueues c = alpha·cell + beta·c. `parts` takes the products that are to be added.
+    /// Enqueues c = alpha·cell + beta·c. `parts` is memory for the products that are to be added.
     pub fn enqueue(
         &self,
         work: &Work,

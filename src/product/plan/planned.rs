@@ -35,7 +35,7 @@ pub(crate) struct PlannedProduct {
     pub shape: BlockShape,
     pub products: u64,
     pub longest_run: Option<u32>,
-    /// The share of each method.
+    /// The columns that each method computes.
     pub bins: Vec<Bin>,
 }
 
@@ -318,7 +318,7 @@ impl PlannedProduct {
         self.bands().iter().map(|band| (&band.pairs, &band.run_end, band.first))
     }
 
-    /// Bytes of device memory held, including the rounding of size classes.
+    /// Bytes of device memory held, rounded up to the pool's size classes.
     pub fn bytes(&self) -> u64 {
         let runs = |b: &PlannedBand| b.pairs.bytes() + b.run_end.bytes() + b.pieces.bytes();
         let band = |b: &PlannedBand| runs(b) + b.stretches.bytes() + b.parts.bytes();

@@ -1,7 +1,7 @@
 //! Classes of columns of C. A method is chosen for each class.
 
-/// The class of a column of C: how it is computed. `class_of` in the kernel file uses the same
-/// numbers.
+/// The class of a column of C, which decides how it is computed. `class_of` in
+/// `cl/product/columns/adaptive/profile.cl` uses the same numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(usize)]
 pub(crate) enum Class {

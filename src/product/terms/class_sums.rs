@@ -27,7 +27,7 @@ pub(crate) struct ClassSums {
     /// looked at.
     pub widest: u32,
     /// Visits to entries of B in columns whose rows are found. Each piece of a column's rows visits
-    /// every entry of the column. `hub_visits` is the part of them in hubs.
+    /// every entry of the column. `hub_visits` is the number of visits in hubs.
     pub visits: u64,
     pub hub_visits: u64,
 }

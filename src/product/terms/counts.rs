@@ -56,7 +56,7 @@ pub(crate) struct Counts {
     pub bands: usize,
     /// Products that the sort merges after the expansion.
     pub merged: u64,
-    /// The share of each method, for all bands together.
+    /// The bins of the product, for all bands together.
     pub bins: Vec<Bin>,
     pub pipeline: Pipeline,
 }
@@ -92,7 +92,7 @@ impl Counts {
         }
     }
 
-    /// Adds columns with `products` products to the share of `method`.
+    /// Adds columns with `products` products to the bin of `method`.
     pub fn add(&mut self, method: Method, columns: u64, products: u64) {
         match self.bins.iter_mut().find(|bin| bin.method == method) {
             Some(bin) => (bin.columns, bin.products) = (bin.columns + columns, bin.products + products),

@@ -58,8 +58,8 @@ impl ClassLists {
         self.shares.iter().zip(&self.numbers).map(bit).sum()
     }
 
-    /// The columns of each bin among the neighbouring `classes`, larger classes first. Each comes
-    /// with the class whose kernels compute it.
+    /// The columns of each bin among the neighbouring `classes`, larger classes first. Each bin is
+    /// returned with the class whose kernels compute it.
     pub fn tasks(&self, classes: &[Class]) -> Vec<(Class, ColumnTask<'_>)> {
         let of_classes = self.shares.iter().filter(|share| classes.contains(&share.last));
         let mut bins: Vec<_> = of_classes.map(|share| (share.last, share.first)).collect();
@@ -86,7 +86,7 @@ impl Deref for Profile {
 }
 
 impl Profile {
-    /// Bytes of device memory held, including the rounding of size classes.
+    /// Bytes of device memory held, rounded up to the pool's size classes.
     pub fn bytes(&self) -> u64 {
         let Self { products, first_row, last_row, class, lists } = self;
         [products, first_row, last_row, class, &lists.list].map(Buffer::bytes).iter().sum()

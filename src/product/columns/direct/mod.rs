@@ -44,7 +44,7 @@ const ITEMS: usize = 8;
 
 /// Direct columns whose entries were counted.
 pub(in crate::product) struct DirectColumns {
-    /// Entries before each of the columns. `None` if these are all columns of C.
+    /// Entries before each of the columns. Empty if they are all columns of the band.
     own_ptr: Buffer<u32>,
     /// Entries of all direct columns.
     entries: u64,
