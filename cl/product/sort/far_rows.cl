@@ -1,5 +1,5 @@
-// far_rows: sorts products by rows that do not fit a key together with a place. It comes before the
-// kernels that sort, and after cl/product/sort/keys.cl.
+// far_rows: sorts products by rows that do not fit a key together with a place. This file comes
+// before the kernels that sort, and after cl/product/sort/keys.cl.
 // Hosts: src/product/sort/mod.rs, src/product/esc/sorted_chunks.rs
 //
 // FAR_ROWS is 1 if there are such rows. Kernels use the same macros in both cases:
@@ -104,7 +104,8 @@ uint sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
     UNROLLED
     for (uint i = 0; i < HELD; ++i)
         key[i] = key[i] == NO_KEY ? NO_KEY : KEY_OF((key[i] - least) >> left, COLUMN_LANE + i * LANES);
-    // The rows do fit. No key has 32 ones, because row_bits is the length of a number of rows.
+    // If no bits are left, the rows fit the keys. No key has 32 ones, because row_bits is the
+    // length of a number of rows.
     if ((LANES < TEAM_SIZE ? team_max(left, team) : left) == 0) {
         sort_keys(key, team);
         return find_heads(key, team);

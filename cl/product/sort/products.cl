@@ -1,5 +1,5 @@
-// products: makes the products of a column of C and sorts them by row in registers. It comes before
-// the kernels that sort, and after cl/team.cl and cl/product/sort/keys.cl.
+// products: makes the products of a column of C and sorts them by row in registers. This file comes
+// before the kernels that sort, and after cl/team.cl and cl/product/sort/keys.cl.
 // Host: src/product/sort/mod.rs
 //
 // LANES work-items of a team take a column of at most PRODUCTS products, so a team takes COLUMNS
@@ -84,7 +84,7 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
     for (uint round = 0; round < rounds; ++round) {
         const uint entry = begin + round * LANES + COLUMN_LANE;
         const uint2 met = next;
-        next = met_by(a_col_ptr, b_row_idx, entry + LANES, end); // is loaded while the team adds up
+        next = met_by(a_col_ptr, b_row_idx, entry + LANES, end); // it is loaded while the team adds up
         // Both sums are computed at once. There are at most 3584 products, and as many entries.
         const uint own = met.y | (met.y > 0) << 16;
 #if LANES == TEAM_SIZE

@@ -17,6 +17,6 @@ numbers! {
 
 const GPU: TileNumbers = TileNumbers { tile_group_size: 256, tile_items: 8 };
 
-// The item moves a cursor forward through the tile. A tile is long enough to make the time to start
-// a work-group negligible.
+// The only item of a work-group moves a cursor forward through the tile. A tile is long enough to
+// make the time to start a work-group negligible.
 const CPU: TileNumbers = TileNumbers { tile_group_size: 1, tile_items: 4096 };

@@ -20,17 +20,17 @@
 //   out  task[tasks]              class by class, in any order within a class: the window; from bit
 //                                 32 on the piece; from bit 60 on the number of columns minus 1
 //
-// A class is a kernel and a size of local memory, one of SLICES. The kernel depends on four things.
-// First, how slots are found: by hashes in columns of the classes HASHED..END_HASHED if that takes
-// less memory than bits, and otherwise in a way that depends on whether the column of B is a hub,
-// see cl/product/columns/hub/columns.cl. Second, whether a column that is no hub has more than
-// CUT_FROM entries. Third, whether a task has several columns. Fourth, whether rows are looked up
-// in two levels.
+// The tasks of a class have the same kernel and the same size of local memory, one of SLICES. The
+// kernel depends on four things. First, how slots are found: by hashes in columns of the classes
+// HASHED..END_HASHED if that takes less memory than bits, and otherwise in a way that depends on
+// whether the column of B is a hub, see cl/product/columns/hub/columns.cl. Second, whether a column
+// that is no hub has more than CUT_FROM entries. Third, whether a task has several columns. Fourth,
+// whether rows are looked up in two levels.
 //
 // Columns that share rows and whose slots are found by bits are summed together: at most
-// EQUAL_COLUMNS of them, in pieces of EQUAL_PIECE rows. The first column has the tasks of all.
-// Columns of more than CUT_FROM entries are summed alone, because each of their slots has more
-// numbers.
+// EQUAL_COLUMNS of them, in pieces of EQUAL_PIECE rows. The tasks of all these columns belong to
+// the first of them. Columns of more than CUT_FROM entries are summed alone, because each of their
+// slots has more numbers.
 #if !defined(KINDS) || !defined(KIND_CUT) || !defined(KIND_EQUAL) || !defined(KIND_HASH) || !defined(KIND_HUB) || !defined(SLICES) || !defined(SLICE_COUNT) || !defined(LAST_SLICE) || !defined(PIECE) || !defined(HASHED) || !defined(END_HASHED) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES) || !defined(EQUAL_COLUMNS) || !defined(EQUAL_PIECE)
 #error "see src/product/columns/tasks/cut.rs"
 #endif

@@ -17,9 +17,9 @@
 // cl/product/columns/hash/table.cl.
 //
 // The products of one entry of B have different rows, so the items of a team add them to their
-// slots without atomics. They take one stretch of a column of A after another, in ascending k, so
-// that each slot gets its products in this order. With CUT a slot starts a new sum after RUN_PIECE
-// products. These sums are added in their order.
+// slots without atomics. They take one stretch of a column of A (a step) after another, in
+// ascending k, so that each slot gets its products in this order. With CUT a slot starts a new sum
+// after RUN_PIECE products. These sums are added in their order.
 //
 // The products of several columns of a task have the same rows and values of A. These are loaded
 // once, and their slots are found once. Each column has its own value of B. Its sums are stored

@@ -1,5 +1,5 @@
-// runs: adds runs of products of blocks, each run by one work-item. It comes after words.cl, before
-// sums.cl of this folder and cl/product/cpu/ranges/blocks.cl.
+// runs: adds runs of products of blocks, each run by one work-item. This file comes after words.cl,
+// before sums.cl of this folder and cl/product/cpu/ranges/blocks.cl.
 // Host: src/product/esc/blocks/mod.rs
 //
 //   sum_products   computes one element of a block, for sides given as arguments

@@ -67,8 +67,8 @@
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
 // FETCH loads vectors of the blocks with the numbers entry.WHICH into registers. KEEP stores them
-// to local memory. All items take one block, then the next, which keeps the computations for each
-// vector few. If sides are odd, a vector is a single element.
+// to local memory. All items load vectors of one block, then of the next, so that each vector needs
+// few computations. If sides are odd, a vector is a single element.
 #define FETCH(held, values, stride, WHICH, PARTS, WIDTH, aligned)                                                     \
     WRITTEN_OUT                                                                                                       \
     for (uint t = 0; t < TEAMS; ++t) {                                                                                \
@@ -91,7 +91,7 @@
                 *(local OF(VECTOR_, WIDTH)*)((blocks) + t * STEP + at + at / LEAD * (PITCH - LEAD)) =                 \
                     held[t * ROUNDS(PARTS) + s];                                                                      \
         }
-// FETCH_PAIR loads the pair of the product of a round. Item t loads that of team t.
+// FETCH_PAIR loads the pair of the product of a round. Item t loads the pair of team t.
 #define FETCH_PAIR(round) (begin < end && (round) < end - begin ? pair[begin + (round)] : (uint2)(NONE))
 
 KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restrict piece, global const uint2* restrict pair,

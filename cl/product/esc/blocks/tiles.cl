@@ -214,7 +214,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
         if (at.w == WHOLE) {
             for (uint r = 0; r < PIECE_ROWS; ++r)
                 place_sum(sum[r], c_values + ((ulong)first + at.x) * c_stride, col * ROWS + row + r, alpha, beta);
-        } else if (at.w != IDLE) { // the only guard: PoCL loses others around these stores
+        } else if (at.w != IDLE) { // this is the only condition: PoCL loses others around these stores
             for (uint r = 0; r < PIECE_ROWS; ++r)
                 parts[(ulong)at.w * AREA + col * ROWS + row + r] = sum[r];
         }
@@ -273,7 +273,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
             global const ELEMENT* a = a_values + (ulong)operands.x * a_stride;
             global const ELEMENT* b = b_values + (ulong)operands.y * b_stride;
             if (p + 1 < end)
-                operands = pair[p + 1]; // is loaded while this product is added
+                operands = pair[p + 1]; // it is loaded while this product is added
             ARITHMETIC x[LEFT], y[TILE_COLS * INNER];
             if (aligned) {
                 GET(true, x, a, LEFT, LEFT)

@@ -1,5 +1,5 @@
-// words: definitions that the kernels that add products of blocks share. It comes after ptx.cl and
-// before runs.cl, tiles.cl, staged.cl and scalars.cl of this folder.
+// words: definitions that the kernels that add products of blocks share. This file comes after
+// ptx.cl and before runs.cl, tiles.cl, staged.cl and scalars.cl of this folder.
 #if !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED) || !defined(EMPTY_RUNS)
 #error "RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED, EMPTY_RUNS: see src/product/esc/blocks/mod.rs"
 #endif

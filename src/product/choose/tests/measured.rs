@@ -123,8 +123,8 @@ fn short_columns_of_stencils_are_not_sorted_where_their_rows_are_far_apart() {
     assert!(sorted(2050, 500), "four teams share such columns");
 }
 
-/// Two products with equally many products of entries and columns. In one of them a single long
-/// column has all products.
+/// Two products of matrices with equal numbers of columns and of products of entries. In one of
+/// them a single long column has all products of entries.
 #[test]
 fn a_long_column_whose_entries_are_taken_in_turn_is_dear() {
     let mut sums = sums(of_classes(&[(Class::Narrow, 66)]), of_classes(&[(Class::Narrow, 15_000)]));

@@ -328,7 +328,8 @@ fn no_number_changes_a_bit() -> Result<()> {
     };
     for tuning in [
         AdaptiveTuning { few_columns: 100, ..usual },
-        // Wide columns are counted by only two teams, and by groups.
+        // Wide columns are counted by single teams, two of them in a work-group, and by whole
+        // work-groups.
         AdaptiveTuning { sorted_most: 32, groups: 3, piece: 128, ..small },
         AdaptiveTuning { sorted_most: 32, groups: 3, paired_products: 1, ..small },
         AdaptiveTuning { sorted_most: 128, groups: 1, narrow_words: 1, medium_words: 1, ..usual },

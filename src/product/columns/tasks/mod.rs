@@ -150,7 +150,8 @@ pub(in crate::product) struct TaskFactors<'a> {
     pub windows: usize,
 }
 
-/// Bytes of local memory in which a team keeps its steps.
+/// Bytes of local memory in which a team keeps its steps: the stretches of columns of A that it
+/// adds.
 pub(in crate::product) fn step_bytes(element: ElementType) -> usize {
     32 * (8 + element.arithmetic().bytes())
 }

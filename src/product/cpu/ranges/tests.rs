@@ -223,7 +223,7 @@ fn nothing_times_something_is_empty() -> Result<()> {
     {
         check_all(&a, &b)?;
     }
-    // ESC would compute a C with so many rows if there were products. There are none.
+    // ESC would compute a C with so many rows if it had entries.
     let wide = test_device().upload(&Csc::from_triplets(1 << 21, 1 << 21, [(0, 1, 1.0)])?)?;
     let (c, report) = crate::Product::of(&wide, &wide).run_with_report()?;
     assert_eq!((c.nnz(), report.products), (0, 0));

@@ -95,8 +95,8 @@ fn sums_of_hashed_rows_are_cut_as_in_the_reference() -> Result<()> {
     Ok(())
 }
 
-/// Tables in global memory: those of several groups, each of which computes several columns, and
-/// that of one group.
+/// Several work-groups, or a single one, compute several columns each, with tables in global
+/// memory.
 #[test]
 fn tables_in_global_memory_serve_several_columns() -> Result<()> {
     let mut random = Random::new(9);
