@@ -220,13 +220,13 @@ fn divided(sums: &ClassesSums, prices: &Prices) -> (Vec<Share>, f64) {
     (shares, ms + rest)
 }
 
-/// The predicted time of a share, or the largest number if the time is not known.
+/// The predicted time of a share, or the largest `f64` if the time is not known.
 fn least(share: &Share) -> f64 {
     share.predicted_ms.unwrap_or(f64::MAX)
 }
 
-/// The predicted time of columns of scalars by ESC, in milliseconds. `products` may be weighted:
-/// see [`Prices`].
+/// The predicted time of columns of scalars by ESC, in milliseconds. `products` may be a number
+/// that `Whole::weighed` returns.
 pub(super) fn esc_ms(costs: &MethodCosts, columns: u64, products: u64, entries: u64) -> Option<f64> {
     predict_ms(costs, Method::Esc, &esc_size(1, columns, products, entries))
 }

@@ -144,7 +144,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     }
     GROUP_BARRIER;
 
-    // Each position finds its entry of B and its segment.
+    // Each item finds the entry of B and the segment of each of its positions.
     uint marks[ITEMS], own = 0, all;
     for (uint i = 0; i < ITEMS; ++i) {
         marks[i] = mine + i < count ? key[mine + i] : 0;

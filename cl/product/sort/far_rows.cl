@@ -82,7 +82,7 @@ void order_neighbours(uint* row, uint* key, TEAM_OF)
 // Products with equal high bits are a group, in the order of their places. If few rows descend in a
 // group, neighbours are swapped. If some rows still descend, the number of the group is sorted
 // together with the next bits, and so on. Most columns need one sort: their rows are either close
-// together, or so far apart that no group has more than two or three.
+// together, or so far apart that no group has more than two or three products.
 uint sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
 {
     // The least row, and the complement of the last row. Both are minima over the column.

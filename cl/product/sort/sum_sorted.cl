@@ -3,7 +3,7 @@
 // its end.
 // Host: src/product/sort/mod.rs; the sort: cl/product/sort/products.cl
 //
-//   Teams in a stride over the columns of a task. A team takes COLUMNS columns at once.
+//   Teams take the columns of a task in a stride, COLUMNS columns at once.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]

@@ -1,10 +1,10 @@
-//! Numbers for products of scalars that are computed column by column: the limits of the classes of
-//! columns, and times in addition to the costs of methods. By default only GPUs compute such
-//! products. If such a product is requested on a CPU, its classes have the same limits.
+//! Tuning numbers for products of scalars that are computed column by column: the limits of the
+//! classes of columns, and times in addition to the costs of methods. By default only GPUs compute
+//! such products. If such a product is requested on a CPU, its classes have the same limits.
 use crate::tuning::numbers;
 
 numbers! {
-    /// Numbers for products of scalars that are computed column by column.
+    /// Tuning numbers for products of scalars that are computed column by column.
     pub(crate) struct AdaptiveNumbers |n| {
         /// Most words of 32 rows in the row range of a narrow column of an adaptive product.
         adaptive_narrow_words: All(1, n.adaptive_medium_words; adaptive_medium_words),

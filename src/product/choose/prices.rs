@@ -27,8 +27,8 @@ pub(in crate::product) struct Prices {
     /// Milliseconds for visiting an entry of B once, in columns whose rows of C are found before
     /// the sums. The sums of each piece of these rows visit every entry.
     pub visit_ms: f64,
-    /// Additional milliseconds for each entry of the longest column whose rows are found. Its
-    /// entries are visited one after another.
+    /// Additional milliseconds for each entry of the longest column of B whose rows of C are found
+    /// before the sums. Its entries are visited one after another.
     pub longest_ms: f64,
     /// Size of the window of a bitmap, in words of 32 rows.
     pub window_words: u32,
@@ -202,8 +202,8 @@ impl Whole {
         Self { short, longest: if sort.serial { 0 } else { sort.chunk as u64 } }
     }
 
-    /// The number of products, weighted by their cost. A fifth is subtracted if the size of
-    /// work-groups is that of the longest column. Two fifths are subtracted if work-groups are
+    /// The number of products, weighted by their cost. A fifth is subtracted if work-groups have
+    /// the size that the longest column needs. Two fifths are subtracted if work-groups are
     /// full, because most columns are nearly as long as the longest, or longer than a work-group.
     /// Longer columns are sorted in parts. A fifth is added each time that the parts are merged in
     /// pairs. The same is added if columns are cut by rows and not merged. The number of parts is

@@ -10,7 +10,8 @@
 //! *Analysis* (section 4.1 of the paper, by rows). One pass over B counts the products of each
 //! column of C and finds the range of its rows: the first and the last row of the columns of A that
 //! are multiplied. A class follows from these two numbers and from the entries of the column of B.
-//! The classes are [`Class`](super::terms::Class), the rules are `adaptive/rules.rs`.
+//! The classes are the variants of [`Class`](super::terms::Class), the rules are in
+//! `adaptive/rules.rs`.
 //!
 //! * One entry of B: [`direct`] copies and scales a column of A. It needs no memory. An entry of C
 //!   has one product.

@@ -57,7 +57,7 @@ const TRANSPOSE_STEPS: usize = 50;
 /// ms and those on the mask alone 30.3 ms.
 const HIT_PRODUCTS: usize = 8;
 
-/// The numbers of a device that computes masked products by columns.
+/// The tuning of a device that computes masked products by columns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ColumnTuning {
     /// Most work-groups. Each has a bitmap, and sums of all rows.
@@ -67,7 +67,8 @@ pub(super) struct ColumnTuning {
     pub ranges: usize,
     /// A column of A is prefetched this many entries of B ahead; 0 if nothing is prefetched.
     pub ahead: usize,
-    /// Steps of each bisection step when a row of the mask is looked up in a column of A.
+    /// Number of steps that a round of a bisection takes when a row of the mask is looked up in a
+    /// column of A.
     pub lookup: usize,
     /// Steps of a probe of [`masked.cl`](super). `transpose` gives the steps of transposing an
     /// entry of A, which probes need.

@@ -117,7 +117,7 @@ pub(super) struct MaskedPlaces<'a> {
 
 /// Places whose hits are counted.
 pub(super) struct CountedHits {
-    /// Number of hits before those of each work-item.
+    /// Number of hits of all work-items before each work-item.
     hits: Buffer<u32>,
     record: Buffer<u32>,
 }

@@ -159,7 +159,8 @@ impl PlanCore {
         Ok(c)
     }
 
-    /// Refuses a matrix, called `name`, that has another pattern or another type.
+    /// Refuses a matrix that has another pattern or another type. `name` is its name in the
+    /// message.
     fn check(&self, pattern: &Cells<DevicePattern>, name: &str, matrix: &GridView<'_>) -> Result<()> {
         let cells = &matrix.cells;
         self.of.check(name, matrix.of)?;

@@ -26,8 +26,9 @@ pub(crate) struct ClassSums {
     /// The widest range of rows of a column, in words of 32 rows, among columns whose rows are
     /// looked at.
     pub widest: u32,
-    /// Visits to entries of B in columns whose rows are found. Each piece of a column's rows visits
-    /// every entry of the column. `hub_visits` is the number of visits in hubs.
+    /// Number of visits to entries of B, in columns whose rows of C are found before the sums. Each
+    /// piece of a column's rows visits every entry of the column. `hub_visits` is the number of
+    /// visits in hubs.
     pub visits: u64,
     pub hub_visits: u64,
 }

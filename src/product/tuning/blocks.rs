@@ -1,4 +1,4 @@
-//! Numbers of the kernels that multiply blocks and add them up.
+//! Tuning numbers of the kernels that multiply blocks and add them up.
 use crate::{BlockShape, DeviceInfo, DeviceKind, element::ElementType, primitives::segmented_reduce::RUN_PIECE};
 
 /// Parameters for multiplying blocks and adding them up.

@@ -2,7 +2,7 @@
 // Host: src/product/columns/hash/mod.rs; the tables: cl/product/columns/hash/table.cl; the order of
 // their rows: cl/product/columns/hash/order.cl
 //
-//   Work-groups in a stride over the columns of a task.
+//   Work-groups take the columns of a task in a stride.
 //
 //   count_local    the table is in local memory, which has `words` words; a column has at most
 //                  `words` rows

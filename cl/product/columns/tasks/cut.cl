@@ -101,7 +101,7 @@ uint4 stretch_of(global const uint* b_col_ptr, global const uint* class, global 
     return (uint4)(at, at == NOWHERE && shares_rows && (word & FOLLOWS) ? 0 : entries, of_piece, slots | columns << 8);
 }
 
-// Declares the windows of a work-group, and their pieces one after another.
+// Declares arrays with the windows of a work-group, and numbers their pieces one after another.
 #define GROUP_MEMORY                                                                                                  \
     local uint shared[GROUP_SIZE], before_of[GROUP_SIZE], from_of[GROUP_SIZE], entries_of[GROUP_SIZE], rows_of[GROUP_SIZE], how_of[GROUP_SIZE]; \
     const uint item = get_local_id(0), own_chunk = get_global_id(0);                                                  \

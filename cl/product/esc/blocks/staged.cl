@@ -15,8 +15,8 @@
 // In local memory, consecutive columns of a block, or rows if it is transposed, are a pitch apart.
 // The pitch of B makes items that read neighbouring columns use different banks. The pitch of A
 // aligns the start of each tile for vector loads. The last tiles of a column may reach beyond the
-// block. The elements beyond it are dropped. The last columns of tiles overlap the columns before
-// them.
+// block. The elements beyond it are dropped. If the tiles do not divide the columns of the block,
+// the last column of tiles overlaps the one before it.
 #if !defined(TILE_ROWS) || !defined(TILE_COLS) || !defined(TEAMS) || !defined(WIDE)
 #error "TILE_ROWS, TILE_COLS, TEAMS, WIDE: see src/product/tuning/blocks.rs"
 #endif
@@ -37,7 +37,7 @@
 #define B_STEP WHOLE_VECTORS(RIGHT / B_LEAD * B_PITCH)
 
 // WIDTH is the number of elements of a vector. The columns of A and B and the blocks of C consist
-// of vectors. A vector has 16 bytes if that divides the length.
+// of vectors. A vector has 16 bytes if 16 bytes divide the length.
 #if A_LEAD % 4 == 0 && WIDE == 4
 #define A_WIDTH 4
 #elif A_LEAD % 2 == 0

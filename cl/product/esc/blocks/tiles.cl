@@ -72,7 +72,8 @@
         }                                                                                                             \
     }
 
-// Loads the columns of B of a team's item `lane`. TAKEN_AT is the place of an element among them.
+// Loads the columns of B that item `lane` of a team needs. TAKEN_AT is the place of an element
+// among them.
 #if B_TRANSPOSED
 #define GET_COLUMNS(aligned, to, b, lane)                                                                             \
     WRITTEN_OUT                                                                                                       \

@@ -35,8 +35,8 @@ pub(super) fn follows(word: u32) -> bool {
     word & 0x100 != 0
 }
 
-/// Whether a column of B follows the one before it, if its rows of C are to be found. This is the
-/// model of `cl/product/columns/adaptive/profile.cl`, for the first band.
+/// Whether a column of B follows the one before it, if its rows of C are to be found.
+/// `cl/product/columns/adaptive/profile.cl` decides in the same way for the first band.
 pub(super) fn is_equal(b: &Pattern, col: usize) -> bool {
     !col.is_multiple_of(LEADING) && b.entries(col).len() <= LONG && b.column(col) == b.column(col - 1)
 }

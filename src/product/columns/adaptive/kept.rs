@@ -51,7 +51,7 @@ pub(in crate::product) struct Kept {
     pub counts: Counts,
 }
 
-/// The numbers of a plan that keeps the data of an adaptive product of scalars.
+/// The tuning of a plan that keeps the data of an adaptive product of scalars.
 pub(super) struct KeptNumbers {
     pub spec: Spec,
     pub tuning: Tuning,

@@ -121,7 +121,7 @@ impl<'a> AdaptiveMemory<'a> {
         4 * pool_bytes(4 * columns) + pool_bytes(4 * Profiler::record_words() as u64) + list
     }
 
-    /// Bytes of the analysis of `columns` columns, of which `listed` are in the list.
+    /// Bytes of the arrays of an analysis of `columns` columns. `listed` columns are in the list.
     pub fn analysed_bytes(columns: u64, listed: u64) -> u64 {
         4 * pool_bytes(4 * columns) + pool_bytes(4 * listed)
     }
@@ -245,7 +245,7 @@ impl<'a> AdaptiveMemory<'a> {
         Need { bytes: col_ptr + (keys + counted.max(5 * nothing + c)).max(c + consumed), largest: largest.0 }
     }
 
-    /// Whether the sorted keys of a product whose columns are all sorted are kept. They are kept if
+    /// Whether the sorted keys are kept in a product whose columns are all sorted. They are kept if
     /// they are a small part of the device's memory, and if there is room for them however many
     /// entries its `products` products make.
     pub fn keeps_sorted(&self, class: Class, columns: u64, products: u64, free_bytes: u64) -> bool {

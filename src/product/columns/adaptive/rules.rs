@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// The numbers of one column of C before it is computed.
+/// The sizes of one column of C that are known before it is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct Column {
     /// Entries of the column of B.
@@ -143,7 +143,7 @@ impl ClassRules {
         products > 0 && 100 * u64::from(products) / u64::from(entries) < u64::from(percent) * self.pieces_of(column)
     }
 
-    /// Upper bound of the pieces of the rows of a column.
+    /// Upper bound of the number of pieces into which the rows of a column are cut.
     fn pieces_of(&self, column: &Column) -> u64 {
         u64::from(column.most_entries()).div_ceil(self.tuning.piece as u64)
     }

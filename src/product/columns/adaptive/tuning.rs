@@ -1,5 +1,5 @@
-//! Numbers of adaptive products. They are a pure function of the device, the element type and the
-//! requested method.
+//! The tuning of adaptive products. Its numbers are a pure function of the device, the element type
+//! and the requested method.
 use crate::{
     DeviceInfo,
     product::{

@@ -46,7 +46,7 @@ impl FoundRows {
         Ok(Self { rows, top: work.upload(&[room as u32])?, place: self.place })
     }
 
-    /// The arrays by which rows are found.
+    /// The arrays into which kernels write the rows that they find.
     pub fn arrays<'a>(&'a mut self, lengths: &'a mut Buffer<u32>) -> RowArrays<'a> {
         let Self { place, rows, top } = self;
         RowArrays { lengths, place, rows, top, top_at: 0 }

@@ -32,7 +32,7 @@ pub(in crate::product) struct HostSize {
     /// A's elements. Otherwise it reads only the columns of A that entries of B multiply, which do
     /// not count here.
     pub read: u64,
-    /// The kind of payload. It is pairs if C has blocks, or if products are pairs of blocks.
+    /// The kind of payload: pairs if C has blocks, or if the factors have blocks.
     pub payload: PayloadKind,
     pub shapes: (BlockShape, BlockShape),
 }
@@ -54,7 +54,7 @@ const MOST_SUMS: u64 = 64 << 20;
 /// Sums of rows in a cache line.
 const SUMS_OF_A_LINE: u64 = 8;
 
-/// Most products for each entry of C, on average, in the largest products that the host computes.
+/// Most products for an average entry of C, in the largest products that the host computes.
 const MERGING: u64 = 4;
 
 /// A product of more than [`HostChoice::most`] products is computed by the host only if C has far
@@ -155,8 +155,9 @@ impl HostSize {
         if sums.products > 0 { vec![bin] } else { Vec::new() }
     }
 
-    /// Milliseconds besides those of the products: for the entries of C, for products whose rows
-    /// are so far apart that their sums are in no cache, and for the first writes to these sums.
+    /// Milliseconds in addition to the time of the products: for the entries of C, for products
+    /// whose rows are so far apart that their sums are in no cache, and for the first writes to
+    /// these sums.
     fn besides_ms(&self, sums: &HostSums) -> f64 {
         let entries_ps = sums.most_entries as f64 * ENTRY_PS;
         let not_cached = |rows: u64| rows.saturating_sub(CACHED_ROWS) as f64;

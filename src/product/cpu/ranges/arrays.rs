@@ -80,7 +80,8 @@ impl Bitmaps {
     }
 }
 
-/// The arrays of some columns of C, to be written. They begin with the first of these columns.
+/// The arrays of some columns of C, which kernels write. They begin with the first of these
+/// columns.
 pub(in crate::product) struct ColumnsOfC<'c> {
     pub first_col: u32,
     pub col_ptr: &'c mut Buffer<u32>,

@@ -52,7 +52,7 @@ pub(in crate::product) struct Ranged<S> {
     kernels: RangeKernels<S>,
     tuning: RangeTuning,
     spec: Spec,
-    /// Numbers of ESC, which computes the products that ranges cannot.
+    /// The tuning of ESC, which computes the products that ranges cannot.
     of_esc: Tuning,
 }
 

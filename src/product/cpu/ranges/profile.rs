@@ -92,7 +92,7 @@ impl RangeProfile {
         Ok(profile)
     }
 
-    /// Adds the numbers of other columns.
+    /// Adds the profile of other columns.
     pub(super) fn add(&mut self, other: &Self) {
         self.products = self.products.saturating_add(other.products);
         self.longest = self.longest.max(other.longest);

@@ -22,7 +22,7 @@ use crate::{
     tuning::MethodCosts,
 };
 
-/// Numbers for small matrices. ESC is never chosen, and all columns are sampled.
+/// Tuning for small matrices. ESC is never chosen, and all columns are sampled.
 fn small() -> RangeTuning {
     RangeTuning {
         groups: 2,
@@ -39,7 +39,7 @@ fn small() -> RangeTuning {
     }
 }
 
-/// Numbers for small matrices that are computed in two passes.
+/// Tuning for small matrices that are computed in two passes.
 fn in_two_passes() -> RangeTuning {
     RangeTuning { one_pass_percent: 101, ..small() }
 }

@@ -1,5 +1,5 @@
-//! Numbers of products in ranges of columns, and the choice of how entries are found. The functions
-//! are pure. They depend on sizes, numbers, costs and the requested method.
+//! The tuning of products in ranges of columns, and the choice of how entries are found. The
+//! functions are pure. They depend on sizes, numbers, costs and the requested method.
 use super::{
     RangeNumbers,
     numbers::MULTIPLICATION_PS,
@@ -16,7 +16,7 @@ use crate::{
     tuning::{BinSize, MethodCosts, RANGE_AHEAD, SharedNumbers},
 };
 
-/// The numbers of products in ranges on a device.
+/// The tuning of products in ranges on a device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::product) struct RangeTuning {
     /// Most work-groups. A work-group is one item, and has a bitmap and sums of all rows.

@@ -155,7 +155,7 @@ impl BlockSums {
     }
 
     /// Cuts runs into stretches, which work-groups take. The runs end at `run_end` and have
-    /// `products` products in all. Empty if the kernels take no stretches.
+    /// `products` products in all. Returns an empty array if the kernels take no stretches.
     pub fn stretches(&self, work: &Work, run_end: &Buffer<u32>, products: usize) -> Result<Buffer<Stretch>> {
         match &self.kernels {
             Kernels::Scalars(sums) => {
