@@ -118,8 +118,9 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     const ulong start = first_product + base;
 #endif
 
-    // Each entry with products marks the position at which they begin. It writes there its number,
-    // its first entry of A, and whether it is the first of its segment.
+    // For each entry of B with products, an item writes to the position at which they begin: the
+    // number of the entry, the first entry of A by which it is multiplied, and whether it is the
+    // first entry of its segment.
     for (uint i = item; i < count; i += GROUP_SIZE)
         key[i] = 0;
     GROUP_BARRIER;

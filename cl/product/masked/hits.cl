@@ -25,8 +25,8 @@ uint first_of(uint part, uint parts, uint cols)
     return (uint)((ulong)part * cols / parts);
 }
 
-// Returns the cost of looking up `places` places of a mask, in steps for each bisection step in a
-// column of A. It is bounded so that 32 times the cost fits 32 bits.
+// Returns the cost of looking up `places` places of a mask, in steps for each round of a bisection
+// in a column of A. The cost is bounded so that 32 times the cost fits 32 bits.
 uint lookup_steps(uint places)
 {
     return (uint)min((ulong)places * LOOKUP, (ulong)1 << 26);

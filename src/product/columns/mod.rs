@@ -21,7 +21,7 @@
 //!   of the range, and a slot for each row of C. Products are added to the slots k by k.
 //! * The same, if the column of B has many entries with few products each: [`hub`] sorts 256
 //!   products at a time by slot and k, and adds their runs to the slots. It also needs local memory
-//!   for their keys.
+//!   for the keys of these products.
 //! * More products, in a wide range of rows: [`hash`] finds rows and slots by tables in local
 //!   memory, or in global memory if C's column is too long. Products are added to the slots k by k.
 //! * Too many entries of B, or too many products for any method: [`esc`](super::esc).

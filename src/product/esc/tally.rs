@@ -1,4 +1,5 @@
-//! The counts by which the host allocates memory for runs and products. They are its second read.
+//! The counts by which the host allocates memory for runs and products. It reads them in its second
+//! read.
 use crate::{
     Error, Result,
     device::{Buffer, Work, at_most},

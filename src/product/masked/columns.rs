@@ -127,8 +127,8 @@ impl ColumnTuning {
     }
 }
 
-/// Number of elements of an array with an element for each row of A. They fill whole words of a
-/// bitmap, and whole cache lines.
+/// Number of elements of an array with an element for each row of A. The elements fill whole words
+/// of a bitmap, and whole cache lines.
 pub(super) fn places_of_rows(nrows: usize) -> usize {
     nrows.next_multiple_of(512)
 }

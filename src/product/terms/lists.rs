@@ -11,7 +11,8 @@ pub(crate) struct ClassLists {
     pub sizes: ClassSizes,
     /// The bins of the columns. Columns of [`Class::Rest`] are in no bin.
     pub shares: Vec<Share>,
-    /// The number of each bin in the whole product. Its time is measured under this number.
+    /// The number of each bin in the whole product. The time of a bin is measured under this
+    /// number.
     pub numbers: Vec<usize>,
 }
 

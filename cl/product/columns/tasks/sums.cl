@@ -22,8 +22,8 @@
 // after RUN_PIECE products. These sums are added in their order.
 //
 // The products of several columns of a task have the same rows and values of A. These are loaded
-// once, and their slots are found once. Each column has its own value of B. Its sums are stored
-// after those of the column before.
+// once, and their slots are found once. Each column has its own value of B. The sums of a column
+// are stored after the sums of the column before it.
 #if !defined(CUT) || !defined(COLUMNS) || !defined(HASHED) || !defined(PIECE) || !defined(RUN_PIECE)
 #error "see src/product/columns/tasks/sums.rs"
 #endif

@@ -28,8 +28,8 @@ impl AdaptiveMemory<'_> {
         self.counted(class, known.columns, longest * known.b_entries, free_bytes).filter(|_| is_best)
     }
 
-    /// Whether ESC computes all columns without an analysis. It does if it is allowed and expected
-    /// to take less time, or if the analysis does not fit `free_bytes` bytes.
+    /// Whether ESC computes all columns without an analysis. ESC computes them if it is allowed and
+    /// expected to take less time, or if the analysis does not fit `free_bytes` bytes.
     pub(super) fn needs_no_analysis(&self, known: &Known, free_bytes: u64) -> bool {
         let by_esc = self.adaptive.esc && self.adaptive.prices.needs_no_analysis(known);
         by_esc || Self::profile_bytes(known.columns) > free_bytes

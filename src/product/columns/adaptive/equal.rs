@@ -41,8 +41,9 @@ pub(super) fn is_equal(b: &Pattern, col: usize) -> bool {
     !col.is_multiple_of(LEADING) && b.entries(col).len() <= LONG && b.column(col) == b.column(col - 1)
 }
 
-/// Whether columns that follow share the rows of their leaders. They do if they are a large enough
-/// part of the columns whose rows are found, and these columns have enough products.
+/// Whether columns that follow share the rows of their leaders. Rows are shared if the columns that
+/// follow are a large enough part of all columns whose rows are found, and if all these columns
+/// together have enough products.
 pub(super) fn shares_rows(sums: &ClassesSums, tuning: &AdaptiveTuning) -> bool {
     let sum = |number: fn(&ClassSums) -> u64| -> u64 {
         Class::FOUND.iter().map(|&class| number(&sums[class as usize])).sum()

@@ -254,7 +254,7 @@ impl<'a> AdaptiveMemory<'a> {
     }
 
     /// Whether the entries of a product whose columns are all sorted can be counted within
-    /// `free_bytes` bytes. It has at most `products` products.
+    /// `free_bytes` bytes. The columns have at most `products` products in all.
     pub fn counts_sorted(&self, columns: u64, products: u64, free_bytes: u64) -> bool {
         products < Limits::MAX_PRODUCTS && self.fits_sorted(columns, 0, free_bytes)
     }

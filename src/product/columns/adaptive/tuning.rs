@@ -17,8 +17,8 @@ use crate::{
 /// every piece.
 const SLICES: [usize; 9] = [2048, 2944, 4352, 5888, 7168, 8448, 11_776, 15_616, 25_600];
 
-/// Most windows of rows for which bitmaps are used. It is small because each window visits all
-/// entries of B.
+/// Most windows of rows for which bitmaps are used. The number is small because each window visits
+/// all entries of B.
 const MOST_WINDOWS: usize = 16;
 
 /// Bytes that a work-group of `count_wide` needs in addition to its bitmap: see

@@ -47,8 +47,8 @@ pub(in crate::product) struct HostChoice {
     most: u64,
 }
 
-/// Most bytes of the sums of all rows of C, if the host needs them. It allocates up to this number
-/// of bytes without checking the free memory.
+/// Most bytes of the sums of all rows of C, if the host needs them. The host allocates up to this
+/// number of bytes without checking the free memory.
 const MOST_SUMS: u64 = 64 << 20;
 
 /// Sums of rows in a cache line.
@@ -58,8 +58,8 @@ const SUMS_OF_A_LINE: u64 = 8;
 const MERGING: u64 = 4;
 
 /// A product of more than [`HostChoice::most`] products is computed by the host only if C has far
-/// fewer entries than products. Its operands are read only if it has at least this many products
-/// for each entry and column that is read.
+/// fewer entries than products. The operands of such a product are read only if there are at least
+/// this many products for each entry and column that is read.
 const MANY: u64 = 16;
 
 /// Most columns of C whose entries are counted, and most products of these columns. Counting them

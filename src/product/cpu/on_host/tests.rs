@@ -165,7 +165,8 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     let (cpu, numbers, costs) = cpu();
     let (size, known) = size(1000, 8, BlockShape::SCALAR);
     let choice = HostChoice::new(&cpu, numbers, costs, size).expect("a choice");
-    // Judges a product of `columns` equal columns. It has as few entries in a column as rows allow.
+    // Judges a product of `columns` equal columns. C has as few entries in a column as its rows
+    // allow.
     let worth = |choice: &HostChoice, columns: usize, column: HostColumn| {
         let each = column.products.min(column.rows);
         let columns: Vec<_> = std::iter::repeat_n(column, columns).collect();
