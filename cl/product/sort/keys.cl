@@ -81,10 +81,10 @@ void sort_odd(uint* key)
     }
 }
 
-// Does the same if each ODD neighbouring keys are bitonic: ascending and then descending, or a
-// rotation of such keys. That takes 8 comparisons for 5 keys and 12 for 7; sort_odd takes 9 and 16.
-// An exhaustive search for 5 keys found no fewer. A network that sorts all bitonic words of zeros
-// and ones sorts all bitonic keys.
+// Does the same as sort_odd if each ODD neighbouring keys are bitonic: ascending and then
+// descending, or a rotation of such keys. That takes 8 comparisons for 5 keys and 12 for 7;
+// sort_odd takes 9 and 16. An exhaustive search for 5 keys found no fewer. A network that sorts all
+// bitonic words of zeros and ones sorts all bitonic keys.
 void merge_odd(uint* key)
 {
 #if ODD < 5

@@ -12,9 +12,9 @@
 //   i/o  cursor[cursor_at]        number of tasks that were taken; zero before
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]      C, see cl/product/terms/target.cl
 //
-// Slots of rows are described in cl/product/columns/tasks/slots.cl. If HASHED they are the places
-// of a hash table of the rows instead, whose memory does not depend on the range of rows:
-// cl/product/columns/hash/table.cl.
+// Slots of rows are described in cl/product/columns/tasks/slots.cl. If HASHED, slots are the places
+// of a hash table of the rows, see cl/product/columns/hash/table.cl. The memory of a table does not
+// depend on the range of rows.
 //
 // The products of one entry of B have different rows, so the items of a team add them to their
 // slots without atomics. They take one stretch of a column of A (a step) after another, in

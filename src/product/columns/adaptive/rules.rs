@@ -20,7 +20,8 @@ pub(in crate::product) struct Column {
     pub products: u32,
     /// The first and the last row. `None` if there are no rows, or if they were not looked at.
     pub rows: Option<(u32, u32)>,
-    /// Whether the column has the same rows as the column before it, and these rows are found.
+    /// Whether the column of B has the same rows as the column before it, and its rows of C are to
+    /// be found before the sums.
     pub follows: bool,
 }
 

@@ -134,7 +134,7 @@ fn rows_far_apart() -> Result<()> {
             AdaptiveTuning { few_columns: 0, esc: false, ..of_device }
         };
         assert_eq!(check_equal(&a, &b, &want, &numbers(Method::Hash))?, [Method::Hash]);
-        // At 28 bits of rows `auto` is not tested, because its choice is not bounded there.
+        // With row numbers of 28 bits `auto` is not tested, because its choice is then not bounded.
         if nrows == (1 << 27) + 1 {
             continue;
         }
