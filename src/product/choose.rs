@@ -89,8 +89,8 @@ fn own_launches(class: Class) -> u32 {
 /// A work-group of [`Class::Wide`] clears and reads this many words of a bitmap in the time of one
 /// place (see [`places`]). If a range has several windows, it clears and reads half as many,
 /// because each window visits all entries of B. On an H100, 18,000 columns of 1088 products each
-/// take 2.4 ms by bitmaps, and 15,600 columns of 1280 products 2.1 ms. ESC takes 1.2 ms for either.
-/// In both products every entry of C has one product, and the ranges have 21,000 words.
+/// take 2.4 ms by bitmaps, and 15,600 columns of 1280 products 2.1 ms. ESC takes 1.2 ms for each of
+/// the two. In both products every entry of C has one product, and the ranges have 21,000 words.
 const WORDS_OF_PLACE: u64 = 600;
 
 /// Places of a column of [`Class::Wide`] if one team counts it, in a work-group of two teams.

@@ -106,8 +106,9 @@ const GPU: AdaptiveNumbers = AdaptiveNumbers {
     // with 75 percent and 5.5 ms with 200. In the same order, a graph of 122 M products takes 4.0,
     // 3.9, 4.4 and 4.3 ms. `email-Enron` always takes 1.7 to 1.9 ms.
     adaptive_hub_percent: 100,
-    // If columns share rows, 694 M products of finite elements take 4.9 ms instead of 6.4. The 18.7
-    // M products of `bcsstk16` take 0.67 ms instead of 0.43. The limit between them is an estimate.
+    // 694 M products of finite elements take 4.9 ms if columns share rows, and 6.4 ms if they do
+    // not. The 18.7 M products of `bcsstk16` take 0.67 ms if columns share rows, and 0.43 ms if
+    // they do not. The limit between them is an estimate.
     adaptive_equal_products: 1 << 27,
     // Longer columns take 5 to 21 ns for each product if they are sorted, and 6 to 23 ns by
     // bitmaps. The fewer entries C has, the less time they take.

@@ -130,8 +130,8 @@ impl Prices {
     /// sorted if that is short enough, or else their rows are found before the sums. The length of
     /// the longest column is only estimated here, so a class that sorts all columns has room for at
     /// least [`ROOMY`] products. If only the longest column is too long to be sorted beside others,
-    /// there are two more bins: long columns that are sorted, and columns that are found. A column
-    /// of too many entries may be left to ESC.
+    /// there are two more bins: long columns that are sorted, and columns whose rows are found. A
+    /// column of too many entries may be left to ESC.
     fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
         let &Known { columns, rows, products, b_entries, longest_b, .. } = known;
         let entries = entries.min(columns.saturating_mul(rows));

@@ -207,7 +207,7 @@ impl Masked {
     }
 }
 
-/// The options of all kernels except those of runs.
+/// The options of all kernels except the kernels of runs.
 fn options(spec: &Spec, tuning: &Tuning) -> Options {
     PayloadKind::Pairs.define(options_of_runs(tuning), spec)
 }

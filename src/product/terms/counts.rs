@@ -32,7 +32,7 @@ impl Bin {
         Self { which, method, columns, products, size: None, predicted_ms: None, measured_ms: None }
     }
 
-    /// Adds the same columns of another band.
+    /// Adds the columns of the same kind in another band.
     fn join(&mut self, other: &Self) {
         let size = |one: BinSize, other: BinSize| {
             let (products, entries) = (one.products + other.products, one.entries + other.entries);
@@ -77,7 +77,7 @@ impl Counts {
         self.bins.iter().position(|bin| bin.which == which).unwrap_or(self.bins.len())
     }
 
-    /// Adds a bin to the bin of the same columns in earlier bands. Returns its number.
+    /// Adds a bin to the bin with columns of the same kind in earlier bands. Returns its number.
     pub fn add_bin(&mut self, bin: &Bin) -> usize {
         let same = |known: &Bin| (known.which, known.method) == (bin.which, bin.method);
         match self.bins.iter().position(same) {
