@@ -58,7 +58,7 @@ const FAMILIES: [&[Class]; 6] = [
     &[Class::Long],
 ];
 
-/// About how many launches a product by ESC takes.
+/// Approximate number of launches of a product by ESC.
 const ESC_LAUNCHES: u32 = 10;
 /// Launches that take columns out of B for ESC, and put them into C.
 const REST_LAUNCHES: u32 = 5;

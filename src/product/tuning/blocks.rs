@@ -6,7 +6,7 @@ use crate::{BlockShape, DeviceInfo, DeviceKind, element::ElementType, primitives
 pub(crate) struct BlockTuning {
     pub kernel: BlockKernel,
     pub group_size: usize,
-    /// A run with more products than this gets a work-group to itself.
+    /// A run with more products than this is summed by a work-group of its own.
     pub long_run: usize,
 }
 

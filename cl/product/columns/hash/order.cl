@@ -113,7 +113,7 @@ global const uint* sort_global(global uint* from, global uint* to, uint count, l
     return from;
 }
 
-// Whether a bitmap of `words` words orders rows sooner than a sort. Each of its windows reads all
+// Whether a bitmap of `words` words orders rows faster than a sort. Each of its windows reads all
 // `places` places of the table, and each word is cleared once and read twice. Each round of a
 // bitonic sort compares all rows.
 bool bits_pay(uint places, uint count, uint range, uint words)

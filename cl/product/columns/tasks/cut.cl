@@ -30,7 +30,7 @@
 // Columns that share rows and whose slots are found by bits are summed together: at most
 // EQUAL_COLUMNS of them, in pieces of EQUAL_PIECE rows. The tasks of all these columns belong to
 // the first of them. Columns of more than CUT_FROM entries are summed alone, because each of their
-// slots has more numbers.
+// slots has two sums and a counter.
 #if !defined(KINDS) || !defined(KIND_CUT) || !defined(KIND_EQUAL) || !defined(KIND_HASH) || !defined(KIND_HUB) || !defined(SLICES) || !defined(SLICE_COUNT) || !defined(LAST_SLICE) || !defined(PIECE) || !defined(HASHED) || !defined(END_HASHED) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES) || !defined(EQUAL_COLUMNS) || !defined(EQUAL_PIECE)
 #error "see src/product/columns/tasks/cut.rs"
 #endif

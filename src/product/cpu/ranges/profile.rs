@@ -46,8 +46,8 @@ pub(in crate::product) const CACHED_ROWS: u64 = 1 << 17;
 /// 450,000 products at 14 to 22 million rows (2026-11-28).
 const ROWS_OF_A_COLUMN: u64 = 48;
 
-/// About how many launches a product in ranges takes. The second number is for products that are
-/// all entries of C.
+/// Approximate number of launches of a product in ranges. The second number is for products that
+/// are all entries of C.
 const LAUNCHES: u32 = 4;
 const EXACT_LAUNCHES: u32 = 2;
 
