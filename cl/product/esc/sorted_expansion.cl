@@ -18,7 +18,7 @@
 //                                              products, and of the last product of all
 //
 // A work-item sorts ITEMS neighbouring products in registers. Then sorted stretches of doubling
-// width are merged. Only the segment that lies across the border of two stretches needs merging,
+// width are merged. Only the segment that lies across the border of two stretches must be merged,
 // and only if it is not sorted there already. The products of an entry of B have ascending rows, so
 // a long column of A is merged as a whole. The key of a product is one word, made of its row and
 // its position in the expansion. Positions differ, so no two keys are equal, and the order is

@@ -44,11 +44,11 @@
 //!
 //! *Tasks.* The rows of these columns are cut into pieces whose slots fit a slice of local memory.
 //! A piece is a *task*. The kind of a task ([`TaskKind`](tasks::TaskKind)) says how a row finds its
-//! slot (by the bits of a bitmap in one or two levels, or by a hash table), whether the column of B
-//! is so long that its sums are cut into parts of 1024 products, whether several equal columns are
-//! summed at once, and whether the column is a hub. Each kind has a kernel of its own. A *team* of
-//! work-items takes tasks from a list until there are none left, which balances the load. The paper
-//! assigns rows to kernels by bins and merges neighbouring blocks (section 4.2).
+//! slot: by the bits of a bitmap in one or two levels, or by a hash table. It also says whether the
+//! column of B is so long that its sums are cut into parts of 1024 products, whether several equal
+//! columns are summed at once, and whether the column is a hub. Each kind has a kernel of its own.
+//! A *team* of work-items takes tasks from a list until there are none left, which balances the
+//! load. The paper assigns rows to kernels by bins and merges neighbouring blocks (section 4.2).
 //!
 //! *One order of sums.* The paper adds products to hash tables by atomics on values, in any order.
 //! Here rows are put into tables by atomics on integers only. A team adds the products of one entry

@@ -73,7 +73,8 @@ impl<'a> Lines<'a> {
 }
 
 impl OnMask {
-    /// Compiles kernels by columns if `columns` are given, or else from places.
+    /// Compiles the kernels that find products by columns if `columns` are given, or else the
+    /// kernels that start from places.
     pub fn new(
         device: &Device,
         (a, b): (&FactorPattern, &FactorPattern),

@@ -64,7 +64,8 @@ pub(in crate::product) struct PlannedBand {
 
 /// A plan of scalars stores no operand pairs if there are at least this many products for each 100
 /// entries of C, and at least [`SUMS_PRODUCTS`] in all. It then stores the data of an adaptive
-/// product. `st27_100` has 580 products for each 100 entries and takes equally long either way.
+/// product. `st27_100` has 580 products for each 100 entries and takes equally long with pairs and
+/// without them.
 const SUMS_PERCENT: u64 = 500;
 
 /// The operand pairs of this number of products take 1 GiB. With fewer products an execution takes

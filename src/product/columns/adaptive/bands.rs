@@ -2,7 +2,7 @@
 //! memory that the methods of scalars need for them. The functions are pure.
 //!
 //! If there are many columns, they are halved until a part fits. The device adds up the sizes of a
-//! part's columns. Reading the numbers of each column, and adding them up on the host, would take
+//! part's columns. Reading the sizes of each column, and adding them up on the host, would take
 //! longer than the product.
 //!
 //! C mostly has far fewer entries than its upper bound. If C was sampled, a band is tried as soon

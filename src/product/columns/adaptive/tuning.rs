@@ -48,9 +48,9 @@ const ROOM_PERCENT: u64 = 110;
 /// fewer products take at most about 16 MiB, which does not justify the launch of a sample.
 const SAMPLED_PRODUCTS: u64 = 1 << 22;
 
-/// Neighbouring columns of B with equal rows share the rows of C if, without the first column of
-/// each group, they are at least this percentage of the columns that are not sorted. This is an
-/// estimate: with fewer columns, sharing saves less time than its launch costs.
+/// In a group of neighbouring columns of B with equal rows, all columns except the first follow it.
+/// They share its rows of C if at least this percentage of the columns that are not sorted follow
+/// another. This is an estimate: with fewer columns, sharing saves less time than its launch costs.
 const EQUAL_PERCENT: u64 = 25;
 
 /// Most columns that share rows and whose products are added up together. A node mostly has 3 or 6

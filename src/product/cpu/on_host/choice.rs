@@ -47,8 +47,8 @@ pub(in crate::product) struct HostChoice {
     most: u64,
 }
 
-/// Most bytes of the sums of all rows of C, if the host needs them. The host allocates up to this
-/// number of bytes without checking the free memory.
+/// Most bytes of the array with a sum for each row of C, if the host needs it. The host allocates
+/// up to this number of bytes without checking the free memory.
 const MOST_SUMS: u64 = 64 << 20;
 
 /// Sums of rows in a cache line.

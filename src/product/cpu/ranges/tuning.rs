@@ -50,7 +50,7 @@ pub(in crate::product) struct RangeTuning {
 const SAMPLES: usize = 256;
 
 impl RangeTuning {
-    /// Makes the numbers of a device, or `None` if the device does not compute products of this
+    /// Makes the tuning for a device, or `None` if the device does not compute products of this
     /// payload by this method in ranges. Blocks have the two given shapes.
     pub fn new(
         info: &DeviceInfo,
@@ -64,7 +64,7 @@ impl RangeTuning {
         in_ranges.then(|| Self::of(info, wanted, costs, payload, (a, b)))
     }
 
-    /// Makes the numbers by which the times in ranges and by ESC are predicted. Only ESC is
+    /// Makes the tuning by which the times in ranges and by ESC are predicted. Only ESC is
     /// predicted if `costs` have no ranges or the device computes no products in ranges.
     pub fn or_esc(
         info: &DeviceInfo,
