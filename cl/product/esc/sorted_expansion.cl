@@ -161,7 +161,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
         if (marks[i] == 2)
             opening[segments++] = mine + i;
         if (i == 0)
-            segment_of[item] = segments - 1; // not read for positions after the last
+            segment_of[item] = segments - 1; // this is not read for positions after the last one
         if (mine + i < count) {
             a_entry[i] = mine + i + one[head];
             b_entry[i] = other[head];

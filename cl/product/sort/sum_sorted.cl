@@ -42,7 +42,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         uint key[HELD];
         ARITHMETIC value[HELD];
 #if FAR_ROWS
-        uint row[HELD]; // rows of the lane's places, then of its keys
+        uint row[HELD]; // the rows of the lane's places, then the rows of its keys
 #endif
 #if KEPT_KEYS
         kept_keys(key, keys + (ulong)number * PRODUCTS, products);

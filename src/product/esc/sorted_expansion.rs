@@ -92,7 +92,8 @@ impl InLocalMemory {
         let in_registers = SortedChunks::new(device, spec, tuning)?;
         let items = sort.chunk / sort.group_size;
         let of_chunks = |eighths: usize| {
-            let group_size = (sort.group_size * eighths / 16 * 2).max(LEAST_GROUP); // two halves search
+            // The size is even, because each half of a work-group searches for one of two numbers.
+            let group_size = (sort.group_size * eighths / 16 * 2).max(LEAST_GROUP);
             let kernel = Kernel::rare(device, &options(group_size, items, 1))?;
             if eighths == 8 && in_registers.is_none() {
                 kernel.ask(device);

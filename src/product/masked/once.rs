@@ -58,7 +58,7 @@ fn of_pairs<'w>(
     let (clock, shape) = (work.clock(), a.shape.product(b.shape));
     let mut values = work.buffer_of(a.values.word(), mask.nnz() * stride)?;
     if stride > shape.area() {
-        work.fill_zero(&mut values)?; // the padding between blocks
+        work.fill_zero(&mut values)?; // this also fills the padding between blocks
     }
     // Pairs take at most half of the free memory. The other arrays need room too: columns, probe
     // counts and run ends of the places, counts of hits, pieces of long runs and their sums.

@@ -167,7 +167,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
     for (ulong base = get_group_id(0) * COLUMNS; base < cols; base += get_num_groups(0) * COLUMNS) {
         if (item == 0)
             longs = 0;
-        barrier(CLK_LOCAL_MEM_FENCE); // sums[] and longs are zero before items add to them
+        barrier(CLK_LOCAL_MEM_FENCE); // sums[] and longs are set to 0 before items add to them
         const uint col = min(base + item / PART, (ulong)cols);
         const uint begin = col < cols ? b_col_ptr[first_col + col] : 0, end = col < cols ? b_col_ptr[first_col + col + 1] : 0;
         const bool is_long = end - begin > LONG;
@@ -196,7 +196,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
         const uint of_part = team_votes(!same, TEAM) >> (LANE - place) & ((1u << PART) - 1);
         if (place == 0 && col < cols && !is_long)
             NOTE_COLUMN(col, of, count, rows, entries, of_part == 0);
-        barrier(CLK_LOCAL_MEM_FENCE); // longs and long_columns[] are complete before they are read
+        barrier(CLK_LOCAL_MEM_FENCE); // longs and long_columns[] are written before other items read them
         const uint of_group = longs;
         for (uint i = 0; i < of_group; ++i) {
             if (item < 4)

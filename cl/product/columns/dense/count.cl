@@ -79,7 +79,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
         const uint begin = b_col_ptr[first_col + col], end = b_col_ptr[first_col + col + 1];
         if (lane == 0)
             *touched_count = 0;
-        TEAM_BARRIER; // bits[] and *touched_count are zero before they are changed
+        TEAM_BARRIER; // bits[] and *touched_count are set to 0 before items change them
         // The columns of A of the next 32 entries are looked up in advance.
         uint next_from = 0, next_count = 0;
         if (begin + lane < end) {
@@ -190,7 +190,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
                 write_rows(here, before, all, (low + base) * 32, to, TEAM);
             to += all;
         }
-        TEAM_BARRIER; // bits[] is cleared and touched[] is read before the next column
+        TEAM_BARRIER; // bits[] is set to 0 and touched[] is read before the next column changes them
     }
 }
 
@@ -217,7 +217,7 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         const uint samples = purpose == SAMPLE && in_windows ? products[col] : 0;
         // The window may have rows of the column in `range` words, from row low * 32 on.
         const uint low = column_low + window * words, high = min(column_high, low + words);
-        barrier(CLK_LOCAL_MEM_FENCE); // bits[] is zero before it is changed; shared_at is read before it is overwritten
+        barrier(CLK_LOCAL_MEM_FENCE); // bits[] is set to 0 before items change it; shared_at is read before it is overwritten
         if (purpose == SAMPLE && (samples == 0 || samples > SAMPLE_PRODUCTS))
             continue;
         if (purpose == SAMPLE && window == 0 && item == 0)
@@ -285,7 +285,7 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                     if (row[q] != NOWHERE)
                         mark(bits, row[q] / 32 - low, 1u << row[q] % 32);
             }
-            barrier(CLK_LOCAL_MEM_FENCE); // extents[] is read before it is overwritten; bits[] is written before it is read
+            barrier(CLK_LOCAL_MEM_FENCE); // extents[] is read before it is overwritten; bits[] is written before items read it
         }
         // Each team takes a stretch of words, a multiple of 32.
         const uint blocks = (range + 31) / 32, per_team = (blocks + TEAMS - 1) / TEAMS;
