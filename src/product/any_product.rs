@@ -137,7 +137,7 @@ impl<'a> AnyProduct<'a> {
         }
     }
 
-    /// Computes a product of matrices of groups.
+    /// Computes a product of matrices that are divided into groups.
     pub fn groups<'w>(&self, work: &'w Work) -> Result<Measured<'w, GridArrays>> {
         if self.options.threshold.is_some() {
             let why = "entries of groups are not dropped: a column's largest may be in another group";

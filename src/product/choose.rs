@@ -1,9 +1,10 @@
 //! The choice of methods for columns of scalars: pure functions of sizes, numbers and costs. They
 //! use no device, and equal arguments give equal choices.
 //!
-//! The device puts each column of an adaptive product into a class, by numbers. [`share_out`] uses
-//! the sums of the classes and costs. It decides which method computes each class, and which
-//! classes are computed together: a launch for few columns costs more than it saves.
+//! The device puts each column of an adaptive product into a class. [`share_out`] takes the sums
+//! over the columns of each class and the costs of the methods. It decides which method computes
+//! each class, and which classes are computed together as one bin: a launch for few columns costs
+//! more than it saves.
 mod numbers;
 mod prices;
 #[cfg(test)]
@@ -20,8 +21,9 @@ use crate::{
     tuning::{BinSize, MethodCosts},
 };
 
-/// Classes by ascending size. The kernels of a class can compute the columns of the classes before
-/// it. They can compute columns of [`Class::Direct`] only if these are short.
+/// Families of classes, each by ascending size. The kernels of a class can compute the columns of
+/// the classes before it in its family. They can compute columns of [`Class::Direct`] only if these
+/// are short.
 const FAMILIES: [&[Class]; 6] = [
     &[
         Class::Direct,
@@ -49,14 +51,14 @@ const FAMILIES: [&[Class]; 6] = [
     ],
     &[Class::Narrow, Class::Medium],
     &[Class::Wide, Class::Big],
-    // [`Class::HashedGlobal`] is apart, because its tables in global memory are made for its
-    // longest column.
+    // [`Class::HashedGlobal`] is a family by itself: its tables in global memory have the size that
+    // its longest column needs.
     &[Class::HashedSmall, Class::HashedMedium, Class::HashedLarge],
     &[Class::HashedGlobal],
     &[Class::Long],
 ];
 
-/// About how many launches a product by ESC takes.
+/// Approximate number of launches of a product by ESC.
 const ESC_LAUNCHES: u32 = 10;
 /// Launches that take columns out of B for ESC, and put them into C.
 const REST_LAUNCHES: u32 = 5;
@@ -74,8 +76,8 @@ fn able(class: Class) -> &'static [Method] {
     }
 }
 
-/// Number of kernels that are launched if this class is a bin. If rows are found before they are
-/// summed, the sums are launched for all classes together.
+/// Number of kernels that are launched if this class is a bin by itself. The launch of the sums
+/// does not count if the rows of the class are found before the sums: it serves all such classes.
 fn own_launches(class: Class) -> u32 {
     match class {
         Class::Direct => 4, // two of them scan
@@ -87,17 +89,17 @@ fn own_launches(class: Class) -> u32 {
 /// A work-group of [`Class::Wide`] clears and reads this many words of a bitmap in the time of one
 /// place (see [`places`]). If a range has several windows, it clears and reads half as many,
 /// because each window visits all entries of B. On an H100, 18,000 columns of 1088 products each
-/// take 2.4 ms by bitmaps, and 15,600 columns of 1280 products 2.1 ms. ESC takes 1.2 ms for either.
-/// In both products every entry of C has one product, and the ranges have 21,000 words.
+/// take 2.4 ms by bitmaps, and 15,600 columns of 1280 products 2.1 ms. ESC takes 1.2 ms for each of
+/// the two. In both products every entry of C has one product, and the ranges have 21,000 words.
 const WORDS_OF_PLACE: u64 = 600;
 
-/// Places of a column of [`Class::Wide`] that one team counts, if a work-group has two teams.
+/// Places of a column of [`Class::Wide`] if one team counts it, in a work-group of two teams.
 const PAIRED_PLACES: u64 = 3;
 
-/// Number of places of `columns` columns with `products` products in all, if `class` computes them.
-/// Places are a unit of cost: a column with n places keeps as much of a multiprocessor busy as n
-/// columns of the first class of its method's family. `widest` is the width of the widest of these
-/// columns' ranges of rows, in words of 32 rows.
+/// Number of places of `columns` columns with `products` products in all, if the kernels of `class`
+/// compute them. Places are a unit of cost: a column with n places keeps as much of a
+/// multiprocessor busy as n columns of the first class of its method's family. `widest` is the
+/// width of their widest row range, in words of 32 rows.
 fn places(class: Class, [columns, products]: [u64; 2], widest: u32, prices: &Prices) -> u64 {
     let window = prices.window_words;
     let of_words = || u64::from(widest) / if widest > window { WORDS_OF_PLACE / 2 } else { WORDS_OF_PLACE };
@@ -107,7 +109,8 @@ fn places(class: Class, [columns, products]: [u64; 2], widest: u32, prices: &Pri
     columns * if Class::IN_WINDOWS.contains(&class) { of_class.max(of_words()) } else { of_class }
 }
 
-/// Places of a column whose range of rows is not wider than most of its class.
+/// Places of a column of a class, if its row range is not wider than the ranges of most columns of
+/// the class.
 fn places_of(class: Class) -> u64 {
     match class {
         Class::Empty | Class::Direct | Class::Rest => 1,
@@ -137,17 +140,17 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted3072 => 228,
         Class::Sorted3584 => 327,
         // A multiprocessor of an H200 holds the bitmaps of 64 narrow teams, of 32 medium teams, or
-        // of four groups of four teams. If ranges are narrower than the widest, more of these
-        // groups fit. Their four teams share the work of a column. A group of 16 teams takes the
-        // memory of a group of four, and its teams wait for one another. The numbers of Wide and
-        // Big are estimates.
+        // of four groups of four teams. It holds more groups of four teams if their row ranges are
+        // narrower than the widest. The four teams of a group share the work of a column. A group
+        // of 16 teams takes the memory of a group of four, and its teams wait for one another. The
+        // numbers of Wide and Big are estimates.
         Class::Narrow => 1,
         Class::Medium => 2,
         Class::Wide => 4,
         Class::Big | Class::Long => 32,
         // A multiprocessor holds as many groups of one team as it can start, 14 groups of four
-        // teams, or four groups of sixteen. The last class has tables in global memory; its number
-        // is an estimate.
+        // teams, or four groups of sixteen. [`Class::HashedGlobal`] has tables in global memory;
+        // its number is an estimate.
         Class::HashedSmall => 1,
         Class::HashedMedium => 2,
         Class::HashedLarge => 8,
@@ -217,13 +220,13 @@ fn divided(sums: &ClassesSums, prices: &Prices) -> (Vec<Share>, f64) {
     (shares, ms + rest)
 }
 
-/// The predicted time of a share, or the largest number if the time is not known.
+/// The predicted time of a share, or the largest `f64` if the time is not known.
 fn least(share: &Share) -> f64 {
     share.predicted_ms.unwrap_or(f64::MAX)
 }
 
-/// The predicted time of columns of scalars by ESC, in milliseconds. `products` may be weighted:
-/// see [`Prices`].
+/// The predicted time of columns of scalars by ESC, in milliseconds. `products` may be a number
+/// that `Whole::weighed` returns.
 pub(super) fn esc_ms(costs: &MethodCosts, columns: u64, products: u64, entries: u64) -> Option<f64> {
     predict_ms(costs, Method::Esc, &esc_size(1, columns, products, entries))
 }
@@ -264,8 +267,8 @@ fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class
         let size = BinSize::new(own_launches(last), products, entries, places);
         able(last).iter().filter_map(|&method| predict_ms(&prices.costs, method, &size)).fold(f64::MAX, f64::min)
     };
-    // The best division from each class on: its cost, its number of bins, and the end of its first
-    // bin.
+    // The best division of each class and those after it: its cost, its number of bins, and the end
+    // of its first bin.
     let mut best = vec![(0.0, 0, 0); filled.len() + 1];
     for begin in (0..filled.len()).rev() {
         let ends = (begin + 1..=filled.len()).filter(|&end| can_join(sums, &filled[begin..end]));
@@ -279,14 +282,14 @@ fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class
     bins.collect()
 }
 
-/// Whether the kernels of the last of these classes can compute the columns of all these classes. A
-/// direct column may have any number of products.
+/// Whether the kernels of the last of these classes can compute the columns of all these classes.
+/// They may not if a direct column is too long to be sorted: it may have any number of products.
 fn can_join(sums: &ClassesSums, bin: &[Class]) -> bool {
     bin[0] != Class::Direct || bin.len() == 1 || sums[Class::Direct as usize].longest <= SORTED_PRODUCTS[0]
 }
 
-/// A bin of all columns of a product, sorted by the kernels of one class. They have `products`
-/// products and about `entries` entries of C.
+/// A bin of all columns of a product, which the kernels of one class sort. The columns have
+/// `products` products and about `entries` entries of C.
 pub(super) fn sorted_share(class: Class, columns: u64, [products, entries]: [u64; 2], costs: &MethodCosts) -> Share {
     let method = Method::Sort;
     let size = BinSize::new(own_launches(class), products, entries, columns * places_of(class));

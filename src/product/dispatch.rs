@@ -34,8 +34,9 @@ pub(super) enum Prepared<'o> {
     Kernels(Box<Loan<KernelKey, ChosenEngine>>),
 }
 
-/// Prepares A·B: chooses what computes it, and loads kernels. Also starts a clock when they are
-/// loaded. Methods are chosen by `costs`, or by the device's costs if there are none.
+/// Prepares A·B: chooses the host or an engine, and loads the engine's kernels. The returned clock
+/// starts when the kernels are loaded, or at the beginning if the host computes A·B. Methods are
+/// chosen by `costs`, or by the device's costs if `costs` is `None`.
 pub(super) fn prepare<'o, 'w: 'o>(
     work: &'w Work,
     operands: &Operands<'o>,

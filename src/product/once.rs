@@ -173,7 +173,8 @@ impl Options {
         Ok(Operands { a, b, c_stride, consumer: self.band_consumer(a.device.info(), a.element(), c_stride)? })
     }
 
-    /// What the bands of a product go to. Entries of C are `c_stride` elements apart.
+    /// The limits that these options set for the bands of a product. Entries of C are `c_stride`
+    /// elements apart.
     pub fn band_consumer(&self, info: &DeviceInfo, element: ElementType, c_stride: usize) -> Result<BandConsumer> {
         if self.band_columns == Some(0) {
             return Err(Error::Argument("a band has at least 1 column".into()));
@@ -225,13 +226,13 @@ impl Options {
     }
 }
 
-/// The operands as their arrays are multiplied. The arrays of row-major matrices store the
-/// transposes, so A and B are swapped: Cᵀ = BᵀAᵀ.
+/// The operands in the order in which their arrays are multiplied. The arrays of row-major matrices
+/// store the transposes, so A and B are swapped: Cᵀ = BᵀAᵀ.
 pub(super) fn in_column_order<'a>(a: DeviceView<'a>, b: DeviceView<'a>) -> (&'a DeviceCbc, &'a DeviceCbc) {
     if a.kind.is_row_major() { (b.cbc, a.cbc) } else { (a.cbc, b.cbc) }
 }
 
-/// The device memory of the operands of a product. C has to fit into the rest.
+/// The device memory of the operands of a product. C has to fit the remaining memory.
 pub(super) struct HeldOperands {
     bytes: u64,
     /// Whether A and B are the same matrix.

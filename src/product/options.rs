@@ -3,9 +3,9 @@ use super::{Method, Operand, Product};
 use crate::{Semiring, host::Progress, matrix::Threshold, tuning::MethodCosts};
 
 impl<'a, X: Operand> Product<'a, X> {
-    /// Sets weights of the rows of the last factor: A·W·B, JᵀWJ. A matrix takes one
-    /// [`Weights`](super::Weights). A matrix of groups takes a slice with one for each group of
-    /// rows. For patterns the argument says which kind of weights executions will use, for the
+    /// Sets weights of the rows of the last factor: A·W·B, JᵀWJ. The argument is one
+    /// [`Weights`](super::Weights), or, for a matrix of groups, a slice of them, one for each group
+    /// of rows. For patterns the argument says which kind of weights executions will use, for the
     /// [cost](crate::plan::Cost). Executions may use other kinds.
     pub fn weighted(mut self, weights: X::Weights<'a>) -> Self {
         self.weights = Some(weights);
@@ -30,9 +30,9 @@ impl<'a, X: Operand> Product<'a, X> {
     ///
     /// Memory is proportional to the products and to the mask. A·B of scalars on a CPU takes no
     /// memory for products. For each place of the mask, the time to plan is proportional to the
-    /// shorter of its row of A and its column of B. On a CPU it is at most proportional to the
-    /// products of the columns that have places. If there is a memory limit, the mask is cut into
-    /// bands of places.
+    /// number of entries in its row of A or in its column of B, whichever is less. On a CPU it is
+    /// at most proportional to the products of the columns that have places. If there is a memory
+    /// limit, the mask is cut into bands of places.
     ///
     /// The mask's grid must equal that of C. The shape of the mask's blocks does not matter.
     ///

@@ -24,8 +24,9 @@ pub struct Report {
     pub longest_run: Option<u32>,
     /// Bands of columns into which the product was cut.
     pub bands: usize,
-    /// Most bytes of device memory in use at once, including operands and the rounding of size
-    /// classes. Never above [`Estimate::peak_device_bytes`](super::Estimate::peak_device_bytes).
+    /// Most bytes of device memory in use at once, including operands, rounded up to the pool's
+    /// size classes. Never above
+    /// [`Estimate::peak_device_bytes`](super::Estimate::peak_device_bytes).
     pub peak_device_bytes: u64,
     /// Most bytes held from the driver at once: the memory in use, and what the device's pool kept
     /// for later use. Never above [`Product::memory_limit`](super::Product::memory_limit).

@@ -84,7 +84,7 @@ impl WindowTuning {
 /// Parameters for sorting the chunks of long segments in registers, before they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ChunkTuning {
-    /// The team whose work-items are a work-group.
+    /// The team that forms a work-group.
     pub team: Teams,
     /// Number of products of a work-item: an odd number up to 7 times a power of two, and at least
     /// 2, since PoCL 3.1 loses the barriers of loops that cannot run twice.
@@ -130,10 +130,10 @@ impl ChunkTuning {
         teams.flat_map(team).filter(move |of| of.room() < self.room())
     }
 
-    /// Returns the work-groups that cut chunks, by ascending entries of the longest column of B.
-    /// All except the last have an item for each entry; the last cut all columns. A work-group
-    /// waits for one load after another. Small work-groups need so little local memory that many of
-    /// them are resident and wait at the same time.
+    /// Returns the work-groups that cut chunks, by ascending number of entries that a column of B
+    /// may have. All except the last have a work-item for each entry. The last can cut every
+    /// column. A work-group waits for one load after another. Small work-groups need so little
+    /// local memory that many of them are resident and wait at the same time.
     pub fn cutting(self) -> impl Iterator<Item = Self> {
         let team = move |size: usize| Self { team: self.team.large(size), entries: size, ..self };
         let teams = (Teams::SIZE.ilog2() + 1..=self.team.group_size(1).ilog2()).map(|bits| 1 << bits);

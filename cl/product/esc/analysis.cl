@@ -33,8 +33,8 @@ GROUP_SCAN(group_sum, ulong, PLUS)
 #define FULL 0
 #define LOWER 1
 
-// Returns the number of products of entry (k, col) of B. Its partners are all entries of column k
-// of A, those from row col on (lower), or those up to row col (upper).
+// Returns the number of products of entry (k, col) of B. The entry is multiplied by all entries of
+// column k of A, by those from row col on (lower), or by those up to row col (upper).
 uint products_of(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
                  global const uint* b_row_idx, uint b_cols, uint entry, uint part)
 {

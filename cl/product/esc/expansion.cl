@@ -43,8 +43,8 @@ uint entry_of(global const ulong* b_prods, uint first, uint end, ulong product)
     return first;
 }
 
-// Finds the entries to which the products of a tile belong: the first, and the end for the other
-// searches.
+// Finds the entries of B to which the products of a tile belong. bounds[0] is the first entry, and
+// bounds[1] the end.
 void tile_entries(global const ulong* b_prods, global const uint* b_col_ptr, global uint* tile_segment, local uint* bounds,
                   ulong first_product, uint start, uint count, uint first_col, uint cols)
 {

@@ -1,4 +1,5 @@
-// pieces: cuts runs longer than LONG_RUN. It comes before kernels that know the ends of runs.
+// pieces: cuts runs longer than LONG_RUN. This file comes before kernels that know the ends of
+// runs.
 // Host: src/product/esc/gather.rs, src/product/masked/long_runs.rs
 //
 //   in      run_end[runs]   last product of each run

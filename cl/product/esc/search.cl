@@ -1,5 +1,5 @@
-// search: lets a work-group search for two numbers among ascending numbers. It comes before the
-// kernels that do so.
+// search: lets a work-group search for two numbers among ascending numbers. This file comes before
+// the kernels that do so.
 // Hosts: src/product/esc/sorted_chunks.rs, src/product/esc/sorted_expansion.rs
 
 // Defines name(numbers, begin, end, one, other, edge). It returns the index of the first of the

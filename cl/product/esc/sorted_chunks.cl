@@ -113,9 +113,9 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
                      uint products, uint first_col, uint cols, uint by_rows, uint above)
 {
     TEAM_MEMORY;
-    // held[] has for the start of each entry's products the entry's first entry of A minus that
-    // position. entry_at[] has its number. Later held[] has words that are exchanged, keys, and
-    // payloads.
+    // At each position at which the products of an entry of B begin, entry_at[] has the number of
+    // that entry, and held[] has the first entry of A by which it is multiplied, minus the
+    // position. Later held[] has words that are exchanged, keys, and payloads.
     local uint held[ROOM + LANES];
     local uint entry_at[ROOM];
     // starts[] has a bit for each position at which an entry's products begin. start_before[] has

@@ -18,7 +18,7 @@
 //                                              products, and of the last product of all
 //
 // A work-item sorts ITEMS neighbouring products in registers. Then sorted stretches of doubling
-// width are merged. Only the segment that lies across the border of two stretches needs merging,
+// width are merged. Only the segment that lies across the border of two stretches must be merged,
 // and only if it is not sorted there already. The products of an entry of B have ascending rows, so
 // a long column of A is merged as a whole. The key of a product is one word, made of its row and
 // its position in the expansion. Positions differ, so no two keys are equal, and the order is
@@ -118,8 +118,9 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     const ulong start = first_product + base;
 #endif
 
-    // Each entry with products marks the position at which they begin. It writes there its number,
-    // its first entry of A, and whether it is the first of its segment.
+    // For each entry of B with products, an item writes to the position at which they begin: the
+    // number of the entry, the first entry of A by which it is multiplied, and whether it is the
+    // first entry of its segment.
     for (uint i = item; i < count; i += GROUP_SIZE)
         key[i] = 0;
     GROUP_BARRIER;
@@ -144,7 +145,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     }
     GROUP_BARRIER;
 
-    // Each position finds its entry of B and its segment.
+    // Each item finds the entry of B and the segment of each of its positions.
     uint marks[ITEMS], own = 0, all;
     for (uint i = 0; i < ITEMS; ++i) {
         marks[i] = mine + i < count ? key[mine + i] : 0;
@@ -160,7 +161,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
         if (marks[i] == 2)
             opening[segments++] = mine + i;
         if (i == 0)
-            segment_of[item] = segments - 1; // not read for positions after the last
+            segment_of[item] = segments - 1; // this is not read for positions after the last one
         if (mine + i < count) {
             a_entry[i] = mine + i + one[head];
             b_entry[i] = other[head];

@@ -1,15 +1,15 @@
 // hits: finds the products of a column of C that fall on the places of a mask. A place is an entry
-// of the mask. It comes before the kernels of masked products on CPUs, whose work-groups are single
-// items.
+// of the mask. This file comes before the kernels of masked products on CPUs, whose work-groups are
+// single items.
 // Host: src/product/masked/columns.rs
 //
-// A column of C takes one column of A after another, those that belong to the entries of its column
-// of B. So the products of a row are in ascending k. The entries of a column of A whose rows are on
-// the mask are listed in one of two ways. The first way reads all its rows and looks up the bit of
-// each in a bitmap of the mask's column. Every entry is written to the list, and the list's end
-// advances if the bit is set, because a branch would often be mispredicted. The second way looks up
-// the mask's rows in the column of A. It is chosen if it takes fewer steps, because there are few
-// such rows. A step is the time of one row of the first way.
+// For a column of C, the columns of A that belong to the entries of its column of B are taken one
+// after another. So the products of a row are in ascending k. The entries of a column of A whose
+// rows are on the mask are listed in one of two ways. The first way reads all its rows and looks up
+// the bit of each in a bitmap of the mask's column. Every entry is written to the list, and the
+// list's end advances if the bit is set, because a branch would often be mispredicted. The second
+// way looks up the mask's rows in the column of A. It is chosen if it takes fewer steps, because
+// there are few such rows. A step is the time of one row of the first way.
 //
 // Columns of A are prefetched AHEAD entries of B before they are read. If AHEAD is 0, nothing is
 // prefetched.
@@ -25,8 +25,8 @@ uint first_of(uint part, uint parts, uint cols)
     return (uint)((ulong)part * cols / parts);
 }
 
-// Returns the cost of looking up `places` places of a mask, in steps for each bisection step in a
-// column of A. It is bounded so that 32 times the cost fits 32 bits.
+// Returns the cost of looking up `places` places of a mask, in steps for each round of a bisection
+// in a column of A. The cost is bounded so that 32 times the cost fits 32 bits.
 uint lookup_steps(uint places)
 {
     return (uint)min((ulong)places * LOOKUP, (ulong)1 << 26);

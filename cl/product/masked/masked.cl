@@ -69,9 +69,10 @@ KERNEL mask_bands(global const ulong* probe_ptr, global ulong* band, ulong share
 }
 
 // Whether probe n of row `row` of A with column `col` of B is a hit. If so, `pair` gets the two
-// entries. Entries before `*from` in the longer line are below the k of the probe, and `*from` is
-// advanced for the next probe of the place. The search for k takes strides that double, and then
-// bisects. So two lines of similar lengths are merged, and a short line skips through a long one.
+// entries. `*from` is an entry of the longer of the two lines, the row and the column. Entries
+// before it are below the k of the probe. It is advanced for the next probe of the place. The
+// search for k takes strides that double, and then bisects. So two lines of similar lengths are
+// merged, and a short line skips through a long one.
 bool hits_at(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, global const uint* b_col_ptr,
              global const uint* b_row_idx, uint row, uint col, uint n, uint* from, uint2* pair)
 {
@@ -135,8 +136,9 @@ KERNEL count_hits(global const uint* a_t_col_ptr, global const uint* a_t_row_idx
         hits[get_global_id(0) + 1] = 0; // the scan writes the number of hits here
 }
 
-// Returns the number of hits of the band up to the end of a place: those of the work-items before
-// the one that has its last probe, plus those of that work-item.
+// Returns the number of hits of the band up to the end of a place. It adds the hits of all
+// work-items before the one that has the last probe of the place, and the hits of that work-item up
+// to the end of the place.
 uint hits_until(global const ulong* probe_ptr, global const uint* hits, global const uint* place_hits, uint first_place,
                 uint place)
 {

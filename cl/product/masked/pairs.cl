@@ -1,5 +1,5 @@
-// pairs: finds the products that fall on a mask, place by place, in ascending k. It goes column by
-// column, for work-groups of one work-item.
+// pairs: finds the products that fall on a mask, place by place, in ascending k. Work-groups of one
+// work-item take one column after another.
 // Host: src/product/masked/pairs.rs
 //
 //   column_hits    work-groups that take one range after another

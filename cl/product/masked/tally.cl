@@ -1,4 +1,4 @@
-// tally: counts runs. It comes before kernels whose work-items have one run each.
+// tally: counts runs. This file comes before kernels whose work-items have one run each.
 // Host: src/product/masked/long_runs.rs
 //
 //   in out  record[6]   word 1: products of the longest run; word 2: number of pieces of the runs
@@ -8,7 +8,8 @@
 #error "LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
 #endif
 
-// Every item of a work-group calls it, with length 0 if it has no run.
+// Adds a run of `length` products to the record. Every item of a work-group calls it, with length 0
+// if it has no run.
 void tally_run(uint length, global uint* record, local uint* of_group)
 {
     const uint item = get_local_id(0), cuts = (length + RUN_PIECE - 1) / RUN_PIECE;

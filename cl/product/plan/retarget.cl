@@ -1,4 +1,5 @@
-// retarget: moves the runs of a band to a larger pattern. Its additional entries have empty runs.
+// retarget: moves the runs of a band to a larger pattern. The additional entries of that pattern
+// have empty runs.
 // Host: src/product/plan/retarget.rs
 //
 //   retarget_ends    one work-item per entry of the larger pattern, from the entry of the first run

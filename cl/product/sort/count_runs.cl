@@ -1,7 +1,7 @@
 // count_runs: counts the runs and the products of columns.
 // Host: src/product/sort/runs.rs; the sort: cl/product/sort/products.cl
 //
-//   Teams in a stride over the columns. A team takes COLUMNS columns at once.
+//   Teams take columns in a stride, COLUMNS columns at once.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[columns + 1]  b_row_idx[b_nnz]
 //   out  counts[columns + 1]    for each column its number of runs plus 2^32 times its number of

@@ -1,7 +1,7 @@
 // count_sorted: counts the runs of columns, which are the entries of C.
 // Host: src/product/sort/mod.rs; the sort: cl/product/sort/products.cl
 //
-//   Teams in a stride over the columns of a task. A team takes COLUMNS columns at once.
+//   Teams take the columns of a task in a stride, COLUMNS columns at once.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   list[first + columns]    the columns of the task, counted from first_col. If not `listed`,

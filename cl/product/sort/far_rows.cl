@@ -1,5 +1,5 @@
-// far_rows: sorts products by rows that do not fit a key together with a place. It comes before the
-// kernels that sort, and after cl/product/sort/keys.cl.
+// far_rows: sorts products by rows that do not fit a key together with a place. This file comes
+// before the kernels that sort, and after cl/product/sort/keys.cl.
 // Hosts: src/product/sort/mod.rs, src/product/esc/sorted_chunks.rs
 //
 // FAR_ROWS is 1 if there are such rows. Kernels use the same macros in both cases:
@@ -82,7 +82,7 @@ void order_neighbours(uint* row, uint* key, TEAM_OF)
 // Products with equal high bits are a group, in the order of their places. If few rows descend in a
 // group, neighbours are swapped. If some rows still descend, the number of the group is sorted
 // together with the next bits, and so on. Most columns need one sort: their rows are either close
-// together, or so far apart that no group has more than two or three.
+// together, or so far apart that no group has more than two or three products.
 uint sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
 {
     // The least row, and the complement of the last row. Both are minima over the column.
@@ -104,7 +104,8 @@ uint sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
     UNROLLED
     for (uint i = 0; i < HELD; ++i)
         key[i] = key[i] == NO_KEY ? NO_KEY : KEY_OF((key[i] - least) >> left, COLUMN_LANE + i * LANES);
-    // The rows do fit. No key has 32 ones, because row_bits is the length of a number of rows.
+    // If no bits are left, the rows fit the keys. No key has 32 ones, because row_bits is the
+    // length of a number of rows.
     if ((LANES < TEAM_SIZE ? team_max(left, team) : left) == 0) {
         sort_keys(key, team);
         return find_heads(key, team);

@@ -1,12 +1,12 @@
-// keys: lets the items of a team sort words in registers. It comes before the kernels that sort,
-// and after cl/team.cl.
+// keys: lets the items of a team sort words in registers. This file comes before the kernels that
+// sort, and after cl/team.cl.
 // Hosts: src/product/sort/mod.rs, src/product/columns/hub/mod.rs
 //
 // A key is number * PLACES + place. Products are sorted by the number: a row, its slot, or the
 // number of its run. The *place* of a product counts the products in the order in which they are
 // made. PLACES is a power of two and at least PRODUCTS, or it is 1 and keys have no places. LANES
-// neighbouring lanes of a team, a power of two, sort PRODUCTS keys. Each lane holds HELD keys, at
-// most 32: ODD, at most 7, times a power of two.
+// neighbouring lanes of a team, a power of two, sort PRODUCTS keys. Each lane holds HELD keys. HELD
+// is at most 32, and is ODD times a power of two. ODD is at most 7.
 #if !defined(PRODUCTS) || !defined(HELD) || !defined(ODD) || !defined(PLACES)
 #error "PRODUCTS, HELD, ODD, PLACES: see src/product/sort/columns.rs, src/product/columns/hub/mod.rs"
 #endif
@@ -81,10 +81,10 @@ void sort_odd(uint* key)
     }
 }
 
-// Does the same if each ODD neighbouring keys are bitonic: ascending and then descending, or a
-// rotation of such keys. That takes 8 comparisons for 5 keys and 12 for 7; sort_odd takes 9 and 16.
-// An exhaustive search for 5 keys found no fewer. A network that sorts all bitonic words of zeros
-// and ones sorts all bitonic keys.
+// Does the same as sort_odd if each ODD neighbouring keys are bitonic: ascending and then
+// descending, or a rotation of such keys. That takes 8 comparisons for 5 keys and 12 for 7;
+// sort_odd takes 9 and 16. An exhaustive search for 5 keys found no fewer. A network that sorts all
+// bitonic words of zeros and ones sorts all bitonic keys.
 void merge_odd(uint* key)
 {
 #if ODD < 5
@@ -119,8 +119,8 @@ void merge_odd(uint* key)
 #endif
 }
 
-// Sorts the lane's keys, each 2 * distance of which are bitonic. Compares keys that are `distance`
-// apart, then half of it, and so on.
+// Sorts the lane's keys. Each 2 * distance neighbouring keys are bitonic. Compares keys that are
+// `distance` apart, then half of it, and so on.
 void merge_in_lane(uint* key, uint distance)
 {
     UNROLLED

@@ -2,7 +2,7 @@
 // Host: src/product/sort/runs.rs; the sort: cl/product/sort/products.cl; PAYLOAD, MAKE:
 // cl/product/terms/payload.cl
 //
-//   Teams in a stride over the columns. A team takes COLUMNS columns at once.
+//   Teams take columns in a stride, COLUMNS columns at once.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[columns + 1]  b_row_idx[b_nnz]
 //   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/terms/payload.cl

@@ -1,5 +1,5 @@
-// products: makes the products of a column of C and sorts them by row in registers. It comes before
-// the kernels that sort, and after cl/team.cl and cl/product/sort/keys.cl.
+// products: makes the products of a column of C and sorts them by row in registers. This file comes
+// before the kernels that sort, and after cl/team.cl and cl/product/sort/keys.cl.
 // Host: src/product/sort/mod.rs
 //
 // LANES work-items of a team take a column of at most PRODUCTS products, so a team takes COLUMNS
@@ -27,8 +27,8 @@
 #define START_WORDS ((PRODUCTS + 31) / 32)
 // With up to 64 lanes, each lane counts the starts before its places itself, which is faster: sums
 // of columns of 512 to 896 products take an H100 0.18 to 0.19 ms, and 0.22 to 0.26 ms with
-// STARTS_COUNTED. With 256 lanes this needs so many registers and loads that a product takes 0.9
-// ms, and 0.5 ms with STARTS_COUNTED.
+// STARTS_COUNTED. With 256 lanes, counting in each lane needs so many registers and loads that a
+// product takes 0.9 ms, and 0.5 ms with STARTS_COUNTED.
 #define STARTS_COUNTED (LANES > 64)
 #define STARTS_SLICE (STARTS_COUNTED ? 2 * LANES : START_WORDS)
 
@@ -84,7 +84,7 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
     for (uint round = 0; round < rounds; ++round) {
         const uint entry = begin + round * LANES + COLUMN_LANE;
         const uint2 met = next;
-        next = met_by(a_col_ptr, b_row_idx, entry + LANES, end); // is loaded while the team adds up
+        next = met_by(a_col_ptr, b_row_idx, entry + LANES, end); // it is loaded while the team adds up
         // Both sums are computed at once. There are at most 3584 products, and as many entries.
         const uint own = met.y | (met.y > 0) << 16;
 #if LANES == TEAM_SIZE

@@ -3,7 +3,7 @@
 // its end.
 // Host: src/product/sort/mod.rs; the sort: cl/product/sort/products.cl
 //
-//   Teams in a stride over the columns of a task. A team takes COLUMNS columns at once.
+//   Teams take the columns of a task in a stride, COLUMNS columns at once.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]
@@ -42,7 +42,7 @@ KERNEL sum_sorted(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         uint key[HELD];
         ARITHMETIC value[HELD];
 #if FAR_ROWS
-        uint row[HELD]; // rows of the lane's places, then of its keys
+        uint row[HELD]; // the rows of the lane's places, then the rows of its keys
 #endif
 #if KEPT_KEYS
         kept_keys(key, keys + (ulong)number * PRODUCTS, products);

@@ -5,7 +5,7 @@
 //   otherwise: the payload is the pair of its operands. An operand is the number of its entry, or
 //              is read from a_operand or b_operand if A_SOURCED or B_SOURCED
 //
-// It comes before kernels that make products.
+// This file comes before kernels that make products.
 #ifdef ELEMENT
 #define OPERAND ELEMENT
 #define MAKE(a_entry, b_entry) MULTIPLY(LOAD(a_operand, a_entry), LOAD(b_operand, b_entry))

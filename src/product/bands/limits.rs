@@ -1,6 +1,7 @@
 //! Limits: the device memory that a band needs, array by array. Bands are planned by these limits.
-//! The functions are pure. Each sum repeats the allocations of a stage, with the same rounding of
-//! sizes, so that a limit only slightly above the true need is not refused.
+//! The functions are pure. Each sum counts the arrays that a stage allocates, rounded up as the
+//! pool rounds them. So a product is computed even if the free memory is only slightly above its
+//! need.
 use crate::{
     DeviceInfo,
     device::{Work, pool_bytes},
@@ -30,7 +31,7 @@ pub(crate) struct EntryMemory {
     pub payload_bytes: u64,
     /// Bytes from one entry of C to the next.
     pub entry_bytes: u64,
-    /// Bytes of the sum of one part of a run that is cut.
+    /// Bytes of the sum of one part. A run of more than 1024 products is cut into parts.
     pub part_bytes: u64,
     /// Rows of C. No column of C has more entries.
     pub rows: u64,
@@ -45,7 +46,7 @@ pub(crate) struct Need {
 }
 
 impl EntryMemory {
-    /// Memory of a product of `element` whose C has `rows` rows. An entry of C has `area` elements,
+    /// Bytes for elements of type `element`. C has `rows` rows. An entry of C has `area` elements,
     /// and entries are `entry_bytes` bytes apart.
     pub fn new(element: ElementType, tuning: &Tuning, rows: usize, entry_bytes: usize, area: usize) -> Self {
         Self {
@@ -68,7 +69,7 @@ impl<'a> Limits<'a> {
         Self::within(work.device().info(), work.free_bytes(), tuning, entries)
     }
 
-    /// The limits with `free_bytes` bytes of a device.
+    /// The limits if a device has `free_bytes` free bytes.
     pub fn within(info: &DeviceInfo, free_bytes: u64, tuning: &'a Tuning, entries: EntryMemory) -> Self {
         Self { tuning, free_bytes, max_alloc_bytes: info.max_alloc_bytes, entries }
     }
@@ -78,8 +79,8 @@ impl<'a> Limits<'a> {
         products.min(self.entries.rows)
     }
 
-    /// Memory that a band needs if C has `nnz` entries in it. `nnz` is not known before round trip
-    /// 2. The need is least if `nnz` is 0, and greatest if every column has
+    /// Memory that a band needs if it has `nnz` entries of C. The host knows `nnz` only after its
+    /// second read. The need is least if `nnz` is 0, and greatest if every column has
     /// [`Limits::most_entries`].
     pub fn need(&self, columns: u64, sizes: &Sizes, nnz: u64) -> Need {
         let (tuning, of, products) = (self.tuning, &self.entries, sizes.products);
@@ -95,11 +96,11 @@ impl<'a> Limits<'a> {
         }
         let payload = largest.array(of.payload_bytes * products);
         let expansion = largest.array(4 * products) + payload;
-        // Merging alternates between two expansions. A GPU merges only if there are chunks of long
-        // segments.
+        // Merging alternates between two arrays of the expansion's size. A GPU merges only if there
+        // are chunks of long segments.
         let merges = tuning.esc == EscVariant::Global || sizes.chunks > 0;
         let between = if merges { expansion } else { 2 * pool_bytes(0) };
-        // GPUs of NVIDIA allocate this whether the chunks are cut or not.
+        // NVIDIA GPUs allocate `cuts` even if the chunks are then not cut.
         let has_cuts = tuning.chunks.is_some() && sizes.chunks > 0;
         let cuts = if has_cuts { pool_bytes(size_of::<Cut>() as u64 * sizes.chunks) } else { 0 };
         let tiles = products.div_ceil(tuning.tiles.products as u64);
@@ -126,7 +127,7 @@ impl<'a> Limits<'a> {
         Need { bytes: stages.into_iter().max().unwrap_or(0), largest: largest.0 }
     }
 
-    /// Memory of a product whose columns are all sorted in registers: that of
+    /// Memory of a product whose columns are all sorted in registers: the arrays of
     /// [`SortedRuns`](crate::product::sort::SortedRuns) and of the sums.
     pub fn need_sorted(&self, columns: u64, products: u64, nnz: u64) -> Need {
         let (tuning, of) = (self.tuning, &self.entries);
@@ -150,13 +151,14 @@ impl<'a> Limits<'a> {
         self.fits(columns, &Sizes { products, ..Sizes::default() }, self.need_sorted(columns, products, nnz))
     }
 
-    /// Bytes of the segments while setup computes them.
+    /// Bytes that are allocated while setup computes the segments.
     fn setup_bytes(&self, columns: u64, chunked: bool) -> u64 {
         let scan = if chunked { self.tuning.scan.scratch_bytes(4, columns + 1) } else { 0 };
         segment_bytes(columns) + scan.max(record_bytes(self.tuning, columns))
     }
 
-    /// Upper bound of the pieces of runs longer than [`Tuning::long_run`].
+    /// Upper bound of the number of pieces into which runs longer than [`Tuning::long_run`] are
+    /// cut.
     fn pieces(&self, sizes: &Sizes) -> u64 {
         let long_run = self.tuning.long_run() as u64;
         match sizes.longest > long_run {
@@ -165,7 +167,7 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Whether `columns` columns of these sizes are a band.
+    /// Whether `columns` columns of these sizes fit one band.
     pub fn fits(&self, columns: u64, sizes: &Sizes, need: Need) -> bool {
         let is_within = need.bytes <= self.free_bytes && need.largest <= self.max_alloc_bytes;
         is_within && sizes.products < Self::MAX_PRODUCTS && self.entries.consumer.admits(columns)
@@ -183,8 +185,8 @@ impl Largest {
     }
 }
 
-/// Upper bound of the parts of runs that are cut. A run of more than 1024 products has at most two
-/// parts for every 1024 products.
+/// Upper bound of the number of parts into which runs are cut. A run of more than 1024 products has
+/// at most two parts for every 1024 products.
 fn parts(sizes: &Sizes) -> u64 {
     if sizes.longest > RUN_PIECE as u64 { 2 * sizes.products / RUN_PIECE as u64 } else { 0 }
 }
@@ -194,7 +196,7 @@ pub(crate) fn segment_bytes(columns: u64) -> u64 {
     2 * pool_bytes(4 * (columns + 1))
 }
 
-/// Bytes of the record that setup reads back.
+/// Bytes of the record of sizes that the host reads after setup.
 fn record_bytes(tuning: &Tuning, columns: u64) -> u64 {
     pool_bytes(
         8 * Sizes::WORDS as u64
@@ -225,8 +227,8 @@ mod tests {
         },
     };
 
-    /// Peaks of whole products with the kernels of CPUs and GPUs are exact to the byte, except for
-    /// the pieces of long runs. The limits count an upper bound of these pieces.
+    /// The predicted peak of a whole product is exact to the byte, with the kernels of CPUs and of
+    /// GPUs. Only the number of pieces of long runs is an upper bound.
     #[test]
     fn products_take_the_memory_that_is_estimated() -> Result<()> {
         let (device, scalar) = (test_device(), BlockShape::SCALAR);

@@ -1,7 +1,7 @@
-//! Bands: a product is cut into bands of columns that fit the device, or that have the number of
-//! columns that the consumer takes. This is the paper's own remedy ("Results": "how many columns of
-//! the B matrix should be processed at a time"). The functions are pure; the sizes come from the
-//! scanned product counts.
+//! Bands: ranges of columns of C that are computed one after another, because not all columns fit
+//! the device, or because the consumer takes a given number of columns at once. The paper does the
+//! same ("Results": "how many columns of the B matrix should be processed at a time"). The
+//! functions are pure; the sizes come from the scanned product counts.
 mod host_columns;
 mod join;
 mod limits;
@@ -35,9 +35,10 @@ impl Bands {
     }
 
     /// The next band: all columns if they fit, or else as many as surely fit. A single column is
-    /// tried even if it fits only when C has few entries there, because their number is known only
-    /// after round trip 2. `limits` gives the memory that is free now. `column_products` gives the
-    /// products of each column, and releases the memory that setup holds for all columns.
+    /// tried even if it does not surely fit: the number of its entries of C is known only after the
+    /// host's second read. `limits` gives the memory that is free now. `column_products` returns
+    /// the number of products of each column, and releases the memory that setup holds for all
+    /// columns.
     ///
     /// # Errors
     /// [`Error::Memory`] if a single column does not fit, and errors of `column_products`.
@@ -88,7 +89,7 @@ impl Bands {
         Ok(Some(band))
     }
 
-    /// Whether one band is enough. The segments of that band are already allocated by setup.
+    /// Whether one band is enough. Setup has already allocated the segments of that band.
     fn whole_fits(&self, limits: &Limits<'_>) -> bool {
         let columns = self.cols.into();
         let limits = Limits { free_bytes: limits.free_bytes.saturating_add(segment_bytes(columns)), ..*limits };

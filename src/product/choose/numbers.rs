@@ -1,18 +1,19 @@
-//! Numbers of products of scalars by columns: the limits of their classes, and times in addition to
-//! the costs of methods. By default only GPUs compute such products. If one of their methods is
-//! requested on a CPU, it has the same limits.
+//! Tuning numbers for products of scalars that are computed column by column: the limits of the
+//! classes of columns, and times in addition to the costs of methods. By default only GPUs compute
+//! such products. If such a product is requested on a CPU, its classes have the same limits.
 use crate::tuning::numbers;
 
 numbers! {
-    /// Numbers of products of scalars by columns.
+    /// Tuning numbers for products of scalars that are computed column by column.
     pub(crate) struct AdaptiveNumbers |n| {
         /// Most words of 32 rows in the row range of a narrow column of an adaptive product.
         adaptive_narrow_words: All(1, n.adaptive_medium_words; adaptive_medium_words),
         /// Most words in the row range of a medium column. A work-group has four teams, each with a
         /// bitmap. Devices with less than 48 KiB of local memory get as many words as fit.
         adaptive_medium_words: All(1, 2560),
-        /// Number of words in a window of rows of wider columns. A work-group has one bitmap, in 48
-        /// KiB with its lists. Devices with less local memory get as many words as fit.
+        /// Number of words in a window of rows, for columns that are wider than medium. A
+        /// work-group has one bitmap. With its lists the bitmap fits 48 KiB. Devices with less
+        /// local memory get as many words as fit.
         adaptive_wide_words: All(1, 10_600),
         /// A column that is not narrow or medium and has at least this many products gets a
         /// work-group of 16 teams.
@@ -21,8 +22,9 @@ numbers! {
         adaptive_small_hash_words: All(1, n.adaptive_medium_hash_words; adaptive_medium_hash_words),
         /// Number of words of the local hash table of a work-group of four teams.
         adaptive_medium_hash_words: All(1, n.adaptive_hash_words.min(6000); adaptive_hash_words),
-        /// Number of words of the local hash table of a work-group of sixteen teams, in 48 KiB with
-        /// its lists. Devices with less local memory get as many words as fit.
+        /// Number of words of the local hash table of a work-group of sixteen teams. With the lists
+        /// of the work-group the table fits 48 KiB. Devices with less local memory get as many
+        /// words as fit.
         adaptive_hash_words: All(1, 10_600),
         /// Most products of a column whose rows are found by hashes. One work-group takes the whole
         /// column.
@@ -36,12 +38,12 @@ numbers! {
         /// because a team may take half of these entries, and PoCL 3.1 loses the barriers of loops
         /// that cannot run twice.
         adaptive_piece: PowersOfTwo(128, 1024),
-        /// A column of B is a hub if its entries have, on average, less than this many hundredths
-        /// of a product with a piece of `adaptive_piece` rows of C.
+        /// A column of B is a hub if its average entry has less than this many hundredths of a
+        /// product in a piece of `adaptive_piece` rows of C.
         adaptive_hub_percent: All(0, 1 << 30),
-        /// Columns share rows only if the columns that are not sorted have at least this many
-        /// products. If rows are shared, a task has several columns, so there are fewer tasks. The
-        /// tasks of a small product would not fill the device.
+        /// Columns of C with equal rows share them only if the columns that are not sorted have at
+        /// least this many products. If rows are shared, a task has several columns, so there are
+        /// fewer tasks. The tasks of a small product would not fill the device.
         adaptive_equal_products: All(1, 1 << 30),
         /// Most products of a column that is sorted in registers, in a product that also has
         /// unsorted columns: 0, or 32 to 3584.
@@ -60,8 +62,8 @@ numbers! {
         /// Microseconds that a bin of an adaptive product takes in addition to its kernels. In a
         /// small product this time does not overlap with other kernels.
         adaptive_bin_us: All(1, 1 << 30),
-        /// Picoseconds of a visit to an entry of B, in columns whose rows are found. Each piece of
-        /// these rows visits every entry.
+        /// Picoseconds for visiting an entry of B once, in columns whose rows of C are found before
+        /// the sums. The sums of each piece of these rows visit every entry.
         adaptive_visit_ps: All(1, 1 << 30),
         /// Additional nanoseconds for each entry of the longest column whose rows are found,
         /// because its entries are visited one after another.
@@ -72,7 +74,7 @@ numbers! {
 const GPU: AdaptiveNumbers = AdaptiveNumbers {
     // Each team has a bitmap of 1 KiB, so that many work-groups are resident.
     adaptive_narrow_words: 256,
-    // Each of four teams has 6 KiB. With 4 KiB of lists a work-group fits 32 KiB.
+    // Each of four teams has a bitmap of 6 KiB. With 4 KiB of lists the work-group fits 32 KiB.
     adaptive_medium_words: 1536,
     // The bitmap takes 41.4 KiB and the lists of 16 teams 6.1 KiB. Every NVIDIA GPU has 48 KiB.
     adaptive_wide_words: 10_600,
@@ -104,8 +106,9 @@ const GPU: AdaptiveNumbers = AdaptiveNumbers {
     // with 75 percent and 5.5 ms with 200. In the same order, a graph of 122 M products takes 4.0,
     // 3.9, 4.4 and 4.3 ms. `email-Enron` always takes 1.7 to 1.9 ms.
     adaptive_hub_percent: 100,
-    // If columns share rows, 694 M products of finite elements take 4.9 ms instead of 6.4. The 18.7
-    // M products of `bcsstk16` take 0.67 ms instead of 0.43. The limit between them is an estimate.
+    // 694 M products of finite elements take 4.9 ms if columns share rows, and 6.4 ms if they do
+    // not. The 18.7 M products of `bcsstk16` take 0.67 ms if columns share rows, and 0.43 ms if
+    // they do not. The limit between them is an estimate.
     adaptive_equal_products: 1 << 27,
     // Longer columns take 5 to 21 ns for each product if they are sorted, and 6 to 23 ns by
     // bitmaps. The fewer entries C has, the less time they take.

@@ -1,5 +1,5 @@
-//! The predicted cost of a product of scalars: before its columns are analysed, from facts that the
-//! host knows, and after the analysis.
+//! The predicted cost of a product of scalars. It is predicted before the columns are analysed,
+//! from facts that the host knows, and again after the analysis.
 use super::{
     AdaptiveNumbers, PAIRED_PRODUCTS, REST_LAUNCHES, divided, esc_ms, least, own_launches, predict_ms, sorted_share,
 };
@@ -14,22 +14,23 @@ use crate::{
     tuning::{BinSize, MethodCosts},
 };
 
-/// Prices of a product by the methods of scalars: the costs of their bins, and other times.
+/// Prices of a product of scalars: the costs of the methods, and times in addition to them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::product) struct Prices {
     pub costs: MethodCosts,
     /// Milliseconds of an analysis. `column_ms` comes in addition for each column.
     pub analysis_ms: f64,
     pub column_ms: f64,
-    /// Milliseconds that a bin takes the host or its queues, in addition to its kernels.
+    /// Milliseconds for each bin in addition to its kernels: time of the host, and of starting and
+    /// joining queues.
     pub bin_ms: f64,
-    /// Milliseconds for each visit of a piece of rows to an entry of B, in columns whose rows are
-    /// found.
+    /// Milliseconds for visiting an entry of B once, in columns whose rows of C are found before
+    /// the sums. The sums of each piece of these rows visit every entry.
     pub visit_ms: f64,
-    /// Additional milliseconds for each entry of the longest column whose rows are found. Its
-    /// entries are visited one after another.
+    /// Additional milliseconds for each entry of the longest column of B whose rows of C are found
+    /// before the sums. Its entries are visited one after another.
     pub longest_ms: f64,
-    /// Window of a bitmap, in words of 32 rows.
+    /// Size of the window of a bitmap, in words of 32 rows.
     pub window_words: u32,
     /// If an average column with a wide range of rows has at most this many products, one team
     /// counts it alone.
@@ -38,9 +39,9 @@ pub(in crate::product) struct Prices {
     pub piece: u64,
     /// Sizes of the columns that ESC sorts whole.
     pub whole: Whole,
-    /// Most products of a column that is sorted in registers, if other columns are not.
+    /// Most products of a column that is sorted in registers, if other columns are not sorted.
     pub sorted: u64,
-    /// Most products of a column that is sorted in registers, if all columns are.
+    /// Most products of a column that is sorted in registers, if all columns are sorted.
     pub most_sorted: u32,
 }
 
@@ -48,8 +49,8 @@ pub(in crate::product) struct Prices {
 /// of a 27-point stencil, 729 / 125.
 const MERGING: u64 = 8;
 
-/// If the longest column is only an expectation, a product is priced by a class of sorted columns
-/// with at least this many products.
+/// If the length of the longest column is only estimated, sorting all columns has the price of a
+/// class with room for at least this many products.
 const ROOMY: u64 = 1024;
 
 impl Prices {
@@ -79,10 +80,10 @@ impl Prices {
         self.longest_ms * f64::from(longest)
     }
 
-    /// Whether sorting all columns of C in this class is predicted to be as fast as ESC. If columns
-    /// are longer than those that are sorted after an analysis, the analysis must not be predicted
-    /// to be faster either. Before the analysis it is not known how many products are added to one
-    /// entry of C, so [`MERGING`] is assumed.
+    /// Whether sorting all columns of C by the kernels of this class is predicted to be as fast as
+    /// ESC. If columns of this class are too long to be sorted after an analysis, a product with an
+    /// analysis must not be predicted to be faster either. Before the analysis it is not known how
+    /// many products are added to one entry of C, so [`MERGING`] is assumed.
     pub fn sorts_all(&self, class: Class, known: &Known) -> bool {
         let analysed = match u64::from(SORTED_PRODUCTS[class.sorted()]) > self.sorted {
             true => self.analysed_ms(known, known.products / MERGING),
@@ -94,8 +95,8 @@ impl Prices {
             .all(|other| self.sorted_ms(class, known) <= other)
     }
 
-    /// Whether sorting all columns of a product of blocks is predicted to be as fast as ESC. For
-    /// the pattern of blocks, ESC takes as long as for scalars.
+    /// Whether sorting all columns of a product of blocks is predicted to be as fast as ESC. ESC
+    /// finds the pattern of blocks in the same time as that of scalars.
     pub fn sorts_blocks(&self, class: Class, known: &Known) -> bool {
         self.by_esc_ms(known, known.products).is_none_or(|by_esc| self.sorted_ms(class, known) <= by_esc)
     }
@@ -124,12 +125,13 @@ impl Prices {
     }
 
     /// The predicted time of an analysis and of the kernels after it. C has `entries` entries, or
-    /// rows times columns if that is less. Either one class sorts all columns, or they are divided.
-    /// If they are divided, all columns are treated like an average one: sorted if that is short
-    /// enough, or else found. The longest column is only an expectation here, so a class that sorts
-    /// all columns has room for at least [`ROOMY`] products. If only the longest column is too long
-    /// to be sorted beside others, there are two more bins: long columns that are sorted, and
-    /// columns that are found. A column of too many entries may be left to ESC.
+    /// rows times columns if that is less. Either one class sorts all columns, or the columns are
+    /// divided into bins. In the second case all columns are treated like an average one: they are
+    /// sorted if that is short enough, or else their rows are found before the sums. The length of
+    /// the longest column is only estimated here, so a class that sorts all columns has room for at
+    /// least [`ROOMY`] products. If only the longest column is too long to be sorted beside others,
+    /// there are two more bins: long columns that are sorted, and columns whose rows are found. A
+    /// column of too many entries may be left to ESC.
     fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
         let &Known { columns, rows, products, b_entries, longest_b, .. } = known;
         let entries = entries.min(columns.saturating_mul(rows));
@@ -200,12 +202,12 @@ impl Whole {
         Self { short, longest: if sort.serial { 0 } else { sort.chunk as u64 } }
     }
 
-    /// The number of products, weighted by their cost. A fifth is subtracted if the size of
-    /// work-groups is that of the longest column. Two fifths are subtracted if work-groups are
+    /// The number of products, weighted by their cost. A fifth is subtracted if work-groups have
+    /// the size that the longest column needs. Two fifths are subtracted if work-groups are
     /// full, because most columns are nearly as long as the longest, or longer than a work-group.
     /// Longer columns are sorted in parts. A fifth is added each time that the parts are merged in
-    /// pairs, also if they are cut by rows instead. The number of parts is that of the average
-    /// column.
+    /// pairs. The same is added if columns are cut by rows and not merged. The number of parts is
+    /// that of the average column.
     pub(super) fn weighed(&self, products: u64, columns: u64, longest: Option<u64>) -> u64 {
         let average = products / columns.max(1);
         let alike = longest.filter(|&longest| longest <= self.longest);

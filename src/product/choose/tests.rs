@@ -198,7 +198,7 @@ fn esc_takes_all_columns_if_that_is_cheaper_and_allowed() -> Result<()> {
     Ok(())
 }
 
-/// The facts that the host knows of A·B with `columns` columns. A and B have `a_nnz` and `b_nnz`
+/// The facts that the host knows about A·B with `columns` columns. A and B have `a_nnz` and `b_nnz`
 /// entries, and their longest columns have `longest` entries.
 fn known(columns: usize, [a_nnz, inner, b_nnz]: [usize; 3], squares: u64, longest: [u32; 2]) -> Known {
     let lengths = longest.map(|longest| Some(ColumnLengths { longest, squares }));

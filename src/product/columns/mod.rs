@@ -4,13 +4,14 @@
 //!
 //! *Two passes.* The symbolic pass analyses the columns of B and counts the entries of each column
 //! of C. A scan of these lengths gives the places of the columns in C. The numeric pass then writes
-//! rows and values straight into C: there is no expansion, and no copy. The device reads back
-//! twice: the sums of the classes, and the entries of C.
+//! rows and values straight into C: there is no expansion, and no copy. The host reads twice: the
+//! sums of the classes, and the number of entries of C.
 //!
 //! *Analysis* (section 4.1 of the paper, by rows). One pass over B counts the products of each
 //! column of C and finds the range of its rows: the first and the last row of the columns of A that
 //! are multiplied. A class follows from these two numbers and from the entries of the column of B.
-//! The classes are [`Class`](super::terms::Class), the rules are `adaptive/rules.rs`.
+//! The classes are the variants of [`Class`](super::terms::Class), the rules are in
+//! `adaptive/rules.rs`.
 //!
 //! * One entry of B: [`direct`] copies and scales a column of A. It needs no memory. An entry of C
 //!   has one product.
@@ -20,19 +21,20 @@
 //!   of the range, and a slot for each row of C. Products are added to the slots k by k.
 //! * The same, if the column of B has many entries with few products each: [`hub`] sorts 256
 //!   products at a time by slot and k, and adds their runs to the slots. It also needs local memory
-//!   for their keys.
+//!   for the keys of these products.
 //! * More products, in a wide range of rows: [`hash`] finds rows and slots by tables in local
 //!   memory, or in global memory if C's column is too long. Products are added to the slots k by k.
 //! * Too many entries of B, or too many products for any method: [`esc`](super::esc).
 //!
-//! *When each is chosen.* The classes are bounds of sizes, which the device applies. Which method
+//! *When each is chosen.* The device puts columns into classes by their sizes. Which method
 //! computes a class, and which classes are computed by one launch, is decided by predicted times:
 //! [`choose`](super::choose). The paper decides by sizes and by thresholds that were tuned once
 //! (sections 4.3 and 5). A launch takes longer than a few columns, so small classes join larger
 //! ones of their family.
 //!
-//! *Sorted and direct columns* need nothing from the other classes. Their length is known, or is
-//! counted by the sort itself, whose keys are kept if there is memory for them.
+//! *Sorted and direct columns* need nothing from the other classes. The length of a direct column
+//! is known. The length of a sorted column is counted by the sort itself, and the sorted keys are
+//! kept if there is memory for them.
 //!
 //! *Columns whose rows are found.* `dense` and `hash` find the rows of a column first: by a bitmap
 //! whose bits are read in order, or by a hash table whose keys are sorted. The rows are kept
@@ -41,19 +43,19 @@
 //! columns of C share the rows that were found for the first.
 //!
 //! *Tasks.* The rows of these columns are cut into pieces whose slots fit a slice of local memory.
-//! A piece is a *task* of a kind ([`TaskKind`](tasks::TaskKind)): how a row finds its slot (by the
-//! bits of a bitmap in one or two levels, or by a hash table), whether the column of B is so long
-//! that its sums are cut into parts of 1024 products, whether several equal columns are summed at
-//! once, and whether the column is a hub. Each kind has a kernel of its own. A *team* of work-items
-//! takes tasks from a list until there are none left, which balances the load. The paper assigns
-//! rows to kernels by bins and merges neighbouring blocks (section 4.2).
+//! A piece is a *task*. The kind of a task ([`TaskKind`](tasks::TaskKind)) says how a row finds its
+//! slot: by the bits of a bitmap in one or two levels, or by a hash table. It also says whether the
+//! column of B is so long that its sums are cut into parts of 1024 products, whether several equal
+//! columns are summed at once, and whether the column is a hub. Each kind has a kernel of its own.
+//! A *team* of work-items takes tasks from a list until there are none left, which balances the
+//! load. The paper assigns rows to kernels by bins and merges neighbouring blocks (section 4.2).
 //!
 //! *One order of sums.* The paper adds products to hash tables by atomics on values, in any order.
 //! Here rows are put into tables by atomics on integers only. A team adds the products of one entry
 //! of B after another, so every sum is in ascending k.
 //!
-//! *Memory.* `adaptive/memory.rs` repeats every allocation as a pure function. A product that does
-//! not fit is cut into bands of columns by these bounds (`adaptive/bands.rs`).
+//! *Memory.* Pure functions in `adaptive/memory.rs` compute the size of every allocation. A product
+//! that does not fit is cut into bands of columns by these bounds (`adaptive/bands.rs`).
 pub(super) mod adaptive;
 mod dense;
 mod direct;

@@ -161,8 +161,8 @@ impl Analyser {
         Ok(Analysis { prods, sizes, whole: Some(BandSegments { sizes, ..segments }) })
     }
 
-    /// Products of each column of C, for cutting C into bands. Takes one read. Every column must
-    /// have fewer than 2^32 products.
+    /// Products of each column of C, for cutting C into bands. The host reads once from the device.
+    /// Every column must have fewer than 2^32 products.
     pub fn column_products(&self, work: &Work, analysis: &mut Analysis) -> Result<Vec<u32>> {
         // The offsets are modulo 2^32, but their differences are exact. The bands compute their own
         // offsets.

@@ -67,7 +67,7 @@ fn block_sums(
         stride: operands.c_stride,
     };
     if places.stride > operands.a.shape.product(operands.b.shape).area() {
-        work.fill_zero(values)?; // the padding between blocks
+        work.fill_zero(values)?; // this also fills the padding between blocks
     }
     let mut parts = blocks.parts(work, found.parts)?;
     blocks.run(work, (operands.a, operands.b), &places, Scaling::plain(operands.element()), &mut parts, values)

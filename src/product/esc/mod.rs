@@ -1,5 +1,5 @@
-//! The blockwise expand-sort-compress product of Polok, Ila and Smrz (2015): six stages, two round
-//! trips.
+//! The blockwise expand-sort-compress product of Polok, Ila and Smrz (2015). It has six stages. The
+//! host reads from the device twice (round trips 1 and 2).
 //!
 //! | stage | paper | file |
 //! |---|---|---|
@@ -125,14 +125,14 @@ impl Esc {
         }
     }
 
-    /// Finds the runs of a task: count, one read, place.
+    /// Finds the runs of a task: counts them, reads the tally, and places them.
     pub fn run(&self, work: &Work, task: &mut Columns<'_>) -> Result<FoundColumns> {
         let counted = self.count(work, task)?;
         let tally = counted.tails.tally(work, task.band.sizes.products)?; // round trip 2
         self.place(work, counted, tally)
     }
 
-    /// Counts the runs of a task. Reads nothing back.
+    /// Counts the runs of a task. The host reads nothing.
     fn count(&self, work: &Work, task: &mut Columns<'_>) -> Result<CountedRuns> {
         let segments = task.segments(work)?; // setup
         let sorted = self.front.products(work, task, &segments)?;
@@ -140,8 +140,8 @@ impl Esc {
         Ok(CountedRuns { segments, sorted, tails })
     }
 
-    /// Puts the counted products in the order of their runs, and finds the pattern of C. Reads
-    /// nothing back.
+    /// Puts the counted products in the order of their runs, and finds the pattern of C. The host
+    /// reads nothing.
     fn place(&self, work: &Work, counted: CountedRuns, tally: Tally) -> Result<FoundColumns> {
         let CountedRuns { segments, sorted, tails } = counted;
         let Products { rows, payload, tile_segment } = sorted;

@@ -64,7 +64,8 @@ kernel! {
 /// The kernel that sorts chunks, for one size of work-groups.
 type Sort = Kernel<SortChunks<'static>>;
 
-/// Rows and payloads of the products that take an odd number of merge passes.
+/// Rows and payloads of the products that need an odd number of merge passes, before the first
+/// pass.
 pub(super) struct Between {
     pub rows: Buffer<u32>,
     pub payload: Buffer,
@@ -94,8 +95,8 @@ impl<'a> InSorted<'a> {
 
 /// The kernels for chunks of one size.
 pub(super) struct SortedChunks {
-    /// The kernels that cut chunks, by ascending entries of the longest column of B. The last
-    /// kernel cuts all columns that are cut.
+    /// The kernels that cut chunks, by ascending number of entries that a column of B may have. The
+    /// last kernel can cut every column that is to be cut.
     cut: Vec<(ChunkTuning, Kernel<CutChunks<'static>>)>,
     /// The kernels that sort chunks, by ascending size of the chunks. The last kernel sorts whole
     /// chunks.
@@ -142,8 +143,9 @@ impl SortedChunks {
         merged == 0 || is_short && looks * self.chunks.look_products as u64 <= merged
     }
 
-    /// Writes the products of long segments. If chunks are whole, the products are sorted.
-    /// Otherwise the chunks are sorted, and are written to `between` and `products`.
+    /// Writes the products of long segments. If no chunks are merged, all products of a segment are
+    /// in sorted order. Otherwise each chunk is in sorted order, and is written to `between` or to
+    /// `products`.
     pub fn run(
         &self,
         work: &Work,
@@ -190,9 +192,9 @@ impl SortedChunks {
         Ok(())
     }
 
-    /// The kernels that sort all chunks, by ascending size of the chunks. The last is the smallest
-    /// that can hold the longest chunk. If chunks are less than three quarters full, kernels for a
-    /// third and for two thirds of a chunk come before it.
+    /// The kernels that sort all chunks, by ascending size of the chunks. The last kernel is the
+    /// smallest that can hold the longest chunk. If chunks are less than three quarters full,
+    /// kernels for a third and for two thirds of a chunk come before it.
     fn kernels(&self, sizes: &Sizes, by_rows: bool) -> impl Iterator<Item = &(ChunkTuning, Sort)> {
         let of = |room: u64| self.sort.iter().position(|(of, _)| of.room() as u64 >= room);
         let chunk = self.chunks.room() as u64;

@@ -56,7 +56,7 @@ pub(crate) struct InLocalMemory {
 
 impl InLocalMemory {
     /// The smallest work-groups that can hold `longest` products, and their kernel. If no
-    /// work-group can, the largest ones, which sort whole chunks.
+    /// work-group can hold them, returns the largest ones, which sort whole chunks.
     fn of_chunks(&self, longest: usize) -> (usize, &Sort) {
         let items = self.sort.chunk / self.sort.group_size;
         let (last, smaller) = self.of_chunks.split_last().expect("the last sorts whole chunks");
@@ -68,8 +68,8 @@ impl InLocalMemory {
 /// Sorted short segments, and long segments or their chunks.
 pub(crate) struct SortedParts {
     pub(super) products: Products,
-    /// Rows and payloads of the chunks that take an odd number of merge passes. `None` if nothing
-    /// is to be merged.
+    /// Rows and payloads of the chunks that need an odd number of merge passes, before the first
+    /// pass. `None` if nothing is to be merged.
     between: Option<Between>,
 }
 
@@ -92,7 +92,8 @@ impl InLocalMemory {
         let in_registers = SortedChunks::new(device, spec, tuning)?;
         let items = sort.chunk / sort.group_size;
         let of_chunks = |eighths: usize| {
-            let group_size = (sort.group_size * eighths / 16 * 2).max(LEAST_GROUP); // two halves search
+            // The size is even, because each half of a work-group searches for one of two numbers.
+            let group_size = (sort.group_size * eighths / 16 * 2).max(LEAST_GROUP);
             let kernel = Kernel::rare(device, &options(group_size, items, 1))?;
             if eighths == 8 && in_registers.is_none() {
                 kernel.ask(device);

@@ -37,7 +37,7 @@ pub(super) struct Tails {
 }
 
 impl Tails {
-    /// The counts, as soon as the device has them. None may exceed `most`. Takes one read.
+    /// Reads the counts as soon as the device has computed them. No count may exceed `most`.
     pub fn tally(&self, work: &Work, most: u64) -> Result<Tally> {
         Tally::read(work, &self.tail_ptr, self.tail_ptr.len() - Tally::WORDS - 2, most)
     }

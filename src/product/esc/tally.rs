@@ -1,4 +1,5 @@
-//! The counts by which methods that find runs allocate memory: read 2.
+//! The counts by which the host allocates memory for runs and products. It reads them in its second
+//! read.
 use crate::{
     Error, Result,
     device::{Buffer, Work, at_most},
@@ -7,9 +8,9 @@ use crate::{
 /// The counts of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct Tally {
-    /// For a task of [`Columns`](super::Columns), the number of runs, which are the entries of C.
-    /// For a task of places of a mask, the number of products. Each task knows the other number
-    /// before.
+    /// For a task of [`Columns`](super::Columns), the number of runs, which are the entries of C;
+    /// the number of products is known before. For a task of places of a mask, the number of
+    /// products; the number of runs is known before.
     pub count: usize,
     /// Products of the longest run.
     pub longest: u32,
@@ -25,8 +26,8 @@ impl Tally {
     /// Words of a record, in the order of the fields.
     pub const WORDS: usize = 4;
 
-    /// Reads the tally from `record[start..]`, as soon as the device has it. No count may exceed
-    /// `most`. Takes one read.
+    /// Reads the tally from `record[start..]`, as soon as the device has computed it. No count may
+    /// exceed `most`.
     pub fn read(work: &Work, record: &Buffer<u32>, start: usize, most: u64) -> Result<Self> {
         Self::checked(&work.read(record, start, Self::WORDS)?, most)
     }

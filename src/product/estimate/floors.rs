@@ -23,15 +23,16 @@
 //!   scattered. It writes the values of C. Values take p operations, pairs 2p times the three
 //!   sides.
 //! * adaptive products: setup reads the pattern of B, 4n + 4(cols + 1), and lengths of A's columns.
-//!   Count reads the same and rows of A, scattered 4p, except for the columns of method `direct`.
-//!   Offsets reads and writes the columns of C, 4(cols + 1) each. Sums reads both patterns and the
-//!   values, scattered ep and en, and writes C, (4 + e)c; it takes 2p operations. For blocks, e is
-//!   the number of bytes of a block, and operations are multiplied by the three sides.
+//!   Count reads the same arrays, and rows of A, scattered 4p, except for the columns of method
+//!   `direct`. Offsets reads and writes the columns of C, 4(cols + 1) each. Sums reads both
+//!   patterns and the values, scattered ep and en, and writes C, (4 + e)c; it takes 2p operations.
+//!   For blocks, e is the number of bytes of a block, and operations are multiplied by the three
+//!   sides.
 //! * products on the host: read copies both operands. Multiply reads them and writes C.
-//! * products in ranges: setup and sums are those of adaptive products. A product in two passes has
-//!   the same count too. A product in one pass has a move, which reads and writes C, (4 + e)c +
-//!   4(cols + 1) each. If a product keeps pairs, count writes them and the ends of runs, qp + 4c,
-//!   and sums reads them.
+//! * products in ranges: setup and sums are those of adaptive products. A product in two passes
+//!   also has the count of adaptive products. A product in one pass has a move, which reads and
+//!   writes C, (4 + e)c + 4(cols + 1) each. If a product keeps pairs, count writes them and the
+//!   ends of runs, qp + 4c, and sums reads them.
 //! * gather reads the bits, p/8, rows at run ends, scattered 4c, and segments, 4(cols + 1). It
 //!   writes run ends and rows of C, 4c each, and its columns, 4(cols + 1).
 use crate::{

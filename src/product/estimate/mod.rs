@@ -37,8 +37,9 @@ use std::cell::Cell;
 /// The bound of the memory is computed for the methods that the product will choose. If the product
 /// has one band and at most 2^26 products, entries of C are counted, and the bound exceeds the
 /// memory in use by at most half of it. In columns that ESC computes, and in larger products, each
-/// product counts as an entry of C, up to the rows of C. There the bound may be higher by the bytes
-/// of these entries. If the product may be cut into bands, the bound is the limit.
+/// product counts as an entry of C, up to the number of rows of C. In these cases the bound may be
+/// higher by the bytes of these entries. If the product may be cut into bands, the bound is the
+/// memory limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Estimate {
@@ -211,8 +212,8 @@ fn estimate_by_esc(
         held.set(0);
         Ok(counted.products.iter().map(|&products| products.try_into().unwrap_or(u32::MAX)).collect())
     };
-    // Sorted columns were tried before. They may use the limit, if they have fewer entries than the
-    // bound.
+    // A sort of all columns was tried before. It may have used the memory up to the limit, if C has
+    // fewer entries than the bound.
     let before = if sorted.is_some() { limit } else { operand_bytes + setup };
     let (mut cut, mut bands, mut peak_device_bytes) = (Bands::new(b.pattern.ncols(), sizes), 0, before);
     while let Some(band) = cut.next(&|| limits(kept + held.get()), &mut narrow)? {
@@ -226,7 +227,7 @@ fn estimate_by_esc(
     Ok(Estimate { products, bands, peak_device_bytes, operand_bytes })
 }
 
-/// Bytes of a matrix on a device, including the rounding of size classes.
+/// Bytes of a matrix on a device, rounded up to the pool's size classes.
 fn bytes(Stored { pattern, value_bytes, .. }: Stored<'_>) -> u64 {
     let lens = [4 * pattern.col_ptr().len(), 4 * pattern.nnz(), value_bytes];
     lens.into_iter().map(|len| pool_bytes(len as u64)).sum()

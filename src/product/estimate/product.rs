@@ -170,7 +170,8 @@ mod tests {
         let a = generate::Uniform { rows: 2000, cols: 2000, per_column: 8, ..Default::default() }.matrix()?;
         let within = |bytes| Product::of(&a, &a).memory_limit(bytes).estimate(test_device().info());
         assert!(matches!(within(1 << 10), Err(Error::Memory { available: 1024, .. })));
-        // The offsets of C do not fit beside the operands, but those of some columns would.
+        // The offsets of C do not fit beside the operands, but the offsets of some columns would
+        // fit.
         let device = test_device();
         let x = device.upload(&a)?;
         let limit = x.device_bytes() + 4000;

@@ -1,9 +1,9 @@
-//! A masked product on CPUs: work-groups of one work-item compute one column after another. The
-//! mask's column is a bitmap. It selects the products that fall on the mask among those of the
-//! whole product. Kernels: `cl/product/masked/hits.cl`, `cl/product/masked/steps.cl`.
+//! A masked product on CPUs: work-groups of one work-item compute one column after another. A
+//! bitmap marks the mask's rows of the column. Among all products of the column it selects those
+//! that fall on the mask. Kernels: `cl/product/masked/hits.cl`, `cl/product/masked/steps.cl`.
 //!
 //! Columns are cut into ranges of equal *steps*. A step is the time to look at one row of A.
-//! [`ColumnTuning`] gives the steps of other work.
+//! [`ColumnTuning`] says how many steps other work takes.
 use crate::{
     DeviceInfo, Result,
     device::{Buffer, Device, DeviceKind, Grid, Kernel, Options, Out, Work, arguments, at_most, kernel},
@@ -36,8 +36,8 @@ arguments! {
 
 /// Words of each part in the record of `mask_steps`.
 const RECORD: usize = 2;
-/// Steps of an entry of B in addition to the rows of its column of A. A place of the mask takes the
-/// same number of steps. Either takes a few loads.
+/// Steps of an entry of B in addition to the rows of its column of A. A place, an entry of the
+/// mask, takes the same number of steps. Both need a few loads.
 const ENTRY_STEPS: usize = 4;
 const PLACE_STEPS: usize = 4;
 
@@ -57,7 +57,7 @@ const TRANSPOSE_STEPS: usize = 50;
 /// ms and those on the mask alone 30.3 ms.
 const HIT_PRODUCTS: usize = 8;
 
-/// The numbers of a device that computes masked products by columns.
+/// The tuning of a device that computes masked products by columns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ColumnTuning {
     /// Most work-groups. Each has a bitmap, and sums of all rows.
@@ -67,7 +67,8 @@ pub(super) struct ColumnTuning {
     pub ranges: usize,
     /// A column of A is prefetched this many entries of B ahead; 0 if nothing is prefetched.
     pub ahead: usize,
-    /// Steps of each bisection step when a row of the mask is looked up in a column of A.
+    /// Number of steps that a round of a bisection takes when a row of the mask is looked up in a
+    /// column of A.
     pub lookup: usize,
     /// Steps of a probe of [`masked.cl`](super). `transpose` gives the steps of transposing an
     /// entry of A, which probes need.
@@ -111,8 +112,8 @@ impl ColumnTuning {
         probes.saturating_mul(self.probe as u64).saturating_add((a.nnz() * self.transpose) as u64)
     }
 
-    /// The arguments of kernels whose work-groups take the ranges. Their arrays have `places`
-    /// places for rows.
+    /// The arguments of kernels whose work-groups take the ranges. Their arrays by row have
+    /// `places` elements.
     pub fn shares<'x>(&self, steps: &Steps, places: usize, mask: &PatternArrays) -> InShares<'x> {
         let ranges = self.ranges as u32;
         let share = steps.all / self.ranges as u64;
@@ -120,14 +121,14 @@ impl ColumnTuning {
     }
 
     /// Number of work-groups whose arrays take `each` bytes. All arrays take at most a fourth of
-    /// `free_bytes`. It is 0 if the arrays of one group take more.
+    /// `free_bytes`. The number is 0 if the arrays of one group take more.
     pub fn groups(&self, each: u64, free_bytes: u64) -> usize {
         (free_bytes / 4 / each.max(1)).min(self.groups as u64) as usize
     }
 }
 
-/// Places for the rows of A in an array by row. They fill whole words of a bitmap, and whole cache
-/// lines.
+/// Number of elements of an array with an element for each row of A. The elements fill whole words
+/// of a bitmap, and whole cache lines.
 pub(super) fn places_of_rows(nrows: usize) -> usize {
     nrows.next_multiple_of(512)
 }
@@ -140,7 +141,7 @@ pub(super) struct ColumnAnalyser {
 
 /// The steps of columns.
 pub(super) struct Steps {
-    /// Steps before each column, in the column's part.
+    /// Steps before each column, counted from the first column of its part.
     pub of_columns: Buffer<u64>,
     pub record: Buffer<u64>,
     pub all: u64,
@@ -153,7 +154,7 @@ impl ColumnAnalyser {
         Ok(Self { steps: Kernel::new(device, &tuning.options())?, ranges: tuning.ranges })
     }
 
-    /// Counts the steps of A·B on `mask`. One read.
+    /// Counts the steps of A·B on `mask`. The host reads once from the device.
     pub fn run(&self, work: &Work, a: &PatternArrays, b: &PatternArrays, mask: &PatternArrays) -> Result<Steps> {
         work.stage("setup");
         let parts = self.ranges;

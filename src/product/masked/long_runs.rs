@@ -1,5 +1,5 @@
-//! The runs of places: their counts, and the pieces of long runs. Kernels:
-//! `cl/product/masked/run_record.cl`, `cl/product/masked/long_pieces.cl`.
+//! The runs of products that sum to the places of a mask: counts them, and cuts long runs into
+//! pieces. Kernels: `cl/product/masked/run_record.cl`, `cl/product/masked/long_pieces.cl`.
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},

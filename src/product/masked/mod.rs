@@ -2,24 +2,25 @@
 //! so that products outside the mask are never formed. Kernels: `cl/product/masked/`. Sums are
 //! computed by `cl/product/esc/blocks/`.
 //!
-//! A place (i, j) sums the products of row i of A and column j of B. Common entries are found by
-//! looking up the entries of the shorter in the longer: each lookup is a *probe*. Probes are
-//! scanned and divided as the expansion divides products. Probes that find an entry are *hits*.
-//! They are written in the order of the probes. This is the order of C and of ascending k, so
-//! nothing is sorted. Memory is proportional to the mask and the hits. Time is proportional to the
-//! probes: for each place, the entries of the shorter of its row and its column.
+//! An entry (i, j) of the mask is a *place*. Its sum has the products of row i of A and column j of
+//! B. Each entry of the shorter of the two is looked up in the longer one: each lookup is a
+//! *probe*. Probes are scanned and divided as the expansion divides products. Probes that find an
+//! entry are *hits*. They are written in the order of the probes. This is the order of C and of
+//! ascending k, so nothing is sorted. Memory is proportional to the mask and the hits. Time is
+//! proportional to the probes: for each place, the entries of the shorter of its row and its
+//! column.
 //!
 //! | step | file | reads |
 //! |---|---|---|
 //! | the rows of A as columns of Aᵀ, if not stored so | `primitives/transpose.rs` | a longest row |
 //! | probes of each place; bands of places | `masked/bands.rs` | probes; bands, if several |
 //! | hits counted, and placed | here | the [`Tally`] of each band |
-//! | hits summed, or kept for it | `masked/once.rs`, `masked/planned.rs` | |
+//! | hits summed, or kept to be summed | `masked/once.rs`, `masked/planned.rs` | |
 //!
 //! On a CPU a probe costs as much as tens of products. There the columns of C are computed one
 //! after another. Among the products of a whole column, a bitmap of the mask's rows finds those on
-//! the mask, and the others are skipped. Scalars in one shot are summed as they are found. If long
-//! columns have few places, they are left to probes.
+//! the mask, and the others are skipped. In a product of scalars that runs once, products are
+//! summed as they are found. If long columns have few places, all places are computed by probes.
 //!
 //! | step | file | reads |
 //! |---|---|---|
@@ -108,7 +109,7 @@ pub(super) struct Masked {
 
 /// A task: places of a mask.
 pub(super) struct MaskedPlaces<'a> {
-    /// The factors. A is Aᵀ, whose columns are the rows of A.
+    /// The factors. Aᵀ stands in place of A, because its columns are the rows of A.
     factors: Factors<'a>,
     mask: &'a ProbedMask<'a>,
     band: MaskBand,
@@ -116,7 +117,7 @@ pub(super) struct MaskedPlaces<'a> {
 
 /// Places whose hits are counted.
 pub(super) struct CountedHits {
-    /// Number of hits before those of each work-item.
+    /// Number of hits of all work-items before each work-item.
     hits: Buffer<u32>,
     record: Buffer<u32>,
 }
@@ -135,14 +136,14 @@ impl Masked {
         })
     }
 
-    /// Finds the runs of a task: count, one read, place.
+    /// Finds the runs of a task: counts the hits, reads the tally, and places the hits.
     pub fn run(&self, work: &Work, task: &MaskedPlaces<'_>) -> Result<FoundRuns> {
         let counted = self.count(work, task)?;
         let tally = Tally::read(work, &counted.record, 0, task.band.probes.into())?;
         self.place(work, task, counted, tally)
     }
 
-    /// Counts the hits of a task. Reads nothing back.
+    /// Counts the hits of a task. The host reads nothing.
     fn count(&self, work: &Work, task: &MaskedPlaces<'_>) -> Result<CountedHits> {
         work.stage("expansion");
         let &MaskedPlaces { factors, mask, band: MaskBand { first, places, probes } } = task;
@@ -176,7 +177,7 @@ impl Masked {
         Ok(CountedHits { hits, record })
     }
 
-    /// Writes the counted hits in the order of their places. Reads nothing back.
+    /// Writes the counted hits in the order of their places. The host reads nothing.
     fn place(
         &self,
         work: &Work,
@@ -206,7 +207,7 @@ impl Masked {
     }
 }
 
-/// The options of all kernels except those of runs.
+/// The options of all kernels except the kernels of runs.
 fn options(spec: &Spec, tuning: &Tuning) -> Options {
     PayloadKind::Pairs.define(options_of_runs(tuning), spec)
 }

@@ -1,5 +1,5 @@
-//! The operand pairs on the places of a mask, by columns. The first pass counts the hits of each
-//! place, and the second pass writes them. Kernels: `cl/product/masked/pairs.cl`.
+//! Finds the operand pairs of the places of a mask, column by column. The first pass counts the
+//! hits of each place, and the second pass writes them. Kernels: `cl/product/masked/pairs.cl`.
 use super::{
     bands::MaskBand,
     columns::{ColumnAnalyser, ColumnTuning, InShares, Steps, places_of_rows},
@@ -120,7 +120,7 @@ impl ColumnPairs {
     }
 
     /// Counts the hits of A·B. `None` if this is expected to take longer than a product from the
-    /// places of the mask, or if there is no memory. One read.
+    /// places of the mask, or if there is no memory. The host reads once from the device.
     pub fn count<'a>(
         &self,
         work: &Work,
@@ -151,7 +151,8 @@ impl ColumnPairs {
         Ok(Some(CountedColumns { factors, mask, steps, room, hit_ptr }))
     }
 
-    /// Finds the runs of the places of a band. The band counts hits. One read.
+    /// Finds the runs of the places of a band, whose `probes` are hits. The host reads once from
+    /// the device.
     pub fn place(&self, work: &Work, counted: &mut CountedColumns<'_>, band: MaskBand) -> Result<FoundRuns> {
         work.stage("expansion");
         let CountedColumns { factors, mask, steps, room, hit_ptr } = counted;

@@ -52,7 +52,7 @@ impl FromPlaces {
     }
 }
 
-/// Two factors. A factor that is stored the other way is transposed.
+/// Two factors, and the transpose of each factor that is multiplied as its transpose.
 struct Lines<'a> {
     left: &'a FactorPattern,
     right: &'a FactorPattern,
@@ -73,7 +73,8 @@ impl<'a> Lines<'a> {
 }
 
 impl OnMask {
-    /// Compiles kernels by columns if `columns` are given, or else from places.
+    /// Compiles the kernels that find products by columns if `columns` are given, or else the
+    /// kernels that start from places.
     pub fn new(
         device: &Device,
         (a, b): (&FactorPattern, &FactorPattern),

@@ -43,8 +43,8 @@ impl ColumnSums {
     }
 
     /// Computes the values of C and its counts. `None` if this is expected to take longer than a
-    /// product from the places of the mask, or if there is no memory for the sums of all rows. Two
-    /// reads.
+    /// product from the places of the mask, or if there is no memory for the sums of all rows. The
+    /// host reads twice from the device.
     pub fn multiply(
         &self,
         work: &Work,
@@ -67,7 +67,8 @@ impl ColumnSums {
         Ok(Some((values, counts)))
     }
 
-    /// Writes the values of C. Returns the number of products, and that of the longest run.
+    /// Writes the values of C. Returns the number of all products, and the number of products of
+    /// the longest run.
     fn sums(
         &self,
         work: &Work,
@@ -110,7 +111,7 @@ impl ColumnSums {
 /// The arrays of all work-groups.
 struct Room {
     groups: usize,
-    /// Places for the rows of C.
+    /// Number of elements of an array with an element for each row of C.
     places: usize,
     /// Whether runs may have more than [`RUN_PIECE`] products.
     cut: bool,

@@ -51,7 +51,8 @@ pub struct FactorGrid<'a> {
 }
 
 impl<'a> FactorGrid<'a> {
-    /// A factor of these cells as they are stored, and of matrices of this kind.
+    /// A factor with these cells as they are stored. It has the element type and the order of this
+    /// factor.
     pub(super) fn of(self, cells: &Cells<DevicePattern>) -> FactorGrid<'_> {
         FactorGrid { cells, transposed: false, row_major: self.row_major, element: self.element }
     }
@@ -85,8 +86,8 @@ impl CellPlan {
         })
     }
 
-    /// Plans cell `at` of A·B. `None` if the cell has no inner group. A masked product has every
-    /// cell of the mask.
+    /// Plans cell `at` of A·B. `None` if no inner group contributes to the cell. A masked product
+    /// has every cell of the mask.
     pub fn new(
         work: &Work,
         (a, b): (FactorGrid<'_>, FactorGrid<'_>),
@@ -129,7 +130,7 @@ impl CellPlan {
         if self.sum.is_some() { self.terms.iter().map(elements).sum() } else { 0 }
     }
 
-    /// Enqueues c = alpha·cell + beta·c. `parts` takes the products that are to be added.
+    /// Enqueues c = alpha·cell + beta·c. `parts` is memory for the products that are to be added.
     pub fn enqueue(
         &self,
         work: &Work,

@@ -149,7 +149,7 @@ impl PlanCore {
         self.chain.enqueue(work, &inputs.factors, &inputs.weights, inputs.scaling, &mut c.0)
     }
 
-    /// Computes C for inputs that have been planned for, into new zeros.
+    /// Computes a new C. The inputs have the patterns of the plan.
     pub fn run(&self, work: &Work, inputs: Views<'_>) -> Result<GridArrays> {
         let mut c = self.zeros(work)?;
         let kind = self.of.kind;
@@ -159,7 +159,8 @@ impl PlanCore {
         Ok(c)
     }
 
-    /// Refuses a matrix, called `name`, that has another pattern or another type.
+    /// Refuses a matrix that has another pattern or another type. `name` is its name in the
+    /// message.
     fn check(&self, pattern: &Cells<DevicePattern>, name: &str, matrix: &GridView<'_>) -> Result<()> {
         let cells = &matrix.cells;
         self.of.check(name, matrix.of)?;
@@ -175,7 +176,8 @@ impl PlanCore {
         check_cells(pattern, name, [&cells.rows, &cells.cols], &|row, col| Some(cells.get(row, col)?.cbc))
     }
 
-    /// The weights of the inputs. Refuses weights that the plan does not have, and missing ones.
+    /// The weights of the inputs. Refuses weights if the plan has none, and missing weights if the
+    /// plan has some.
     fn weights_of<'a>(&self, weights: Option<Vec<ViewWeights<'a>>>) -> Result<Vec<ArrayWeights<'a>>> {
         match (weights, self.weights_patterns().is_none()) {
             (Some(_), true) => {

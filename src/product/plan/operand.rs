@@ -47,7 +47,7 @@ impl<X: OperandTypes> Operand for X {}
 pub trait OperandTypes {
     /// The pattern of an operand, and the type of a mask.
     type Pattern;
-    /// The parts of a square product among which to choose.
+    /// The choice of the part of a square product that is computed.
     type Parts: Into<GramParts> + From<Part>;
     /// Weights for the last factor. For patterns, the kind of weights that executions will use.
     type Weights<'a>: Copy

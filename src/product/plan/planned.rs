@@ -35,7 +35,7 @@ pub(crate) struct PlannedProduct {
     pub shape: BlockShape,
     pub products: u64,
     pub longest_run: Option<u32>,
-    /// The share of each method.
+    /// The columns that each method computes.
     pub bins: Vec<Bin>,
 }
 
@@ -64,7 +64,8 @@ pub(in crate::product) struct PlannedBand {
 
 /// A plan of scalars stores no operand pairs if there are at least this many products for each 100
 /// entries of C, and at least [`SUMS_PRODUCTS`] in all. It then stores the data of an adaptive
-/// product. `st27_100` has 580 products for each 100 entries and takes equally long either way.
+/// product. `st27_100` has 580 products for each 100 entries and takes equally long with pairs and
+/// without them.
 const SUMS_PERCENT: u64 = 500;
 
 /// The operand pairs of this number of products take 1 GiB. With fewer products an execution takes
@@ -318,7 +319,7 @@ impl PlannedProduct {
         self.bands().iter().map(|band| (&band.pairs, &band.run_end, band.first))
     }
 
-    /// Bytes of device memory held, including the rounding of size classes.
+    /// Bytes of device memory held, rounded up to the pool's size classes.
     pub fn bytes(&self) -> u64 {
         let runs = |b: &PlannedBand| b.pairs.bytes() + b.run_end.bytes() + b.pieces.bytes();
         let band = |b: &PlannedBand| runs(b) + b.stretches.bytes() + b.parts.bytes();

@@ -2,8 +2,8 @@
 //! `cl/product/plan/sum.cl`.
 //!
 //! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …]. The operand pairs of this product
-//! are planned once. They name the blocks of each sum in ascending order. The product itself is not
-//! computed.
+//! are planned once. The pairs name the blocks of each sum in ascending order. The product itself
+//! is not computed.
 use crate::{
     BlockShape, DevicePattern, OperandPair, Pattern, Result, Semiring,
     device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Scalar, Sum, Work, kernel},

@@ -94,7 +94,7 @@ impl ApplyWeights {
         Ok(())
     }
 
-    /// Enqueues T = W·J. The caller has checked both.
+    /// Enqueues T = W·J. The caller has checked W and J.
     pub fn run(&self, work: &Work, j: &DeviceCbc, weights: ArrayWeights<'_>) -> Result<TakenMatrix<'_>> {
         work.stage("weigh");
         let (nnz, group_size) = (j.nnz(), self.device().info().value_group());

@@ -71,7 +71,8 @@ impl Weighing {
         })
     }
 
-    /// Enqueues T for the cells `b` as they are stored. The caller has checked both.
+    /// Enqueues T for the cells `b` as they are stored. The caller has checked the cells and the
+    /// weights.
     pub fn run(&self, work: &Work, b: &CellArrays<'_>, weights: &[ArrayWeights<'_>]) -> Result<Cells<TakenMatrix<'_>>> {
         self.weigh.try_map_places(|(row, col), cell| match &self.turned {
             None => cell.run(work, b.get(row, col).expect("of B's grid"), weights[row]),

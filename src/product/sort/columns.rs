@@ -22,8 +22,8 @@ const TEAMS: usize = 4;
 #[derive(Clone, Copy)]
 pub(super) struct ColumnGroups {
     pub teams: Teams,
-    /// Bits of a number of rows. A key of 32 bits holds a row. If the product of a key must be
-    /// found again, the key also holds the product's place.
+    /// Bits of the number of rows of C. A key of 32 bits holds a row. If the product of a key must
+    /// be found again, the key also holds the product's place.
     pub row_bits: u32,
     /// Most work-groups of a launch.
     pub groups: usize,
@@ -75,7 +75,7 @@ impl ColumnGroups {
         self.teams.large(team_size(most))
     }
 
-    /// The groups for `columns` columns of a class.
+    /// The work-groups that sort `columns` columns of a class.
     pub fn grid(&self, class: usize, columns: u32) -> Grid {
         let most = SORTED_PRODUCTS[class];
         let group_size = self.of(most).group_size(TEAMS);

@@ -42,10 +42,10 @@ impl SortCounts {
         work.buffer(columns as usize * SORTED_PRODUCTS[class] as usize)
     }
 
-    /// Writes the number of entries of C in each column of the task to `lengths`, which has the
-    /// columns of the band. The columns have at most `SORTED_PRODUCTS[class]` products. If `sum_at`
-    /// is not 0, the number of products is added to the two words of `lengths` from there on, the
-    /// low word first.
+    /// Writes the number of entries of C in each column of the task to `lengths`, which has an
+    /// element for each column of the band. The columns have at most `SORTED_PRODUCTS[class]`
+    /// products. If `sum_at` is not 0, the number of products is added to the two words of
+    /// `lengths` that begin at `sum_at`, the low word first.
     pub fn run(
         &self,
         work: &Work,

@@ -2,7 +2,7 @@
 use crate::{Pattern, analysis::entries_of_columns};
 use rayon::prelude::*;
 
-/// Upper bounds of a product, by the engine that computes it.
+/// Upper bounds for a product, if its engine computes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bound {
     /// Most bands; `None` if ESC computes all columns.

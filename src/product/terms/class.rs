@@ -1,7 +1,7 @@
 //! Classes of columns of C. A method is chosen for each class.
 
-/// The class of a column of C: how it is computed. `class_of` in the kernel file uses the same
-/// numbers.
+/// The class of a column of C, which decides how it is computed. `class_of` in
+/// `cl/product/columns/adaptive/profile.cl` uses the same numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(usize)]
 pub(crate) enum Class {
@@ -105,8 +105,8 @@ impl Class {
         sorted
     };
     /// Most entries of a column of B that is not long. An H100 takes 0.3 to 0.5 ms to visit 1024
-    /// entries one after another. ESC is predicted to take 0.19 ms for a few columns, besides their
-    /// products.
+    /// entries one after another. ESC is predicted to take 0.19 ms for a few columns, in addition
+    /// to the time of their products.
     pub const MOST_ENTRIES: u32 = 1024;
 
     /// The number of a sorted class among [`Class::SORTED`].
@@ -117,7 +117,7 @@ impl Class {
     pub const HASHED: [Self; 4] = [Self::HashedSmall, Self::HashedMedium, Self::HashedLarge, Self::HashedGlobal];
     /// The classes whose rows are found by bitmaps of windows.
     pub const IN_WINDOWS: [Self; 3] = [Self::Wide, Self::Big, Self::Long];
-    /// The classes whose rows are found before they are summed.
+    /// The classes of columns whose rows of C are found before the products are summed.
     pub const FOUND: [Self; 9] = [
         Self::Narrow,
         Self::Medium,

@@ -26,8 +26,9 @@ pub(crate) struct ClassSums {
     /// The widest range of rows of a column, in words of 32 rows, among columns whose rows are
     /// looked at.
     pub widest: u32,
-    /// Visits to entries of B in columns whose rows are found. Each piece of a column's rows visits
-    /// every entry of the column. `hub_visits` is the part of them in hubs.
+    /// Number of visits to entries of B, in columns whose rows of C are found before the sums. Each
+    /// piece of a column's rows visits every entry of the column. `hub_visits` is the number of
+    /// visits in hubs.
     pub visits: u64,
     pub hub_visits: u64,
 }
@@ -130,8 +131,8 @@ impl ClassSizes {
         self.sum(&Class::FOUND, |sums| sums.most_entries - shared(sums))
     }
 
-    /// Number of columns that are listed. It is 0 if all are of one class and share no rows.
-    /// Columns for ESC are always listed, because they are taken out of B.
+    /// Number of columns that are listed. It is 0 if all columns are of one class and share no
+    /// rows. Columns for ESC are always listed, because they are taken out of B.
     pub fn listed(&self) -> usize {
         let all = |class: &Class| self.of(*class).columns as usize == self.cols();
         let others = &Class::ALL[..Class::Rest as usize];

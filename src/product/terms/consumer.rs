@@ -1,7 +1,7 @@
 //! The consumer of the bands of a product: the options that drop entries and limit columns.
 use crate::primitives::drop_entries::DropMemory;
 
-/// What the consumer of a band needs.
+/// The limits that the consumer of a product's bands sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BandConsumer {
     /// Extra device memory that dropping entries needs while a band is held.

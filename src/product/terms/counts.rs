@@ -32,7 +32,7 @@ impl Bin {
         Self { which, method, columns, products, size: None, predicted_ms: None, measured_ms: None }
     }
 
-    /// Adds the same columns of another band.
+    /// Adds the columns of the same kind in another band.
     fn join(&mut self, other: &Self) {
         let size = |one: BinSize, other: BinSize| {
             let (products, entries) = (one.products + other.products, one.entries + other.entries);
@@ -56,7 +56,7 @@ pub(crate) struct Counts {
     pub bands: usize,
     /// Products that the sort merges after the expansion.
     pub merged: u64,
-    /// The share of each method, for all bands together.
+    /// The bins of the product, for all bands together.
     pub bins: Vec<Bin>,
     pub pipeline: Pipeline,
 }
@@ -77,7 +77,7 @@ impl Counts {
         self.bins.iter().position(|bin| bin.which == which).unwrap_or(self.bins.len())
     }
 
-    /// Adds a bin to the bin of the same columns in earlier bands. Returns its number.
+    /// Adds a bin to the bin with columns of the same kind in earlier bands. Returns its number.
     pub fn add_bin(&mut self, bin: &Bin) -> usize {
         let same = |known: &Bin| (known.which, known.method) == (bin.which, bin.method);
         match self.bins.iter().position(same) {
@@ -92,7 +92,7 @@ impl Counts {
         }
     }
 
-    /// Adds columns with `products` products to the share of `method`.
+    /// Adds columns with `products` products to the bin of `method`.
     pub fn add(&mut self, method: Method, columns: u64, products: u64) {
         match self.bins.iter_mut().find(|bin| bin.method == method) {
             Some(bin) => (bin.columns, bin.products) = (bin.columns + columns, bin.products + products),

@@ -38,7 +38,8 @@ impl FactorPattern {
         if self.transposed { self.shape.transpose() } else { self.shape }
     }
 
-    /// The pattern that is multiplied: `transpose` if there is one.
+    /// The pattern that is multiplied: the pattern of `transpose` if there is one, or else the
+    /// factor's own.
     pub fn multiplied<'a>(&'a self, transpose: Option<&'a transpose::Transposed>) -> NumberedPattern<'a> {
         transpose.map_or(NumberedPattern::of(&self.pattern), |transpose| NumberedPattern {
             pattern: &transpose.pattern,

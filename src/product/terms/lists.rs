@@ -11,7 +11,8 @@ pub(crate) struct ClassLists {
     pub sizes: ClassSizes,
     /// The bins of the columns. Columns of [`Class::Rest`] are in no bin.
     pub shares: Vec<Share>,
-    /// The number of each bin in the whole product. Its time is measured under this number.
+    /// The number of each bin in the whole product. The time of a bin is measured under this
+    /// number.
     pub numbers: Vec<usize>,
 }
 
@@ -58,8 +59,8 @@ impl ClassLists {
         self.shares.iter().zip(&self.numbers).map(bit).sum()
     }
 
-    /// The columns of each bin among the neighbouring `classes`, larger classes first. Each comes
-    /// with the class whose kernels compute it.
+    /// The columns of each bin among the neighbouring `classes`, larger classes first. Each bin is
+    /// returned with the class whose kernels compute it.
     pub fn tasks(&self, classes: &[Class]) -> Vec<(Class, ColumnTask<'_>)> {
         let of_classes = self.shares.iter().filter(|share| classes.contains(&share.last));
         let mut bins: Vec<_> = of_classes.map(|share| (share.last, share.first)).collect();
@@ -86,7 +87,7 @@ impl Deref for Profile {
 }
 
 impl Profile {
-    /// Bytes of device memory held, including the rounding of size classes.
+    /// Bytes of device memory held, rounded up to the pool's size classes.
     pub fn bytes(&self) -> u64 {
         let Self { products, first_row, last_row, class, lists } = self;
         [products, first_row, last_row, class, &lists.list].map(Buffer::bytes).iter().sum()

@@ -30,8 +30,8 @@ pub(crate) struct Transposed {
     pub b: bool,
 }
 
-/// The properties for which kernels of a product are compiled. Numbers of the device are not among
-/// them.
+/// The properties for which kernels of a product are compiled. Tuning numbers of the device are not
+/// among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spec {
     pub element: ElementType,

@@ -1,5 +1,5 @@
-//! The C of sums of products of scalars: a new C, or one with a pattern that is kept. Macros:
-//! `cl/product/terms/target.cl`.
+//! The kinds of C into which products of scalars are summed: a new C, or one whose pattern is kept.
+//! Macros: `cl/product/terms/target.cl`.
 use super::Scaling;
 use crate::{
     Semiring,
@@ -78,7 +78,7 @@ pub(in crate::product) struct InLayout;
 impl Param for InLayout {
     type Value<'a> = Layout;
     fn declare(to: &mut Declared) {
-        to.field(); // which stands for numbers of other names
+        to.field(); // it stands for numbers of other names
         to.number("c_first", WordType::of::<u64>());
         ["a_stride", "b_stride", "c_stride"].iter().for_each(|stride| to.number(stride, WordType::of::<u32>()));
         let sum = to.word_of::<Sum>();

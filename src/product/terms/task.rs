@@ -1,7 +1,7 @@
 //! [`ColumnTask`]: columns that one method computes.
 use crate::device::{Buffer, arguments};
 
-/// Columns of a band for one method.
+/// Columns of a band that one method computes.
 #[derive(Clone, Copy)]
 pub(crate) struct ColumnTask<'a> {
     /// The columns, counted from the band's first column. Kernels do not read it if `listed` is
@@ -24,7 +24,7 @@ pub(crate) struct ColumnTask<'a> {
 }
 
 impl<'a> ColumnTask<'a> {
-    /// All of `columns` columns, of which nothing else is known.
+    /// A task of all `columns` columns. Nothing else is known about them.
     pub fn of_all(list: &'a Buffer<u32>, columns: u32) -> Self {
         Self { list, first: 0, columns, listed: false, first_col: 0, windows: 1, products: 0, widest: 0 }
     }

@@ -98,7 +98,7 @@ impl<I, V> Weights<I, V> {
 }
 
 impl<I, V> Weights<Result<I>, Result<V>> {
-    /// The weights, or the error of one of their parts, such as that of an upload.
+    /// The weights, or the error of one of their parts, such as the error of an upload.
     ///
     /// # Errors
     /// The error of the matrix, or else the error of the vector.

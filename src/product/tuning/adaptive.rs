@@ -1,5 +1,5 @@
-//! The numbers of products of scalars by columns. All their methods read them. The engine
-//! `adaptive` makes them.
+//! The numbers for products of scalars that are computed column by column. All methods of such
+//! products read them. The engine `adaptive` makes them.
 use crate::{
     DeviceInfo,
     device::Teams,
@@ -49,7 +49,7 @@ pub(in crate::product) struct AdaptiveTuning {
     /// Most products of a hashed column. A work-group takes all of them.
     pub hash_products: u32,
     /// Most bytes of all tables in global memory, which are for columns that do not fit local
-    /// memory. If a single table takes more, there is one.
+    /// memory. If a single table takes more, there is one table.
     pub hash_bytes: u64,
     /// Entries of C that a team adds up at once.
     pub piece: usize,
@@ -58,13 +58,14 @@ pub(in crate::product) struct AdaptiveTuning {
     pub slices: [usize; 9],
     /// Bytes of local memory that a work-group may have.
     pub local_bytes: usize,
-    /// Memory for rows, in percent of their estimated number. Rows that do not fit are found twice.
+    /// Memory is allocated for this percentage of the estimated number of rows. Rows that do not
+    /// fit are found twice.
     pub room_percent: u64,
     /// If there are at least this many products, the number of rows is estimated. For fewer
     /// products the upper bound takes little memory.
     pub sampled_products: u64,
-    /// A column of B is a hub if its entries have, on average, fewer products with a piece of the
-    /// column's rows than this number of hundredths.
+    /// A column of B is a hub if its average entry has less than this many hundredths of a product
+    /// in a piece of the column's rows.
     pub hub_percent: u32,
     /// Columns share rows if at least this percentage of the columns whose rows are found follow
     /// another column.
@@ -93,7 +94,8 @@ pub(in crate::product) struct AdaptiveTuning {
     pub resident_bytes: usize,
     /// Work-groups for each compute unit, if each group takes several columns at a fixed distance.
     pub groups: usize,
-    /// If there are more columns than this, their numbers are not read to cut them into bands.
+    /// If there are more columns than this, the host does not read their sizes to cut them into
+    /// bands.
     pub read_columns: usize,
 }
 

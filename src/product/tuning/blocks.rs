@@ -1,4 +1,4 @@
-//! Numbers of the kernels that multiply blocks and add them up.
+//! Tuning numbers of the kernels that multiply blocks and add them up.
 use crate::{BlockShape, DeviceInfo, DeviceKind, element::ElementType, primitives::segmented_reduce::RUN_PIECE};
 
 /// Parameters for multiplying blocks and adding them up.
@@ -6,11 +6,11 @@ use crate::{BlockShape, DeviceInfo, DeviceKind, element::ElementType, primitives
 pub(crate) struct BlockTuning {
     pub kernel: BlockKernel,
     pub group_size: usize,
-    /// A run with more products than this gets a work-group to itself.
+    /// A run with more products than this is summed by a work-group of its own.
     pub long_run: usize,
 }
 
-/// Bytes of local memory of every device.
+/// Bytes of local memory that every device has at least.
 const LEAST_LOCAL_BYTES: usize = 32 << 10;
 
 /// Most bytes of local memory of a kernel besides its arrays.
@@ -19,11 +19,12 @@ const OTHER_LOCAL_BYTES: usize = 64;
 /// Division of blocks among the work-items of [`BlockKernel::Tiles`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockTiles {
-    /// Columns of C for each item; a divisor of the columns of a block.
+    /// Number of columns of a block of C that each item computes; a divisor of the block's columns.
     pub cols: usize,
     /// Runs that a team sums one after another.
     pub batch: usize,
-    /// Rows of C for each item if the run is long. The number divides the rows of a block.
+    /// Number of rows of a block of C that each item computes if the run is long; a divisor of the
+    /// block's rows.
     pub piece_rows: usize,
     /// Pieces of long runs that a group sums at once.
     pub piece_teams: usize,
@@ -36,7 +37,7 @@ pub(crate) struct BlockTiles {
 pub(crate) struct StagedTiles {
     /// Rows of a tile. The last tile of a column may reach beyond the block.
     pub rows: usize,
-    /// Columns of a tile. They are at most those of a block.
+    /// Columns of a tile, at most those of a block.
     pub cols: usize,
     /// Pieces that a group sums at once.
     pub teams: usize,
@@ -99,7 +100,8 @@ const LONG_RUN: usize = 32;
 const SERIAL_RUNS: usize = 64;
 
 /// A CPU prefetches a block of A this many products ahead. 640 thousand products of 6x6 take 23 ms,
-/// and 28 ms without prefetching. With 2 and with 8 they take equally long within their noise.
+/// and 28 ms without prefetching. If it prefetches 2 or 8 products ahead, they take the same time
+/// within the noise.
 pub(crate) const PAIRS_AHEAD: usize = 4;
 
 /// Work-items of a work-group that sums scalars from stored operand pairs on a GPU. With the
@@ -107,9 +109,9 @@ pub(crate) const PAIRS_AHEAD: usize = 4;
 pub(in crate::product) const SCALAR_GROUP: usize = 256;
 
 /// An item loads all its pairs of a stretch at once, in few registers: a multiprocessor runs 2048
-/// work-items. A stretch is at most a piece. `cnr-2000` takes 0.48 ms with a piece and 0.67 ms with
-/// half of it. If a run of 1024 begins at the end of a stretch, doubles take 17 KiB. This is rare,
-/// so 8 groups are resident.
+/// work-items. A stretch is at most as long as a piece. `cnr-2000` takes 0.48 ms with stretches of
+/// that length, and 0.67 ms with half of it. If a run of 1024 begins at the end of a stretch,
+/// doubles take 17 KiB. This is rare, so 8 groups are resident.
 pub(in crate::product) const SCALARS: ScalarNumbers = ScalarNumbers { ahead: 4, stretch: RUN_PIECE };
 
 /// Whether kernels are compiled for the sides of these blocks of A and B.
@@ -157,28 +159,28 @@ impl BlockTuning {
 }
 
 impl BlockTiles {
-    /// Tiles for groups of `group_size` items, at least the columns of a block of `b`. The numbers
-    /// were measured on an H200.
+    /// Tiles for groups of `group_size` items. A group has at least an item for each column of a
+    /// block of `b`. The numbers were measured on an H200.
     pub fn new(element: ElementType, group_size: usize, a: BlockShape, b: BlockShape) -> Self {
         let (rows, inner, cols) = (a.rows(), a.cols(), b.cols());
         let (words, pair) = (element.arithmetic().bytes() / size_of::<u32>(), (rows + cols) * inner);
         // Two columns halve the loads of A. With more than 16 registers of sums too few groups are
-        // resident: 6x6 doubles then take 0.38 ms instead of 0.34.
+        // resident: 6x6 doubles then take 0.38 ms, and with fewer registers 0.34 ms.
         let two = cols % 2 == 0 && 2 * rows * words <= 16;
         let fits = |n: &usize| rows.is_multiple_of(*n) && rows / n * cols <= group_size;
         let piece_rows = (1..=rows).find(fits).unwrap_or(rows);
         let room = group_size / (rows / piece_rows * cols);
         // Registers in which each item holds the next blocks. Groups with short runs need them too.
         // 16 are best, and 8 for the smallest blocks: 3x3 floats take 0.23 ms with 8 registers and
-        // 0.44 ms with 32. But there are at least eight products at once, because otherwise a run
+        // 0.44 ms with 32. But at least eight products are loaded at once, because otherwise a run
         // of a thousand takes longer than all others.
         let held = if pair <= 18 { 8 } else { 16 };
         let slots = held * group_size / (words * pair);
         let piece_teams = (slots.max(8) / 8).clamp(1, room);
         Self {
             cols: if two { 2 } else { 1 },
-            // Three runs for each team, sorted by length: 6x6 pose graphs take 0.64 ms instead of
-            // 0.82. Six are slower if runs have similar lengths.
+            // Three runs for each team, sorted by length: 6x6 pose graphs take 0.64 ms in this way,
+            // and 0.82 ms otherwise. Six runs are slower if runs have similar lengths.
             batch: 3,
             piece_rows,
             piece_teams,
@@ -188,7 +190,8 @@ impl BlockTiles {
 }
 
 impl StagedTiles {
-    /// Tiles with the shapes that were fastest on an H200. A team is at most a group.
+    /// Tiles with the shapes that were fastest on an H200. A team has at most as many items as a
+    /// group.
     pub fn new(element: ElementType, numbers: StagedNumbers, a: BlockShape, b: BlockShape) -> Self {
         let (rows, cols, element) = (a.rows(), b.cols(), element.arithmetic().bytes());
         let even = |n: usize| n.next_multiple_of(2);
@@ -204,14 +207,15 @@ impl StagedTiles {
         };
         let team = rows.div_ceil(tile_rows) * cols.div_ceil(tile_cols);
         // If a team took two products at once, half as many groups would be resident: blocks of
-        // 11x11 take 1.35 ms in that way, and 1.02 ms in this one.
+        // 11x11 take 1.35 ms with two products at once, and 1.02 ms with one.
         let fitting = numbers.bytes / (element * (a.area() + b.area()));
         let fitting = fitting.min((LEAST_LOCAL_BYTES - OTHER_LOCAL_BYTES) / Self::team_bytes(tile_rows, element, a, b));
         Self { rows: tile_rows, cols: tile_cols, teams: (numbers.group / team).min(fitting).max(1) }
     }
 
-    /// Most bytes of local memory of a team in `cl/product/esc/blocks/staged.cl`. They hold two
-    /// pairs, and in turn the operands, with a vector after each column, and the block of C.
+    /// Most bytes of local memory of a team in `cl/product/esc/blocks/staged.cl`. The memory holds
+    /// two pairs, and, one after the other, the operands with a vector after each column and the
+    /// block of C.
     fn team_bytes(tile_rows: usize, element: usize, a: BlockShape, b: BlockShape) -> usize {
         let vectors = 2 * a.rows().max(a.cols()) + 2 * b.cols().max(b.rows());
         let operands = (a.area() + b.area() + tile_rows) * element + vectors * 16;

@@ -1,4 +1,4 @@
-//! Numbers of tiles of an expansion.
+//! Tuning numbers for the tiles of an expansion.
 use crate::tuning::{most_of, numbers};
 
 /// Most products of a tile of the expansion. `cl/product/esc/gather.cl` needs two words of local
@@ -6,7 +6,7 @@ use crate::tuning::{most_of, numbers};
 const TILED: usize = 1 << 16;
 
 numbers! {
-    /// Numbers of tiles of an expansion.
+    /// Tuning numbers for the tiles of an expansion.
     pub(crate) struct TileNumbers |n| {
         /// Work-items of a work-group that processes a tile of the expansion.
         tile_group_size: Groups(1, most_of(TILED, n.tile_items, 1024); tile_items),
@@ -17,6 +17,6 @@ numbers! {
 
 const GPU: TileNumbers = TileNumbers { tile_group_size: 256, tile_items: 8 };
 
-// The item moves a cursor forward through the tile. A tile is long enough to make the time to start
-// a work-group negligible.
+// The only item of a work-group moves a cursor forward through the tile. A tile is long enough to
+// make the time to start a work-group negligible.
 const CPU: TileNumbers = TileNumbers { tile_group_size: 1, tile_items: 4096 };

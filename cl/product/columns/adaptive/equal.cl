@@ -1,5 +1,5 @@
-// equal: finds neighbouring columns of B with the same rows. It comes before the kernels that need
-// them.
+// equal: finds neighbouring columns of B with the same rows. This file comes before the kernels
+// that need them.
 // Host: src/product/columns/adaptive/equal.rs
 //
 // A column follows the one before it if their rows are the same. The first of such columns is their

@@ -64,8 +64,8 @@ uint class_of(uint entries, uint products, uint first_row, uint last_row, uint s
     }
     if (!DENSE || words > most_words) {
         const uint bound = min(products, last_row - first_row + 1);
-        // The largest numbers of rows of the hashed classes, from class HASHED on. The last one has
-        // no limit.
+        // The largest numbers of rows of the hashed classes, from class HASHED on. The last class
+        // has no limit.
         const uint most[HASHED_SIZES] = {HASHED_MOST};
         uint hashed = HASHED;
         for (uint i = 0; i < HASHED_SIZES; ++i)
@@ -120,7 +120,7 @@ uint3 measure(global const uint* a_col_ptr, global const uint* a_row_idx, global
     return found;
 }
 
-// Writes the numbers of a column, and adds them to the sums of its class.
+// Writes the sizes of a column, and adds them to the sums of its class.
 #define NOTE_COLUMN(at, of, count, rows, entries, follows)                                                            \
     do {                                                                                                              \
         local uint* of_class = sums + (of) * RECORD;                                                                  \
@@ -167,15 +167,15 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
     for (ulong base = get_group_id(0) * COLUMNS; base < cols; base += get_num_groups(0) * COLUMNS) {
         if (item == 0)
             longs = 0;
-        barrier(CLK_LOCAL_MEM_FENCE); // sums[] and longs are zero before items add to them
+        barrier(CLK_LOCAL_MEM_FENCE); // sums[] and longs are set to 0 before items add to them
         const uint col = min(base + item / PART, (ulong)cols);
         const uint begin = col < cols ? b_col_ptr[first_col + col] : 0, end = col < cols ? b_col_ptr[first_col + col + 1] : 0;
         const bool is_long = end - begin > LONG;
         if (is_long && place == 0)
             long_columns[atomic_inc(&longs)] = col;
         const uint stop = is_long ? begin : end;
-        // Columns of many entries mostly need their rows, which are read together with the
-        // products.
+        // A column of many entries mostly needs the range of its rows, so the rows are read
+        // together with the products.
         const bool at_once = stop - begin > AT_ONCE;
         const uint3 own = at_once ? measure(a_col_ptr, a_row_idx, b_row_idx, begin + place, stop, PART)
                                   : (uint3)(products_of(a_col_ptr, b_row_idx, begin + place, stop, PART), NO_ROWS);
@@ -188,7 +188,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
         for (uint bit = PART / 2; bit > 0; bit /= 2)
             rows = (uint2)(min(rows.x, team_across(rows.x, bit, TEAM)), max(rows.y, team_across(rows.y, bit, TEAM)));
         const uint entries = stop - begin, of = class_of(entries, count, rows.x, rows.y, sorted_most, most_words);
-        // The rows of the column before it are compared only if this column's rows will be found.
+        // The column is compared with the column before it only if its rows of C will be found.
         bool same = of >= NARROW && of < CLASSES - 1 && col > 0 && (first_col + col) % LEADING > 0
             && begin - b_col_ptr[first_col + col - 1] == entries;
         for (uint entry = begin + place; same && entry < stop; entry += PART)
@@ -196,7 +196,7 @@ KERNEL profile_columns(global const uint* a_col_ptr, global const uint* a_row_id
         const uint of_part = team_votes(!same, TEAM) >> (LANE - place) & ((1u << PART) - 1);
         if (place == 0 && col < cols && !is_long)
             NOTE_COLUMN(col, of, count, rows, entries, of_part == 0);
-        barrier(CLK_LOCAL_MEM_FENCE); // longs and long_columns[] are complete before they are read
+        barrier(CLK_LOCAL_MEM_FENCE); // longs and long_columns[] are written before other items read them
         const uint of_group = longs;
         for (uint i = 0; i < of_group; ++i) {
             if (item < 4)

@@ -19,14 +19,15 @@
 //   out  rows[room]              the rows of C, ascending in each window. The windows are in any
 //                                order: the window that is complete first gets the next place
 //
-// `purpose` applies to windows (see cl/product/columns/tasks/found.cl). With SAMPLE, which only
-// count_wide has, `columns` of the first `first` columns are counted, evenly spread. Columns
-// without rows, with too many rows for their windows, or with more than SAMPLE_PRODUCTS products
-// are left out. The number of entries of C is added to top[top_at], and its upper bound to the next
-// word.
+// `purpose` says which windows are counted (see cl/product/columns/tasks/found.cl). With SAMPLE, a
+// purpose of count_wide only, `columns` evenly spaced columns of the first `first` are counted.
+// Columns without rows, with too many rows for their windows, or with more than SAMPLE_PRODUCTS
+// products are left out. The number of entries of C is added to top[top_at], and its upper bound to
+// the next word.
 //
 // An item that sets the first bit of a word puts the word on a list. If all words fit the list,
-// they are sorted, and only they are read and cleared. Otherwise all words of the range are.
+// they are sorted, and only they are read and cleared. Otherwise all words of the range are read
+// and cleared.
 #if !defined(SAMPLE_PRODUCTS)
 #error "see src/product/columns/dense/mod.rs"
 #endif
@@ -78,7 +79,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
         const uint begin = b_col_ptr[first_col + col], end = b_col_ptr[first_col + col + 1];
         if (lane == 0)
             *touched_count = 0;
-        TEAM_BARRIER; // bits[] and *touched_count are zero before they are changed
+        TEAM_BARRIER; // bits[] and *touched_count are set to 0 before items change them
         // The columns of A of the next 32 entries are looked up in advance.
         uint next_from = 0, next_count = 0;
         if (begin + lane < end) {
@@ -189,7 +190,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
                 write_rows(here, before, all, (low + base) * 32, to, TEAM);
             to += all;
         }
-        TEAM_BARRIER; // bits[] is cleared and touched[] is read before the next column
+        TEAM_BARRIER; // bits[] is set to 0 and touched[] is read before the next column changes them
     }
 }
 
@@ -200,8 +201,8 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                   uint first_col, uint windows, uint purpose)
 {
     TEAM_MEMORY;
-    // The extents are stretches of columns of A. steps_before[] has the number of steps before
-    // each.
+    // The extents are stretches of columns of A. steps_before[] has the number of steps before each
+    // extent.
     local uint2 extents[GROUP_SIZE];
     local uint steps_before[GROUP_SIZE], team_sums[TEAMS], team_rows[TEAMS], shared_at;
     const uint item = get_local_id(0), lane = LANE, team_number = item / TEAM_SIZE;
@@ -216,7 +217,7 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         const uint samples = purpose == SAMPLE && in_windows ? products[col] : 0;
         // The window may have rows of the column in `range` words, from row low * 32 on.
         const uint low = column_low + window * words, high = min(column_high, low + words);
-        barrier(CLK_LOCAL_MEM_FENCE); // bits[] is zero before it is changed; shared_at is read before it is overwritten
+        barrier(CLK_LOCAL_MEM_FENCE); // bits[] is set to 0 before items change it; shared_at is read before it is overwritten
         if (purpose == SAMPLE && (samples == 0 || samples > SAMPLE_PRODUCTS))
             continue;
         if (purpose == SAMPLE && window == 0 && item == 0)
@@ -246,8 +247,8 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
             for (uint team = 0; team < TEAMS; ++team)
                 rows_here += team_rows[team];
             // A step is `width` rows of an extent. `width` is chosen for extents of average length;
-            // a long extent takes several steps. The steps before each extent are those in its
-            // team, and those of the teams before.
+            // a long extent takes several steps. The number of steps before an extent is the sum of
+            // those before it in its team and of those of the teams before.
             const uint width = width_of(rows_here / min((uint)GROUP_SIZE, end - base)), in_step = lane % width, at_once = GROUP_SIZE / width;
             const uint own = (count + width - 1) / width;
             uint of_team;
@@ -284,7 +285,7 @@ KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, gl
                     if (row[q] != NOWHERE)
                         mark(bits, row[q] / 32 - low, 1u << row[q] % 32);
             }
-            barrier(CLK_LOCAL_MEM_FENCE); // extents[] is read before it is overwritten, and all bits are set
+            barrier(CLK_LOCAL_MEM_FENCE); // extents[] is read before it is overwritten; bits[] is written before items read it
         }
         // Each team takes a stretch of words, a multiple of 32.
         const uint blocks = (range + 31) / 32, per_team = (blocks + TEAMS - 1) / TEAMS;

@@ -2,7 +2,7 @@
 // Host: src/product/columns/hash/mod.rs; the tables: cl/product/columns/hash/table.cl; the order of
 // their rows: cl/product/columns/hash/order.cl
 //
-//   Work-groups in a stride over the columns of a task.
+//   Work-groups take the columns of a task in a stride.
 //
 //   count_local    the table is in local memory, which has `words` words; a column has at most
 //                  `words` rows
@@ -99,7 +99,8 @@ DEFINE_INSERT_ROWS(insert_rows_global, global)
     group_sum_before(0, inserted, &found, team_sums)
 
 // Gives the rows of a column the place `at`, and stores their number. Each item computes whether
-// they fit: if only item 0 does, PoCL 3.1 loses the condition, and all items take a place.
+// they fit: if only item 0 did so, PoCL 3.1 would lose the condition, and all items would take a
+// place.
 #define TAKE_PLACE(at, count)                                                                                         \
     if (item == 0)                                                                                                    \
         shared_at = atomic_add(top, count);                                                                           \

@@ -1,5 +1,5 @@
 // order: puts the distinct rows of a column of C in ascending order. All items of a work-group take
-// part. It comes before the kernels that count by hashes, and after
+// part. This file comes before the kernels that count by hashes, and after
 // cl/product/columns/tasks/bits.cl.
 // Host: src/product/columns/hash/mod.rs
 //
@@ -12,7 +12,7 @@
 
 // Returns the sum of the values of all items before this one in the work-group. `all` becomes the
 // sum of the whole work-group. `before` is the sum of the items before this one in its team, and
-// `of_team` that of its team. Every item of the work-group calls it.
+// `of_team` the sum of its whole team. Every item of the work-group calls it.
 uint group_sum_before(uint before, uint of_team, uint* all, local uint* team_sums)
 {
 #if WARPS
@@ -33,8 +33,8 @@ uint group_sum_before(uint before, uint of_team, uint* all, local uint* team_sum
 }
 
 // Moves the rows of a table of `capacity` places to its front, in any order. FENCE is the kind of
-// memory of the table. Rows never move up. The rows of AHEAD places of each item are read before
-// any row is written.
+// memory of the table. Rows never move towards the end. The rows of AHEAD places of each item are
+// read before any row is written.
 #define MOVE_ROWS(table, capacity, FENCE)                                                                             \
     for (uint base = 0, moved = 0; base < capacity; base += AHEAD * GROUP_SIZE) {                                     \
         uint row[AHEAD], before[AHEAD], of_team = 0, all;                                                             \
@@ -113,7 +113,7 @@ global const uint* sort_global(global uint* from, global uint* to, uint count, l
     return from;
 }
 
-// Whether a bitmap of `words` words orders rows sooner than a sort. Each of its windows reads all
+// Whether a bitmap of `words` words orders rows faster than a sort. Each of its windows reads all
 // `places` places of the table, and each word is cleared once and read twice. Each round of a
 // bitonic sort compares all rows.
 bool bits_pay(uint places, uint count, uint range, uint words)
@@ -142,8 +142,8 @@ bool bits_pay(uint places, uint count, uint range, uint words)
 DEFINE_SET_BITS(set_bits_of_local, local)
 DEFINE_SET_BITS(set_bits_of_global, global)
 
-// Writes the rows of `words` words of bits, of which the first bit is row `low`, and returns their
-// number. Each team takes a stretch of words, a multiple of 32.
+// Writes the rows whose bits are set in `words` words, and returns their number. The first bit
+// stands for row `low`. Each team takes a stretch of words, a multiple of 32.
 uint write_bits(local const uint* bits, uint words, uint low, global uint* to, local uint* team_sums, TEAM_OF)
 {
     const uint blocks = (words + 31) / 32, per_team = (blocks + TEAMS - 1) / TEAMS;

@@ -1,4 +1,5 @@
-// table: a hash table of rows. It comes before the kernels that use one, and after cl/team.cl.
+// table: a hash table of rows. This file comes before the kernels that use one, and after
+// cl/team.cl.
 // Hosts: src/product/columns/hash/mod.rs, src/product/columns/tasks/sums.rs
 //
 // A row is stored at the first free place from the place of its hash on. After the last place the

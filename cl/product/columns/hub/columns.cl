@@ -1,6 +1,6 @@
 // columns: decides which columns of B are hubs. In a hub, an entry has on average less than
 // HUB_PERCENT hundredths of a product for each piece of the column's rows. The number of pieces is
-// an upper bound: that of a column of C with most_rows rows.
+// an upper bound, computed for a column of C with most_rows rows.
 // Host: src/product/columns/adaptive/tuning.rs
 #if !defined(HUB_PERCENT) || !defined(HUB_PIECE)
 #error "see src/product/columns/adaptive/tuning.rs"

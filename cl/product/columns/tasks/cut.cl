@@ -20,17 +20,17 @@
 //   out  task[tasks]              class by class, in any order within a class: the window; from bit
 //                                 32 on the piece; from bit 60 on the number of columns minus 1
 //
-// A class is a kernel and a size of local memory, one of SLICES. The kernel depends on four things.
-// First, how slots are found: by hashes in columns of the classes HASHED..END_HASHED if that takes
-// less memory than bits, and otherwise in a way that depends on whether the column of B is a hub,
-// see cl/product/columns/hub/columns.cl. Second, whether a column that is no hub has more than
-// CUT_FROM entries. Third, whether a task has several columns. Fourth, whether rows are looked up
-// in two levels.
+// The tasks of a class have the same kernel and the same size of local memory, one of SLICES. The
+// kernel depends on four things. First, how slots are found: by hashes in columns of the classes
+// HASHED..END_HASHED if that takes less memory than bits, and otherwise in a way that depends on
+// whether the column of B is a hub, see cl/product/columns/hub/columns.cl. Second, whether a column
+// that is no hub has more than CUT_FROM entries. Third, whether a task has several columns. Fourth,
+// whether rows are looked up in two levels.
 //
 // Columns that share rows and whose slots are found by bits are summed together: at most
-// EQUAL_COLUMNS of them, in pieces of EQUAL_PIECE rows. The first column has the tasks of all.
-// Columns of more than CUT_FROM entries are summed alone, because each of their slots has more
-// numbers.
+// EQUAL_COLUMNS of them, in pieces of EQUAL_PIECE rows. The tasks of all these columns belong to
+// the first of them. Columns of more than CUT_FROM entries are summed alone, because each of their
+// slots has two sums and a counter.
 #if !defined(KINDS) || !defined(KIND_CUT) || !defined(KIND_EQUAL) || !defined(KIND_HASH) || !defined(KIND_HUB) || !defined(SLICES) || !defined(SLICE_COUNT) || !defined(LAST_SLICE) || !defined(PIECE) || !defined(HASHED) || !defined(END_HASHED) || !defined(CUT_FROM) || !defined(SUM_BYTES) || !defined(STEP_BYTES) || !defined(HUB_BYTES) || !defined(EQUAL_COLUMNS) || !defined(EQUAL_PIECE)
 #error "see src/product/columns/tasks/cut.rs"
 #endif
@@ -67,8 +67,8 @@ uint class_of_piece(global const uint* rows, uint count, bool cut, uint slots, u
     const uint low = rows[0], high = rows[count - 1], words = high / 32 - low / 32 + 1;
     const uint base = (hub ? HUB_BYTES : STEP_BYTES + (columns - 1) * STEP_VALUES) + count * of_slot + 8;
     const uint one = base + 8 * words, two = base + 8 * (high / 1024 - low / 1024 + 1) + 8 * min(count, words);
-    // Looking a row up in two levels takes twice as long. It pays only if more work-groups are then
-    // resident.
+    // Looking a row up in two levels takes twice as long. Two levels pay only if more work-groups
+    // are then resident.
     const bool levels = words > 64 && (one > two + two / 4 || one > LAST_SLICE);
     const uint by_hash = STEP_BYTES + HASH_SLOTS(count) * (of_slot + 4) + 8;
     if (slots == BY_HASH && (levels ? two : one) > by_hash)
@@ -101,7 +101,7 @@ uint4 stretch_of(global const uint* b_col_ptr, global const uint* class, global 
     return (uint4)(at, at == NOWHERE && shares_rows && (word & FOLLOWS) ? 0 : entries, of_piece, slots | columns << 8);
 }
 
-// Declares the windows of a work-group, and their pieces one after another.
+// Declares arrays with the windows of a work-group, and numbers their pieces one after another.
 #define GROUP_MEMORY                                                                                                  \
     local uint shared[GROUP_SIZE], before_of[GROUP_SIZE], from_of[GROUP_SIZE], entries_of[GROUP_SIZE], rows_of[GROUP_SIZE], how_of[GROUP_SIZE]; \
     const uint item = get_local_id(0), own_chunk = get_global_id(0);                                                  \

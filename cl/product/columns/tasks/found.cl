@@ -1,4 +1,5 @@
-// found: allocates places for the rows of columns of C. It comes before the kernels that find rows.
+// found: allocates places for the rows of columns of C. This file comes before the kernels that
+// find rows.
 // Host: src/product/columns/tasks/mod.rs
 //
 // The purpose says which columns are counted: ALL columns of a task; MISSING, those whose lengths

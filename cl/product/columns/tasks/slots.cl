@@ -1,5 +1,5 @@
-// slots: finds the place in local memory of the sum of each row of a piece of C. It comes before
-// the kernels that add pieces, and after cl/team.cl.
+// slots: finds the place in local memory of the sum of each row of a piece of C. This file comes
+// before the kernels that add pieces, and after cl/team.cl.
 // Hosts: src/product/columns/tasks/sums.rs, src/product/columns/hub/mod.rs
 //
 // A row's slot is its number among the piece's rows. It is found by bits. A word stands for 32

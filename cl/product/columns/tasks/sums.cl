@@ -12,18 +12,18 @@
 //   i/o  cursor[cursor_at]        number of tasks that were taken; zero before
 //   out  c_row_idx[c_nnz]  c_values[c_nnz]      C, see cl/product/terms/target.cl
 //
-// Slots of rows are described in cl/product/columns/tasks/slots.cl. If HASHED they are the places
-// of a hash table of the rows instead, whose memory does not depend on the range of rows:
-// cl/product/columns/hash/table.cl.
+// Slots of rows are described in cl/product/columns/tasks/slots.cl. If HASHED, slots are the places
+// of a hash table of the rows, see cl/product/columns/hash/table.cl. The memory of a table does not
+// depend on the range of rows.
 //
 // The products of one entry of B have different rows, so the items of a team add them to their
-// slots without atomics. They take one stretch of a column of A after another, in ascending k, so
-// that each slot gets its products in this order. With CUT a slot starts a new sum after RUN_PIECE
-// products. These sums are added in their order.
+// slots without atomics. They take one stretch of a column of A (a step) after another, in
+// ascending k, so that each slot gets its products in this order. With CUT a slot starts a new sum
+// after RUN_PIECE products. These sums are added in their order.
 //
 // The products of several columns of a task have the same rows and values of A. These are loaded
-// once, and their slots are found once. Each column has its own value of B. Its sums are stored
-// after those of the column before.
+// once, and their slots are found once. Each column has its own value of B. The sums of a column
+// are stored after the sums of the column before it.
 #if !defined(CUT) || !defined(COLUMNS) || !defined(HASHED) || !defined(PIECE) || !defined(RUN_PIECE)
 #error "see src/product/columns/tasks/sums.rs"
 #endif

@@ -1,4 +1,4 @@
-// bitmap: the rows of a column of C, as bits. It comes before the kernels of ranges, whose
+// bitmap: the rows of a column of C, as bits. This file comes before the kernels of ranges, whose
 // work-groups are single items. Each item has a bitmap.
 // Host: src/product/cpu/ranges/kernels.rs
 //

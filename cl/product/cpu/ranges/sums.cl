@@ -21,9 +21,9 @@
 // ascending k.
 //
 // The first product of a row is not added to the row's sum, which is undefined then, but to the
-// identity, which is stored after the sums of all rows. The index of the summand is computed
-// instead of chosen by a branch. A branch is mispredicted so often that the square of an R-MAT
-// graph takes 1.7 times as long.
+// identity, which is stored after the sums of all rows. The index of the summand, of the sum or of
+// the identity, is computed without a branch. A branch is mispredicted so often that the square of
+// an R-MAT graph takes 1.7 times as long.
 #if !defined(DIRECT) || !defined(RUN_PIECE)
 #error "DIRECT, RUN_PIECE: see src/product/cpu/ranges/kernels.rs"
 #endif
@@ -99,7 +99,7 @@ uint2 add_products(global const uint* restrict a_col_ptr, global const uint* res
     return (uint2)(low, high);
 }
 
-// Does the same for entries with more than RUN_PIECE products in a row.
+// Does the same as add_products if a row may have more than RUN_PIECE products.
 uint2 add_in_pieces(global const uint* restrict a_col_ptr, global const uint* restrict a_row_idx,
                     global const ELEMENT* restrict a_values, global const uint* restrict b_row_idx,
                     global const ELEMENT* restrict b_values, uint first, uint last, uint end_of_b,

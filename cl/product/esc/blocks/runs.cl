@@ -1,5 +1,5 @@
-// runs: adds runs of products of blocks, each run by one work-item. It comes after words.cl, before
-// sums.cl of this folder and cl/product/cpu/ranges/blocks.cl.
+// runs: adds runs of products of blocks, each run by one work-item. This file comes after words.cl,
+// before sums.cl of this folder and cl/product/cpu/ranges/blocks.cl.
 // Host: src/product/esc/blocks/mod.rs
 //
 //   sum_products   computes one element of a block, for sides given as arguments
@@ -32,7 +32,7 @@ ARITHMETIC sum_products(global const uint2* pair, global const ELEMENT* a_values
 #define AREA (ROWS * COLS)
 
 // A column of ROWS elements is cut into vectors of 16, 8, 4 and 3, 2 or 1 elements.
-// DO(number of elements, first row) is expanded for each.
+// DO(number of elements, first row) is expanded for each vector.
 #define VECTOR_1 ARITHMETIC
 #define VECTOR_2 JOIN(ARITHMETIC, 2)
 #define VECTOR_3 JOIN(ARITHMETIC, 3)

@@ -126,7 +126,7 @@ KERNEL sum_scalars(global const uint* restrict run_end, global const uint4* rest
                     product[PADDED(i + q * GROUP_SIZE)] = value[q];
         }
     }
-    GROUP_BARRIER; // outside of the branch: PoCL 3.1 with optimisation drops a barrier inside it
+    GROUP_BARRIER; // this is outside of the branch, because PoCL 3.1 with optimisation drops a barrier inside it
     for (uint run = item; run < (single ? 0 : runs); run += GROUP_SIZE) {
         const uint run_from = from, run_to = to;
         if (run + GROUP_SIZE < runs) {

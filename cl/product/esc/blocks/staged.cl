@@ -15,8 +15,8 @@
 // In local memory, consecutive columns of a block, or rows if it is transposed, are a pitch apart.
 // The pitch of B makes items that read neighbouring columns use different banks. The pitch of A
 // aligns the start of each tile for vector loads. The last tiles of a column may reach beyond the
-// block. The elements beyond it are dropped. The last columns of tiles overlap the columns before
-// them.
+// block. The elements beyond it are dropped. If the tiles do not divide the columns of the block,
+// the last column of tiles overlaps the one before it.
 #if !defined(TILE_ROWS) || !defined(TILE_COLS) || !defined(TEAMS) || !defined(WIDE)
 #error "TILE_ROWS, TILE_COLS, TEAMS, WIDE: see src/product/tuning/blocks.rs"
 #endif
@@ -37,7 +37,7 @@
 #define B_STEP WHOLE_VECTORS(RIGHT / B_LEAD * B_PITCH)
 
 // WIDTH is the number of elements of a vector. The columns of A and B and the blocks of C consist
-// of vectors. A vector has 16 bytes if that divides the length.
+// of vectors. A vector has 16 bytes if 16 bytes divide the length.
 #if A_LEAD % 4 == 0 && WIDE == 4
 #define A_WIDTH 4
 #elif A_LEAD % 2 == 0
@@ -67,8 +67,8 @@
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
 // FETCH loads vectors of the blocks with the numbers entry.WHICH into registers. KEEP stores them
-// to local memory. All items take one block, then the next, which keeps the computations for each
-// vector few. If sides are odd, a vector is a single element.
+// to local memory. All items load vectors of one block, then of the next, so that each vector needs
+// few computations. If sides are odd, a vector is a single element.
 #define FETCH(held, values, stride, WHICH, PARTS, WIDTH, aligned)                                                     \
     WRITTEN_OUT                                                                                                       \
     for (uint t = 0; t < TEAMS; ++t) {                                                                                \
@@ -91,7 +91,7 @@
                 *(local OF(VECTOR_, WIDTH)*)((blocks) + t * STEP + at + at / LEAD * (PITCH - LEAD)) =                 \
                     held[t * ROUNDS(PARTS) + s];                                                                      \
         }
-// FETCH_PAIR loads the pair of the product of a round. Item t loads that of team t.
+// FETCH_PAIR loads the pair of the product of a round. Item t loads the pair of team t.
 #define FETCH_PAIR(round) (begin < end && (round) < end - begin ? pair[begin + (round)] : (uint2)(NONE))
 
 KERNEL sum_staged(global const uint* restrict run_end, global const uint4* restrict piece, global const uint2* restrict pair,

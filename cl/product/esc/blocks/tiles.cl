@@ -72,7 +72,8 @@
         }                                                                                                             \
     }
 
-// Loads the columns of B of a team's item `lane`. TAKEN_AT is the place of an element among them.
+// Loads the columns of B that item `lane` of a team needs. TAKEN_AT is the place of an element
+// among them.
 #if B_TRANSPOSED
 #define GET_COLUMNS(aligned, to, b, lane)                                                                             \
     WRITTEN_OUT                                                                                                       \
@@ -214,7 +215,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
         if (at.w == WHOLE) {
             for (uint r = 0; r < PIECE_ROWS; ++r)
                 place_sum(sum[r], c_values + ((ulong)first + at.x) * c_stride, col * ROWS + row + r, alpha, beta);
-        } else if (at.w != IDLE) { // the only guard: PoCL loses others around these stores
+        } else if (at.w != IDLE) { // this is the only condition: PoCL loses others around these stores
             for (uint r = 0; r < PIECE_ROWS; ++r)
                 parts[(ulong)at.w * AREA + col * ROWS + row + r] = sum[r];
         }
@@ -273,7 +274,7 @@ KERNEL sum_tiles(global const uint* restrict run_end, global const uint4* restri
             global const ELEMENT* a = a_values + (ulong)operands.x * a_stride;
             global const ELEMENT* b = b_values + (ulong)operands.y * b_stride;
             if (p + 1 < end)
-                operands = pair[p + 1]; // is loaded while this product is added
+                operands = pair[p + 1]; // it is loaded while this product is added
             ARITHMETIC x[LEFT], y[TILE_COLS * INNER];
             if (aligned) {
                 GET(true, x, a, LEFT, LEFT)

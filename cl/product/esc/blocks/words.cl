@@ -1,5 +1,5 @@
-// words: definitions that the kernels that add products of blocks share. It comes after ptx.cl and
-// before runs.cl, tiles.cl, staged.cl and scalars.cl of this folder.
+// words: definitions that the kernels that add products of blocks share. This file comes after
+// ptx.cl and before runs.cl, tiles.cl, staged.cl and scalars.cl of this folder.
 #if !defined(RUN_PIECE) || !defined(A_TRANSPOSED) || !defined(B_TRANSPOSED) || !defined(EMPTY_RUNS)
 #error "RUN_PIECE, A_TRANSPOSED, B_TRANSPOSED, EMPTY_RUNS: see src/product/esc/blocks/mod.rs"
 #endif
@@ -71,7 +71,7 @@ uint run_begin(global const uint* run_end, uint run)
 #else
 #define GET_2(aligned, from) (aligned ? *(global const VECTOR_2*)(from) : vload2(0, from))
 #define GET_4(aligned, from) (aligned ? *(global const VECTOR_4*)(from) : vload4(0, from))
-// Sums are not read soon, so the operands stay in the cache instead.
+// Sums are not read soon, so they are written in a way that keeps the operands in the cache.
 #if !WARPS
 #define ASSIGN_2(value, to) (void)(*(global VECTOR_2*)(to) = value)
 #define ASSIGN_4(value, to) (void)(*(global VECTOR_4*)(to) = value)

@@ -14,8 +14,8 @@ fn columns_are_analysed_if_that_may_gain() {
     // other methods 0.56 ms.
     assert!(by_esc(known(83_521, [234_144, 83_521, 234_144], 818_106, [104; 2])));
     assert!(by_esc(known(833_569, [2_345_684, 833_569, 2_345_684], 8_171_380, [202; 2])));
-    // One full row and one full column, which takes long: ESC takes 0.71 ms, the other methods 0.86
-    // ms.
+    // A matrix with one full row and one full column, whose product takes long: ESC takes 0.71 ms,
+    // the other methods 0.86 ms.
     assert!(by_esc(known(3162, [9484, 3162, 9484], 10_004_565, [3162; 2])));
     // Graphs with hubs: ESC takes 0.30 ms, the other methods 0.52 ms; with ten times as many
     // products 1.06 and 0.94 ms.
@@ -108,8 +108,8 @@ fn a_wide_range_of_rows_is_dear_for_bitmaps() {
 }
 
 /// On an NVIDIA H200, 2026-11-28: 27,434 columns of a stencil have 729 products each, which are 125
-/// entries of C. In a range of 2050 words bitmaps take 0.39 ms if teams count in pairs. If the
-/// columns are analysed and sorted, they take 0.47 ms.
+/// entries of C. In a range of 2050 words bitmaps take 0.39 ms if each of the two teams of a
+/// work-group counts a column. If the columns are analysed and sorted, they take 0.47 ms.
 #[test]
 fn short_columns_of_stencils_are_not_sorted_where_their_rows_are_far_apart() {
     let sorted = |widest: u32, paired_products| {
@@ -123,8 +123,8 @@ fn short_columns_of_stencils_are_not_sorted_where_their_rows_are_far_apart() {
     assert!(sorted(2050, 500), "four teams share such columns");
 }
 
-/// Two products with equally many products of entries and columns. In one of them a single long
-/// column has all products.
+/// Two products of matrices with equal numbers of columns and of products of entries. In one of
+/// them a single long column has all products of entries.
 #[test]
 fn a_long_column_whose_entries_are_taken_in_turn_is_dear() {
     let mut sums = sums(of_classes(&[(Class::Narrow, 66)]), of_classes(&[(Class::Narrow, 15_000)]));

@@ -1,9 +1,9 @@
 //! Bands of an adaptive product: ranges of columns of B. They are cut one after another, by the
 //! memory that the methods of scalars need for them. The functions are pure.
 //!
-//! If there are many columns, they are halved until the device's sums over a part show that the
-//! part fits. Reading the numbers of each column, and adding them up on the host, would take longer
-//! than the product.
+//! If there are many columns, they are halved until a part fits. The device adds up the sizes of a
+//! part's columns. Reading the sizes of each column, and adding them up on the host, would take
+//! longer than the product.
 //!
 //! C mostly has far fewer entries than its upper bound. If C was sampled, a band is tried as soon
 //! as its expected entries fit. If the counted entries then do not fit, this band is cut again by
@@ -32,7 +32,7 @@ pub(super) struct AdaptiveBands<'a> {
     pub free_at_first: u64,
 }
 
-/// The bands of some columns whose numbers are on the host.
+/// The bands of some columns, whose sizes the host has read.
 pub(super) struct ColumnBands<'b, 'a> {
     pub bands: &'b mut AdaptiveBands<'a>,
     /// The number of the first column.
@@ -55,8 +55,9 @@ pub(super) struct AdaptiveBand {
 }
 
 impl AdaptiveBands<'_> {
-    /// The two halves of some columns, if they are too many to be read. If bands have a number of
-    /// columns, the first half has a multiple of it.
+    /// The two halves of these columns, if the columns are too many for the host to read their
+    /// sizes. If the consumer takes a given number of columns at once, the first half has a
+    /// multiple of it.
     pub fn halves(&self, columns: &Range<u32>) -> Option<[Range<u32>; 2]> {
         let half = columns.len() as u64 / 2;
         let in_bands = half.checked_next_multiple_of(self.memory.consumer.most_columns);
@@ -86,7 +87,7 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
     }
 
     /// The next band: as many columns as fit `free_bytes` bytes. A single column is tried even if
-    /// it fits only when C has few entries there. Memory for its rows is allocated once they are
+    /// it fits only with few entries of C. Memory for its rows is then allocated after they are
     /// counted.
     ///
     /// # Errors
@@ -133,7 +134,7 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
         ClassSizes::new(self.bands.rules, columns, sums, self.bands.samples)
     }
 
-    /// The next column alone, if it fits with a C of no entries.
+    /// The next column alone, if it fits when it has no entries of C.
     fn alone(&self, free_bytes: u64, kept_bytes: u64) -> Result<AdaptiveBand> {
         let (memory, mut sums) = (self.bands.memory, no_columns());
         self.bands.rules.add(&mut sums, &self.columns[self.next]);

@@ -17,7 +17,7 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// Bounds of A·B within `free_bytes` bytes besides the operands.
+/// Bounds of A·B, if `free_bytes` bytes are free in addition to the operands.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error::Memory) if a column of C does not fit.
@@ -74,10 +74,10 @@ fn need_of_one_band(memory: &AdaptiveMemory<'_>, sizes: &ClassSizes, entries: u6
     Some(if sizes.of(Class::Rest).columns > 0 { need.max(expected) } else { need })
 }
 
-/// Upper bound of the number of bands of these columns, which may not fit one band. Bands that are
-/// cut by the upper bounds of C's entries are shortest. If columns are halved, each part that does
-/// not fit contains the end of such a band. So each round of halving adds at most as many ends as
-/// there are such bands.
+/// Upper bound of the number of bands of these columns, which may not fit one band. Bands are
+/// shortest if they are cut by the upper bounds of C's entries. If columns are halved, each part
+/// that does not fit contains the end of such a band. So each round of halving adds at most as many
+/// ends as there are such bands.
 fn most_bands(
     memory: &AdaptiveMemory<'_>,
     rules: &ClassRules,

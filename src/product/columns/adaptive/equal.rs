@@ -23,26 +23,27 @@ kernel! {
     }
 }
 
-/// Columns whose number is a multiple of this never follow, so that a leader is not far away. It is
-/// a multiple of 2, 3 and 6, the unknowns of a node.
+/// A column whose number is a multiple of this constant never follows another, so that a leader is
+/// not far away. The constant is a multiple of 2, 3 and 6, the unknowns of a node.
 pub(super) const LEADING: usize = 192;
 
 /// A column of B with more entries than this is analysed by a whole group, and never follows.
 pub(super) const LONG: usize = 512;
 
-/// Whether the word of a column says that it follows: `FOLLOWS` of the kernel file.
+/// Whether the word of a column has the flag `FOLLOWS` of the kernel file.
 pub(super) fn follows(word: u32) -> bool {
     word & 0x100 != 0
 }
 
-/// Whether a column of B follows the one before it, if its rows of C are to be found. This is the
-/// model of `cl/product/columns/adaptive/profile.cl`, for the first band.
+/// Whether a column of B follows the one before it, if its rows of C are to be found.
+/// `cl/product/columns/adaptive/profile.cl` decides in the same way for the first band.
 pub(super) fn is_equal(b: &Pattern, col: usize) -> bool {
     !col.is_multiple_of(LEADING) && b.entries(col).len() <= LONG && b.column(col) == b.column(col - 1)
 }
 
-/// Whether columns that follow share the rows of their leaders. They do if they are a large enough
-/// part of the columns whose rows are found, and these columns have enough products.
+/// Whether columns that follow share the rows of their leaders. Rows are shared if the columns that
+/// follow are a large enough part of all columns whose rows are found, and if all these columns
+/// together have enough products.
 pub(super) fn shares_rows(sums: &ClassesSums, tuning: &AdaptiveTuning) -> bool {
     let sum = |number: fn(&ClassSums) -> u64| -> u64 {
         Class::FOUND.iter().map(|&class| number(&sums[class as usize])).sum()

@@ -54,7 +54,7 @@ pub(super) struct Finder {
     pub tuning: AdaptiveTuning,
 }
 
-/// Memory that a band has while its entries are found.
+/// Memory of a band while its entries are found.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RoomForRows {
     /// Number of rows for which memory is allocated before they are counted.
@@ -70,7 +70,8 @@ pub(super) struct Found {
     pub chunk_ptr: Buffer<u32>,
     /// The rows of the columns that have tasks.
     pub rows: FoundRows,
-    /// Counters of the tasks that teams have taken, all zero, and the place of the first counter.
+    /// Counters of the tasks that teams have taken, and the index of the first counter. All
+    /// counters are zero.
     pub taken: (Buffer<u32>, usize),
     pub c_nnz: usize,
 }
@@ -117,9 +118,9 @@ impl Finder {
         })
     }
 
-    /// Finds the entries of C in the columns of the profile, some of which have products. `rest`
-    /// writes the numbers of entries of columns that were computed elsewhere. Returns `None` if
-    /// `admits` refuses the number of all entries. One read.
+    /// Finds the entries of C in the columns of the profile. At least one column has products.
+    /// `rest` writes the numbers of entries of columns that were computed elsewhere. Returns `None`
+    /// if `admits` refuses the number of all entries. The host reads once from the device.
     pub fn run(
         &self,
         work: &Work,
@@ -174,7 +175,7 @@ impl Finder {
     }
 
     /// Finds the entries of C in columns that are all of one class of sorted columns, and that have
-    /// at most `products` products in all. One read.
+    /// at most `most` products in all. The host reads once from the device.
     pub fn run_sorted(
         &self,
         work: &Work,
@@ -211,7 +212,7 @@ impl Finder {
         ClassRules::new(&self.tuning, a.nrows, &Known::of_arrays(a, b))
     }
 
-    /// Analyses all columns of B. One read.
+    /// Analyses all columns of B. The host reads once from the device.
     pub fn profile(&self, work: &Work, (a, b): PatternPair<'_>, rules: &ClassRules) -> Result<Profile> {
         let columns = 0..b.ncols as u32;
         let mut profiled = self.profiler.run(work, (a, b), rules, &columns)?;
@@ -224,7 +225,8 @@ impl Finder {
         self.profiler.finish(work, (a, b), rules, columns, profiled, None)
     }
 
-    /// Analyses the columns of a band, given the samples of the whole product. One read.
+    /// Analyses the columns of a band, given the samples of the whole product. The host reads once
+    /// from the device.
     pub fn profile_band(
         &self,
         work: &Work,

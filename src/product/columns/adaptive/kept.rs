@@ -1,6 +1,6 @@
 //! Plans of products of scalars that keep the data of an adaptive product instead of operand pairs:
 //! the pattern of C, its columns by class, and their tasks. This takes a few bytes for each entry
-//! of C and nothing for a product.
+//! of C, and none for each product.
 use super::{
     find::{Finder, Found, FoundClasses, RoomForRows},
     numeric::{Numeric, RowsOfC},
@@ -22,10 +22,10 @@ use std::sync::Arc;
 /// The rule that decides whether a plan keeps the data of an adaptive product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) enum KeepRule {
-    /// Keeps it if there are at least `products` products, and at least `percent` products for each
-    /// 100 entries of C.
+    /// The plan keeps the data if there are at least `products` products, and at least `percent`
+    /// products for each 100 entries of C.
     From { products: u64, percent: u64 },
-    /// Always keeps it.
+    /// The plan always keeps the data.
     Always,
 }
 
@@ -51,7 +51,7 @@ pub(in crate::product) struct Kept {
     pub counts: Counts,
 }
 
-/// The numbers of a plan that keeps the data of an adaptive product of scalars.
+/// The tuning of a plan that keeps the data of an adaptive product of scalars.
 pub(super) struct KeptNumbers {
     pub spec: Spec,
     pub tuning: Tuning,
@@ -128,7 +128,8 @@ impl KeptSums {
             Ok(DeviceCbc { pattern: pattern.clone(), shape: scalar, stride: 1, values })
         };
         let (new, contiguous) = (numeric(TargetKind::New)?, numeric(TargetKind::Kept)?);
-        // The kernels of executions are requested too, so that the first execution waits for none.
+        // The kernels of executions are requested too, so that the first execution does not wait
+        // for their compilation.
         contiguous.ask(device, &columns);
         let mut row_idx = work.buffer(c_nnz)?;
         {
@@ -186,8 +187,7 @@ impl KeptSums {
         numeric.run(work, (a, b), &self.columns, rows, taken, c)
     }
 
-    /// Bytes of device memory held besides the pattern of C, including the rounding of size
-    /// classes.
+    /// Bytes of device memory held besides the pattern of C, rounded up to the pool's size classes.
     pub fn bytes(&self) -> u64 {
         let FoundClasses { lists, direct, tasks, keys: _ } = &self.columns;
         let tasks = tasks.as_ref().map_or(0, |tasks| tasks.task.bytes());

@@ -1,6 +1,6 @@
-//! The device memory that a band of an adaptive product needs. Bands are cut so that they fit it.
-//! The functions are pure. Their sums repeat the allocations, with the rounding of size classes,
-//! like those of [`Limits`].
+//! The device memory that a band of an adaptive product needs. Bands are cut by it. The functions
+//! are pure. Like those of [`Limits`], they add up all arrays that are allocated, rounded up to the
+//! pool's size classes.
 use super::profile::Profiler;
 use crate::{
     DeviceInfo,
@@ -121,13 +121,13 @@ impl<'a> AdaptiveMemory<'a> {
         4 * pool_bytes(4 * columns) + pool_bytes(4 * Profiler::record_words() as u64) + list
     }
 
-    /// Bytes of the analysis of `columns` columns, of which `listed` are in the list.
+    /// Bytes of the arrays of an analysis of `columns` columns. `listed` columns are in the list.
     pub fn analysed_bytes(columns: u64, listed: u64) -> u64 {
         4 * pool_bytes(4 * columns) + pool_bytes(4 * listed)
     }
 
-    /// Memory that a band needs, if memory for `room` rows is allocated at first. Sorted keys count
-    /// if they are kept. The columns of ESC have upper bounds of their sizes.
+    /// Memory that a band needs, if memory for `room` rows is allocated at first. Sorted keys are
+    /// included if they are kept. The sizes of ESC's columns are upper bounds.
     pub fn need(&self, band: &ClassSizes, room: u64, keeps_keys: bool, entries: EntriesOfC) -> Need {
         let mut largest = Largest(0);
         let columns = band.cols() as u64;
@@ -180,7 +180,7 @@ impl<'a> AdaptiveMemory<'a> {
         Need { bytes: stages.into_iter().max().unwrap_or(0), largest: largest.0 }
     }
 
-    /// Bytes that ESC needs for its columns, and bytes of its columns of C.
+    /// Bytes that ESC needs while it computes its columns, and bytes of these columns of C.
     fn esc_bytes(&self, of: &ClassSums, entries: u64, largest: &mut Largest) -> (u64, u64) {
         let columns = u64::from(of.columns);
         if columns == 0 {
@@ -198,15 +198,15 @@ impl<'a> AdaptiveMemory<'a> {
         (taken.max(b + setup.max(kept + need.bytes)), parts)
     }
 
-    /// The number of direct columns of a band, if they are a bin. Then they have offsets of their
-    /// own.
+    /// The number of direct columns of a band if they are a bin, or else 0. A bin of direct columns
+    /// has its own array of offsets.
     fn direct_columns(&self, band: &ClassSizes) -> u64 {
         let columns = band.of(Class::Direct).columns;
         let is_bin = || self.shares(band).iter().any(|share| share.method == Method::Direct);
         if columns > 0 && is_bin() { columns.into() } else { 0 }
     }
 
-    /// Bytes of the sorted keys of all bins.
+    /// Bytes of the sorted keys of a band's bins that are sorted.
     fn keys_bytes(&self, band: &ClassSizes, largest: &mut Largest) -> u64 {
         let sorted = self.shares(band).into_iter().filter(|share| share.method == Method::Sort);
         sorted.map(|share| self.keys_of(share.last, share.columns, largest)).sum()
@@ -245,7 +245,7 @@ impl<'a> AdaptiveMemory<'a> {
         Need { bytes: col_ptr + (keys + counted.max(5 * nothing + c)).max(c + consumed), largest: largest.0 }
     }
 
-    /// Whether the sorted keys of a product whose columns are all sorted are kept. They are kept if
+    /// Whether the sorted keys are kept in a product whose columns are all sorted. They are kept if
     /// they are a small part of the device's memory, and if there is room for them however many
     /// entries its `products` products make.
     pub fn keeps_sorted(&self, class: Class, columns: u64, products: u64, free_bytes: u64) -> bool {
@@ -254,7 +254,7 @@ impl<'a> AdaptiveMemory<'a> {
     }
 
     /// Whether the entries of a product whose columns are all sorted can be counted within
-    /// `free_bytes` bytes. It has at most `products` products.
+    /// `free_bytes` bytes. The columns have at most `products` products in all.
     pub fn counts_sorted(&self, columns: u64, products: u64, free_bytes: u64) -> bool {
         products < Limits::MAX_PRODUCTS && self.fits_sorted(columns, 0, free_bytes)
     }

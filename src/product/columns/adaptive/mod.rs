@@ -1,8 +1,8 @@
 //! Products of scalars in which each column of C is computed by the method that suits it (Parger
-//! 2020). The steps are the analysis, the entries of each column of C, their scan, and sums
-//! straight into C. Two reads: the sums of the classes, and the entries of C. A product that does
-//! not fit the memory is cut into [`bands`] of columns. Each band is analysed and computed on its
-//! own.
+//! 2020). The columns are analysed, the entries of each column of C are counted, these counts are
+//! scanned, and the sums are written straight into C. The host reads twice: the sums of the
+//! classes, and the number of entries of C. A product that does not fit the memory is cut into
+//! [`bands`] of columns. Each band is analysed and computed on its own.
 //!
 //! [`find`] is the symbolic part, [`numeric`] the numeric part. A plan of scalars may keep the
 //! results of the symbolic part: [`kept`].
@@ -196,7 +196,7 @@ impl Adaptive {
         Ok(())
     }
 
-    /// Computes the columns of one of several bands, which may have no products.
+    /// Computes the columns of one of several bands. The band may have no products.
     fn numbered(
         &self,
         work: &Work,

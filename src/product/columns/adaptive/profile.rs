@@ -1,6 +1,6 @@
 //! The analysis of spECK (Parger 2020, section 4.1, "Row Analysis"), by columns. It computes the
-//! products and rows of each column of C, its class, and the sums of each class. Kernels:
-//! `cl/product/columns/adaptive/profile.cl`.
+//! number of products, the range of rows and the class of each column of C, and the sums over each
+//! class. Kernels: `cl/product/columns/adaptive/profile.cl`.
 use super::{
     equal::{self, LEADING, LONG},
     rules::{ClassRules, Column},
@@ -66,7 +66,7 @@ impl Profile {
         self.lists.shares = shares;
     }
 
-    /// The numbers of each column, by which columns are cut into bands. Five reads.
+    /// The sizes of each column, by which columns are cut into bands. The host reads five arrays.
     pub fn column_sizes(&self, work: &Work, b: &PatternArrays) -> Result<Vec<Column>> {
         let (begin, cols) = (self.columns.start as usize, self.cols());
         let ends = work.read(&b.col_ptr, begin, cols + 1)?;
@@ -104,7 +104,8 @@ pub(super) struct Profiler {
 impl Profiler {
     /// Work-items for each column of B.
     const PART: usize = 8;
-    /// Place of the samples in the record: their entries of C, and then their upper bound.
+    /// Index of the samples in the record: first the number of their entries of C, then its upper
+    /// bound.
     pub const SAMPLED: usize = ClassSums::WORDS * Class::ALL.len();
 
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {
@@ -123,7 +124,7 @@ impl Profiler {
         Self::SAMPLED + 2 + Class::ALL.len()
     }
 
-    /// Analyses some columns of B. Reads nothing back.
+    /// Analyses some columns of B. The host reads nothing.
     pub fn run(
         &self,
         work: &Work,
@@ -155,7 +156,7 @@ impl Profiler {
     }
 
     /// Reads the sums of the classes, and lists the columns of each class. Samples are taken from
-    /// the record unless they are given. One read.
+    /// the record unless they are given. The host reads once from the device.
     pub fn finish(
         &self,
         work: &Work,

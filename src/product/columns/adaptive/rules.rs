@@ -1,6 +1,6 @@
 //! The rules that put columns into classes. On the device `class_of` of
-//! `cl/product/columns/adaptive/profile.cl` applies them. This file is a model of that function, by
-//! which the host predicts products.
+//! `cl/product/columns/adaptive/profile.cl` applies them. This file repeats that function on the
+//! host, to predict products.
 use super::equal;
 use crate::{
     device::Options,
@@ -11,16 +11,17 @@ use crate::{
     },
 };
 
-/// The numbers of one column of C before it is computed.
+/// The sizes of one column of C that are known before it is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct Column {
     /// Entries of the column of B.
     pub entries: u32,
-    /// Products. The number 2^32 - 1 means that number or more.
+    /// Number of products. The value 2^32 - 1 stands for that many or more.
     pub products: u32,
     /// The first and the last row. `None` if there are no rows, or if they were not looked at.
     pub rows: Option<(u32, u32)>,
-    /// Whether the column has the same rows as the column before it, and these rows are found.
+    /// Whether the column of B has the same rows as the column before it, and its rows of C are to
+    /// be found before the sums.
     pub follows: bool,
 }
 
@@ -136,14 +137,14 @@ impl ClassRules {
         }
     }
 
-    /// Whether a column of a dense class is a hub: the model of
+    /// Whether a column of a dense class is a hub, by the rule of
     /// `cl/product/columns/hub/columns.cl`.
     fn is_hub(&self, column: &Column) -> bool {
         let (&Column { entries, products, .. }, percent) = (column, self.tuning.hub_percent);
         products > 0 && 100 * u64::from(products) / u64::from(entries) < u64::from(percent) * self.pieces_of(column)
     }
 
-    /// Upper bound of the pieces of the rows of a column.
+    /// Upper bound of the number of pieces into which the rows of a column are cut.
     fn pieces_of(&self, column: &Column) -> u64 {
         u64::from(column.most_entries()).div_ceil(self.tuning.piece as u64)
     }
@@ -185,7 +186,7 @@ mod tests {
     use super::*;
     use crate::{device::test_device, product::terms::Method};
 
-    /// Meshes of any size. The distance of the rows of a column decides.
+    /// Meshes of several sizes: only the distance between the rows of a column decides its class.
     #[test]
     fn bitmaps_find_rows_that_are_near_each_other_in_a_c_of_any_size() {
         let device = test_device();

@@ -116,7 +116,7 @@ fn assert_equal<T: Element>(c: &Csc<T>, want: &Csc<T>, tuning: &AdaptiveTuning) 
     assert!(same, "{} by {tuning:?}", T::NAME);
 }
 
-/// The numbers of ESC, and the teams of the device.
+/// The tuning of ESC, and the teams of the device.
 fn numbers() -> (Tuning, Teams) {
     let device = test_device();
     let numbers = Tuning::new(device.info(), BlockShape::SCALAR, BlockShape::SCALAR);
@@ -212,7 +212,8 @@ fn explained_bins_have_the_time_of_their_kernels() -> Result<()> {
         let (explained, report) = product.explained().run_with_report()?;
         assert!(explained.download()? == c.download()?, "{method}");
         let busy: f64 = report.stages.iter().filter_map(|stage| stage.ms).sum();
-        // The report has no stages of ESC for the columns that the method does not compute.
+        // If ESC computes columns that the method cannot compute, the report has no stages for
+        // them.
         let by_esc = |bin: &Bin| matches!(bin.method, Method::Esc | Method::EscLocal);
         let of_stages = |bin: &&Bin| bin.method == method || !by_esc(bin);
         let of_bins: f64 = report.bins.iter().filter(of_stages).filter_map(|bin| bin.measured_ms).sum();
@@ -235,7 +236,8 @@ fn explained_bins_have_the_time_of_their_kernels() -> Result<()> {
     Ok(())
 }
 
-/// Costs with which every class is a bin: launches cost nothing, columns do. ESC is expensive.
+/// Costs with which every class is a bin: launches cost nothing, but columns cost something. ESC is
+/// expensive.
 fn apart() -> Prices {
     let cost = |name| match name {
         "esc" => MethodCost::new([1e9, 0.0, 0.0, 0.0]),
@@ -328,7 +330,8 @@ fn no_number_changes_a_bit() -> Result<()> {
     };
     for tuning in [
         AdaptiveTuning { few_columns: 100, ..usual },
-        // Wide columns are counted by only two teams, and by groups.
+        // Wide columns are counted by single teams, two of them in a work-group, and by whole
+        // work-groups.
         AdaptiveTuning { sorted_most: 32, groups: 3, piece: 128, ..small },
         AdaptiveTuning { sorted_most: 32, groups: 3, paired_products: 1, ..small },
         AdaptiveTuning { sorted_most: 128, groups: 1, narrow_words: 1, medium_words: 1, ..usual },

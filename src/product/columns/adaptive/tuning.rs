@@ -1,5 +1,5 @@
-//! Numbers of adaptive products. They are a pure function of the device, the element type and the
-//! requested method.
+//! The tuning of adaptive products. Its numbers are a pure function of the device, the element type
+//! and the requested method.
 use crate::{
     DeviceInfo,
     product::{
@@ -17,7 +17,8 @@ use crate::{
 /// every piece.
 const SLICES: [usize; 9] = [2048, 2944, 4352, 5888, 7168, 8448, 11_776, 15_616, 25_600];
 
-/// Most windows of rows for which bitmaps are used, because each window visits all entries of B.
+/// Most windows of rows for which bitmaps are used. The number is small because each window visits
+/// all entries of B.
 const MOST_WINDOWS: usize = 16;
 
 /// Bytes that a work-group of `count_wide` needs in addition to its bitmap: see
@@ -38,27 +39,27 @@ const PAIR_LISTS: usize = 2304;
 /// multiprocessors.
 const HASH_BYTES: u64 = 1 << 30;
 
-/// Memory for the rows of C, in percent of their estimated number, because the estimate comes from
-/// samples. Rows that do not fit are found twice. `rmat18_e8` takes 28.6 ms with 105 and with 125
-/// percent, and `st27_100` 6.7 ms with 105 and 6.8 ms with 125.
+/// Memory is allocated for this percentage of the estimated number of C's rows. The estimate comes
+/// from samples, so it may be too low. Rows that do not fit are found twice. `rmat18_e8` takes 28.6
+/// ms with 105 and with 125 percent, and `st27_100` 6.7 ms with 105 and 6.8 ms with 125.
 const ROOM_PERCENT: u64 = 110;
 
 /// With at least this many products, the number of rows is estimated from samples. The rows of
 /// fewer products take at most about 16 MiB, which does not justify the launch of a sample.
 const SAMPLED_PRODUCTS: u64 = 1 << 22;
 
-/// Neighbouring columns of B with equal rows share the rows of C if, without the first column of
-/// each group, they are at least this percentage of the columns that are not sorted. This is an
-/// estimate: with fewer columns, sharing saves less time than its launch costs.
+/// In a group of neighbouring columns of B with equal rows, all columns except the first follow it.
+/// They share its rows of C if at least this percentage of the columns that are not sorted follow
+/// another. This is an estimate: with fewer columns, sharing saves less time than its launch costs.
 const EQUAL_PERCENT: u64 = 25;
 
 /// Most columns that share rows and whose products are added up together. A node mostly has 3 or 6
 /// unknowns.
 const EQUAL_COLUMNS: usize = 3;
 
-/// Number of entries of each of these columns that a team adds up at once: at least 64, since PoCL
-/// 3.1 loses the barriers of loops that cannot run twice. Three sums of doubles take 12 KiB. This
-/// is an estimate.
+/// Number of entries of each column that a team adds up at once, if columns share rows: at least
+/// 64, since PoCL 3.1 loses the barriers of loops that cannot run twice. Three sums of doubles take
+/// 12 KiB. This is an estimate.
 const EQUAL_PIECE: usize = 512;
 
 /// Bytes of local memory of a compute unit, which its resident work-groups share. This is the
@@ -70,7 +71,7 @@ const RESIDENT_BYTES: usize = 228 << 10;
 const LANE_PRODUCTS: u64 = 1 << 21;
 
 impl AdaptiveTuning {
-    /// Makes the numbers for a product whose C has rows of `row_bits` bits. If a method is
+    /// Makes the numbers for a product. A row number of C has `row_bits` bits. If a method is
     /// requested, it gets every column that it can compute.
     pub fn new(info: &DeviceInfo, wanted: Method, costs: MethodCosts, row_bits: u32) -> Self {
         let (numbers, local) = (info.numbers::<AdaptiveNumbers>(), info.local_bytes as usize);
@@ -166,9 +167,9 @@ mod tests {
     use super::*;
     use crate::{device::test_device, element::ElementType, product::columns::tasks::step_bytes};
 
-    /// Returns the most bytes of a piece of `rows` rows, by `class_of_piece` of
-    /// `cl/product/columns/tasks/cut.cl`: a piece uses one level if that needs at most a quarter
-    /// more than two levels.
+    /// Returns the most bytes that a piece of `rows` rows needs. The rule is that of
+    /// `class_of_piece` in `cl/product/columns/tasks/cut.cl`: a piece has a bitmap of one level if
+    /// that needs at most a quarter more bytes than two levels.
     fn most_bytes(element: ElementType, rows: usize, cut: bool, window_words: usize) -> usize {
         let sum = element.arithmetic().bytes();
         let base = step_bytes(element) + rows * if cut { 2 * sum + 2 } else { sum } + 8;
@@ -176,15 +177,15 @@ mod tests {
         (two + two / 4).max(base + 8 * 64)
     }
 
-    /// Returns the most bytes of a piece of `columns` columns that share rows. The piece uses two
-    /// levels if one level does not fit any slice.
+    /// Returns the most bytes that a piece of `columns` columns needs if the columns share rows.
+    /// The piece has a bitmap of two levels if one level does not fit any slice.
     fn equal_bytes(element: ElementType, rows: usize, columns: usize, window_words: usize) -> usize {
         let sum = element.arithmetic().bytes();
         let base = step_bytes(element) + 32 * sum * (columns - 1) + rows * columns * sum + 8;
         base + 8 * (window_words / 32 + 2) + 8 * rows.max(64)
     }
 
-    /// Returns the most bytes of a piece whose slots are found by hashes.
+    /// Returns the most bytes that a piece needs if its slots are found by hashes.
     fn hashed_bytes(element: ElementType, rows: usize, cut: bool) -> usize {
         let sum = element.arithmetic().bytes();
         step_bytes(element) + (rows + rows / 2 + 1) * if cut { 2 * sum + 6 } else { sum + 4 } + 8

@@ -67,8 +67,8 @@ impl DenseCounts {
         })
     }
 
-    /// Counts the entries of C in `samples` columns, spread evenly over all columns. Adds them to
-    /// number `at` of `sums`, and their upper bound to the next number. Columns whose rows are in a
+    /// Counts the entries of C in `samples` columns, spread evenly over all columns. Adds their
+    /// number to `sums[at]`, and its upper bound to `sums[at + 1]`. Columns whose rows are in a
     /// range of more than `most_words` words of 32 rows are left out.
     pub fn sample(
         &self,
@@ -105,7 +105,8 @@ impl DenseCounts {
         }
     }
 
-    /// Finds rows by bitmaps of `words` words. Each of the `teams` teams of a work-group has one.
+    /// Finds rows by bitmaps of `words` words. Each of the `teams` teams of a work-group has one
+    /// bitmap.
     fn in_range(
         &self,
         work: &Work,

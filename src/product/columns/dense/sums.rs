@@ -1,5 +1,5 @@
-//! The sums of method `dense`: the slot of a row is found by the bits of a bitmap. The kernel is
-//! that of all tasks with slots: [`SlotSums`].
+//! The sums of method `dense`: the slot of a row is found by the bits of a bitmap. All tasks with
+//! slots have the same kernel: [`SlotSums`].
 use crate::{
     Result,
     device::{Device, Teams},

@@ -1,6 +1,6 @@
 //! Method `direct` (Parger 2020, section 4.3, "single entry rows of A"): columns of B with one
-//! entry. Their column of C is a scaled column of A. So its length is known, and its rows are
-//! copied without a look at them. Kernels: `cl/product/columns/direct/direct.cl`.
+//! entry. The column of C is then a scaled column of A: its length is known, and its rows are only
+//! copied. Kernels: `cl/product/columns/direct/direct.cl`.
 //!
 //! Work-groups take equal stretches of the entries of all these columns. Long columns are thus
 //! divided among many groups, and short ones share a group.
@@ -44,7 +44,7 @@ const ITEMS: usize = 8;
 
 /// Direct columns whose entries were counted.
 pub(in crate::product) struct DirectColumns {
-    /// Entries before each of the columns. `None` if these are all columns of C.
+    /// Entries before each of the columns. Empty if they are all columns of the band.
     own_ptr: Buffer<u32>,
     /// Entries of all direct columns.
     entries: u64,
@@ -74,9 +74,9 @@ impl DirectCounts {
         Ok(Self { count, scan: Scan::new(device, scan)?, group_size })
     }
 
-    /// Writes the number of entries of C in each column of the task to `lengths`, which has the
-    /// columns of the band. `products` has the products of each column of the band. The columns of
-    /// the task have `entries` products in all.
+    /// Writes the number of entries of C in each column of the task to `lengths`, which has an
+    /// element for each column of the band. `products` has the number of products of each column of
+    /// the band. The columns of the task have `entries` products in all.
     pub fn run(
         &self,
         work: &Work,

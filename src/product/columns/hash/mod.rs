@@ -51,14 +51,14 @@ pub(in crate::product) fn most_rows(words: usize) -> usize {
 pub(in crate::product) struct GlobalTables {
     /// Most rows of a column; 0 if no column needs a table.
     entries: u64,
-    /// Most tables. No more work-groups than this are resident.
+    /// Most tables: the number of work-groups that may be resident.
     groups: u64,
-    /// Most bytes of all tables. If a single table takes more, there is one.
+    /// Most bytes of all tables. If a single table takes more, there is one table.
     most_bytes: u64,
 }
 
 impl GlobalTables {
-    /// Work-groups of a compute unit, each with a table. Their local memory fits together.
+    /// Number of work-groups whose local memory fits a compute unit together. Each has a table.
     const RESIDENT: u64 = 4;
 
     /// The tables for columns with `products` products in all and at most `longest` each. C has
@@ -90,7 +90,7 @@ impl GlobalTables {
         self.count() * self.table_words()
     }
 
-    /// Bytes that are allocated for all tables, including the rounding of the size class.
+    /// Bytes that are allocated for all tables, rounded up to the pool's size classes.
     pub fn bytes(&self) -> u64 {
         if self.entries > 0 { pool_bytes(4 * self.words()) + pool_bytes(4) } else { 0 }
     }

@@ -1,5 +1,5 @@
-//! The sums of method `hash`: the slot of a row is found by a hash table. The kernel is that of all
-//! tasks with slots: [`SlotSums`]. The table is `cl/product/columns/hash/table.cl`.
+//! The sums of method `hash`: the slot of a row is found by a hash table. All tasks with slots have
+//! the same kernel: [`SlotSums`]. The table is `cl/product/columns/hash/table.cl`.
 use crate::{
     Result,
     device::{Device, Teams},

@@ -1,8 +1,8 @@
-//! Method `hub`, for columns of B with many entries whose columns of A are short. Rows of C are
-//! found, and cut into pieces, as by method `dense`. A team then takes the products of many entries
-//! at once, and sorts them in registers by row and by their order. So all its work-items are busy
-//! although each entry has few products. Each run is added in ascending k. Kernels:
-//! `cl/product/columns/hub/`.
+//! Method `hub`, for columns of B with many entries that are each multiplied by a short column of
+//! A. Rows of C are found, and cut into pieces, as by method `dense`. A team then takes the
+//! products of many entries at once, and sorts them in registers by row, and within a row by k. So
+//! all its work-items are busy although each entry has few products. Each run is added in ascending
+//! k. Kernels: `cl/product/columns/hub/`.
 use super::tasks::{Levels, TaskArguments, TaskKind, TaskSums};
 use crate::{
     Result,

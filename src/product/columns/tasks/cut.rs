@@ -54,8 +54,8 @@ kernel! {
     }
 }
 
-/// Tasks may take a fourth of the local memory of all compute units in addition, to save a launch.
-/// The number is an estimate.
+/// Small tasks join larger ones, to save a launch, if they then take at most a fourth of the local
+/// memory of all compute units in addition. The number is an estimate.
 const MORE_MEMORY: usize = 4;
 
 /// The number of tasks of each class, after small classes have joined larger ones. The tasks of a
@@ -80,7 +80,7 @@ pub(in crate::product) struct Cut {
     pub counts: Vec<usize>,
     /// Number of entries of C in all columns.
     pub c_nnz: usize,
-    /// Number of entries whose rows found no place.
+    /// Number of entries whose rows did not fit the memory for rows.
     pub missing: usize,
 }
 
@@ -90,16 +90,16 @@ pub(in crate::product) struct Tasks {
     pub counts: Vec<usize>,
 }
 
-/// The number of tasks of each class that teams have taken, from `first` on. The numbers are zero
-/// before the sums.
+/// The number of tasks that teams have taken of each class. The number of the first class is at
+/// index `first`. All numbers are zero before the sums.
 pub(in crate::product) struct TakenTasks<'a> {
     pub numbers: &'a mut Buffer<u32>,
     pub first: usize,
 }
 
 impl Tasks {
-    /// The classes that have tasks. Classes of hubs come first, because they take longest. Of each
-    /// kind the largest come first.
+    /// The classes that have tasks. Classes of hubs come first, because they take longest. Within a
+    /// kind the classes of the largest tasks come first.
     pub fn classes(&self) -> Vec<TaskClass> {
         let slices = self.counts.len() / TaskKind::ALL.len();
         let numbers = (0..self.counts.len()).rev().filter(|&number| self.counts[number] > 0);
@@ -107,7 +107,7 @@ impl Tasks {
         numbers.map(class).collect()
     }
 
-    /// The place of a class's first task.
+    /// The index of a class's first task.
     pub fn first(&self, class: TaskClass) -> u64 {
         self.counts[..class.number].iter().sum::<usize>() as u64
     }
@@ -176,7 +176,7 @@ impl CutTasks {
         3 * TaskKind::ALL.len() * tuning.slices.len() + 3
     }
 
-    /// Cuts the columns whose rows were found. One read.
+    /// Cuts the columns whose rows were found. The host reads once from the device.
     pub fn count(
         &self,
         work: &Work,
@@ -203,7 +203,7 @@ impl CutTasks {
         })
     }
 
-    /// Lists the tasks that were counted. Also returns zeros for [`TakenTasks`], and the place of
+    /// Lists the tasks that were counted. Also returns zeros for [`TakenTasks`], and the index of
     /// the first zero.
     pub fn list(
         &self,

@@ -1,7 +1,7 @@
 //! Kinds of tasks. Each kind has a kernel of its own.
 use crate::{device::Options, product::terms::Method};
 
-/// The kind of a task: how a row finds its slot, and which sums the slot has. `task_class` in
+/// The kind of a task: how a row finds its slot, and which sums the slot has. `class_of_piece` in
 /// `cl/product/columns/tasks/cut.cl` uses the same numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) enum TaskKind {

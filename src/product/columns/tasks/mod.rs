@@ -1,9 +1,9 @@
 //! Columns of C that are computed in two passes, whichever method finds their rows. The first pass
-//! finds the rows. They are kept in memory sized by an estimate: ascending in each column, with the
-//! columns in any order. Rows that did not fit are found once more when their number is known. Then
-//! the columns are cut into tasks of a limited number of rows. Each row of a task has a slot in
-//! local memory. Teams of work-items add the products of one entry of B after another to the slots:
-//! in ascending k, without atomics on values. Kernels: `cl/product/columns/tasks/`.
+//! finds the rows. They are kept in memory whose size is estimated. Rows ascend within a column,
+//! and the columns are in any order. Rows that did not fit are found once more when their number is
+//! known. Then the columns are cut into tasks of a limited number of rows. Each row of a task has a
+//! slot in local memory. Teams of work-items add the products of one entry of B after another to
+//! the slots: in ascending k, without atomics on values. Kernels: `cl/product/columns/tasks/`.
 mod cut;
 mod kind;
 mod sums;
@@ -46,7 +46,7 @@ impl FoundRows {
         Ok(Self { rows, top: work.upload(&[room as u32])?, place: self.place })
     }
 
-    /// The arrays by which rows are found.
+    /// The arrays into which kernels write the rows that they find.
     pub fn arrays<'a>(&'a mut self, lengths: &'a mut Buffer<u32>) -> RowArrays<'a> {
         let Self { place, rows, top } = self;
         RowArrays { lengths, place, rows, top, top_at: 0 }
@@ -68,9 +68,9 @@ pub(in crate::product) struct Patterns<'a> {
 pub(in crate::product) enum Purpose {
     /// All columns of a task.
     All,
-    /// The columns whose rows found no place.
+    /// The columns whose rows did not fit the memory.
     Missing,
-    /// Samples, whose rows are only counted.
+    /// Sampled columns, whose rows are only counted.
     Sample,
 }
 
@@ -150,7 +150,8 @@ pub(in crate::product) struct TaskFactors<'a> {
     pub windows: usize,
 }
 
-/// Bytes of local memory in which a team keeps its steps.
+/// Bytes of local memory in which a team keeps its steps: the stretches of columns of A that it
+/// adds.
 pub(in crate::product) fn step_bytes(element: ElementType) -> usize {
     32 * (8 + element.arithmetic().bytes())
 }

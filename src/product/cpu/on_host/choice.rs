@@ -32,7 +32,7 @@ pub(in crate::product) struct HostSize {
     /// A's elements. Otherwise it reads only the columns of A that entries of B multiply, which do
     /// not count here.
     pub read: u64,
-    /// The kind of payload. It is pairs if C has blocks, or if products are pairs of blocks.
+    /// The kind of payload: pairs if C has blocks, or if the factors have blocks.
     pub payload: PayloadKind,
     pub shapes: (BlockShape, BlockShape),
 }
@@ -47,19 +47,19 @@ pub(in crate::product) struct HostChoice {
     most: u64,
 }
 
-/// Most bytes of the sums of all rows of C, if the host needs them. It allocates up to this number
-/// of bytes without checking the free memory.
+/// Most bytes of the array with a sum for each row of C, if the host needs it. The host allocates
+/// up to this number of bytes without checking the free memory.
 const MOST_SUMS: u64 = 64 << 20;
 
 /// Sums of rows in a cache line.
 const SUMS_OF_A_LINE: u64 = 8;
 
-/// Most products for each entry of C, on average, in the largest products that the host computes.
+/// Most products for an average entry of C, in the largest products that the host computes.
 const MERGING: u64 = 4;
 
 /// A product of more than [`HostChoice::most`] products is computed by the host only if C has far
-/// fewer entries than products. Its operands are read only if it has at least this many products
-/// for each entry and column that is read.
+/// fewer entries than products. The operands of such a product are read only if there are at least
+/// this many products for each entry and column that is read.
 const MANY: u64 = 16;
 
 /// Most columns of C whose entries are counted, and most products of these columns. Counting them
@@ -80,13 +80,13 @@ fn sample(columns: &[HostColumn]) -> (Vec<usize>, u64) {
     (sampled, products)
 }
 
-/// Counts of a column of C, from the patterns, and how the host would add it.
+/// Counts of a column of C, from the patterns, and the way in which the host would add it up.
 #[derive(Clone, Copy)]
 pub(in crate::product) struct HostColumn {
     /// Entries of the column of B.
     pub entries: u64,
     pub products: u64,
-    /// Rows from the first to the last. The column has no more entries than this.
+    /// Number of rows from the first to the last. The column has no more entries than this.
     pub rows: u64,
     /// The structure in which the host adds the column's scalars.
     pub addition: Addition,
@@ -107,8 +107,8 @@ pub(in crate::product) struct HostSums {
     pub products: u64,
     /// Products of columns whose rows are far apart.
     pub far: u64,
-    /// Whether some columns are added in sums of all rows. This includes columns whose runs may be
-    /// cut.
+    /// Whether some columns are added in an array with a sum for each row of C. This includes
+    /// columns whose runs may be cut.
     pub in_all_rows: bool,
     /// Upper bound of the entries of C.
     pub most_entries: u64,
@@ -155,8 +155,9 @@ impl HostSize {
         if sums.products > 0 { vec![bin] } else { Vec::new() }
     }
 
-    /// Milliseconds besides those of the products: for the entries of C, for products whose rows
-    /// are so far apart that their sums are in no cache, and for the first writes to these sums.
+    /// Milliseconds in addition to the time of the products: for the entries of C, for products
+    /// whose rows are so far apart that their sums are in no cache, and for the first writes to
+    /// these sums.
     fn besides_ms(&self, sums: &HostSums) -> f64 {
         let entries_ps = sums.most_entries as f64 * ENTRY_PS;
         let not_cached = |rows: u64| rows.saturating_sub(CACHED_ROWS) as f64;
@@ -177,7 +178,7 @@ impl HostChoice {
     /// `None` if there is no choice: the device is not a CPU, the operands are large, or the host
     /// has no costs.
     pub fn new(info: &DeviceInfo, numbers: HostNumbers, costs: MethodCosts, size: HostSize) -> Option<Self> {
-        // Blocks are always added in sums of all rows.
+        // Blocks are always added in an array with a sum for each row of C.
         let has_room = size.payload == PayloadKind::Values || size.sums_bytes() <= MOST_SUMS;
         let is_small = numbers.host_entries > 0 && size.read <= numbers.host_entries as u64 && has_room;
         if info.kind != DeviceKind::Cpu || !is_small || costs.of(Method::Host.cost_name()).is_none() {

@@ -1,5 +1,5 @@
-//! Computes A·B on the host, between arrays of the device. The sums are those of
-//! [`gustavson`](crate::gustavson), with the bits of every other method.
+//! Computes A·B on the host, from and into arrays of the device. The sums are those of
+//! [`gustavson`](crate::gustavson), and have the same bits as with every other method.
 //!
 //! Small arrays of the operands are read, and those of C are written, by copies that are enqueued
 //! together. Waiting for a single copy takes longer than all copies of a small product. Large
@@ -34,8 +34,8 @@ pub(in crate::product) trait HostProduct {
     fn multiply(&self, work: &Work, operands: &Operands<'_>, place: Place<'_>) -> Result<Counts>;
 }
 
-/// Reads the operands if the host is to compute the product. It does if method `host` is requested,
-/// or if it is predicted to be faster by `costs`.
+/// Reads the operands if the host is to compute the product. The host is to compute it if method
+/// `host` is requested, or if `costs` predict that the host is faster.
 pub(in crate::product) fn on_host<'w>(
     work: &'w Work,
     operands: &Operands<'w>,
@@ -188,12 +188,13 @@ fn find(factors: &Factors<'_>) -> Result<Found> {
     factors.find(&|entries| fits(entries, 0))
 }
 
-/// Refuses `entries` entries of C if their rows and `bytes` bytes of sums for each do not fit.
+/// Refuses `entries` entries of C if the host's memory does not hold a row and a sum of `bytes`
+/// bytes for each.
 fn fits(entries: u64, bytes: usize) -> Result<()> {
     check_large(|| "the rows of the product".into(), entries.saturating_mul((4 + bytes) as u64))
 }
 
-/// Computes the columns of a band of A·B. In C they begin and end at `col_ptr`.
+/// Computes the columns of a band of A·B. `col_ptr` says where they begin and end in C.
 fn band(
     work: &Work,
     operands: &Operands<'_>,

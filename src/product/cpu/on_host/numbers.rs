@@ -1,8 +1,8 @@
-//! Numbers of products that the host computes in place of a CPU device.
+//! Tuning numbers for products that the host computes in place of a CPU device.
 use crate::tuning::numbers;
 
 numbers! {
-    /// Numbers of products that the host computes in place of a CPU device.
+    /// Tuning numbers for products that the host computes in place of a CPU device.
     pub(crate) struct HostNumbers |n| {
         /// The host may multiply in place of a CPU device if it is predicted to be faster, and B
         /// has at most this many entries and columns together. For `f16` the entries and columns of

@@ -134,9 +134,9 @@ fn the_host_is_compared_with_esc_if_there_are_no_ranges() -> Result<()> {
         let (size, known) = size(columns, each, BlockShape::SCALAR);
         HostChoice::new(&cpu, numbers, costs, size).is_some_and(|choice| choice.is_worth_reading(&known))
     };
-    // The cases are 102,400 products; one product in each of 4000 columns, which takes 0.13 ms in
-    // ranges, 0.23 ms on the host and 0.32 ms by ESC; and one in each of 40,000 columns, for which
-    // ESC takes less time than the host.
+    // The first case has 102,400 products. The second has one product in each of 4000 columns, and
+    // takes 0.13 ms in ranges, 0.23 ms on the host and 0.32 ms by ESC. The third has one product in
+    // each of 40,000 columns, for which ESC takes less time than the host.
     let sizes = [(1600, 8), (4000, 1), (40_000, 1)];
     assert_eq!(sizes.map(|(columns, each)| on(costs, columns, each)), [true, false, false]);
     assert_eq!(sizes.map(|(columns, each)| on(by_esc, columns, each)), [true, true, false]);
@@ -165,7 +165,8 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     let (cpu, numbers, costs) = cpu();
     let (size, known) = size(1000, 8, BlockShape::SCALAR);
     let choice = HostChoice::new(&cpu, numbers, costs, size).expect("a choice");
-    // Judges a product of `columns` equal columns. It has as few entries in a column as rows allow.
+    // Judges a product of `columns` equal columns. C has as few entries in a column as its rows
+    // allow.
     let worth = |choice: &HostChoice, columns: usize, column: HostColumn| {
         let each = column.products.min(column.rows);
         let columns: Vec<_> = std::iter::repeat_n(column, columns).collect();
@@ -219,8 +220,8 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
         count.get()
     };
     assert_eq!([sampled(1, 1000), sampled(300, 1000), sampled(900, 1000), sampled(300, 1 << 30)], [0, 16, 9, 0]);
-    // Few products, which are sorted or added in sums of all rows. The first writes to these sums
-    // take longer.
+    // Few products, which are sorted, or added in an array with a sum for each row. The first
+    // writes to these sums take longer.
     let of_few = |rows, addition| {
         let choice = HostChoice::new(&cpu, numbers, costs, HostSize { rows, columns: 2, read: 602, ..size });
         let column = HostColumn { entries: 300, products: 4800, rows, addition };

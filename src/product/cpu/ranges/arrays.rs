@@ -5,7 +5,7 @@ use crate::{
     device::{Buffer, Work, pool_bytes},
 };
 
-/// The kernels that take ranges. Each has a counter of the ranges taken.
+/// The kernels whose work-groups take ranges. Each kernel counts the ranges that were taken.
 #[derive(Clone, Copy)]
 pub(super) enum Phase {
     Count,
@@ -25,7 +25,8 @@ pub(super) fn bitmap_words(nrows: usize) -> [usize; 2] {
     [words, above(words) + above(above(words))]
 }
 
-/// Places of the sums of `nrows` rows, and one place for the identity. They fill whole cache lines.
+/// Number of elements of an array with a sum for each of `nrows` rows, and one identity of the
+/// addition. The array fills whole cache lines.
 pub(super) fn sum_places(nrows: usize) -> usize {
     (nrows + 1).next_multiple_of(16)
 }
@@ -35,7 +36,8 @@ pub(super) fn record_words(tuning: &RangeTuning, groups: usize, samples: usize) 
     RangeProfile::WORDS * tuning.parts + if samples > 0 { 2 * groups } else { 0 }
 }
 
-/// Ranges of columns: their first columns, their first entries, and the number of ranges taken.
+/// Ranges of columns: their first columns, their first entries, and counters of the ranges that
+/// work-groups have taken.
 pub(super) struct Ranges {
     pub begin: Buffer<u32>,
     /// The first entry of each range. Until entries are counted, these are upper bounds.
@@ -58,7 +60,7 @@ impl Ranges {
         self.begin.len() as u32 - 1
     }
 
-    /// Bytes of `ranges` ranges, including the rounding of size classes.
+    /// Bytes of `ranges` ranges, rounded up to the pool's size classes.
     pub fn bytes(ranges: usize) -> u64 {
         2 * pool_bytes(4 * (ranges as u64 + 1)) + pool_bytes(4 * Phase::ALL as u64)
     }
@@ -78,7 +80,8 @@ impl Bitmaps {
     }
 }
 
-/// The arrays of some columns of C, to be written. They begin with the first of these columns.
+/// The arrays of some columns of C, which kernels write. They begin with the first of these
+/// columns.
 pub(in crate::product) struct ColumnsOfC<'c> {
     pub first_col: u32,
     pub col_ptr: &'c mut Buffer<u32>,

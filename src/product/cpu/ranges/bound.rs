@@ -7,7 +7,7 @@ use crate::{
     product::terms::{Bound, CountedProduct, Way},
 };
 
-/// Bounds of A·B within `free_bytes` bytes besides the operands.
+/// Bounds of A·B, if `free_bytes` bytes are free in addition to the operands.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error::Memory) if a column of C does not fit.

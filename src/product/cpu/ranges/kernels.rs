@@ -70,7 +70,7 @@ kernel! {
 /// Columns that the device has analysed.
 pub(super) struct Analysed {
     pub profile: RangeProfile,
-    /// Products of each column. The number 2^32 - 1 means that number or more.
+    /// Number of products of each column. The value 2^32 - 1 stands for that many or more.
     pub products: Buffer<u32>,
     pub ranges: Ranges,
     pub bitmaps: Bitmaps,
@@ -100,7 +100,8 @@ impl<S: RangeSums> RangeKernels<S> {
         })
     }
 
-    /// Analyses the columns of B by `groups` groups, and cuts them into ranges. One read.
+    /// Analyses the columns of B by `groups` groups, and cuts them into ranges. The host reads once
+    /// from the device.
     pub fn analyse(&self, work: &Work, (a, b): PatternPair<'_>, groups: usize) -> Result<Analysed> {
         let RangeTuning { parts, ranges, .. } = self.tuning;
         let (cols, samples) = (b.ncols, self.tuning.samples([a.ncols, b.ncols], [a.nnz(), b.nnz()]));
@@ -146,7 +147,8 @@ impl<S: RangeSums> RangeKernels<S> {
         Ok(Analysed { profile, products, ranges: of_ranges, bitmaps })
     }
 
-    /// Counts the entries of each column of C and of each range. One read.
+    /// Counts the entries of each column of C and of each range. The host reads once from the
+    /// device.
     pub fn count(
         &self,
         work: &Work,

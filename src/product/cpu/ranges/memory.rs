@@ -1,6 +1,6 @@
 //! The device memory that a product in ranges needs. This memory decides how entries of C are
-//! found, and where bands are cut. The functions are pure. Their sums repeat the allocations, with
-//! the rounding of size classes.
+//! found, and where bands are cut. The functions are pure. They add up all arrays that are
+//! allocated, rounded up to the pool's size classes.
 use super::{
     RangeProfile, RangeTuning, Sides,
     arrays::{Ranges, bitmap_words, record_words, sum_places},
@@ -29,7 +29,8 @@ pub(in crate::product) struct RangeMemory<'a> {
     pub consumer: BandConsumer,
 }
 
-/// The numbers of work-groups for which there is memory.
+/// The numbers of work-groups for which there is memory, and the numbers on which their memory
+/// depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct Groups {
     /// Groups with bitmaps, which count.
@@ -63,8 +64,8 @@ impl<'a> RangeMemory<'a> {
     }
 
     /// The number of work-groups within `free_bytes` bytes. Their bitmaps and other arrays take at
-    /// most a fourth of these bytes. One group may take half of them. It is 0 if that is too
-    /// little.
+    /// most a fourth of these bytes. A single group may take half of them. The number is 0 if even
+    /// that is too little.
     fn groups(&self, cut: bool, longest: u64, free_bytes: u64) -> usize {
         let bitmap = bitmap_words(self.rows).iter().sum::<usize>() as u64 * 8;
         let each = self.rooms(cut, longest).into_iter().fold(bitmap, u64::saturating_add);

@@ -1,14 +1,14 @@
 //! Products on CPUs, column by column: methods `dense` and `direct` for work-groups of one
 //! work-item. The columns of C are cut into ranges with about equal numbers of products. A group
 //! takes one range after another. It has a bitmap of the rows of a column, which gives the rows in
-//! ascending order. For each row it has a sum, or for blocks the number of its products. Nothing is
-//! sorted.
+//! ascending order. It also has a sum for each row, or, for blocks, the number of products of each
+//! row. Nothing is sorted.
 //!
 //! The entries of C are found in one pass or in two. One pass writes them to memory that is large
 //! enough for all products. If there are two passes, the first counts the entries. For blocks, one
-//! pass writes the operands of all products, run by run, and they are summed when C is allocated.
-//! This memory is filled from its start, and memory after the last entry is not touched. [`Way`]
-//! says how the entries are found.
+//! pass writes the operands of all products, run by run, and the runs are summed after C is
+//! allocated. This memory is filled from its start, and memory after the last entry is not touched.
+//! [`Way`] says how the entries are found.
 mod arrays;
 mod blocks;
 mod bound;
@@ -52,7 +52,7 @@ pub(in crate::product) struct Ranged<S> {
     kernels: RangeKernels<S>,
     tuning: RangeTuning,
     spec: Spec,
-    /// Numbers of ESC, which computes the products that ranges cannot.
+    /// The tuning of ESC, which computes the products that ranges cannot.
     of_esc: Tuning,
 }
 
@@ -61,9 +61,9 @@ struct PlacedColumns {
     ranges: Ranges,
     bitmaps: Bitmaps,
     first_col: usize,
-    /// Entries of all of them.
+    /// Entries of all these columns.
     entries: usize,
-    /// Room for their offsets.
+    /// Memory for the offsets of these columns.
     col_ptr: Buffer<u32>,
 }
 

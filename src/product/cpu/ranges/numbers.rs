@@ -1,8 +1,8 @@
-//! Numbers of products in ranges of columns. Only CPUs compute in ranges.
+//! Tuning numbers for products in ranges of columns. Only CPUs compute in ranges.
 use crate::tuning::numbers;
 
 numbers! {
-    /// Numbers of products in ranges of columns.
+    /// Tuning numbers for products in ranges of columns.
     pub(crate) struct RangeNumbers |n| {
         /// A product of scalars in ranges is computed in one pass if C has at least this many
         /// entries for each 100 products, and there is memory for all products. With 0 it is always

@@ -42,12 +42,12 @@ pub(in crate::product) const CACHED_ROWS: u64 = 1 << 17;
 
 /// Number of further rows that cost as much as a column, because their sums lie farther apart. With
 /// 225,000 products, 500,000 to 8 million rows take 0.18 ns each (two cores of an EPYC,
-/// 2026-11-26). With this number ESC is chosen about where it is as fast: for 450,000 products at
-/// 14 to 22 million rows (2026-11-28).
+/// 2026-11-26). With this number ESC is chosen about where it begins to be faster than ranges: for
+/// 450,000 products at 14 to 22 million rows (2026-11-28).
 const ROWS_OF_A_COLUMN: u64 = 48;
 
-/// About how many launches a product in ranges takes. The second number is for products that are
-/// all entries of C.
+/// Approximate number of launches of a product in ranges. The second number is for products that
+/// are all entries of C.
 const LAUNCHES: u32 = 4;
 const EXACT_LAUNCHES: u32 = 2;
 
@@ -92,7 +92,7 @@ impl RangeProfile {
         Ok(profile)
     }
 
-    /// Adds the numbers of other columns.
+    /// Adds the profile of other columns.
     pub(super) fn add(&mut self, other: &Self) {
         self.products = self.products.saturating_add(other.products);
         self.longest = self.longest.max(other.longest);
@@ -135,8 +135,8 @@ impl RangeProfile {
         BinSize::new(self.launches(), self.products, entries, self.places(self.columns, of_c))
     }
 
-    /// The cost in places of `columns` columns with products, of all columns of C, which setup
-    /// visits, and of the rows of C. If every product is an entry of C, only the columns with
+    /// The cost, in places, of `columns` columns with products. It includes all columns of C, which
+    /// setup visits, and the rows of C. If every product is an entry of C, only the columns with
     /// products count.
     fn places(&self, columns: u64, of_c: Sides) -> u64 {
         match self.longest_b {

@@ -22,7 +22,7 @@ use crate::{
     tuning::MethodCosts,
 };
 
-/// Numbers for small matrices. ESC is never chosen, and all columns are sampled.
+/// Tuning for small matrices. ESC is never chosen, and all columns are sampled.
 fn small() -> RangeTuning {
     RangeTuning {
         groups: 2,
@@ -39,7 +39,7 @@ fn small() -> RangeTuning {
     }
 }
 
-/// Numbers for small matrices that are computed in two passes.
+/// Tuning for small matrices that are computed in two passes.
 fn in_two_passes() -> RangeTuning {
     RangeTuning { one_pass_percent: 101, ..small() }
 }
@@ -223,7 +223,7 @@ fn nothing_times_something_is_empty() -> Result<()> {
     {
         check_all(&a, &b)?;
     }
-    // ESC would compute a C with so many rows if there were products. There are none.
+    // ESC would compute a C with so many rows if it had entries.
     let wide = test_device().upload(&Csc::from_triplets(1 << 21, 1 << 21, [(0, 1, 1.0)])?)?;
     let (c, report) = crate::Product::of(&wide, &wide).run_with_report()?;
     assert_eq!((c.nnz(), report.products), (0, 0));

@@ -1,5 +1,5 @@
-//! Numbers of products in ranges of columns, and the choice of how entries are found. The functions
-//! are pure. They depend on sizes, numbers, costs and the requested method.
+//! The tuning of products in ranges of columns, and the choice of how entries are found. The
+//! functions are pure. They depend on sizes, numbers, costs and the requested method.
 use super::{
     RangeNumbers,
     numbers::MULTIPLICATION_PS,
@@ -16,7 +16,7 @@ use crate::{
     tuning::{BinSize, MethodCosts, RANGE_AHEAD, SharedNumbers},
 };
 
-/// The numbers of products in ranges on a device.
+/// The tuning of products in ranges on a device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::product) struct RangeTuning {
     /// Most work-groups. A work-group is one item, and has a bitmap and sums of all rows.
@@ -26,7 +26,8 @@ pub(in crate::product) struct RangeTuning {
     /// Number of parts of the columns. The products of the parts are counted at the same time.
     pub parts: usize,
     /// If C has at least this many entries for each 100 products, products of scalars are computed
-    /// in one pass. With a number above 100 they never are, and pairs of blocks are not kept.
+    /// in one pass. With a number above 100 no product is computed in one pass, and pairs of blocks
+    /// are not kept.
     pub one_pass_percent: u64,
     /// If there are at least this many products, the entries of C are estimated from samples. Fewer
     /// products are computed in one pass.
@@ -49,7 +50,7 @@ pub(in crate::product) struct RangeTuning {
 const SAMPLES: usize = 256;
 
 impl RangeTuning {
-    /// Makes the numbers of a device, or `None` if the device does not compute products of this
+    /// Makes the tuning for a device, or `None` if the device does not compute products of this
     /// payload by this method in ranges. Blocks have the two given shapes.
     pub fn new(
         info: &DeviceInfo,
@@ -63,7 +64,7 @@ impl RangeTuning {
         in_ranges.then(|| Self::of(info, wanted, costs, payload, (a, b)))
     }
 
-    /// Makes the numbers by which the times in ranges and by ESC are predicted. Only ESC is
+    /// Makes the tuning by which the times in ranges and by ESC are predicted. Only ESC is
     /// predicted if `costs` have no ranges or the device computes no products in ranges.
     pub fn or_esc(
         info: &DeviceInfo,
@@ -159,7 +160,7 @@ impl RangeTuning {
     }
 
     /// Returns the milliseconds of the multiplications in `products` products of blocks. The costs
-    /// of methods are those of scalars. They count all other work in both cases.
+    /// of methods are fitted to scalars. They include all other work of both scalars and blocks.
     fn blocks_ms(&self, products: u64) -> f64 {
         let multiplications = products as f64 * self.multiplications.unwrap_or(0) as f64;
         multiplications * self.multiplication_ps as f64 * 1e-9

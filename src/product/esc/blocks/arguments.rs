@@ -10,7 +10,7 @@ use crate::{
 };
 
 arguments! {
-    /// The operand pairs, and the values that they number.
+    /// The operand pairs, and the values to which they refer.
     pub(super) struct InPairs {
         pair: In<OperandPair>,
         a_values: In<Elem>,
@@ -151,7 +151,7 @@ impl<'a> SumArrays<'a> {
         InSides { rows, inner, cols }
     }
 
-    /// The kernel looks at `nnz` runs besides the pieces.
+    /// The arguments of a kernel that looks at `nnz` runs in addition to the pieces.
     pub fn tiles(&mut self, nnz: usize) -> TileArguments<'_> {
         let Runs { end: run_end, pieces: piece } = self.places.runs;
         TileArguments {

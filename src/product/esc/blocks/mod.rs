@@ -1,6 +1,6 @@
 //! Sums of block products, a part of compression. Operand pairs are multiplied here, and each sum
-//! is written to its place in C. No array ever has products x block area elements (Polok 2015,
-//! "Compression Stage"). Kernels: `cl/product/esc/blocks/sums.cl` with `runs.cl`,
+//! is written to its place in C. No array holds the block products before they are summed (Polok
+//! 2015, "Compression Stage"). Kernels: `cl/product/esc/blocks/sums.cl` with `runs.cl`,
 //! `cl/product/esc/blocks/tiles.cl`, `cl/product/esc/blocks/staged.cl`,
 //! `cl/product/esc/blocks/scalars.cl`.
 mod arguments;
@@ -154,8 +154,8 @@ impl BlockSums {
         Scratch::reserve_of(work, self.sum_word(), parts * self.spec.a.product(self.spec.b).area())
     }
 
-    /// The stretches that work-groups take, of runs that end at `run_end` and have `products`
-    /// products. Empty if the kernels take no stretches.
+    /// Cuts runs into stretches, which work-groups take. The runs end at `run_end` and have
+    /// `products` products in all. Returns an empty array if the kernels take no stretches.
     pub fn stretches(&self, work: &Work, run_end: &Buffer<u32>, products: usize) -> Result<Buffer<Stretch>> {
         match &self.kernels {
             Kernels::Scalars(sums) => {

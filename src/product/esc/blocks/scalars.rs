@@ -79,8 +79,8 @@ impl ScalarSums {
         Ok(stretch)
     }
 
-    /// Number of products that a group holds: a stretch and the rest of its last run, or a piece.
-    /// See `PADDED` in the kernel file.
+    /// Number of products that a group holds: a stretch together with its whole last run, or a
+    /// piece. See `PADDED` in the kernel file.
     fn held(&self, longest: usize) -> usize {
         let held = (self.numbers.stretch + longest.min(self.long_run)).max(longest.min(RUN_PIECE));
         held + held * self.sum_bytes / 128 + 1

@@ -40,8 +40,8 @@ fn check(case: &Case, tuning: &Tuning, before: &[(u64, u32)]) -> Result<()> {
 
 fn agree(cases: Vec<Case>) -> Result<()> {
     for case in cases {
-        // With these limits all columns of B are short enough to be cut by rows, or some are not.
-        // Chunks of those are merged.
+        // With a limit of 300 entries all columns of B are short enough to be cut by rows. With 40
+        // entries some are not, and their chunks are merged.
         for (entries, items) in [(300, 2), (40, 2), (300, 5)] {
             check(&case, &in_registers(Teams::PORTABLE, entries, items), &BEFORE)?;
             check(&case, &in_registers(Teams::PORTABLE, entries, items).keeping_pairs(), &BEFORE)?;

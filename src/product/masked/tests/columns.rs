@@ -1,4 +1,4 @@
-//! Masked products by columns, with numbers that lead to every way of finding hits. A hit is a
+//! Masked products by columns, with tunings that lead to every way of finding hits. A hit is a
 //! product on a place of the mask.
 use super::super::{bands::MAX_PROBES, columns::ColumnTuning, sums::ColumnSums};
 use crate::{
@@ -21,8 +21,8 @@ pub(super) fn tuning() -> ColumnTuning {
     ColumnTuning { groups: 2, ranges: 8, ahead, lookup: 4, probe: 1 << 20, transpose: 1 << 20, hit_products: 8 }
 }
 
-/// Numbers for few ranges and for many. Rows are always looked up or never. From the second column
-/// on all products are added, or only hits.
+/// Tunings with few ranges and with many. Rows are always looked up or never. From the second
+/// column on all products are added, or only hits.
 fn tunings() -> Vec<ColumnTuning> {
     let mut all = vec![ColumnTuning { groups: 1, ranges: 1, ahead: 0, ..tuning() }];
     for (groups, ranges) in [(1, 3), (2, 8), (5, 200)] {

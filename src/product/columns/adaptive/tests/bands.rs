@@ -80,7 +80,8 @@ fn halves_keep_the_number_of_columns_of_bands() -> Result<()> {
     let (work, want) = (Work::new(&test_device(), None), reference::multiply(&a, &b)?);
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     let tuning = AdaptiveTuning { read_columns: 5, ..tuning(Method::Dense) };
-    // More than a half of all columns, and numbers that divide neither them nor a half.
+    // The numbers are more than half of all columns, or divide neither all columns nor half of
+    // them.
     for most_columns in [7, 13, b.ncols() / 2 + 1, b.ncols() - 1] {
         let consumer = BandConsumer { most_columns: most_columns as u64, ..BandConsumer::ANY };
         let (c, counts, _) = run(&Operands { a: &x, b: &y, c_stride: 1, consumer }, &tuning, None)?;

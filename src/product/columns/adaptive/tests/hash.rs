@@ -95,8 +95,8 @@ fn sums_of_hashed_rows_are_cut_as_in_the_reference() -> Result<()> {
     Ok(())
 }
 
-/// Tables in global memory: those of several groups, each of which computes several columns, and
-/// that of one group.
+/// Several work-groups, or a single one, compute several columns each, with tables in global
+/// memory.
 #[test]
 fn tables_in_global_memory_serve_several_columns() -> Result<()> {
     let mut random = Random::new(9);
@@ -134,7 +134,7 @@ fn rows_far_apart() -> Result<()> {
             AdaptiveTuning { few_columns: 0, esc: false, ..of_device }
         };
         assert_eq!(check_equal(&a, &b, &want, &numbers(Method::Hash))?, [Method::Hash]);
-        // At 28 bits of rows `auto` is not tested, because its choice is not bounded there.
+        // With row numbers of 28 bits `auto` is not tested, because its choice is then not bounded.
         if nrows == (1 << 27) + 1 {
             continue;
         }

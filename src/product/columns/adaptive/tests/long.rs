@@ -11,8 +11,8 @@ pub(super) fn operands<T: Element>(long: u64) -> Result<(Csc<T>, Csc<T>)> {
     Ok((a, matrix(n as usize, (0..n).map(|col| random.distinct(length(col), n)).collect::<Vec<_>>())?))
 }
 
-/// Numbers with which each product is expensive for ESC, and each entry of the longest column for
-/// the other methods.
+/// Tuning in which each product is expensive for ESC, and each entry of the longest column is
+/// expensive for the other methods.
 pub(super) fn tuning() -> Result<AdaptiveTuning> {
     let usual = super::tuning(Method::Auto);
     let costs = usual.prices.costs.with("esc", MethodCost::new([0.0, 5e7, 0.0, 0.0])?)?;

@@ -9,7 +9,7 @@ fn blocks<T: Element>(scalars: &Csc<f64>, shape: BlockShape) -> Result<Cbc<T>> {
     Cbc::new(scalars.pattern().clone(), shape, values)
 }
 
-/// Numbers for products of blocks with these sides.
+/// Tuning for products of blocks with these sides.
 fn tuning([r, k, c]: [usize; 3]) -> RangeTuning {
     RangeTuning { multiplications: Some((r * k * c) as u64), ..small() }
 }
