@@ -34,6 +34,13 @@ pub struct Verification {
     /// For f16 one rounding of the result is allowed in addition.
     #[serde(skip)]
     pub passed: bool,
+    /// Number of elements that differ by more, if the pattern is equal.
+    #[serde(skip)]
+    pub wrong: u64,
+    /// Row and column of the first of these by columns, or by rows if the matrices are row-major;
+    /// counted in scalars from 0. `None` for matrices of groups.
+    #[serde(skip)]
+    pub first_wrong: Option<(usize, usize)>,
 }
 
 impl Verification {
@@ -43,6 +50,8 @@ impl Verification {
         pattern_equal: false,
         bits_equal: false,
         passed: false,
+        wrong: 0,
+        first_wrong: None,
     };
 
     fn of(errors: Errors) -> Self {
@@ -51,8 +60,21 @@ impl Verification {
             max_rel_error: errors.relative,
             pattern_equal: true,
             bits_equal: errors.bits_equal,
-            passed: errors.within,
+            passed: errors.wrong == 0,
+            wrong: errors.wrong,
+            first_wrong: None,
         }
+    }
+
+    /// As [`Verification::of`], with the place of the first wrong element in C.
+    fn of_matrix(errors: Errors, c: AnyView<'_>) -> Self {
+        let place = |(entry, i): (usize, usize)| {
+            let line = c.pattern.col_ptr().partition_point(|&end| end as usize <= entry) - 1;
+            let (at, across) = (c.pattern.row_idx()[entry] as usize, i / c.shape.rows());
+            let (row, col) = (at * c.shape.rows() + i % c.shape.rows(), line * c.shape.cols() + across);
+            if c.kind.is_row_major() { (col, row) } else { (row, col) }
+        };
+        Self { first_wrong: errors.first.map(place), ..Self::of(errors) }
     }
 }
 
@@ -138,7 +160,7 @@ fn verify_any_over(semiring: Semiring, [a, b, c]: [AnyView<'_>; 3], mask: Option
         return Ok(Verification::OTHER_PATTERN);
     }
     let of_entry = |entry| of_block([c, r], entry, Some(entry), |_| 0.0, 0.0);
-    Ok(Verification::of((0..c.nnz()).map(of_entry).fold(Errors::NONE, Errors::and)))
+    Ok(Verification::of_matrix((0..c.nnz()).map(of_entry).fold(Errors::NONE, Errors::and), c))
 }
 
 /// Compares C, whose pattern must be `pattern`, with the reference. For each entry of C,
@@ -166,7 +188,7 @@ fn compare(
         of_block([c, r], entry, Some(whole), |i| magnitude[i], bound)
     };
     let errors = (0..c.nnz()).into_par_iter().with_min_len(4096).map(entry).reduce(|| Errors::NONE, Errors::and);
-    Ok(Verification::of(errors))
+    Ok(Verification::of_matrix(errors, c))
 }
 
 /// Compares a block of C with a block of the reference, or with zeros if there is none.
@@ -183,7 +205,8 @@ fn of_block(
     };
     let of_element = |i| {
         let r = of_reference.map_or(Number { value: 0.0, bits: 0 }, |entry| number(r, entry, i));
-        Errors::of(number(c, entry, i), r, c.element(), (magnitude(i), bound))
+        let errors = Errors::of(number(c, entry, i), r, c.element(), (magnitude(i), bound));
+        Errors { first: (errors.wrong > 0).then_some((entry, i)), ..errors }
     };
     (0..c.shape.area()).map(of_element).fold(Errors::NONE, Errors::and)
 }
@@ -200,11 +223,14 @@ struct Errors {
     absolute: f64,
     relative: f64,
     bits_equal: bool,
-    within: bool,
+    /// Elements outside of the bound.
+    wrong: u64,
+    /// The entry of the first of them, and its number in the block.
+    first: Option<(usize, usize)>,
 }
 
 impl Errors {
-    const NONE: Self = Self { absolute: 0.0, relative: 0.0, bits_equal: true, within: true };
+    const NONE: Self = Self { absolute: 0.0, relative: 0.0, bits_equal: true, wrong: 0, first: None };
 
     fn of(c: Number, r: Number, element: ElementType, (magnitude, bound): (f64, f64)) -> Self {
         let bits_equal = c.bits == r.bits;
@@ -223,7 +249,8 @@ impl Errors {
         // A NaN makes this comparison false.
         let within = absolute <= bound * magnitude + storage;
         let known = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
-        Self { absolute: known(absolute), relative: known(relative), bits_equal, within }
+        let (absolute, relative) = (known(absolute), known(relative));
+        Self { absolute, relative, bits_equal, wrong: u64::from(!within), first: None }
     }
 
     fn and(self, other: Self) -> Self {
@@ -231,7 +258,8 @@ impl Errors {
             absolute: self.absolute.max(other.absolute),
             relative: self.relative.max(other.relative),
             bits_equal: self.bits_equal && other.bits_equal,
-            within: self.within && other.within,
+            wrong: self.wrong + other.wrong,
+            first: self.first.or(other.first),
         }
     }
 }
@@ -251,7 +279,7 @@ fn ones(view: AnyView<'_>) -> Result<crate::Csc<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Csc;
+    use crate::{BlockShape, Csc, matrix::AnyMatrix};
     use half::f16;
 
     fn sum_of(terms: &[f64]) -> Result<(Csc<f64>, Csc<f64>)> {
@@ -269,6 +297,29 @@ mod tests {
         assert!(verify(&a, &b, &c(bound)?)?.passed && !verify(&a, &b, &c(bound * 1.001)?)?.passed);
         assert_eq!(verify(&a, &b, &c(bound)?)?.max_rel_error, bound / 4.0);
         assert!(!verify(&a, &b, &c(f64::NAN)?)?.passed && !verify(&a, &b, &c(f64::INFINITY)?)?.passed);
+        Ok(())
+    }
+
+    #[test]
+    fn wrong_elements_are_counted_and_the_first_is_named() -> Result<()> {
+        let entries = [(0, 1, 1.0), (2, 0, 2.0), (2, 3, 3.0), (3, 2, 4.0)];
+        let shape = BlockShape::new(1, 2).unwrap();
+        let identity = Csc::from_triplets(4, 4, (0..4).map(|k| (k, k, 1.0)))?;
+        let wrong = [(0, 1, 1.0), (2, 0, 2.0), (2, 3, 3.5), (3, 2, -4.0)];
+        let a = AnyMatrix::from(Csc::from_triplets(4, 4, entries)?);
+        let (identity, c) = (AnyMatrix::from(identity), AnyMatrix::from(Csc::from_triplets(4, 4, wrong)?));
+        let found = verify(&a, &identity, &c)?;
+        assert_eq!((found.wrong, found.first_wrong, found.passed), (2, Some((3, 2)), false));
+        // Blocks of 1x2 by those of 2x2; and the same by rows, where row 2 comes first.
+        let square = BlockShape::new(2, 2).unwrap();
+        let of_blocks = [a.to_blocks(shape)?, identity.to_blocks(square)?, c.to_blocks(shape)?];
+        let found = verify(&of_blocks[0], &of_blocks[1], &of_blocks[2])?;
+        assert_eq!((found.wrong, found.first_wrong), (2, Some((2, 3))));
+        let by_rows = |matrix: &AnyMatrix| matrix.transpose().map(AnyMatrix::into_transpose);
+        let [x, y, z] = [by_rows(&of_blocks[0])?, by_rows(&of_blocks[1])?, by_rows(&of_blocks[2])?];
+        let found = verify(&x, &y, &z)?;
+        assert_eq!((found.wrong, found.first_wrong), (2, Some((2, 3))));
+        assert_eq!(verify(&a, &identity, &a)?.first_wrong, None);
         Ok(())
     }
 

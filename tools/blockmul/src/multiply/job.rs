@@ -117,12 +117,22 @@ impl Job<'_> {
         let files = [&self.args.output, &self.args.run.report];
         output::summary(&report.of.table(report.device()), self.args.quiet, files, &self.messages)?;
         match verified {
-            Some(v) if !v.passed => Err(Failure::Verification(format!(
-                "the result is not the product: pattern {}, largest error {:e} ({:e} relative); nothing is written",
-                if v.pattern_equal { "equal" } else { "different" },
-                v.max_abs_error,
-                v.max_rel_error
-            ))),
+            Some(v) if !v.passed && !v.pattern_equal => {
+                let why = "the result is not the product: its pattern is another; nothing is written";
+                Err(Failure::Verification(why.into()))
+            }
+            Some(v) if !v.passed => {
+                let first = |(row, col): (usize, usize)| format!(", the first at row {}, column {}", row + 1, col + 1);
+                Err(Failure::Verification(format!(
+                    "the result is not the product: {} of {} elements differ{}; largest error {:e} ({:e} relative); \
+                     nothing is written",
+                    v.wrong,
+                    report.of.c.elements(),
+                    v.first_wrong.map(first).unwrap_or_default(),
+                    v.max_abs_error,
+                    v.max_rel_error
+                )))
+            }
             _ => match (&self.args.output, c) {
                 (Some(path), Some(c)) => {
                     let layout = groups.map(|(_, groups)| groups.layout_of_c());
