@@ -112,8 +112,20 @@ fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &Adapt
 fn assert_equal<T: Element>(c: &Csc<T>, want: &Csc<T>, tuning: &AdaptiveTuning) {
     let arrays = |of: &Csc<T>| (of.pattern().col_ptr().to_vec(), of.pattern().row_idx().to_vec());
     assert_eq!(arrays(c), arrays(want), "{tuning:?}");
-    let same = c.values().iter().zip(want.values()).all(|(x, y)| bytemuck::bytes_of(x) == bytemuck::bytes_of(y));
-    assert!(same, "{} by {tuning:?}", T::NAME);
+    for col in 0..want.ncols() {
+        let entries = want.pattern().entries(col);
+        let differs = |&at: &usize| bytemuck::bytes_of(&c.values()[at]) != bytemuck::bytes_of(&want.values()[at]);
+        let places: Vec<_> = entries.clone().filter(differs).map(|at| at - entries.start).collect();
+        // The place of an entry in its column tells the piece that has it.
+        assert!(
+            places.is_empty(),
+            "{}: {} of the {} entries of column {col} differ: numbers {:?} by {tuning:?}",
+            T::NAME,
+            places.len(),
+            entries.len(),
+            &places[..places.len().min(8)],
+        );
+    }
 }
 
 /// The tuning of ESC, and the teams of the device.

@@ -2,7 +2,8 @@
 //! order. A hash table finds the rows of a column of C, which are then put in order and cut into
 //! pieces. In each piece another table finds the place of each row, and products are added to these
 //! places in ascending k: [`tasks`](crate::product::columns::tasks). Only rows are put into tables
-//! by atomics. Kernels: `cl/product/columns/hash/`.
+//! by atomics. Kernels: `cl/product/columns/hash/` finds the rows,
+//! `cl/product/columns/tasks/sums.cl` adds the products.
 //!
 //! The tables of columns with few rows are in local memory. For columns with more rows, each
 //! work-group has a table in global memory. The table serves one column after another, so no group

@@ -33,6 +33,16 @@ fn small_tables_have_the_bits_of_the_reference() -> Result<()> {
     Ok(())
 }
 
+/// Columns of one piece of 32 rows, and of two and three pieces. The products of the last row of a
+/// piece belong to it, not to the next piece.
+#[test]
+fn small_pieces_have_the_bits_of_the_reference() -> Result<()> {
+    let rows: Vec<u64> = (0..80).map(|i| i * 37 % 1000).collect();
+    let (a, b) = columns_of::<f64>(1000, &rows, &[32, 33, 80], 20)?;
+    assert_eq!(check(&a, &b, &AdaptiveTuning { piece: 32, ..small_tables() })?, [Method::Hash]);
+    Ok(())
+}
+
 #[test]
 fn hashed_columns_have_the_bits_of_the_reference() -> Result<()> {
     fn by<T: Element>((spread, wide): (u64, u64), tuning: &AdaptiveTuning) -> Result<()> {
