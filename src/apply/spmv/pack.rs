@@ -31,7 +31,8 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// The order without padded rows.
+    /// The order in which every place is a slice of its own, for formats that store the places of a
+    /// row one after another.
     pub const PLAIN: Self = Self::Sliced { heads: 0, height: 1 };
 }
 

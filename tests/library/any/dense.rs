@@ -1,5 +1,5 @@
 //! Products with dense matrices whose element type is known only at run time.
-use super::{ELEMENTS, algebra, formats, refused};
+use super::{algebra, formats, refused};
 use crate::common::device;
 use blockmul::{
     Planned, Result, Semiring,
@@ -23,7 +23,7 @@ fn numbers(element: ElementType, (rows, cols): (usize, usize), layout: Layout) -
 #[test]
 fn products_with_dense_matrices_are_the_references() -> Result<()> {
     let device = device();
-    for element in ELEMENTS {
+    for &element in ElementType::ALL {
         let semiring = algebra(element);
         for (number, a) in formats(element)?.into_iter().enumerate() {
             let what = format!("{:?} of {element}", a.kind());

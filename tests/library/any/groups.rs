@@ -1,5 +1,5 @@
 //! Matrices of groups whose element type and format are known only at run time.
-use super::{ELEMENTS, formats, refused};
+use super::{formats, refused};
 use crate::common::device;
 use blockmul::{
     BlockShape, Cbc, Csc, Part, Planned, Product, Result,
@@ -36,7 +36,7 @@ fn groups(element: ElementType) -> Result<[BlockGroups<AnyMatrix>; 2]> {
 fn grams_of_groups_are_the_references() -> Result<()> {
     let device = device();
     let parts = GramParts { diagonal: Part::Lower, between: Part::Upper };
-    for element in ELEMENTS.into_iter().filter(|&element| element != ElementType::U8) {
+    for element in ElementType::ALL.iter().copied().filter(|&element| element != ElementType::U8) {
         for j in groups(element)? {
             let on_device = device.upload_groups(&j)?;
             assert_eq!((on_device.element(), on_device.download()?), (element, j.clone()));

@@ -17,9 +17,6 @@ use blockmul::{
     reference::verify::verify_over,
 };
 
-const ELEMENTS: [ElementType; 6] =
-    [ElementType::F64, ElementType::F32, ElementType::F16, ElementType::U32, ElementType::I32, ElementType::U8];
-
 /// u8 supports only the semiring or-and.
 fn algebra(element: ElementType) -> Semiring {
     if element == ElementType::U8 { Semiring::OrAnd } else { Semiring::PlusTimes }
@@ -46,7 +43,7 @@ fn formats(element: ElementType) -> Result<[AnyMatrix; 4]> {
 #[test]
 fn products_of_every_element_and_format_are_the_references() -> Result<()> {
     let device = device();
-    for element in ELEMENTS {
+    for &element in ElementType::ALL {
         let semiring = algebra(element);
         for a in formats(element)? {
             let what = format!("{:?} of {element}", a.kind());

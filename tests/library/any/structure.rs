@@ -1,6 +1,6 @@
 //! Changes of structure and values, for matrices whose element type and format are known only at
 //! run time.
-use super::{ELEMENTS, formats, refused};
+use super::{formats, refused};
 use crate::common::device;
 use blockmul::{
     BlockShape, Csc, Csr, Part, Planned, Result,
@@ -27,7 +27,7 @@ fn symmetric(a: &AnyMatrix) -> Result<AnyMatrix> {
 #[test]
 fn structure_changes_as_on_the_host() -> Result<()> {
     let device = device();
-    for element in ELEMENTS {
+    for &element in ElementType::ALL {
         for a in formats(element)? {
             let what = format!("{:?} of {element}", a.kind());
             let on_device = device.upload(&a)?;
@@ -123,7 +123,7 @@ fn graphs(element: ElementType) -> Result<[AnyMatrix; 2]> {
 #[test]
 fn graphs_of_every_element_are_the_references() -> Result<()> {
     let device = device();
-    for element in ELEMENTS {
+    for &element in ElementType::ALL {
         for lengths in graphs(element)? {
             let what = format!("{:?} of {element}", lengths.kind());
             let on_device = device.upload(&lengths)?;

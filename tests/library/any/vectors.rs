@@ -1,6 +1,6 @@
 //! Vectors whose element type is known only at run time, and matrices of this kind that are made of
 //! an application's arrays.
-use super::{ELEMENTS, algebra, formats, refused};
+use super::{algebra, formats, refused};
 use crate::common::device;
 use blockmul::{
     Device, DeviceMatrix, Element, Error, Product, Result,
@@ -70,7 +70,7 @@ fn vectors_that_do_not_belong_together_are_refused() -> Result<()> {
 #[test]
 fn arrays_of_an_application_are_matrices_of_any_type() -> Result<()> {
     let device = device();
-    for element in ELEMENTS {
+    for &element in ElementType::ALL {
         for a in formats(element)? {
             let on_device = device.upload(&a)?;
             let parts = on_device.raw_parts();

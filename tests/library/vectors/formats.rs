@@ -12,6 +12,12 @@ use blockmul::{
 };
 use half::f16;
 
+/// Whether a format pads every row to the longest, so that it is refused for a matrix with a long
+/// row.
+fn pads_all_rows(format: Format) -> bool {
+    format == Format::Ell
+}
+
 /// Returns the formats whose bits are the same in every run, and `auto`.
 fn formats() -> impl Iterator<Item = Format> {
     let all = [Format::Auto].into_iter().chain(Format::ALL.iter().chain(Format::COMPARED).copied());
@@ -213,7 +219,7 @@ fn a_triangle_of_a_symmetric_matrix_has_the_bits_of_the_whole() {
             };
             let on_device = triangles.each_ref().map(|a| device.upload(a).unwrap());
             // ELL would consist almost only of padding.
-            for format in formats().filter(|&format| format != Format::Ell || wide == n) {
+            for format in formats().filter(|&format| !pads_all_rows(format) || wide == n) {
                 let pattern = on_device[0].pattern();
                 let options = || Apply::<Csc<f64>>::with(&pattern).symmetric().format(format);
                 let (plan, mut packed) = (options().plan().unwrap(), options().pack(&on_device[0]).unwrap());
@@ -300,7 +306,7 @@ fn a_format_that_is_mostly_padding_is_refused_with_its_bytes() {
         refused.starts_with("the format ell would take 268435456 bytes for 8191 entries of 131056 bytes"),
         "{refused}"
     );
-    for format in formats().filter(|&format| format != Format::Ell) {
+    for format in formats().filter(|&format| !pads_all_rows(format)) {
         Apply::<Csc<f64>>::with(&a.pattern()).format(format).plan().unwrap();
     }
 }
