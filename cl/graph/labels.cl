@@ -53,7 +53,8 @@
 //   lower_labels  no label changes. If several vertices of a level replace its edge, any of their
 //                 edges may stay, because each leads from a label below the level's. From a vertex
 //                 to the next of its chain the label never rises, and it falls where an edge was
-//                 replaced. So a cycle would have no replaced edge, and would have existed before
+//                 replaced. Around a cycle it cannot fall, so no edge of a cycle was replaced: the
+//                 cycle would have been there before this kernel, when there was none
 #define NONE 0xffffffffu
 
 KERNEL begin_labels(ENTERING_OF, global const ELEMENT* restrict path_length, global uint* restrict before,

@@ -60,7 +60,7 @@ impl Prepared {
         self.spmm.run(work, a, d, scaling, c)
     }
 
-    /// The cost of an execution that reads the values in place.
+    /// The cost of an execution without packed values, whose bytes come in addition.
     pub fn cost(&self) -> Cost {
         let terms = (self.a.nnz() as u64 * self.a.shape().area() as u64).saturating_mul(self.sides.n() as u64);
         Cost { products: 0, flops: terms.saturating_mul(2), device_bytes: self.spmm.bytes() }

@@ -80,8 +80,8 @@ impl Lengths {
         Self::counted(&counts, lengths.iter().sum::<usize>() as u64, longest)
     }
 
-    /// Number of rows with at least `entries` entries, which may be at most one more than
-    /// [`Lengths::WIDEST`].
+    /// Number of rows with at least `entries` entries. `entries` is at most [`Lengths::WIDEST`] +
+    /// 1.
     pub fn at_least(&self, entries: u32) -> u64 {
         self.at_least[entries as usize]
     }

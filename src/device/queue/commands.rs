@@ -57,8 +57,8 @@ struct QueueState {
     /// Commands of other queues for which the next command waits, with the time at which this was
     /// set.
     awaited: Vec<(u64, Point)>,
-    /// The event shared by all commands without an event of their own since such an event was last
-    /// needed.
+    /// The event that stands for the commands that have no event of their own. When somebody needs
+    /// it, a marker is enqueued as this event, and later commands share a new one.
     silent: Option<SharedEvent>,
 }
 
@@ -131,8 +131,8 @@ impl Commands {
         end
     }
 
-    /// The event that the commands of `queue` without an event of their own share since such an
-    /// event was last needed; `None` if there are no such commands.
+    /// The event that stands for the commands of `queue` that have no event of their own; `None` if
+    /// there are no such commands.
     pub(super) fn silent(&self, queue: u32) -> Option<SharedEvent> {
         self.state().queues[queue as usize].silent.clone().filter(|end| end.is_open())
     }

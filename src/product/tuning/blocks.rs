@@ -247,7 +247,7 @@ mod tests {
         assert!(bytes <= LEAST_LOCAL_BYTES, "{a} by {b}: {bytes} bytes, {tiles:?}");
     }
 
-    /// Blocks are checked with the numbers above, and with numbers that take the most local memory.
+    /// Checks `HELD_AREA`, `STAGED`, and numbers that take the most local memory.
     #[test]
     fn blocks_of_every_shape_fit_the_smallest_local_memory() -> crate::Result<()> {
         let most = |group| StagedNumbers { group, bytes: 12 << 10 };

@@ -67,7 +67,8 @@ impl AdaptiveBands<'_> {
         many.then_some([columns.start..middle, middle..columns.end])
     }
 
-    /// The band of all columns of these sizes, if they fit one band.
+    /// The columns that `sizes` describes as one band, if it fits `free_bytes` bytes. If `sure` is
+    /// set, it must fit with as many entries of C as the upper bound.
     pub fn band_of(&self, sizes: &ClassSizes, free_bytes: u64) -> Option<AdaptiveBand> {
         let band = AdaptiveBand::whole(self.memory, sizes, free_bytes)?;
         let kept_bytes = self.free_at_first.saturating_sub(free_bytes);
