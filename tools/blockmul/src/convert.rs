@@ -143,7 +143,11 @@ fn to_sparse(args: &Args) -> Result<(), Failure> {
         matrix = matrix.without_zeros();
     }
     match layout.filter(|_| args.bla) {
-        None => input::write_grouped(&args.output, &input::cut(matrix, block)?, grouping, &messages),
+        None => {
+            input::write_grouped(&args.output, &input::cut(matrix, block)?, grouping, &messages)?;
+            output::warn_of_layout(&args.output, &messages);
+            Ok(())
+        }
         Some(layout) => {
             input::write_grouped(&args.output, &input::cut(matrix.clone(), block)?, grouping, &messages)?;
             bla::write(bla::place_beside(&args.output), &matrix, &layout).map_err(output::of_output)

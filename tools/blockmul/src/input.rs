@@ -164,7 +164,9 @@ pub fn cut(matrix: AnyMatrix, shape: Option<BlockShape>) -> blockmul::Result<Any
 
 /// Writes a matrix to its file, and prints one line about it.
 pub fn write<'m>(path: &Path, matrix: impl Into<AnyView<'m>>, messages: &Messages) -> Result<(), Failure> {
-    write_grouped(path, matrix, Grouping::default(), messages)
+    write_grouped(path, matrix, Grouping::default(), messages)?;
+    crate::output::warn_of_layout(path, messages);
+    Ok(())
 }
 
 /// Writes like [`write`]. A `.gcoo` file gets the given groups.

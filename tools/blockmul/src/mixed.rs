@@ -4,6 +4,7 @@ use crate::input;
 use crate::matrix_size::Size;
 use crate::messages::Messages;
 use crate::report::Factors;
+use crate::sizes;
 use blockmul::{
     BlockShape, Csc, Result,
     element::ElementType,
@@ -119,6 +120,9 @@ impl Layouts {
     pub fn of(a: &OfFile<'_>, b: &OfFile<'_>) -> std::result::Result<Self, String> {
         let ([rows, inner], [of_b, cols]) = (a.sides()?, b.sides()?);
         match inner == of_b {
+            _ if [&rows, &inner, &cols].iter().any(|sides| sides.groups.is_empty()) => {
+                Err("a factor has no rows or no columns".into())
+            }
             true => Ok(Self { rows, inner, cols }),
             false => Err("the columns of A are cut into other blocks than the rows of B".into()),
         }
@@ -177,7 +181,9 @@ impl Grouped {
 
     /// The number of products of each pair of shapes, one pair a line.
     pub fn explain(&self) -> String {
-        let line = |ShapeProducts { a, b, count, .. }: &ShapeProducts| format!("{a} by {b}: {count} products");
+        let line = |ShapeProducts { a, b, count, .. }: &ShapeProducts| {
+            format!("{a} by {b}: {}", sizes::count(*count as usize, "product"))
+        };
         self.products().iter().map(line).collect::<Vec<_>>().join("\n")
     }
 

@@ -5,7 +5,7 @@ use crate::stdout;
 use blockmul::{
     Error,
     dense::Grouping,
-    io::{self, WriteOptions, matrix_market, write_whole},
+    io::{self, WriteOptions, bla, matrix_market, write_whole},
     matrix::AnyView,
 };
 use std::io::{BufWriter, Write};
@@ -92,6 +92,14 @@ pub fn write_matrix<'m>(
     match is_standard(path) {
         true => to_stdout(&mut |writer| matrix_market::write_to(writer, matrix, &options)),
         false => io::write(path, matrix, &options).map_err(of_output),
+    }
+}
+
+/// Warns if a layout that was not written with the matrix at `path` would be read with it.
+pub fn warn_of_layout(path: &Path, messages: &Messages) {
+    if let Some(layout) = bla::beside(path) {
+        let (layout, path) = (layout.display(), path.display());
+        messages.warn(&format!("{layout} is of another matrix, but will be read as the blocks of {path}: remove it"));
     }
 }
 

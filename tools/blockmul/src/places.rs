@@ -44,6 +44,10 @@ pub struct Places {
 }
 
 impl Overwriting {
+    pub fn is_given(&self) -> bool {
+        self.overwrite
+    }
+
     pub fn places(&self) -> Places {
         Places { overwrite: self.overwrite, ..Default::default() }
     }

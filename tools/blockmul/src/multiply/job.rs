@@ -64,7 +64,8 @@ impl Job<'_> {
         let b = b.as_ref().unwrap_or(&a);
 
         let shape = a.shape().product(b.shape());
-        if let Some(bytes) = self.args.align.filter(|_| shape == BlockShape::SCALAR && groups.is_none()) {
+        let of_c = groups.as_ref().map_or(Some(shape), |(_, groups)| groups.layout_of_c().uniform());
+        if let Some(bytes) = self.args.align.filter(|_| of_c == Some(BlockShape::SCALAR)) {
             let why = "is for blocks, and C has scalars, which lie side by side";
             return Err(Failure::Usage(format!("--align {bytes} {why}; --block cuts A into blocks")));
         }
@@ -138,8 +139,16 @@ impl Job<'_> {
                     let layout = groups.map(|(_, groups)| groups.layout_of_c());
                     let c = input::cut(c, layout.as_ref().and_then(BlockLayout::uniform))?;
                     output::write_matrix(path, &c, Grouping::default(), &self.messages)?;
-                    let beside = layout.zip(layout_place);
-                    beside.map_or(Ok(()), |(layout, place)| bla::write(place, &c, &layout).map_err(output::of_output))
+                    match layout.zip(layout_place) {
+                        Some((layout, place)) => {
+                            self.messages.say(&format!("blocks of C: {}", place.display()));
+                            bla::write(place, &c, &layout).map_err(output::of_output)
+                        }
+                        None => {
+                            output::warn_of_layout(path, &self.messages);
+                            Ok(())
+                        }
+                    }
                 }
                 _ => Ok(()),
             },
@@ -163,6 +172,7 @@ impl Job<'_> {
             Target::Device(_) if self.args.mask.is_some() => Err("--mask is for blocks of one shape"),
             Target::Device(_) if self.args.drop.is_some() => Err("--drop is for blocks of one shape"),
             Target::Device(_) if self.args.band_columns.is_some() => Err("--band-columns is for blocks of one shape"),
+            Target::Device(_) if self.args.memory_limit.is_some() => Err("--memory-limit is for blocks of one shape"),
             Target::Device(device) => Ok(device),
         }
     }
@@ -181,7 +191,13 @@ impl Job<'_> {
         let inputs = [Some(&self.args.operands.a), self.args.operands.b.as_ref()].into_iter().flatten();
         let layouts: Vec<PathBuf> = inputs.filter_map(|input| bla::beside(input)).collect();
         self.args.places().reads(&layouts).matrices(&self.args.output).others(&place).check()?;
-        Ok(place)
+        match place.as_ref().filter(|place| place.exists() && !output.exists() && !self.args.overwriting.is_given()) {
+            Some(place) => {
+                let (place, output) = (place.display(), output.display());
+                Err(Failure::Usage(format!("{place} exists, but {output} does not: --overwrite replaces it")))
+            }
+            None => Ok(place),
+        }
     }
 
     /// The product and its costs. With `--repeat`, the costs are those of the run with the median
@@ -220,8 +236,8 @@ impl Job<'_> {
 
     /// Multiplies as [`Job::multiply`] does, blocks of several shapes.
     fn multiply_groups(&self, device: &Device, groups: &Grouped) -> Result<Computed, Failure> {
-        let Args { method, semiring, memory_limit, align, .. } = *self.args;
-        let task = GroupsTask { a: &groups.a, b: groups.b.as_ref(), method, semiring, memory_limit, align };
+        let Args { method, semiring, align, .. } = *self.args;
+        let task = GroupsTask { a: &groups.a, b: groups.b.as_ref(), method, semiring, align };
         let (c, run, runs_ms) = match self.args.run.repeat {
             None => {
                 let progress = self.messages.measured("multiplying", Unit::Columns);

@@ -16,7 +16,6 @@ pub struct GroupsTask<'a> {
     pub b: Option<&'a BlockGroups<AnyMatrix>>,
     pub method: Method,
     pub semiring: Semiring,
-    pub memory_limit: Option<u64>,
     /// Each block of C begins at a multiple of this many bytes.
     pub align: Option<usize>,
 }
@@ -37,7 +36,6 @@ impl<'a> OnDevice<'a> {
     fn product(&self) -> Product<'_, DeviceGroups<AnyMatrix>> {
         let product = Product::of(&self.a, self.b.as_ref().unwrap_or(&self.a));
         let product = product.method(self.task.method).semiring(self.task.semiring);
-        let product = self.task.memory_limit.into_iter().fold(product, Product::memory_limit);
         self.task.align.into_iter().fold(product, Product::alignment)
     }
 }

@@ -93,7 +93,7 @@ fn the_report_counts_blocks_and_the_operations_of_their_shapes() {
     assert_eq!((&aligned["c"], &aligned["verified"]["pattern_equal"]), (&report["c"], &true.into()));
     assert_eq!((&report["verified"]["pattern_equal"], &report["element"]), (&true.into(), &"f32".into()));
     let explained = desk.multiply("a.mtx --transpose-b --explain").stderr;
-    for line in ["2x1 by 1x2: 1 products", "2x2 by 2x1: 1 products", "1x2 by 2x1: 1 products"] {
+    for line in ["2x1 by 1x2: 1 product", "2x2 by 2x1: 1 product", "1x2 by 2x1: 1 product"] {
         assert!(explained.contains(line), "{line}: {explained}");
     }
 }
@@ -109,6 +109,7 @@ fn a_product_in_blocks_of_one_shape_is_written_as_such() {
     assert!(ran.stderr.contains("A 4 x 2|1|4, B 2|1|4 x 4") && !ran.stderr.contains("warning"), "{}", ran.stderr);
     assert!(desk.ok("convert c.npz -o c.mtx").stderr.contains("blocks of 4x4"));
     assert_eq!(values(&desk.read("c.mtx")), values(&reference::multiply(&a, &a.transpose()).unwrap()));
+    desk.multiply("a.mtx -o c.mtx");
     assert!(!desk.path("c.bla").exists());
 }
 
@@ -124,11 +125,15 @@ fn layouts_that_groups_cannot_have_are_read_as_scalars_with_a_warning() {
     desk.put_layout("wide", &[33], &[33]);
     desk.put_mixed("sides");
     desk.put_layout("sides", &[1, 3, 6, 10, 12], &[1, 3, 6, 9]);
+    desk.put("empty.mtx", "%%MatrixMarket matrix coordinate real general\n9 0 0\n");
+    desk.put("empty.bla", "9 x 0 (0)\n3 x 0 (0)\n0 2 3 9\n0\n");
     let device = common::device().info().index.to_string();
     for (line, device, why) in [
         ("a.mtx", "reference", "the reference of the command has blocks of one shape"),
         ("a.mtx --mask all.mtx", &*device, "--mask is for blocks of one shape"),
         ("a.mtx --drop 1e-9", &device, "--drop is for blocks of one shape"),
+        ("a.mtx --memory-limit 1GiB", &device, "--memory-limit is for blocks of one shape"),
+        ("a.mtx empty.mtx", &device, "a factor has no rows or no columns"),
         ("a.mtx --band-columns 5", &device, "--band-columns is for blocks of one shape"),
         ("a.mtx --semiring min-plus", &device, "--semiring min-plus multiplies scalars"),
         ("a.mtx nine.mtx", &device, "B has no blocks"),
@@ -162,6 +167,17 @@ fn layouts_are_written_where_they_are_read_and_never_onto_an_input() {
     desk.fails(&format!("multiply --device {device} a.mtx -o a.mtx.gz"), 2, &["the output a.bla is an input"]);
     assert_eq!(std::fs::read_to_string(desk.path("a.bla")).unwrap(), layout);
     assert_eq!(desk.files(), ["a.bla", "a.mtx", "c.npz"]);
+    // A layout that was not written with C is named, and none is lost.
+    assert!(desk.multiply("a.mtx -o c.mtx").stderr.contains("blocks of C: c.bla"));
+    let stale = "warning: c.bla is of another matrix, but will be read as the blocks of c.mtx: remove it";
+    assert!(desk.multiply("a.mtx --block 1 -o c.mtx").stderr.contains(stale));
+    assert!(desk.ok("convert a.mtx --block 1 -o c.mtx").stderr.contains(stale));
+    std::fs::remove_file(desk.path("c.mtx")).unwrap();
+    let line = format!("multiply --device {device} a.mtx -o c.mtx");
+    desk.fails(&line, 2, &["c.bla exists, but c.mtx does not: --overwrite replaces it"]);
+    assert!(!desk.path("c.mtx").exists());
+    desk.ok(&format!("{line} --overwrite"));
+    assert!(desk.path("c.mtx").exists());
     desk.put("a.bla", "12 x 9 (0)\n2 x 1 (0)\n0 3 11\n0 9\n");
     desk.fails("multiply a.mtx", 2, &["a.bla:3: the block rows end at 11, not at 12"]);
 }
