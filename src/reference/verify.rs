@@ -37,8 +37,8 @@ pub struct Verification {
     /// Number of elements that differ by more, if the pattern is equal.
     #[serde(skip)]
     pub wrong: u64,
-    /// Row and column of the first of these by columns, or by rows if the matrices are row-major;
-    /// counted in scalars from 0. `None` for matrices of groups.
+    /// Row and column of the first of these in the order in which C stores them, counted in scalars
+    /// from 0. `None` for matrices of groups.
     #[serde(skip)]
     pub first_wrong: Option<(usize, usize)>,
 }

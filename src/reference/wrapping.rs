@@ -293,7 +293,7 @@ mod tests {
             (Side::Left, Factor::from(&a), &columns, d(2, 100, |i| (i % 2 - 1) << 31, Layout::ByColumns)),
             (Side::Right, t, &rows, d(100, 2, |i| (i % 2 - 1) << 31, Layout::ByRows)),
         ] {
-            for (beta, want) in [(1.0, 98), (2.0, 98), (0.0, 99)] {
+            for (beta, want) in [(1.0, 98), (2.0, 98), (0.0, 99), (-1.0, 100)] {
                 let onto = Onto { beta, old: old.values() };
                 assert_eq!(sums.wrapped_of_dense(side, of_a, d, Some(onto))?, want, "{beta}");
             }

@@ -7,7 +7,8 @@ use crate::{
     reference,
 };
 
-/// Compares C with the reference product of matrices of groups, which has the same bits.
+/// Compares C with the reference product of matrices of groups, which has the same bits. The
+/// relative error of an element that has other bits is infinite.
 ///
 /// ```
 /// use blockmul::{Csc, groups::BlockGroups, reference::{multiply_groups, verify::verify_groups}};

@@ -99,19 +99,21 @@ fn executed<'i, P: Planned<Output = DeviceDense<Any>>>(
     plan: &P,
     inputs: impl Fn() -> P::Inputs<'i>,
 ) -> Result<(DeviceDense<Any>, Vec<f64>), Failure> {
-    let mut c = plan.output()?;
+    let Some(Added { beta, old }) = &request.added else {
+        let mut c = plan.output()?;
+        let run = || Ok::<_, Failure>(((), plan.execute_with_report(inputs(), &mut c)?.total_ms));
+        let ((), runs_ms) = repeatedly(request.run.repeat, run)?;
+        return Ok((c, runs_ms));
+    };
+    let mut c = None;
     let run = || {
-        let into = match &request.added {
-            Some(Added { beta, old }) => {
-                c = plan.device().upload_any_dense(old)?;
-                Accum::into(&mut c).beta(*beta)
-            }
-            None => (&mut c).into(),
-        };
-        Ok::<_, Failure>(((), plan.execute_with_report(inputs(), into)?.total_ms))
+        // The C of the run before is freed first. Each run begins with the old contents.
+        c = None;
+        let fresh = c.insert(plan.device().upload_any_dense(old)?);
+        Ok::<_, Failure>(((), plan.execute_with_report(inputs(), Accum::into(fresh).beta(*beta))?.total_ms))
     };
     let ((), runs_ms) = repeatedly(request.run.repeat, run)?;
-    Ok((c, runs_ms))
+    Ok((c.expect("a run has made it"), runs_ms))
 }
 
 /// Multiplies as many columns of D at a time as fit a limit.
