@@ -101,7 +101,7 @@ KERNEL sum_blocks(global const uint* restrict row_ptr, global const uint4* restr
     const uint count = atomic_inc(complete) + 1;
     DEVICE_FENCE; // the count is read before the sum
     if (count == (length - 1) / SHARE + 1) {
-        const SUM_BITS all = REPLACE((volatile global SUM_BITS*)of_row, 0) ^ AS_BITS(START);
+        const SUM_BITS all = REPLACE((volatile global SUM_BITS*)of_row, 0) ^ AS_BITS(START); // a race: ordered by the count
         atomic_xchg(complete, 0);
         place_sum(AS(ARITHMETIC)(all), y, row, alpha, beta);
     }
