@@ -66,7 +66,7 @@ impl Verification {
         }
     }
 
-    /// As [`Verification::of`], with the place of the first wrong element in C.
+    /// Does what [`Verification::of`] does, and finds the place of the first wrong element in C.
     fn of_matrix(errors: Errors, c: AnyView<'_>) -> Self {
         let place = |(entry, i): (usize, usize)| {
             let line = c.pattern.col_ptr().partition_point(|&end| end as usize <= entry) - 1;

@@ -48,8 +48,8 @@ fn deep_graphs(vertices: usize, both: bool) -> Vec<(&'static str, Csc<f64>)> {
     ]
 }
 
-/// The same edges. An edge has length 1 if its lower vertex is the last of a group of `every`
-/// vertices, else length 0.
+/// Returns the edges of `g` with other lengths: 1 if the lower vertex of an edge is the last of a
+/// group of `every` vertices, else 0.
 fn with_levels(g: &Csc<f64>, every: usize) -> Csc<f64> {
     let col = |entry| g.pattern().col_ptr().partition_point(|&begin| begin <= entry as u64) - 1;
     let one = |entry: usize| (g.pattern().row_idx()[entry] as usize).min(col(entry)) % every == every - 1;

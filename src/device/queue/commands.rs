@@ -57,8 +57,8 @@ struct QueueState {
     /// Commands of other queues for which the next command waits, with the time at which this was
     /// set.
     awaited: Vec<(u64, Point)>,
-    /// The event that stands for the commands that have no event of their own. When somebody needs
-    /// it, a marker is enqueued as this event, and later commands share a new one.
+    /// The event of the commands that have no event of their own. A marker is enqueued as this
+    /// event when a caller waits for one of them, and later commands share a new event.
     silent: Option<SharedEvent>,
 }
 

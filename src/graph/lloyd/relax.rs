@@ -14,7 +14,7 @@ const MOST_BALANCES: usize = 10;
 /// With 8 moves they fall by 5.4 %, in 1.2 times as many steps.
 const MOST_TRIES: usize = 4;
 
-/// How many times the two seeds of a divided patch are moved to the centres of their halves. More
+/// Number of times that the two seeds of a divided patch move to the centres of their halves. More
 /// moves do not lower energies further.
 const DIVISIONS: usize = 1;
 

@@ -117,7 +117,7 @@ fn ties_go_to_the_lower_label_or_the_smaller_patch() -> Result<()> {
         sizes.map(|size| (size - 16.0).powi(2)).sum::<f64>()
     };
     assert!(spread(&balanced) < spread(&plain), "{} {}", spread(&balanced), spread(&plain));
-    // The same graph by rows, which list the edges that enter a vertex.
+    // Stored by rows, the graph gives the same labels. A row lists the edges that enter a vertex.
     let by_rows = test_device().upload(&Csr::from_transpose(g.transpose()))?;
     assert_eq!(Lloyd::from(&from).run(&by_rows)?.labels, plain.labels);
     Ok(())

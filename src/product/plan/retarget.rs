@@ -91,8 +91,8 @@ mod tests {
     fn every_run_is_where_its_entry_goes_and_all_others_are_empty() -> Result<()> {
         let device = test_device();
         let (work, retarget) = (Work::new(&device, None), Retarget::new(&device)?);
-        // Of 200 entries some are left out: at both ends and in the middle, single ones and several
-        // in a row. Runs have 1 to 7 products.
+        // Some of 200 entries have no place: those at both ends, every fifth, and twenty in the
+        // middle. Runs have 1 to 7 products.
         let place: Vec<u32> = (3..190u32).filter(|i| i % 5 != 0 && i / 20 != 4).collect();
         let places = work.upload(&place)?;
         for (first, runs) in [(0, place.len()), (0, 1), (17, 100), (place.len() - 1, 1)] {

@@ -16,8 +16,8 @@ use blockmul::{
 
 /// The most different heights (or widths) of blocks. Each pair of shapes that is multiplied has
 /// kernels and launches of its own. If rows, inner sides and columns each have 4 sizes there are 64
-/// pairs. PoCL compiles their kernels in 16 s and launches them in 80 ms. With 2 sizes each, it
-/// takes 5 s and 8 ms.
+/// pairs. With PoCL on two cores a first product of 1,000 blocks then takes 18 s, and a later one
+/// 82 ms. With 2 sizes each, they take 6 s and 8 ms.
 const MOST_SIDES: usize = 4;
 
 /// Warns that blocks of several shapes are multiplied as scalars.

@@ -273,8 +273,8 @@ pub fn select(wanted: Option<&str>) -> blockmul::Result<Device> {
     wanted.map_or_else(Device::auto, Device::select)
 }
 
-/// As [`select`], but if no device is named, the best one that can compute with elements of this
-/// type.
+/// Opens the device that is named, as [`select`] does; if none is named, the best one that can
+/// compute with elements of this type.
 pub fn select_for(element: ElementType, wanted: Option<&str>) -> blockmul::Result<Device> {
     if name(wanted) != "auto" {
         return select(wanted);

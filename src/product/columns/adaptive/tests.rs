@@ -116,7 +116,7 @@ fn assert_equal<T: Element>(c: &Csc<T>, want: &Csc<T>, tuning: &AdaptiveTuning) 
         let entries = want.pattern().entries(col);
         let differs = |&at: &usize| bytemuck::bytes_of(&c.values()[at]) != bytemuck::bytes_of(&want.values()[at]);
         let places: Vec<_> = entries.clone().filter(differs).map(|at| at - entries.start).collect();
-        // The place of an entry in its column tells the piece that has it.
+        // The numbers of entries in their column show in which pieces of the column they are.
         assert!(
             places.is_empty(),
             "{}: {} of the {} entries of column {col} differ: numbers {:?} by {tuning:?}",
