@@ -182,9 +182,10 @@ impl AnyMatrix {
         AnyView { kind: *kind, pattern, shape: *shape, stride: *stride, values: values.borrow() }
     }
 
-    /// Returns the elements.
-    pub fn into_values(self) -> AnyValues {
-        self.values
+    /// Returns the pattern of the arrays and the elements. For a row-major matrix the pattern is
+    /// that of the transpose.
+    pub fn into_parts(self) -> (Pattern, AnyValues) {
+        (self.pattern, self.values)
     }
 
     /// The type of the elements.

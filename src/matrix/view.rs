@@ -115,9 +115,44 @@ impl<'a, T: Element> From<CbcView<'a, T>> for AnyView<'a> {
 }
 
 impl<'a> AnyView<'a> {
+    /// Borrows arrays without padding, for example those of another language's matrix. `pattern` is
+    /// the pattern of the arrays, which for a row-major kind is that of the transpose. The elements
+    /// of a block are ordered by columns, in a row-major matrix by rows.
+    ///
+    /// ```
+    /// use blockmul::{BlockShape, matrix::{AnyView, MatrixKind, Pattern}};
+    /// // [1 2 0; 0 0 3]: the pattern of the transpose has 2 columns.
+    /// let pattern = Pattern::new(3, 2, vec![0, 2, 3], vec![0, 1, 2])?;
+    /// let view = AnyView::new(MatrixKind::Csr, &pattern, BlockShape::SCALAR, &[1.0, 2.0, 3.0])?;
+    /// assert_eq!((view.nrows(), view.ncols()), (2, 3));
+    /// # Ok::<(), blockmul::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Length`] if there are not as many values as entries times elements of a block;
+    /// [`Error::Argument`] for blocks in a format of scalars.
+    pub fn new<T: Element>(kind: MatrixKind, pattern: &'a Pattern, shape: BlockShape, values: &'a [T]) -> Result<Self> {
+        if shape != BlockShape::SCALAR && !kind.has_blocks() {
+            return Err(Error::Argument(format!("blocks of {shape} in a {}, whose entries are scalars", kind.name())));
+        }
+        let expected = pattern.nnz() * shape.area();
+        if values.len() != expected {
+            let why = format!("{} entries of {shape}", pattern.nnz());
+            return Err(Error::Length { array: "values", found: values.len(), expected, why });
+        }
+        let of_arrays = if kind.is_row_major() { shape.transpose() } else { shape };
+        Ok(Self { kind, pattern, shape: of_arrays, stride: shape.area(), values: T::any_slice(values) })
+    }
+
     pub(crate) fn of_cbc<T: Element>(kind: MatrixKind, cbc: CbcView<'a, T>) -> Self {
         let CbcView { pattern, shape, stride, values } = cbc;
         Self { kind, pattern, shape, stride, values: T::any_slice(values) }
+    }
+
+    /// The transpose over the same arrays. A matrix by columns becomes a matrix by rows, and vice
+    /// versa.
+    pub fn as_transpose(self) -> Self {
+        Self { kind: self.kind.transposed(), ..self }
     }
 
     /// The arrays with elements of type `T`; `None` if the elements have another type.

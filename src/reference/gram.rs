@@ -18,8 +18,17 @@ use crate::{
 /// # Errors
 /// The errors of [`multiply`](super::multiply).
 pub fn gram<M: HostMatrix>(j: &M, part: Part) -> Result<M> {
-    let j = j.view();
-    M::from_any(multiply_any(Semiring::PlusTimes, j.transposed().view(), j)?.triangle(part))
+    M::from_any(gram_any(j.view(), part)?)
+}
+
+/// Computes JᵀJ like [`gram`], for borrowed arrays whose element type and format are known at run
+/// time only.
+///
+/// # Errors
+/// The errors of [`gram`].
+pub fn gram_any<'a>(j: impl Into<AnyView<'a>>, part: Part) -> Result<AnyMatrix> {
+    let j = j.into();
+    Ok(multiply_any(Semiring::PlusTimes, j.transposed().view(), j)?.triangle(part))
 }
 
 /// H = JᵀWJ or a triangle of it, with a block-diagonal W, as a weighted
@@ -131,7 +140,7 @@ fn multiply_any_gram(
     let mut t = vector_of_any(semiring, forward, j, x, (1.0, 0.0), zeros(rows).borrow())?;
     if let Some(weights) = weights {
         semiring.check_weights()?;
-        t = weighted(column(j.arrays.kind, (rows / side, side), t)?.view(), weights)?.into_values();
+        t = weighted(column(j.arrays.kind, (rows / side, side), t)?.view(), weights)?.into_parts().1;
     }
     vector_of_any(semiring, back, j.t(), t.borrow(), (1.0, 0.0), zeros(cols).borrow())
 }

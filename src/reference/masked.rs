@@ -35,12 +35,12 @@ pub fn multiply_masked_over<M: HostMatrix, K: HostMatrix>(semiring: Semiring, a:
     M::from_any(multiply_any_masked(semiring, a.view(), b.view(), mask.view())?)
 }
 
-pub(super) fn multiply_any_masked(
-    semiring: Semiring,
-    a: AnyView<'_>,
-    b: AnyView<'_>,
-    mask: AnyView<'_>,
-) -> Result<AnyMatrix> {
+/// Computes C like [`multiply_masked_over`], for borrowed arrays whose element type and format are
+/// known at run time only.
+///
+/// # Errors
+/// The errors of [`multiply_masked_over`] and of [`multiply_any`].
+pub fn multiply_any_masked(semiring: Semiring, a: AnyView<'_>, b: AnyView<'_>, mask: AnyView<'_>) -> Result<AnyMatrix> {
     let whole = multiply_any(semiring, a, b)?;
     let whole = whole.view();
     let mask = pattern_of_mask(mask, whole)?;

@@ -26,13 +26,13 @@ mod wrapping;
 pub use dense::{multiply_any_dense, multiply_any_dense_onto, multiply_dense, multiply_dense_over};
 pub use diagonal::{diagonal, scale_any_columns, scale_any_rows, scale_columns, scale_rows};
 pub use gram::{
-    gram, gram_any_groups_weighted, gram_groups, gram_groups_weighted, gram_weighted, multiply_any_vector_gram,
-    multiply_groups, multiply_vector_gram, multiply_vector_gram_over,
+    gram, gram_any, gram_any_groups_weighted, gram_groups, gram_groups_weighted, gram_weighted,
+    multiply_any_vector_gram, multiply_groups, multiply_vector_gram, multiply_vector_gram_over,
 };
 pub use graphs::{components, triangles_of_vertices};
 pub use lloyd::lloyd;
 pub use lost::LostDistances;
-pub use masked::{multiply_masked, multiply_masked_over, products_masked};
+pub use masked::{multiply_any_masked, multiply_masked, multiply_masked_over, products_masked};
 pub use norms::{
     any_block_column_norms, any_block_row_norms, any_column_norms, any_row_norms, block_column_norms, block_row_norms,
     column_norms, row_norms,
@@ -84,7 +84,30 @@ pub fn multiply<M: HostMatrix>(a: &M, b: &M) -> Result<M> {
 /// # Ok::<(), blockmul::Error>(())
 /// ```
 pub fn multiply_over<M: HostMatrix>(semiring: Semiring, a: &M, b: &M) -> Result<M> {
-    M::from_any(multiply_any(semiring, a.view(), b.view())?)
+    M::from_any(product(semiring, a.view(), b.view())?)
+}
+
+/// Computes C = A·B like [`multiply_over`], for borrowed arrays whose element type and format are
+/// known at run time only.
+///
+/// ```
+/// use blockmul::{BlockShape, Semiring, matrix::{AnyView, MatrixKind, Pattern}, reference};
+/// let pattern = Pattern::new(2, 2, vec![0, 1, 2], vec![1, 0])?;
+/// let a = AnyView::new(MatrixKind::Csr, &pattern, BlockShape::SCALAR, &[2.0f32, 7.0])?;
+/// let c = reference::multiply_any(Semiring::PlusTimes, a, a)?;
+/// assert_eq!(c.values().get::<f32>(), Some(&[14.0, 14.0][..]));
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// The errors of [`multiply_over`]; [`Error::Argument`] if the element types differ, or if one
+/// matrix is stored by rows and the other by columns.
+pub fn multiply_any<'a, 'b>(
+    semiring: Semiring,
+    a: impl Into<AnyView<'a>>,
+    b: impl Into<AnyView<'b>>,
+) -> Result<AnyMatrix> {
+    product(semiring, a.into(), b.into())
 }
 
 /// Number of products of entries (blocks) of A·B: the expansion size (Polok 2015, equation 1).
@@ -96,7 +119,7 @@ pub fn products<M: HostMatrix>(a: &M, b: &M) -> u64 {
 }
 
 /// Computes C = A·B for matrices of one element type, both stored by rows or both by columns.
-fn multiply_any(semiring: Semiring, a: AnyView<'_>, b: AnyView<'_>) -> Result<AnyMatrix> {
+fn product(semiring: Semiring, a: AnyView<'_>, b: AnyView<'_>) -> Result<AnyMatrix> {
     let of = MatrixType::<AnyMatrix>::of(a).times(MatrixType::of(b))?;
     semiring.check_type(of.element)?;
     let (x, y, semiring) = match a.kind.is_row_major() {

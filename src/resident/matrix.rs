@@ -3,8 +3,8 @@ use super::{DeviceCbc, DevicePattern};
 use crate::{
     BlockShape, Bsr, Cbc, Csc, Csr, Element, Error, Matrix, Result,
     device::{Device, Work},
-    element::{AnyValues, ElementType, with_values},
-    matrix::{AnyMatrix, AnyType, HostMatrix, Kind, MatrixKind, MatrixType},
+    element::{AnySlice, AnyValues, ElementType, with_values},
+    matrix::{AnyMatrix, AnyType, AnyView, HostMatrix, Kind, MatrixKind, MatrixType},
 };
 
 /// A matrix of type `M` on a device. It is uploaded once and can be multiplied many times. A
@@ -45,8 +45,18 @@ impl Device {
     /// [`Error::Memory`], [`Error::TooLarge`] above 2^32 - 2^16 entries, [`Error::Unsupported`] for
     /// `f64` without `cl_khr_fp64`.
     pub fn upload<M: HostMatrix>(&self, matrix: &M) -> Result<DeviceMatrix<M>> {
-        let view = matrix.view();
-        Ok(DeviceMatrix { cbc: DeviceCbc::upload(&Work::new(self, None), view)?, kind: M::Kind::of(view.kind()) })
+        let DeviceMatrix { cbc, kind } = self.upload_any(matrix.view())?;
+        Ok(DeviceMatrix { cbc, kind: M::Kind::of(kind) })
+    }
+
+    /// Copies borrowed arrays to the device, whose element type and format are known at run time
+    /// only.
+    ///
+    /// # Errors
+    /// The errors of [`Device::upload`].
+    pub fn upload_any<'a>(&self, matrix: impl Into<AnyView<'a>>) -> Result<DeviceMatrix<AnyMatrix>> {
+        let view = matrix.into();
+        Ok(DeviceMatrix { cbc: DeviceCbc::upload(&Work::new(self, None), view)?, kind: view.kind() })
     }
 }
 
@@ -155,6 +165,24 @@ impl DeviceMatrix<AnyMatrix> {
             return Err(Error::Argument(format!("the values are of {found}, the matrix has elements of {expected}")));
         }
         with_values!(AnyValues, values, values => self.cbc.write_values(values))
+    }
+
+    /// Replaces all values by those of a matrix of the same type, sizes and number of entries. The
+    /// two patterns are not compared.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for another element type, format or size; see
+    /// [`DeviceMatrix::write_values`].
+    pub fn write_any<'a>(&mut self, matrix: impl Into<AnyView<'a>>) -> Result<()> {
+        let view = matrix.into();
+        let (found, own) = (AnyType::of(view), AnyType { kind: self.kind, element: self.element() });
+        let (of_found, of_own) = (view.of_arrays(), self.cbc.dimensions());
+        if (found, of_found) != (own, of_own) {
+            return Err(Error::Argument(format!(
+                "the values of a {found:?} cannot be written into a {own:?}: the arrays are {of_found} and {of_own}"
+            )));
+        }
+        with_values!(AnySlice, view.values, values => self.cbc.write_values(values))
     }
 
     /// The transpose, which uses the same arrays. Nothing is copied.

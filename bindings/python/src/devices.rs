@@ -1,0 +1,231 @@
+//! Devices, and the choice between them and the host.
+use crate::raised;
+use blockmul::{Error, device::DeviceKind};
+use pyo3::prelude::*;
+use std::{
+    collections::BTreeMap,
+    io::Write,
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+};
+
+/// Products from which a GPU is worth the transfers of A, B and C.
+const FOR_GPU: u64 = 1 << 20;
+
+/// Products from which an OpenCL device that is the host's own processor is worth the copies of A,
+/// B and C.
+const FOR_CPU: u64 = 1 << 23;
+
+/// The process in which the module was imported. OpenCL does not survive a fork.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Devices that were opened, by what named them. The device is `None` if there is none.
+static OPENED: Mutex<BTreeMap<String, Option<blockmul::Device>>> = Mutex::new(BTreeMap::new());
+
+/// Whether the line about compiling has been printed.
+static TOLD: AtomicBool = AtomicBool::new(false);
+
+/// An OpenCL device.
+#[pyclass(frozen, module = "blockmul", from_py_object)]
+#[derive(Clone)]
+pub struct Device {
+    #[pyo3(get)]
+    index: usize,
+    /// The device's name.
+    #[pyo3(get)]
+    name: String,
+    #[pyo3(get)]
+    platform: String,
+    /// `gpu`, `cpu` or `other`.
+    #[pyo3(get)]
+    kind: String,
+    /// Memory of the device, in bytes.
+    #[pyo3(get)]
+    memory: u64,
+    /// Whether the device computes in float64.
+    #[pyo3(get)]
+    float64: bool,
+}
+
+#[pymethods]
+impl Device {
+    fn __repr__(&self) -> String {
+        let Self { index, name, platform, .. } = self;
+        format!("<blockmul.Device {index}: {name} ({platform})>")
+    }
+}
+
+impl From<&blockmul::device::DeviceInfo> for Device {
+    fn from(info: &blockmul::device::DeviceInfo) -> Self {
+        Self {
+            index: info.index,
+            name: info.name.clone(),
+            platform: info.platform.clone(),
+            kind: match info.kind {
+                DeviceKind::Cpu => "cpu",
+                DeviceKind::Gpu => "gpu",
+                _ => "other",
+            }
+            .into(),
+            memory: info.global_bytes,
+            float64: info.fp64,
+        }
+    }
+}
+
+/// Lists the OpenCL devices.
+#[pyfunction]
+pub fn devices(py: Python<'_>) -> PyResult<Vec<Device>> {
+    check_process()?;
+    let list = crate::detached(py, blockmul::Device::list)?;
+    Ok(list.iter().map(Device::from).collect())
+}
+
+/// Where a product is computed, as the caller says.
+#[derive(FromPyObject)]
+pub enum Wanted {
+    Device(Device),
+    Index(usize),
+    Name(String),
+}
+
+/// Where a product is computed.
+pub enum Place {
+    Host,
+    Device(blockmul::Device),
+}
+
+impl Place {
+    /// The name for reports.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Host => "host".into(),
+            Self::Device(device) => device.info().name.clone(),
+        }
+    }
+
+    /// The place that the caller wants. `None` chooses by the number of products.
+    pub fn of(wanted: Option<Wanted>, products: impl FnOnce() -> u64, fp64: bool) -> PyResult<Self> {
+        let environment = || std::env::var(blockmul::Device::ENVIRONMENT_VARIABLE).ok().filter(|name| !name.is_empty());
+        let name = match wanted {
+            Some(Wanted::Name(name)) => Some(name),
+            Some(Wanted::Index(index)) => Some(index.to_string()),
+            Some(Wanted::Device(device)) => Some(device.index.to_string()),
+            None => environment(),
+        };
+        match name.as_deref() {
+            Some("host") => Ok(Self::Host),
+            Some(name) => Ok(Self::Device(opened(name)?)),
+            None => {
+                let products = products();
+                if products < FOR_GPU || in_child() {
+                    return Ok(Self::Host);
+                }
+                let device = opened_if_any()?.filter(|device| {
+                    let info = device.info();
+                    let least = if info.kind == DeviceKind::Gpu { FOR_GPU } else { FOR_CPU };
+                    products >= least && (info.fp64 || !fp64)
+                });
+                Ok(device.map_or(Self::Host, Self::Device))
+            }
+        }
+    }
+}
+
+/// Remembers the process.
+fn process() -> u32 {
+    let own = std::process::id();
+    match PROCESS.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => own,
+        Err(first) => first,
+    }
+}
+
+/// Whether this process is a child by fork of the one that first used the module.
+fn in_child() -> bool {
+    process() != std::process::id()
+}
+
+fn check_process() -> PyResult<()> {
+    match in_child() {
+        false => Ok(()),
+        true => Err(crate::of_class(
+            "NoDevice",
+            "OpenCL does not work in a forked child of a process that used blockmul: use device=\"host\", or start \
+             processes by \"spawn\" or \"forkserver\""
+                .into(),
+        )),
+    }
+}
+
+/// The device that `name` names, opened once.
+fn opened(name: &str) -> PyResult<blockmul::Device> {
+    check_process()?;
+    let mut all = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(Some(device)) = all.get(name) {
+        return Ok(device.clone());
+    }
+    let device = match name {
+        "auto" => blockmul::Device::select("auto"),
+        name => blockmul::Device::select(name),
+    }
+    .map_err(raised)?;
+    tell_of_compiling(&device);
+    // One device has several names: its index, parts of its name.
+    let same = all.values().flatten().find(|other| other.info().index == device.info().index).cloned();
+    let device = same.unwrap_or(device);
+    all.insert(name.into(), Some(device.clone()));
+    Ok(device)
+}
+
+/// The device that `auto` takes; `None` without OpenCL.
+fn opened_if_any() -> PyResult<Option<blockmul::Device>> {
+    if let Some(known) = OPENED.lock().unwrap_or_else(PoisonError::into_inner).get("auto") {
+        return Ok(known.clone());
+    }
+    match blockmul::Device::list() {
+        Err(Error::NoOpenCl { .. }) => {
+            OPENED.lock().unwrap_or_else(PoisonError::into_inner).insert("auto".into(), None);
+            Ok(None)
+        }
+        Err(error) => Err(raised(error)),
+        Ok(_) => opened("auto").map(Some),
+    }
+}
+
+/// Prints a line when the first kernels are compiled, which takes seconds.
+fn tell_of_compiling(device: &blockmul::Device) {
+    let name = device.info().name.clone();
+    device.on_compile(blockmul::extra::host::Progress::new(move |_, _| {
+        if !TOLD.swap(true, Ordering::Relaxed) {
+            // A line that cannot be printed is no reason to fail.
+            let _ = writeln!(std::io::stderr(), "blockmul: compiling kernels for {name} (once; they are kept)");
+        }
+    }));
+}
+
+/// Runs on so many threads, or on all cores.
+pub fn on_threads<R: Send>(threads: Option<usize>, compute: impl FnOnce() -> R + Send) -> R {
+    type Pools = Mutex<BTreeMap<(u32, usize), Arc<rayon::ThreadPool>>>;
+    static POOLS: OnceLock<Pools> = OnceLock::new();
+    // The threads of rayon's own pool do not exist in a child by fork.
+    let threads = match (threads, in_child()) {
+        (None, false) => return compute(),
+        (Some(threads), _) => threads.max(1),
+        (None, true) => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let key = (std::process::id(), threads);
+    let mut pools = POOLS.get_or_init(Pools::default).lock().unwrap_or_else(PoisonError::into_inner);
+    let pool = match pools.get(&key) {
+        Some(pool) => pool.clone(),
+        None => match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+            Ok(pool) => pools.entry(key).or_insert(Arc::new(pool)).clone(),
+            // The system has no more threads.
+            Err(_) => return compute(),
+        },
+    };
+    drop(pools);
+    pool.install(compute)
+}

@@ -1,0 +1,256 @@
+//! Products of sparse and dense matrices on all cores of the host, without a device.
+use crate::{
+    Arithmetic, BlockShape, Element, Error, Pattern, Result,
+    element::{ElementType, Listed, with_type},
+    host::threads,
+    matrix::{AnyDense, AnyDenseView, AnyView, DenseShape, DenseView, Layout},
+    primitives::segmented_reduce::RUN_PIECE,
+};
+
+/// Least number of multiplications that are worth waking another thread.
+const OF_THREAD: usize = 20_000;
+
+/// Parts of the rows for each thread, so that no thread waits long for the last part.
+const PARTS: usize = 4;
+
+/// Computes C = A·D, in the layout of D, on the threads of the current rayon pool. C has the bits
+/// of [`multiply`](super::multiply). A matrix stored by columns is copied by rows first, a D of
+/// several columns stored by columns too.
+///
+/// ```
+/// use blockmul::{Csr, dense};
+/// use nalgebra::dmatrix;
+/// let a = Csr::new(2, 2, vec![0, 1, 3], vec![0, 0, 1], vec![2.0, 3.0, 5.0])?;
+/// let c = dense::multiply_on_host(&a, &dmatrix![1.0, 0.0; 10.0, 1.0])?;
+/// assert_eq!(c, dmatrix![2.0, 0.0; 53.0, 5.0].into());
+/// # Ok::<(), blockmul::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Argument`] if the inner sizes or the element types differ; [`Error::Memory`] if C does
+/// not fit the host.
+pub fn multiply_on_host<'a, 'd>(a: impl Into<AnyView<'a>>, d: impl Into<AnyDenseView<'d>>) -> Result<AnyDense> {
+    let (a, d): (AnyView<'_>, AnyDenseView<'_>) = (a.into(), d.into());
+    let ((rows, inner), of_d) = (a.scalar_sides(), d.shape());
+    if a.element() != d.element() {
+        return Err(Error::Argument(format!("D has elements of {}, A has elements of {}", d.element(), a.element())));
+    }
+    if of_d.rows != inner {
+        return Err(Error::Argument(format!("A is {rows}x{inner} scalars, D is {}x{}", of_d.rows, of_d.cols)));
+    }
+    let by_rows;
+    let d = match of_d.layout {
+        Layout::ByColumns if of_d.cols != 1 => {
+            by_rows = with_type!(d.element(), T => copied::<T>(d.typed()?)?);
+            by_rows.view()
+        }
+        _ => d,
+    };
+    let transposed;
+    let arrays = match a.kind.is_row_major() {
+        true => a,
+        false => {
+            transposed = a.transposed();
+            transposed.view()
+        }
+    };
+    let mut c = AnyDense::zeros(a.element(), (rows, of_d.cols), Layout::ByRows)?;
+    with_type!(a.element(), T => match (T::of_any_slice(arrays.values), T::of_any_slice_mut(c.view_mut().values)) {
+        (Some(values), Some(of_c)) => {
+            let (pattern, stride) = (arrays.pattern, arrays.stride);
+            // The arrays are those of the transpose.
+            let lines = Lines { pattern, shape: arrays.shape.transpose(), stride, values };
+            lines.multiply(d.typed()?, of_c);
+        }
+        _ => unreachable!("both have elements of one type"),
+    });
+    match of_d.layout {
+        Layout::ByColumns => c.to_layout(Layout::ByColumns),
+        Layout::ByRows => Ok(c),
+    }
+}
+
+/// A copy of D by rows.
+fn copied<T: Element>(d: DenseView<'_, T>) -> Result<AnyDense> {
+    let DenseShape { rows, cols, .. } = d.shape();
+    let mut values = Vec::with_capacity(rows * cols);
+    (0..rows).for_each(|row| values.extend((0..cols).map(|col| d.get(row, col))));
+    AnyDense::new(DenseShape::new(rows, cols, Layout::ByRows), T::any(values))
+}
+
+/// The block rows of A.
+struct Lines<'a, T> {
+    /// The columns of the pattern are the block rows.
+    pattern: &'a Pattern,
+    shape: BlockShape,
+    stride: usize,
+    /// The elements of a block are ordered by rows.
+    values: &'a [T],
+}
+
+impl<T: Element> Lines<'_, T> {
+    /// Writes A·D into `c`, by rows. D has a single column, or is stored by rows.
+    fn multiply(&self, d: DenseView<'_, T>, c: &mut [T]) {
+        let (lines, n) = (self.pattern.ncols(), d.shape().cols);
+        let multiplications = self.pattern.nnz() * self.shape.area() * n;
+        let threads = rayon::current_num_threads().min(multiplications / OF_THREAD);
+        if n == 0 || threads < 2 {
+            return self.some_lines(d, 0, c);
+        }
+        // Parts have about as many entries and rows as each other.
+        let weight = |line: usize| self.pattern.col_ptr()[line] as usize + line;
+        let parts = threads * PARTS;
+        let of_line = self.shape.rows() * n;
+        let (mut rest, mut begin, mut shares) = (c, 0, Vec::with_capacity(parts));
+        for part in 1..=parts {
+            let wanted = weight(lines) / parts * part;
+            let end = if part == parts { lines } else { first_at(begin..lines, |line| weight(line) >= wanted) };
+            let (own, others) = std::mem::take(&mut rest).split_at_mut((end - begin) * of_line);
+            shares.push((begin, own));
+            (rest, begin) = (others, end);
+        }
+        threads::for_each(shares, |(first, c)| self.some_lines(d, first, c));
+    }
+
+    /// Writes the rows of C from block row `first` on.
+    fn some_lines(&self, d: DenseView<'_, T>, first: usize, c: &mut [T]) {
+        let n = d.shape().cols;
+        if n == 0 {
+            return;
+        }
+        let (mut sums, mut piece) = (vec![T::Arithmetic::ZERO; n], vec![T::Arithmetic::ZERO; n]);
+        for (row, c) in c.chunks_exact_mut(n).enumerate() {
+            let (line, number) = (first + row / self.shape.rows(), row % self.shape.rows());
+            match n {
+                1 => c[0] = T::narrow(self.sum(d.values(), line, number)),
+                _ => {
+                    self.sums(d, (line, number), &mut sums, &mut piece);
+                    c.iter_mut().zip(&sums).for_each(|(c, &sum)| *c = T::narrow(sum));
+                }
+            }
+        }
+    }
+
+    /// The elements of a block's row `number`, and the first row of D that they meet.
+    #[inline(always)]
+    fn entry(&self, entry: usize, number: usize) -> (&[T], usize) {
+        let depth = self.shape.cols();
+        let row = &self.values[entry * self.stride + number * depth..][..depth];
+        (row, self.pattern.row_idx()[entry] as usize * depth)
+    }
+
+    /// Row `number` of a block row times a vector. The terms are added in ascending order, in
+    /// pieces of [`RUN_PIECE`] entries (blocks).
+    fn sum(&self, x: &[T], line: usize, number: usize) -> T::Arithmetic {
+        let entries = self.pattern.entries(line);
+        if entries.is_empty() {
+            return T::Arithmetic::ZERO;
+        }
+        let mut sum = T::Arithmetic::NEUTRAL;
+        for first in entries.clone().step_by(RUN_PIECE) {
+            let mut piece = T::Arithmetic::NEUTRAL;
+            for entry in first..entries.end.min(first + RUN_PIECE) {
+                let (row, across) = self.entry(entry, number);
+                for (value, x) in row.iter().zip(&x[across..]) {
+                    piece = piece.plus(value.widen().times(x.widen()));
+                }
+            }
+            sum = sum.plus(piece);
+        }
+        sum
+    }
+
+    /// Like [`Lines::sum`], for each column of D.
+    fn sums(
+        &self,
+        d: DenseView<'_, T>,
+        (line, number): (usize, usize),
+        sums: &mut [T::Arithmetic],
+        piece: &mut [T::Arithmetic],
+    ) {
+        let entries = self.pattern.entries(line);
+        sums.fill(if entries.is_empty() { T::Arithmetic::ZERO } else { T::Arithmetic::NEUTRAL });
+        let n = sums.len();
+        for first in entries.clone().step_by(RUN_PIECE) {
+            piece.fill(T::Arithmetic::NEUTRAL);
+            for entry in first..entries.end.min(first + RUN_PIECE) {
+                let (row, across) = self.entry(entry, number);
+                for (k, value) in row.iter().enumerate() {
+                    let (value, begin) = (value.widen(), d.shape().at(across + k, 0));
+                    for (sum, of_d) in piece.iter_mut().zip(&d.values()[begin..begin + n]) {
+                        *sum = sum.plus(value.times(of_d.widen()));
+                    }
+                }
+            }
+            sums.iter_mut().zip(&*piece).for_each(|(sum, &part)| *sum = sum.plus(part));
+        }
+    }
+}
+
+/// The first number of a range at which `is` becomes true, or its end.
+fn first_at(range: std::ops::Range<usize>, is: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (range.start, range.end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Semiring, dense::Side, generate::Random, matrix::AnyMatrix, reference};
+
+    /// Rows of 0 to 9 entries and one of more than a piece, enough of them for two threads.
+    fn scalars(random: &mut Random) -> crate::Csc<f64> {
+        let long = (0..2400).step_by(2).map(|col| (7, col));
+        let short = (0..600)
+            .filter(|row| row % 11 != 0)
+            .flat_map(|row| (0..row % 10).map(move |i| (row, (row * 7 + i * 31) % 2400)));
+        let places = long.chain(short.filter(|&(row, _)| row != 7));
+        crate::Csc::from_triplets(
+            600,
+            2400,
+            places.map(|(row, col)| (row, col, random.unit() - 0.5)).collect::<Vec<_>>(),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn bits_are_those_of_the_reference() -> Result<()> {
+        let mut random = Random::new(3);
+        let scalars = AnyMatrix::from(scalars(&mut random));
+        let blocks = scalars.to_blocks(BlockShape::new(3, 2)?)?;
+        let all = [
+            scalars.clone(),
+            scalars.transpose()?.into_transpose(),
+            blocks.clone(),
+            blocks.transpose()?.into_transpose(),
+        ];
+        for a in &all {
+            for element in [ElementType::F64, ElementType::F32, ElementType::F16, ElementType::I32] {
+                let a = a.map(|value| value * 16.0).cast(element);
+                for (n, layout) in [
+                    (1, Layout::ByRows),
+                    (1, Layout::ByColumns),
+                    (5, Layout::ByRows),
+                    (40, Layout::ByColumns),
+                    (0, Layout::ByRows),
+                ] {
+                    let values: Vec<f64> = (0..2400 * n).map(|_| 8.0 * random.unit() - 4.0).collect();
+                    let d = AnyDense::new(DenseShape::new(2400, n, layout), values.into())?.cast(element);
+                    let expected = reference::multiply_any_dense(Semiring::PlusTimes, Side::Left, &a, &d)?;
+                    let found = multiply_on_host(&a, &d)?;
+                    assert_eq!(found.shape().layout, layout);
+                    assert_eq!(found, expected, "{:?}<{element}>, {n} columns", a.kind());
+                }
+            }
+        }
+        let d = AnyDense::zeros(ElementType::F64, (600, 2), Layout::ByRows)?;
+        let refused = |d: &AnyDense| multiply_on_host(&scalars, d).unwrap_err().to_string();
+        assert_eq!(refused(&d), "A is 600x2400 scalars, D is 600x2");
+        assert_eq!(refused(&d.cast(ElementType::F32)), "D has elements of f32, A has elements of f64");
+        Ok(())
+    }
+}
