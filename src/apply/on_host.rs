@@ -112,78 +112,65 @@ impl<T: Element> Lines<'_, T> {
         threads::for_each(shares, |(first, c)| self.some_lines(d, first, c));
     }
 
-    /// Writes the rows of C from block row `first` on.
+    /// Writes the rows of C from block row `first` on. Columns of D are taken several at a time, whose
+    /// sums are kept in registers.
     fn some_lines(&self, d: DenseView<'_, T>, first: usize, c: &mut [T]) {
         let n = d.shape().cols;
         if n == 0 {
             return;
         }
-        let (mut sums, mut piece) = (vec![T::Arithmetic::ZERO; n], vec![T::Arithmetic::ZERO; n]);
         for (row, c) in c.chunks_exact_mut(n).enumerate() {
             let (line, number) = (first + row / self.shape.rows(), row % self.shape.rows());
-            match n {
-                1 => c[0] = T::narrow(self.sum(d.values(), line, number)),
-                _ => {
-                    self.sums(d, (line, number), &mut sums, &mut piece);
-                    c.iter_mut().zip(&sums).for_each(|(c, &sum)| *c = T::narrow(sum));
-                }
+            let (mut eights, mut col) = (c.chunks_exact_mut(8), 0);
+            for c in &mut eights {
+                c.copy_from_slice(&self.sums::<8>(d, line, number, col));
+                col += 8;
+            }
+            for c in eights.into_remainder() {
+                [*c] = self.sums::<1>(d, line, number, col);
+                col += 1;
             }
         }
     }
 
-    /// The elements of a block's row `number`, and the first row of D that they meet.
+    /// Row `number` of a block row times N columns of D from column `col` on. The terms are added in
+    /// ascending order, in pieces of [`RUN_PIECE`] entries (blocks).
     #[inline(always)]
-    fn entry(&self, entry: usize, number: usize) -> (&[T], usize) {
-        let depth = self.shape.cols();
-        let row = &self.values[entry * self.stride + number * depth..][..depth];
-        (row, self.pattern.row_idx()[entry] as usize * depth)
-    }
-
-    /// Row `number` of a block row times a vector. The terms are added in ascending order, in
-    /// pieces of [`RUN_PIECE`] entries (blocks).
-    fn sum(&self, x: &[T], line: usize, number: usize) -> T::Arithmetic {
+    fn sums<const N: usize>(&self, d: DenseView<'_, T>, line: usize, number: usize, col: usize) -> [T; N] {
+        let (of_d, depth) = (&d.values()[col..], self.shape.cols());
+        // Only a D of one column may be stored by columns.
+        let leading = if d.shape().layout == Layout::ByRows { d.shape().leading } else { 1 };
         let entries = self.pattern.entries(line);
         if entries.is_empty() {
-            return T::Arithmetic::ZERO;
+            return [T::narrow(T::Arithmetic::ZERO); N];
         }
-        let mut sum = T::Arithmetic::NEUTRAL;
+        let add = |sums: &mut [T::Arithmetic; N], value: T, row: usize| {
+            let value = value.widen();
+            let of_row = &of_d[row * leading..][..N];
+            for (sum, of_d) in sums.iter_mut().zip(of_row) {
+                *sum = sum.plus(value.times(of_d.widen()));
+            }
+        };
+        let mut sums = [T::Arithmetic::NEUTRAL; N];
         for first in entries.clone().step_by(RUN_PIECE) {
-            let mut piece = T::Arithmetic::NEUTRAL;
-            for entry in first..entries.end.min(first + RUN_PIECE) {
-                let (row, across) = self.entry(entry, number);
-                for (value, x) in row.iter().zip(&x[across..]) {
-                    piece = piece.plus(value.widen().times(x.widen()));
+            let piece = first..entries.end.min(first + RUN_PIECE);
+            let mut of_piece = [T::Arithmetic::NEUTRAL; N];
+            let rows = &self.pattern.row_idx()[piece.clone()];
+            if self.stride == 1 {
+                rows.iter().zip(&self.values[piece]).for_each(|(&row, &value)| add(&mut of_piece, value, row as usize));
+            } else {
+                let blocks = self.values[piece.start * self.stride..].chunks(self.stride);
+                for (&row, block) in rows.iter().zip(blocks) {
+                    let of_line = &block[number * depth..][..depth];
+                    of_line
+                        .iter()
+                        .enumerate()
+                        .for_each(|(k, &value)| add(&mut of_piece, value, row as usize * depth + k));
                 }
             }
-            sum = sum.plus(piece);
+            sums.iter_mut().zip(of_piece).for_each(|(sum, part)| *sum = sum.plus(part));
         }
-        sum
-    }
-
-    /// Like [`Lines::sum`], for each column of D.
-    fn sums(
-        &self,
-        d: DenseView<'_, T>,
-        (line, number): (usize, usize),
-        sums: &mut [T::Arithmetic],
-        piece: &mut [T::Arithmetic],
-    ) {
-        let entries = self.pattern.entries(line);
-        sums.fill(if entries.is_empty() { T::Arithmetic::ZERO } else { T::Arithmetic::NEUTRAL });
-        let n = sums.len();
-        for first in entries.clone().step_by(RUN_PIECE) {
-            piece.fill(T::Arithmetic::NEUTRAL);
-            for entry in first..entries.end.min(first + RUN_PIECE) {
-                let (row, across) = self.entry(entry, number);
-                for (k, value) in row.iter().enumerate() {
-                    let (value, begin) = (value.widen(), d.shape().at(across + k, 0));
-                    for (sum, of_d) in piece.iter_mut().zip(&d.values()[begin..begin + n]) {
-                        *sum = sum.plus(value.times(of_d.widen()));
-                    }
-                }
-            }
-            sums.iter_mut().zip(&*piece).for_each(|(sum, &part)| *sum = sum.plus(part));
-        }
+        sums.map(T::narrow)
     }
 }
 

