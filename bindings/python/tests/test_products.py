@@ -210,6 +210,7 @@ def check_dense(found, expected, magnitude, real):
     check_values(found, expected, magnitude, not real)
 
 
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 def test_a_dense_result_has_the_order_of_the_dense_operand():
     a = sp.random_array((6, 5), density=0.5, format="csr", rng=1)
     assert blockmul.multiply(a, np.ones((5, 4))).flags.c_contiguous
