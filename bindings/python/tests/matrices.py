@@ -73,6 +73,12 @@ def plain(rng, form, shape, block=(1, 1), *, array=True, dtype=np.float64, index
     return matrix
 
 
+def real(shape, density, seed):
+    """A CSR array of numbers from -1 to 1."""
+    rng = np.random.default_rng(seed)
+    return sp.csr_array(rng.uniform(-1, 1, shape) * (rng.random(shape) < density))
+
+
 def stored_as(array, storage):
     """A copy of an array in some storage."""
     if storage == "strided":

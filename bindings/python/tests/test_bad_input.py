@@ -4,7 +4,7 @@ import blockmul
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from matrices import snapshot
+from matrices import real, snapshot
 
 I32 = np.int32
 
@@ -281,9 +281,9 @@ def test_large_blocks_are_refused_with_tobsr():
 
 
 def test_a_plan_refuses_other_patterns_formats_and_dtypes():
-    a = sp.random_array((8, 8), density=0.4, format="csr", rng=1)
+    a = real((8, 8), 0.4, 1)
     plan = blockmul.Plan(a, a)
-    other = sp.random_array((8, 8), density=0.5, format="csr", rng=2)
+    other = real((8, 8), 0.5, 2)
     for first, second, name in ((other, a, "a"), (a, other, "b"), (a.tocsc(), a.tocsc(), "a"), (a[:4], a, "a")):
         with pytest.raises(blockmul.BadInput, match=f"^{name}: the plan was made for another pattern"):
             plan.execute(first, second)

@@ -10,6 +10,7 @@ import blockmul
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from matrices import real
 
 
 def random(form="csr", dtype=np.float64, block=None, shape=(60, 60), seed=1):
@@ -159,7 +160,7 @@ def test_without_opencl_everything_runs_on_the_host():
         "-c",
         """
 import blockmul, numpy as np, scipy.sparse as sp
-a = sp.random_array((300, 300), density=0.2, format="csr", rng=1)
+a = sp.csr_array(np.random.default_rng(1).binomial(1, 0.2, (300, 300)) * 0.7)
 d = np.ones((300, 300))
 def check(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
@@ -284,8 +285,7 @@ def test_a_plan_on_a_device_is_refused_in_a_forked_child(device):
 
 @pytest.mark.parametrize("threads", [None, 1, 2, 3, np.int64(2)])
 def test_threads_do_not_change_the_bits(threads):
-    rng = np.random.default_rng(3)
-    a = sp.random_array((500, 500), density=0.05, format="csr", rng=rng)
+    a = real((500, 500), 0.05, 3)
     one = blockmul.multiply(a, a, threads=1, device="host")
     found = blockmul.multiply(a, a, threads=threads, device="host")
     assert found.data.tobytes() == one.data.tobytes() and found.indices.tobytes() == one.indices.tobytes()
@@ -319,7 +319,7 @@ def test_threads_of_python_multiply_at_once():
 def test_other_threads_of_python_run_during_a_product():
     script = """
 import threading, time, blockmul, numpy as np, scipy.sparse as sp
-a = sp.random_array((3000, 3000), density=0.02, format="csr", rng=1)
+a = sp.csr_array(np.random.default_rng(1).binomial(1, 0.02, (3000, 3000)) * 0.7)
 ticks, done = [], threading.Event()
 def count():
     while not done.is_set():

@@ -21,6 +21,7 @@ from matrices import (
     pattern,
     plain,
     product_pattern,
+    real,
     scalar_pattern,
     snapshot,
 )
@@ -212,7 +213,7 @@ def check_dense(found, expected, magnitude, real):
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 def test_a_dense_result_has_the_order_of_the_dense_operand():
-    a = sp.random_array((6, 5), density=0.5, format="csr", rng=1)
+    a = real((6, 5), 0.5, 1)
     assert blockmul.multiply(a, np.ones((5, 4))).flags.c_contiguous
     assert blockmul.multiply(a, np.ones((5, 4), order="F")).flags.f_contiguous
     assert blockmul.multiply(np.ones((4, 6), order="F"), a).flags.f_contiguous
@@ -236,7 +237,7 @@ def test_nan_and_infinity_are_kept():
 
 
 def test_a_factor_may_appear_twice():
-    a = sp.random_array((20, 20), density=0.2, format="csr", rng=2)
+    a = real((20, 20), 0.2, 2)
     np.testing.assert_allclose(blockmul.multiply(a, a).toarray(), (a @ a).toarray())
 
 
