@@ -260,6 +260,8 @@ def test_options_are_refused_by_name():
             call(device=-1)
         with pytest.raises(blockmul.NoDevice, match="device: the name is empty"):
             call(device="")
+        with pytest.raises(blockmul.NoDevice):
+            call(device=2**70)
     with pytest.raises(blockmul.BadInput, match='no method "fast"; there are: auto, '):
         blockmul.multiply(a, a, method="fast", device="host")
     with pytest.raises(TypeError, match="method: 5 is not a name or None"):

@@ -283,7 +283,7 @@ def test_a_plan_on_a_device_is_refused_in_a_forked_child(device):
     assert "OpenCL does not work in a forked child" in queue.get(timeout=3)
 
 
-@pytest.mark.parametrize("threads", [None, 1, 2, 3, np.int64(2)])
+@pytest.mark.parametrize("threads", [None, 1, 2, 3, np.int64(2), 2**70])
 def test_threads_do_not_change_the_bits(threads):
     a = real((500, 500), 0.05, 3)
     one = blockmul.multiply(a, a, threads=1, device="host")

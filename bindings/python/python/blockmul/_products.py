@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 import threading
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
@@ -50,22 +51,27 @@ def _keep(ran: Report) -> None:
     _last.ran = ran
 
 
-def _check_where(device: Any, threads: Any) -> None:
-    """Refuses a device or a number of threads that cannot be meant."""
+def _where(device: Any, threads: Any) -> tuple[Device | str | None, int | None]:
+    """The device, an index as its name, and a number of threads of at most the number of cores."""
     if threads is not None:
         if isinstance(threads, bool) or not hasattr(threads, "__index__"):
             raise TypeError(f"threads: {threads!r} is not a number of threads or None")
-        if operator.index(threads) < 1:
+        threads = operator.index(threads)
+        if threads < 1:
             raise BadInput(f"threads: {threads} is less than 1")
+        threads = min(threads, os.cpu_count() or 1)
     if device is None or isinstance(device, Device):
-        return
+        return device, threads
     if isinstance(device, str):
         if not device:
             raise NoDevice("device: the name is empty: use None, 'host' or a part of a name of blockmul.devices()")
-    elif isinstance(device, bool) or not hasattr(device, "__index__"):
+        return device, threads
+    if isinstance(device, bool) or not hasattr(device, "__index__"):
         raise TypeError(f"device: {device!r} is not None, a name, an index of blockmul.devices() or a blockmul.Device")
-    elif operator.index(device) < 0:
-        raise NoDevice(f"device: {device} is not an index of blockmul.devices()")
+    index = operator.index(device)
+    if index < 0:
+        raise NoDevice(f"device: {index} is not an index of blockmul.devices()")
+    return str(index), threads
 
 
 def _check_method(method: Any) -> None:
@@ -105,7 +111,7 @@ def multiply(a: Any, b: Any, *, device: _Where = None, method: str | None = None
     a name of `devices()`, or one of these devices. `method` names a method of the device for a sparse
     product. `threads` limits the host's threads.
     """
-    _check_where(device, threads)
+    device, threads = _where(device, threads)
     _check_method(method)
     if not sp.issparse(a) and sp.issparse(b):
         return _dense(sparse("b", b), a, True, device, method, threads)
@@ -180,7 +186,7 @@ def gram(
     a: Any, *, part: Literal["full", "lower", "upper"] = "full", device: _Where = None, threads: int | None = None
 ) -> Any:
     """aᵀ·a, or its "lower" or "upper" triangle (`part`), in the kind and format of `a`."""
-    _check_where(device, threads)
+    device, threads = _where(device, threads)
     if part not in ("full", "lower", "upper"):
         raise BadInput(f"part: {part!r} is not 'full', 'lower' or 'upper'")
     a = sparse("a", a)
@@ -206,7 +212,7 @@ def masked(a: Any, b: Any, mask: Any, *, device: _Where = None, threads: int | N
 
     A place that receives no product has an explicit zero. The result has the kind and format of `a`.
     """
-    _check_where(device, threads)
+    device, threads = _where(device, threads)
     a, b, mask = sparse("a", a), sparse("b", b), sparse("mask", mask, real=False)
     dtype = common_dtype(a, b)
     a, b = meeting(a, b)
@@ -233,7 +239,7 @@ class Plan:
     """
 
     def __init__(self, a: _Sparse, b: _Sparse, *, device: _Where = None, threads: int | None = None) -> None:
-        _check_where(device, threads)
+        device, threads = _where(device, threads)
         left, right = sparse("a", a), sparse("b", b)
         self._dtype = dtype = common_dtype(left, right)
         left, right = meeting(left, right)
