@@ -76,6 +76,8 @@ def test_a_device_computes_everything_else_too(device):
         np.testing.assert_array_equal(blockmul.multiply(a, d, device=device), a @ d)
         np.testing.assert_array_equal(blockmul.multiply(d.T, a, device=device), d.T @ a)
         assert blockmul.report()["device"] == device.name
+    v, d = real((60, 60), 0.3, 4), np.random.default_rng(5).uniform(-1, 1, (60, 2))
+    assert blockmul.multiply(v, d, device=device).tobytes() == blockmul.multiply(v, d, device="host").tobytes()
     plan = blockmul.Plan(a, b, device=device)
     for factor in (1, 2, -1):
         same(plan.execute(a * factor, b), (a @ b) * factor)

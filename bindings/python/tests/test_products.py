@@ -110,7 +110,7 @@ def test_gram_is_scipys(group, places):
     for draw, of in enumerate(drawn(group)):
         a = of.a.plain
         part = ("full", "lower", "upper")[draw % 3]
-        found = blockmul.gram(of.a.stored, part=part, device=places[draw % len(places)])
+        found = blockmul.gram(of.a.stored, part=part, device=places[-1] if draw % 10 == 0 else "host")
         block = (a.blocksize[1],) * 2 if a.format == "bsr" else None
         check_form(found, a, (a.shape[1],) * 2, a.dtype, index_of_result(a), block)
         places_of_a = pattern(a).astype(int)
