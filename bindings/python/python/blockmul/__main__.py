@@ -6,11 +6,13 @@ import sys
 import numpy
 import scipy
 
-from . import NoDevice, __version__, devices
+from . import NoDevice, devices
+from ._blockmul import __version__
 
 
-def main():
-    print(f"blockmul {__version__}, Python {platform.python_version()}, NumPy {numpy.__version__}, SciPy {scipy.__version__}")
+def main() -> int:
+    versions = f"Python {platform.python_version()}, NumPy {numpy.__version__}, SciPy {scipy.__version__}"
+    print(f"blockmul {__version__}, {versions}")
     try:
         found = devices()
     except NoDevice as error:
@@ -18,7 +20,8 @@ def main():
         return 0
     for device in found:
         doubles = "" if device.float64 else ", no float64"
-        print(f"{device.index}: {device.name} ({device.platform}), {device.kind}, {device.memory / 2**30:.1f} GiB{doubles}")
+        about = f"{device.kind}, {device.memory / 2**30:.1f} GiB{doubles}"
+        print(f"{device.index}: {device.name} ({device.platform}), {about}")
     return 0
 
 

@@ -1,18 +1,44 @@
 """Products of SciPy's matrices."""
 
+from __future__ import annotations
+
+import operator
+import os
 import threading
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
 import scipy.sparse as sp
 
 from . import _blockmul
-from ._errors import BadInput
-from ._sparse import built, common_dtype, compressed, flat, is_array, may_be_narrow, meeting, sparse
+from ._blockmul import Device
+from ._errors import BadInput, NoDevice
+from ._sparse import (
+    built,
+    check_real,
+    common_dtype,
+    compressed,
+    flat,
+    in_format,
+    is_array,
+    may_be_narrow,
+    meeting,
+    sparse,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._types import Report
+
+    _Sparse: TypeAlias = sp.sparray | sp.spmatrix
+    _Where: TypeAlias = Device | str | int | None
+    _Left = TypeVar("_Left", sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix, sp.bsr_array, sp.bsr_matrix)
 
 _last = threading.local()
 
 
-def report():
+def report() -> Report | None:
     """What the last call of this thread ran on and by which method.
 
     Returns a dict with `device` ("host" or the device's name), `method`, `products` (of entries)
@@ -21,48 +47,107 @@ def report():
     return getattr(_last, "ran", None)
 
 
-def _told(ran):
+def _keep(ran: Report) -> None:
     _last.ran = ran
 
 
-def multiply(a, b, *, device=None, method=None, threads=None):
+def _where(device: Any, threads: Any) -> tuple[Device | str | None, int | None]:
+    """The device, an index as its name, and a number of threads of at most the number of cores."""
+    if threads is not None:
+        if isinstance(threads, bool) or not hasattr(threads, "__index__"):
+            raise TypeError(f"threads: {threads!r} is not a number of threads or None")
+        threads = operator.index(threads)
+        if threads < 1:
+            raise BadInput(f"threads: {threads} is less than 1")
+        threads = min(threads, os.cpu_count() or 1)
+    if device is None or isinstance(device, Device):
+        return device, threads
+    if isinstance(device, str):
+        if not device:
+            raise NoDevice("device: the name is empty: use None, 'host' or a part of a name of blockmul.devices()")
+        return device, threads
+    if isinstance(device, bool) or not hasattr(device, "__index__"):
+        raise TypeError(f"device: {device!r} is not None, a name, an index of blockmul.devices() or a blockmul.Device")
+    index = operator.index(device)
+    if index < 0:
+        raise NoDevice(f"device: {index} is not an index of blockmul.devices()")
+    return str(index), threads
+
+
+def _check_method(method: Any) -> None:
+    if not isinstance(method, str | None):
+        raise TypeError(f"method: {method!r} is not a name or None")
+
+
+@overload
+def multiply(
+    a: sp.coo_array, b: _Sparse, *, device: _Where = None, method: str | None = None, threads: int | None = None
+) -> sp.csr_array: ...
+@overload
+def multiply(
+    a: sp.coo_matrix, b: _Sparse, *, device: _Where = None, method: str | None = None, threads: int | None = None
+) -> sp.csr_matrix: ...
+@overload
+def multiply(
+    a: _Left, b: _Sparse, *, device: _Where = None, method: str | None = None, threads: int | None = None
+) -> _Left: ...
+@overload
+def multiply(
+    a: _Sparse, b: NDArray[Any], *, device: _Where = None, method: None = None, threads: int | None = None
+) -> NDArray[Any]: ...
+@overload
+def multiply(
+    a: NDArray[Any], b: _Sparse, *, device: _Where = None, method: None = None, threads: int | None = None
+) -> NDArray[Any]: ...
+def multiply(a: Any, b: Any, *, device: _Where = None, method: str | None = None, threads: int | None = None) -> Any:
     """The product a·b.
 
     `a` is a sparse matrix of SciPy in CSR, CSC, BSR or COO, `b` another one, or a NumPy array of one
-    or two dimensions. `a` may also be an array of two dimensions if `b` is sparse. A sparse product
-    has the kind (array or matrix) and the format of `a`; COO gives CSR. A dense one is a NumPy array.
+    or two dimensions. If `b` is sparse, `a` may also be a NumPy array of one or two dimensions. A
+    sparse product has the kind (array or matrix) and the format of `a`; COO gives CSR. A dense one is
+    a NumPy array.
 
     `device` is None (chosen by the size of the product), "host", "gpu", "cpu", an index or a part of
-    a name of `devices()`, or one of these devices. `method` names a method of the device. `threads`
-    limits the host's threads.
+    a name of `devices()`, or one of these devices. `method` names a method of the device for a sparse
+    product. `threads` limits the host's threads.
     """
+    device, threads = _where(device, threads)
+    _check_method(method)
     if not sp.issparse(a) and sp.issparse(b):
-        return _dense(sparse("b", b), a, True, device, threads)
+        return _dense(sparse("b", b), a, True, device, method, threads)
     a = sparse("a", a)
     if not sp.issparse(b):
-        return _dense(a, b, False, device, threads)
+        return _dense(a, b, False, device, method, threads)
     b = sparse("b", b)
-    dtype = common_dtype(a=a, b=b)
+    dtype = common_dtype(a, b)
     a, b = meeting(a, b)
     narrow = may_be_narrow(a, b)
     arrays, ran = _blockmul.multiply(compressed(a, dtype), compressed(b, dtype), narrow, device, method, threads)
-    _told(ran)
+    _keep(ran)
     return built(a, arrays, (a.shape[0], b.shape[1]), _block(a, b))
 
 
-def _block(a, b):
+def _block(a: Any, b: Any) -> tuple[int, int]:
     return (a.blocksize[0], b.blocksize[1]) if a.format == "bsr" else (1, 1)
 
 
-def _dense(a, d, from_right, device, threads):
+def _dense(a: Any, d: Any, from_right: bool, device: _Where, method: str | None, threads: int | None) -> NDArray[Any]:
     name = "a" if from_right else "b"
+    if not isinstance(d, np.ndarray | list | tuple):
+        raise TypeError(f"{name}: {type(d).__name__} is neither a sparse matrix of SciPy nor a NumPy array")
     d = np.asarray(d)
+    check_real(name, d.dtype)
     if d.ndim not in (1, 2):
         raise BadInput(f"{name}: has {d.ndim} dimensions, not 1 or 2")
-    dtype = common_dtype(**{"b" if from_right else "a": a, name: d})
+    if method is not None:
+        raise BadInput(f"method: {method!r} is for products of two sparse matrices, and {name} is dense")
+    dtype = common_dtype(a, d)
     inner, across = (a.shape[0], -1) if from_right else (a.shape[1], 0)
     if d.shape[across] != inner:
-        raise BadInput(f"cannot multiply: the sparse matrix is {a.shape[0]}x{a.shape[1]}, {name} has the shape {d.shape}")
+        found = "x".join(map(str, d.shape)) if d.ndim == 2 else f"of {d.size} numbers"
+        of_a = f"{a.shape[0]}x{a.shape[1]}"
+        a_is, b_is = (found, of_a) if from_right else (of_a, found)
+        raise BadInput(f"cannot multiply: a is {a_is}, b is {b_is}")
     by_rows = d.ndim == 1 or d.flags.c_contiguous or not d.flags.f_contiguous
     if d.ndim == 1:
         sides = (1, d.size) if from_right else (d.size, 1)
@@ -70,44 +155,76 @@ def _dense(a, d, from_right, device, threads):
         sides = d.shape
     numbers = flat(d if by_rows else d.T, dtype)
     values, ran = _blockmul.multiply_dense(compressed(a, dtype), numbers, sides, by_rows, from_right, device, threads)
-    _told(ran)
+    _keep(ran)
     if d.ndim == 1:
         return values
     rows, columns = (d.shape[0], a.shape[1]) if from_right else (a.shape[0], d.shape[1])
     return values.reshape(rows, columns) if by_rows else values.reshape(columns, rows).T
 
 
-def gram(a, *, part="full", device=None, threads=None):
+@overload
+def gram(
+    a: sp.coo_array,
+    *,
+    part: Literal["full", "lower", "upper"] = "full",
+    device: _Where = None,
+    threads: int | None = None,
+) -> sp.csr_array: ...
+@overload
+def gram(
+    a: sp.coo_matrix,
+    *,
+    part: Literal["full", "lower", "upper"] = "full",
+    device: _Where = None,
+    threads: int | None = None,
+) -> sp.csr_matrix: ...
+@overload
+def gram(
+    a: _Left, *, part: Literal["full", "lower", "upper"] = "full", device: _Where = None, threads: int | None = None
+) -> _Left: ...
+def gram(
+    a: Any, *, part: Literal["full", "lower", "upper"] = "full", device: _Where = None, threads: int | None = None
+) -> Any:
     """aᵀ·a, or its "lower" or "upper" triangle (`part`), in the kind and format of `a`."""
+    device, threads = _where(device, threads)
     if part not in ("full", "lower", "upper"):
         raise BadInput(f"part: {part!r} is not 'full', 'lower' or 'upper'")
     a = sparse("a", a)
-    dtype = common_dtype(a=a)
+    dtype = common_dtype(a)
     arrays, ran = _blockmul.gram(compressed(a, dtype), part, may_be_narrow(a), device, threads)
-    _told(ran)
+    _keep(ran)
     block = (a.blocksize[1],) * 2 if a.format == "bsr" else (1, 1)
     return built(a, arrays, (a.shape[1], a.shape[1]), block)
 
 
-def masked(a, b, mask, *, device=None, threads=None):
+@overload
+def masked(
+    a: sp.coo_array, b: _Sparse, mask: _Sparse, *, device: _Where = None, threads: int | None = None
+) -> sp.csr_array: ...
+@overload
+def masked(
+    a: sp.coo_matrix, b: _Sparse, mask: _Sparse, *, device: _Where = None, threads: int | None = None
+) -> sp.csr_matrix: ...
+@overload
+def masked(a: _Left, b: _Sparse, mask: _Sparse, *, device: _Where = None, threads: int | None = None) -> _Left: ...
+def masked(a: Any, b: Any, mask: Any, *, device: _Where = None, threads: int | None = None) -> Any:
     """The entries of a·b at the places of `mask`, whose values do not matter.
 
     A place that receives no product has an explicit zero. The result has the kind and format of `a`.
     """
-    a, b, mask = sparse("a", a), sparse("b", b), sparse("mask", mask)
-    dtype = common_dtype(a=a, b=b)
+    device, threads = _where(device, threads)
+    a, b, mask = sparse("a", a), sparse("b", b), sparse("mask", mask, real=False)
+    dtype = common_dtype(a, b)
     a, b = meeting(a, b)
     shape, block = (a.shape[0], b.shape[1]), _block(a, b)
     if mask.shape != shape:
         raise BadInput(f"mask: is {mask.shape[0]}x{mask.shape[1]}, the product {shape[0]}x{shape[1]}")
-    if mask.format != a.format or (a.format == "bsr" and mask.blocksize != block):
-        mask = mask.tobsr(blocksize=block) if a.format == "bsr" else mask.asformat(a.format)
-    of_mask = mask if mask.dtype == dtype else mask.astype(dtype)
+    mask = in_format("mask", mask, a.format, block if a.format == "bsr" else None)
     narrow = may_be_narrow(a, b)
     arrays, ran = _blockmul.masked(
-        compressed(a, dtype), compressed(b, dtype), compressed(of_mask, dtype), narrow, device, threads
+        compressed(a, dtype), compressed(b, dtype), compressed(mask, dtype), narrow, device, threads
     )
-    _told(ran)
+    _keep(ran)
     return built(a, arrays, shape, block)
 
 
@@ -121,23 +238,32 @@ class Plan:
     for, and returns C, whose pattern is found once.
     """
 
-    def __init__(self, a, b, *, device=None, threads=None):
-        a, b = sparse("a", a), sparse("b", b)
-        self._dtype = common_dtype(a=a, b=b)
-        a, b = meeting(a, b)
-        self._shape, self._block = (a.shape[0], b.shape[1]), _block(a, b)
+    def __init__(self, a: _Sparse, b: _Sparse, *, device: _Where = None, threads: int | None = None) -> None:
+        device, threads = _where(device, threads)
+        left, right = sparse("a", a), sparse("b", b)
+        self._dtype = dtype = common_dtype(left, right)
+        left, right = meeting(left, right)
+        self._shape, self._block = (left.shape[0], right.shape[1]), _block(left, right)
         self._plan, arrays = _blockmul.Plan.new(
-            compressed(a, self._dtype), compressed(b, self._dtype), may_be_narrow(a, b), device, threads
+            compressed(left, dtype), compressed(right, dtype), may_be_narrow(left, right), device, threads
         )
         self._pattern = arrays[:2]
-        self._like = a[:0] if a.format != "bsr" else a.__class__((0, 0), blocksize=a.blocksize, dtype=a.dtype)
+        self._like = left.__class__((0, 0), dtype=dtype)
 
-    def execute(self, a, b):
+    @overload
+    def execute(self, a: sp.coo_array, b: _Sparse) -> sp.csr_array: ...
+    @overload
+    def execute(self, a: sp.coo_matrix, b: _Sparse) -> sp.csr_matrix: ...
+    @overload
+    def execute(self, a: _Left, b: _Sparse) -> _Left: ...
+    def execute(self, a: Any, b: Any) -> Any:
         """The product of these values."""
         a, b = sparse("a", a), sparse("b", b)
-        common_dtype(a=a, b=b)
+        dtype = common_dtype(a, b)
+        if dtype != self._dtype:
+            raise BadInput(f"a, b: the product is {dtype}, and the plan was made for {self._dtype}")
         a, b = meeting(a, b)
-        values, ran = self._plan.execute(compressed(a, self._dtype), compressed(b, self._dtype))
-        _told(ran)
+        values, ran = self._plan.execute(compressed(a, dtype), compressed(b, dtype))
+        _keep(ran)
         indptr, indices = (array.copy() for array in self._pattern)
         return built(self._like, (indptr, indices, values), self._shape, self._block)

@@ -1,0 +1,68 @@
+"""Products of compressed matrices, whose arrays are passed as tuples."""
+
+from typing import Any, Literal, TypeAlias, final
+
+from numpy.typing import NDArray
+
+from ._types import Arrays, Compressed, Report
+
+__all__ = ["__version__", "Error", "Device", "Plan", "devices", "multiply", "gram", "masked", "multiply_dense"]
+
+__version__: str
+
+_Where: TypeAlias = Device | int | str | None
+
+class Error(Exception): ...
+
+@final
+class Device:
+    @property
+    def index(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def platform(self) -> str: ...
+    @property
+    def kind(self) -> Literal["gpu", "cpu", "other"]: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def float64(self) -> bool: ...
+
+@final
+class Plan:
+    @staticmethod
+    def new(
+        a: Compressed, b: Compressed, narrow: bool, device: _Where = None, threads: int | None = None
+    ) -> tuple[Plan, Arrays]: ...
+    def execute(self, a: Compressed, b: Compressed) -> tuple[NDArray[Any], Report]: ...
+
+def devices() -> list[Device]: ...
+def multiply(
+    a: Compressed,
+    b: Compressed,
+    narrow: bool,
+    device: _Where = None,
+    method: str | None = None,
+    threads: int | None = None,
+) -> tuple[Arrays, Report]: ...
+def gram(
+    a: Compressed, part: str, narrow: bool, device: _Where = None, threads: int | None = None
+) -> tuple[Arrays, Report]: ...
+def masked(
+    a: Compressed,
+    b: Compressed,
+    mask: Compressed,
+    narrow: bool,
+    device: _Where = None,
+    threads: int | None = None,
+) -> tuple[Arrays, Report]: ...
+def multiply_dense(
+    a: Compressed,
+    d: NDArray[Any],
+    sides: tuple[int, int],
+    by_rows: bool,
+    from_right: bool,
+    device: _Where = None,
+    threads: int | None = None,
+) -> tuple[NDArray[Any], Report]: ...

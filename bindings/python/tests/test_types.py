@@ -1,0 +1,64 @@
+"""Annotations: the stub of the compiled module, and what a type checker makes of each call."""
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import blockmul
+import pytest
+
+pytest.importorskip("mypy")
+if find_spec("scipy-stubs") is None:
+    pytest.skip("SciPy's annotations are not installed", allow_module_level=True)
+
+CALLS = """
+from typing import Any, assert_type
+
+import blockmul
+import numpy as np
+import scipy.sparse as sp
+
+csr: sp.csr_array[np.float64] = sp.csr_array(np.eye(3))
+bsr: sp.bsr_matrix[np.float64] = sp.bsr_matrix(np.eye(3))
+coo: sp.coo_array[np.float64] = sp.coo_array(np.eye(3))
+dense = np.eye(3)
+
+a: sp.csr_array[Any] = blockmul.multiply(csr, bsr, device="host", threads=1, method="esc")
+b: sp.bsr_matrix[Any] = blockmul.multiply(bsr, csr, device=0)
+c: sp.csr_array[Any] = blockmul.multiply(coo, csr, device=blockmul.devices()[0])
+d: np.ndarray[Any, Any] = blockmul.multiply(csr, dense)
+e: np.ndarray[Any, Any] = blockmul.multiply(dense, csr)
+f: sp.csr_array[Any] = blockmul.gram(coo, part="lower")
+g: sp.bsr_matrix[Any] = blockmul.masked(bsr, csr, coo)
+h: sp.csr_array[Any] = blockmul.Plan(csr, bsr).execute(csr, bsr)
+ran = blockmul.report()
+assert_type(ran["products"] if ran else 0, int)
+assert_type(blockmul.devices()[0].kind in ("gpu", "cpu"), bool)
+
+blockmul.gram(csr, part="left")  # type: ignore[call-overload]
+blockmul.multiply(csr, dense, method="esc")  # type: ignore[call-overload]
+blockmul.multiply(csr, "dense")  # type: ignore[call-overload]
+"""
+
+
+def mypy(module, *arguments):
+    path = str(Path(blockmul.__file__).parent.parent)
+    ran = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "MYPYPATH": path} if "site-packages" not in path else None,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_the_stub_is_the_module():
+    mypy("mypy.stubtest", "blockmul._blockmul")
+
+
+def test_a_checker_knows_each_result(tmp_path):
+    (tmp_path / "calls.py").write_text(CALLS)
+    mypy("mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(tmp_path / "calls.py"))
