@@ -5,7 +5,7 @@ use blockmul::{
     matrix::{AnyMatrix, AnyView, MatrixKind, Pattern},
 };
 use numpy::{PyArray1, PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods, prelude::*};
-use pyo3::{exceptions::PyValueError, prelude::*};
+use pyo3::prelude::*;
 use std::ops::AddAssign;
 
 /// A compressed matrix of Python: the format, the sides in scalars, the sides of a block, and the
@@ -41,8 +41,8 @@ pub struct Checked<'py> {
 }
 
 /// An argument that Python passed, in messages.
-fn refused(name: &str, why: impl std::fmt::Display) -> PyErr {
-    PyValueError::new_err(format!("{name}: {why}"))
+pub fn refused(name: &str, why: impl std::fmt::Display) -> PyErr {
+    crate::of_class("BadInput", format!("{name}: {why}"))
 }
 
 impl<'py> Numbers<'py> {
@@ -176,7 +176,7 @@ impl<'py> Compressed<'py> {
             "bsr" => MatrixKind::Bsr,
             _ => return Err(refused(name, format_args!("format {format} is not csr, csc or bsr"))),
         };
-        let shape = BlockShape::new(block_rows, block_cols).map_err(crate::raised)?;
+        let shape = BlockShape::new(block_rows, block_cols).map_err(|error| refused(name, error))?;
         let (rows, cols) = (rows / block_rows, cols / block_cols);
         let (lines, across) = if kind == MatrixKind::Csc { (cols, rows) } else { (rows, cols) };
         let indices = Indices::new(name, [&indptr, &indices], lines, across)?;
@@ -199,7 +199,8 @@ impl<'py> Compressed<'py> {
                 }
             },
         };
-        let pattern = Pattern::new(across, lines, indices.offsets, indices.places).map_err(crate::raised)?;
+        let pattern =
+            Pattern::new(across, lines, indices.offsets, indices.places).map_err(|error| refused(name, error))?;
         Ok(Checked { kind, shape, pattern, values })
     }
 }

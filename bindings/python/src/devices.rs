@@ -28,8 +28,8 @@ static OPENED: Mutex<BTreeMap<String, Option<blockmul::Device>>> = Mutex::new(BT
 static TOLD: AtomicBool = AtomicBool::new(false);
 
 /// An OpenCL device.
-#[pyclass(frozen, module = "blockmul", from_py_object)]
-#[derive(Clone)]
+#[pyclass(frozen, eq, hash, module = "blockmul", from_py_object)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Device {
     #[pyo3(get)]
     index: usize,
@@ -143,12 +143,12 @@ fn process() -> u32 {
     }
 }
 
-/// Whether this process is a child by fork of the one that first used the module.
+/// Whether this process is a child, by fork, of the one that first used the module.
 fn in_child() -> bool {
     process() != std::process::id()
 }
 
-fn check_process() -> PyResult<()> {
+pub fn check_process() -> PyResult<()> {
     match in_child() {
         false => Ok(()),
         true => Err(crate::of_class(
@@ -167,11 +167,7 @@ fn opened(name: &str) -> PyResult<blockmul::Device> {
     if let Some(Some(device)) = all.get(name) {
         return Ok(device.clone());
     }
-    let device = match name {
-        "auto" => blockmul::Device::select("auto"),
-        name => blockmul::Device::select(name),
-    }
-    .map_err(raised)?;
+    let device = blockmul::Device::select(name).map_err(raised)?;
     tell_of_compiling(&device);
     // One device has several names: its index, parts of its name.
     let same = all.values().flatten().find(|other| other.info().index == device.info().index).cloned();

@@ -42,7 +42,7 @@ fn detached<R: Send>(py: Python<'_>, compute: impl FnOnce() -> blockmul::Result<
     }
 }
 
-#[pymodule]
+#[pymodule(gil_used = true)]
 fn _blockmul(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("Error", module.py().get_type::<Error>())?;

@@ -1,8 +1,8 @@
 //! Products.
 use crate::{
-    arrays::{self, Arrays, Compressed, Numbers},
+    arrays::{self, Arrays, Compressed, Numbers, refused},
     detached,
-    devices::{Place, Wanted, on_threads},
+    devices::{Place, Wanted, check_process, on_threads},
     raised,
 };
 use blockmul::{
@@ -92,7 +92,14 @@ pub fn multiply<'py>(
     let (a, b) = (a.check("a")?, b.check("b")?);
     let (a, b) = (a.view()?, b.view()?);
     let place = Place::of(device, || work_of(a, b), is_double(a))?;
-    let method: Method = method.map_or(Ok(Method::Auto), str::parse).map_err(raised)?;
+    let method = match (method, &place) {
+        (None, _) => Method::Auto,
+        (Some(_), Place::Host) => return Err(refused("method", "is for devices: give device=\"auto\" or a device")),
+        (Some(name), Place::Device(_)) => name.parse().map_err(raised)?,
+    };
+    if method.needs_mask() {
+        return Err(refused("method", format_args!("{method} is for masked()")));
+    }
     let computed = detached(py, || {
         on_threads(threads, || match &place {
             Place::Host => {
@@ -200,7 +207,8 @@ pub fn multiply_dense<'py>(
     device: Option<Wanted>,
     threads: Option<usize>,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>)> {
-    let (a, d) = (a.check("a")?, Numbers::new("the dense operand", &d)?);
+    let (name, of_d) = if from_right { ("b", "a") } else { ("a", "b") };
+    let (a, d) = (a.check(name)?, Numbers::new(of_d, &d)?);
     let a = a.view()?;
     let layout = if by_rows { Layout::ByRows } else { Layout::ByColumns };
     let shape = DenseShape::new(sides.0, sides.1, layout);
@@ -236,6 +244,7 @@ pub struct Plan {
     state: Mutex<State>,
     kept: [Kept; 2],
     place: String,
+    on_device: bool,
     products: u64,
     threads: Option<usize>,
 }
@@ -286,10 +295,7 @@ impl Kept {
         let same = (found.kind(), found.element(), found.shape()) == (self.kind, self.element, self.shape);
         match same && *found.pattern() == self.pattern {
             true => Ok(()),
-            false => {
-                let message = format!("{name}: the plan was made for another pattern, format or dtype");
-                Err(crate::of_class("BadInput", message))
-            }
+            false => Err(refused(name, "the plan was made for another pattern, format or dtype")),
         }
     }
 }
@@ -327,7 +333,8 @@ impl Plan {
             })
         })?;
         let kept = [Kept::of(a), Kept::of(b)];
-        let plan = Self { state: Mutex::new(state), kept, place: place.name(), products, threads };
+        let on_device = matches!(place, Place::Device(_));
+        let plan = Self { state: Mutex::new(state), kept, place: place.name(), on_device, products, threads };
         Ok((plan, arrays::handed(py, c, narrow)))
     }
 
@@ -342,6 +349,9 @@ impl Plan {
         let factors = [a.view()?, b.view()?];
         for ((name, kept), &found) in ["a", "b"].into_iter().zip(&self.kept).zip(&factors) {
             kept.check(name, found)?;
+        }
+        if self.on_device {
+            check_process()?;
         }
         let begun = Instant::now();
         let values = detached(py, || {

@@ -257,7 +257,6 @@ def test_a_forked_child_multiplies_on_the_host_and_refuses_devices():
         assert "OpenCL does not work in a forked child" in message and "spawn" in message
 
 
-@pytest.mark.xfail(strict=True, reason="_blockmul.Plan.execute waits for a device of the parent, forever")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_plan_on_a_device_is_refused_in_a_forked_child(device):
