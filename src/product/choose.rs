@@ -3,8 +3,8 @@
 //!
 //! The device puts each column of an adaptive product into a class. [`share_out`] takes the sums
 //! over the columns of each class and the costs of the methods. It decides which method computes
-//! each class, and which classes are computed together as one bin: a launch for few columns costs
-//! more than it saves.
+//! each class. It joins small classes into one bin, because a launch for few columns costs more
+//! than it saves.
 mod numbers;
 mod prices;
 #[cfg(test)]
@@ -21,9 +21,9 @@ use crate::{
     tuning::{BinSize, MethodCosts},
 };
 
-/// Families of classes, each by ascending size. The kernels of a class can compute the columns of
-/// the classes before it in its family. They can compute columns of [`Class::Direct`] only if these
-/// are short.
+/// Families of classes. A family lists its classes by ascending size. The kernels of a class can
+/// compute the columns of the classes before it in its family. They can compute columns of
+/// [`Class::Direct`] only if these are short.
 const FAMILIES: [&[Class]; 6] = [
     &[
         Class::Direct,
@@ -60,7 +60,8 @@ const FAMILIES: [&[Class]; 6] = [
 
 /// Approximate number of launches of a product by ESC.
 const ESC_LAUNCHES: u32 = 10;
-/// Launches that take columns out of B for ESC, and put them into C.
+/// Number of launches that take columns out of B for ESC, and put the columns that ESC computes
+/// into C.
 const REST_LAUNCHES: u32 = 5;
 
 /// The methods that can compute the columns of a class. The device decides which columns of dense
@@ -76,24 +77,27 @@ fn able(class: Class) -> &'static [Method] {
     }
 }
 
-/// Number of kernels that are launched if this class is a bin by itself. The launch of the sums
-/// does not count if the rows of the class are found before the sums: it serves all such classes.
+/// Number of kernels that are launched if this class is a bin by itself. If the rows of the class
+/// are found before the sums, the launch of the sums is not counted: one launch serves all such
+/// classes.
 fn own_launches(class: Class) -> u32 {
     match class {
-        Class::Direct => 4, // two of them scan
+        Class::Direct => 4, // two of the four launches scan
         _ if Class::FOUND.contains(&class) => 1,
         _ => 2,
     }
 }
 
 /// A work-group of [`Class::Wide`] clears and reads this many words of a bitmap in the time of one
-/// place (see [`places`]). If a range has several windows, it clears and reads half as many,
-/// because each window visits all entries of B. On an H100, 18,000 columns of 1088 products each
-/// take 2.4 ms by bitmaps, and 15,600 columns of 1280 products 2.1 ms. ESC takes 1.2 ms for each of
-/// the two. In both products every entry of C has one product, and the ranges have 21,000 words.
+/// place (see [`places`]). If the range of rows has several windows, the work-group clears and
+/// reads half as many words in that time, because each window visits all entries of B. On an H100,
+/// 18,000 columns of 1088 products each take 2.4 ms by bitmaps, and 15,600 columns of 1280 products
+/// 2.1 ms. ESC takes 1.2 ms for each of these two products. In both every entry of C has one
+/// product, and the ranges have 21,000 words.
 const WORDS_OF_PLACE: u64 = 600;
 
-/// Places of a column of [`Class::Wide`] if one team counts it, in a work-group of two teams.
+/// Number of places of a column of [`Class::Wide`], if one of the two teams of a work-group counts
+/// the column alone.
 const PAIRED_PLACES: u64 = 3;
 
 /// Number of places of `columns` columns with `products` products in all, if the kernels of `class`
@@ -121,10 +125,10 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted128 => 4,
         Class::Sorted192 => 6,
         Class::Sorted256 => 8,
-        // From here on a column has more places than one for each 32 products: teams need so many
-        // registers and so much local memory that fewer of them are resident. The numbers were
-        // measured on an H200, and beyond 2560 products on an H100. The numbers of 320, 640 and 896
-        // are interpolated between their neighbours.
+        // From this class on, a column has more places than one for each 32 products. The teams of
+        // these classes need so many registers and so much local memory that fewer teams are
+        // resident. The numbers were measured on an H200, and beyond 2560 products on an H100. The
+        // numbers of 320, 640 and 896 are interpolated between their neighbours.
         Class::Sorted320 => 12,
         Class::Sorted384 => 16,
         Class::Sorted512 => 20,
@@ -267,8 +271,8 @@ fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class
         let size = BinSize::new(own_launches(last), products, entries, places);
         able(last).iter().filter_map(|&method| predict_ms(&prices.costs, method, &size)).fold(f64::MAX, f64::min)
     };
-    // The best division of each class and those after it: its cost, its number of bins, and the end
-    // of its first bin.
+    // For each class, the best division of this class and the later ones: the cost, the number of
+    // bins, and the end of the first bin.
     let mut best = vec![(0.0, 0, 0); filled.len() + 1];
     for begin in (0..filled.len()).rev() {
         let ends = (begin + 1..=filled.len()).filter(|&end| can_join(sums, &filled[begin..end]));
@@ -283,7 +287,8 @@ fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class
 }
 
 /// Whether the kernels of the last of these classes can compute the columns of all these classes.
-/// They may not if a direct column is too long to be sorted: it may have any number of products.
+/// They cannot if a column of [`Class::Direct`] is too long to be sorted: such a column may have
+/// any number of products.
 fn can_join(sums: &ClassesSums, bin: &[Class]) -> bool {
     bin[0] != Class::Direct || bin.len() == 1 || sums[Class::Direct as usize].longest <= SORTED_PRODUCTS[0]
 }

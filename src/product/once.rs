@@ -36,7 +36,7 @@ pub(super) struct Options {
     pub explained: bool,
     /// Whether times of stages are left out of the report.
     pub untimed: bool,
-    /// Costs by which methods are chosen. Without them the device's costs are used.
+    /// Costs by which methods are chosen. If they are `None`, the costs of the device are used.
     pub costs: Option<MethodCosts>,
 }
 
@@ -243,7 +243,7 @@ impl HeldOperands {
     /// Counts the operands as memory of the work.
     ///
     /// # Errors
-    /// [`Error::Memory`] if they do not fit with the offsets of C.
+    /// [`Error::Memory`] if the operands and the offsets of C do not fit the device together.
     pub fn count(work: &Work, a: &DeviceCbc, b: &DeviceCbc) -> Result<Self> {
         let one = std::ptr::eq(a, b);
         let held = Self { bytes: a.bytes() + if one { 0 } else { b.bytes() }, one };

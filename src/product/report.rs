@@ -25,16 +25,17 @@ pub struct Report {
     /// Bands of columns into which the product was cut.
     pub bands: usize,
     /// Most bytes of device memory in use at once, including operands, rounded up to the pool's
-    /// size classes. Never above
+    /// size classes. The number never exceeds
     /// [`Estimate::peak_device_bytes`](super::Estimate::peak_device_bytes).
     pub peak_device_bytes: u64,
     /// Most bytes held from the driver at once: the memory in use, and what the device's pool kept
-    /// for later use. Never above [`Product::memory_limit`](super::Product::memory_limit).
+    /// for later use. The number never exceeds
+    /// [`Product::memory_limit`](super::Product::memory_limit).
     pub held_device_bytes: u64,
     /// Device time of each stage, and lower bounds of the bytes it moves and the operations it
     /// computes. Kernels that overlap on several queues count in full: the time of a stage is busy
-    /// time, and the sum of all may exceed `total_ms`. Measuring these times takes time too: see
-    /// [`Product::untimed`](super::Product::untimed).
+    /// time, and the times of all stages together may exceed `total_ms`. Measuring the times of
+    /// stages takes time too: see [`Product::untimed`](super::Product::untimed).
     pub stages: Vec<StageTime>,
     /// Wall-clock milliseconds from operands on the device to C complete on the device. Transfers
     /// and the loading of kernels are not counted.

@@ -31,8 +31,8 @@ pub(crate) use numbers::TileNumbers;
 pub(crate) struct Tuning {
     /// Work-items of a work-group whose items each process one entry, column, run or block column.
     pub group_size: usize,
-    /// Number of work-groups that reduce the record of the segments. In the last step one
-    /// work-group reduces this number of partial results.
+    /// Number of work-groups that reduce the record of the segments. One work-group then reduces
+    /// their partial results, of which there are equally many.
     pub record_groups: usize,
     pub scan: ScanTuning,
     pub sort: SortTuning,
@@ -65,7 +65,8 @@ impl EscVariant {
     }
 }
 
-/// Parameters for sorting short segments before they are written. A work-group sorts many of them.
+/// Parameters for sorting short segments before they are written. A work-group sorts many short
+/// segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WindowTuning {
     pub group_size: usize,
@@ -100,8 +101,8 @@ pub(crate) struct ChunkTuning {
 const CHUNK_ENTRIES: usize = 3328;
 
 /// Number of products that a merge pass moves in the time of one search for an entry of B. On an
-/// H100 a search takes 70 to 150 ps, and a merge pass 11 ps for each product. The ratio is 7 to 14
-/// if chunks are full.
+/// H100 a search takes 70 to 150 ps, and a merge pass 11 ps for each product. A search then takes 7
+/// to 14 times as long as moving a product, if chunks are full.
 const CHUNK_LOOK_PRODUCTS: usize = 20;
 
 impl ChunkTuning {
@@ -131,9 +132,10 @@ impl ChunkTuning {
     }
 
     /// Returns the work-groups that cut chunks, by ascending number of entries that a column of B
-    /// may have. All except the last have a work-item for each entry. The last can cut every
-    /// column. A work-group waits for one load after another. Small work-groups need so little
-    /// local memory that many of them are resident and wait at the same time.
+    /// may have. All these work-groups except the last have a work-item for each entry of the
+    /// column. The last can cut a column of any length. A work-group waits for one load after
+    /// another. Small work-groups need so little local memory that many of them are resident and
+    /// wait at the same time.
     pub fn cutting(self) -> impl Iterator<Item = Self> {
         let team = move |size: usize| Self { team: self.team.large(size), entries: size, ..self };
         let teams = (Teams::SIZE.ilog2() + 1..=self.team.group_size(1).ilog2()).map(|bits| 1 << bits);

@@ -146,7 +146,7 @@ impl<'a> Limits<'a> {
         Need { bytes: stages.into_iter().max().unwrap_or(0), largest: largest.0 }
     }
 
-    /// Whether a product whose columns are all sorted in registers fits.
+    /// Whether a product whose columns are all sorted in registers fits these limits.
     pub fn fits_sorted(&self, columns: u64, products: u64, nnz: u64) -> bool {
         self.fits(columns, &Sizes { products, ..Sizes::default() }, self.need_sorted(columns, products, nnz))
     }
@@ -232,8 +232,8 @@ mod tests {
     #[test]
     fn products_take_the_memory_that_is_estimated() -> Result<()> {
         let (device, scalar) = (test_device(), BlockShape::SCALAR);
-        // Cases: short segments alone, chunks of long segments, more columns than entries, no
-        // products, runs that are cut.
+        // The products have only short segments, chunks of long segments, more columns than
+        // entries, no products at all, or runs that are cut.
         let many = [vec![3; 3000], vec![0; 2000]].concat();
         for (lengths, rows) in [
             (vec![7, 0, 9], 5),

@@ -236,7 +236,8 @@ mod tests {
         let mut single = Sizes::default();
         single.add(300_000, &tuning.sort);
         let one = limits(&tuning, 0).need(1, &single, 0).bytes;
-        // Each band's columns stay in memory, so the second band finds too little.
+        // The columns of each band stay in memory, so there is too little memory for the second
+        // band.
         let mut bands = Bands::new(4, sizes);
         let mut next = |free| bands.next(&|| limits(&tuning, free), &mut || Ok(products.to_vec()));
         let first = next(one + 1000).unwrap().unwrap();

@@ -1,6 +1,7 @@
 //! Tuning numbers for products of scalars that are computed column by column: the limits of the
 //! classes of columns, and times in addition to the costs of methods. By default only GPUs compute
-//! such products. If such a product is requested on a CPU, its classes have the same limits.
+//! products column by column. On a CPU, where such a product can be requested, the classes have the
+//! same limits.
 use crate::tuning::numbers;
 
 numbers! {
@@ -80,8 +81,8 @@ const GPU: AdaptiveNumbers = AdaptiveNumbers {
     adaptive_wide_words: 10_600,
     // If a long column had only four teams, a few long columns would end last. If a shorter column
     // had 16 teams, they would wait for each other. 2.5 M products in columns of 8192 take 0.29 ms
-    // with four teams, and 0.22 ms with 16. `bcsstk16` has columns of half as many products. It
-    // takes 0.38 to 0.48 ms with this limit, and 0.44 to 0.55 ms with a limit of 4096.
+    // with four teams, and 0.22 ms with 16. `bcsstk16`, whose columns have about 4096 products,
+    // takes 0.38 to 0.48 ms with the limit of 8192, and 0.44 to 0.55 ms with a limit of 4096.
     adaptive_big_products: 8192,
     // With 4 KiB for a team, as many teams are resident as a multiprocessor can have work-groups.
     adaptive_small_hash_words: 1024,
@@ -89,11 +90,11 @@ const GPU: AdaptiveNumbers = AdaptiveNumbers {
     adaptive_medium_hash_words: 4096,
     // The table takes 41.4 KiB. With the lists of 16 teams it fits every NVIDIA GPU.
     adaptive_hash_words: 10_600,
-    // This is an estimate. A work-group of 512 items that wait for memory takes about a nanosecond
-    // for each product, 4 ms in all. With more products ESC is faster, because it divides them
-    // among all work-groups.
+    // The limit is an estimate. A work-group of 512 items that wait for memory takes about a
+    // nanosecond for each product, 4 ms in all. A longer column is computed faster by ESC, because
+    // ESC divides its products among all work-groups.
     adaptive_hash_products: 1 << 22,
-    // A wider range does not fit one window of a bitmap.
+    // A range of more words than this does not fit one window of a bitmap.
     adaptive_far_words: 10_600,
     // 2.5 M products in columns of 512 take 0.10 ms if they are sorted, and 0.45 ms by hashes. On
     // an H100 20 M products in columns of 3584 take 0.62 ms if they are sorted, and 1.8 ms by
@@ -103,15 +104,16 @@ const GPU: AdaptiveNumbers = AdaptiveNumbers {
     // `rmat18_e8` takes 29.5 ms with 512 and 33.5 ms with 1024.
     adaptive_piece: 512,
     // On an H100 `cnr-2000` by columns takes 5.6 ms with 100 percent, 8.3 ms without hubs, 8.1 ms
-    // with 75 percent and 5.5 ms with 200. In the same order, a graph of 122 M products takes 4.0,
-    // 3.9, 4.4 and 4.3 ms. `email-Enron` always takes 1.7 to 1.9 ms.
+    // with 75 percent and 5.5 ms with 200. A graph of 122 M products takes 4.0 ms with 100 percent,
+    // 3.9 ms without hubs, 4.4 ms with 75 percent and 4.3 ms with 200. `email-Enron` takes 1.7 to
+    // 1.9 ms with each of the four.
     adaptive_hub_percent: 100,
     // 694 M products of finite elements take 4.9 ms if columns share rows, and 6.4 ms if they do
     // not. The 18.7 M products of `bcsstk16` take 0.67 ms if columns share rows, and 0.43 ms if
-    // they do not. The limit between them is an estimate.
+    // they do not. The limit between these two sizes is an estimate.
     adaptive_equal_products: 1 << 27,
-    // Longer columns take 5 to 21 ns for each product if they are sorted, and 6 to 23 ns by
-    // bitmaps. The fewer entries C has, the less time they take.
+    // Columns of more products than this take 5 to 21 ns for each product if they are sorted, and 6
+    // to 23 ns by bitmaps. Both ways take less time if C has fewer entries.
     adaptive_sorted_products: 256,
     // `Dubcova1` takes 0.25 ms without sorted columns, and 0.36 ms with them.
     adaptive_long_column: 128,
@@ -158,8 +160,8 @@ const CPU: AdaptiveNumbers = AdaptiveNumbers {
 /// If an average wide column has at most this many products, each team counts a column alone, and a
 /// work-group has two teams, if their bitmaps fit 48 KiB. With less local memory fewer words fit.
 /// Stencils of 27 points, with 729 products a column and ranges of 1960 words, take 14.1 ms on an
-/// H200 in this way, and 22.9 ms by work-groups of four teams. Longer columns have not been
-/// measured.
+/// H200 by such work-groups of two teams, and 22.9 ms by work-groups of four. Columns of more
+/// products have not been measured.
 pub(in crate::product) const PAIRED_PRODUCTS: u64 = 2048;
 
 /// Number of work-groups for each compute unit, if work-groups take one column after another. There

@@ -105,8 +105,8 @@ impl Prices {
         least(&sorted_share(class, known.columns, [known.products; 2], &self.costs))
     }
 
-    /// The class that takes every column of an analysed product. `None` unless sorting all columns
-    /// is predicted to be faster than their bins and than ESC.
+    /// The class that takes every column of an analysed product. It is `None` unless sorting all
+    /// columns is predicted to be faster than their bins and than ESC.
     pub fn sorts_analysed(&self, sums: &ClassesSums) -> Option<Class> {
         let sum = |number: fn(&ClassSums) -> u64| sums.iter().map(number).sum::<u64>();
         let longest = sums.iter().map(|class| class.longest).max().unwrap_or(0);
@@ -127,11 +127,11 @@ impl Prices {
     /// The predicted time of an analysis and of the kernels after it. C has `entries` entries, or
     /// rows times columns if that is less. Either one class sorts all columns, or the columns are
     /// divided into bins. In the second case all columns are treated like an average one: they are
-    /// sorted if that is short enough, or else their rows are found before the sums. The length of
-    /// the longest column is only estimated here, so a class that sorts all columns has room for at
-    /// least [`ROOMY`] products. If only the longest column is too long to be sorted beside others,
-    /// there are two more bins: long columns that are sorted, and columns whose rows are found. A
-    /// column of too many entries may be left to ESC.
+    /// sorted if an average column is short enough, or else their rows are found before the sums.
+    /// The length of the longest column is only estimated here, so a class that sorts all columns
+    /// has room for at least [`ROOMY`] products. If only the longest column is too long to be
+    /// sorted beside others, there are two more bins: long columns that are sorted, and columns
+    /// whose rows are found. A column of too many entries may be left to ESC.
     fn analysed_ms(&self, known: &Known, entries: u64) -> Option<f64> {
         let &Known { columns, rows, products, b_entries, longest_b, .. } = known;
         let entries = entries.min(columns.saturating_mul(rows));
@@ -187,7 +187,7 @@ pub(in crate::product) struct Whole {
     /// Most products of a column, if other columns may be longer.
     pub short: u64,
     /// Most products of a column, if no column has more. Work-groups then have the size that the
-    /// longest column needs. 0 if all work-groups have the same size.
+    /// longest column needs. The field is 0 if all work-groups have the same size.
     pub longest: u64,
 }
 
@@ -206,8 +206,8 @@ impl Whole {
     /// the size that the longest column needs. Two fifths are subtracted if work-groups are
     /// full, because most columns are nearly as long as the longest, or have more products than a
     /// work-group sorts at once. Such columns are sorted in parts. A fifth is added each time that
-    /// the parts are merged in pairs. The same is added if columns are cut by rows and not merged.
-    /// The number of parts is that of the average column.
+    /// the parts are merged in pairs. A fifth is also added if columns are cut by rows and not
+    /// merged. The number of parts is that of the average column.
     pub(super) fn weighed(&self, products: u64, columns: u64, longest: Option<u64>) -> u64 {
         let average = products / columns.max(1);
         let alike = longest.filter(|&longest| longest <= self.longest);

@@ -133,8 +133,8 @@ fn few_columns_join_the_next_class_that_has_columns() {
     assert_eq!((shares[0].first, shares[0].last), (Sorted32, Sorted256));
     assert_eq!((shares[0].columns, shares[0].size.places), (300_300, 8 * 300_300));
     assert_eq!(shares[0].which(), "at most 256 products");
-    // If a class has many short columns, it is a bin of its own. So is the last class, because
-    // there is no class after it.
+    // If a class has many short columns, it is a bin of its own. The last class is also a bin of
+    // its own, because no class follows it.
     let shares = of(&[(Sorted32, 1_000_000), (Sorted256, 3), (Narrow, 100), (Medium, 2), (Wide, 2)]);
     let bins: Vec<_> = shares.iter().map(|share| (share.first, share.last, share.method)).collect();
     assert_eq!(

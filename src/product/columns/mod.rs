@@ -18,16 +18,18 @@
 //! * At most 3584 products: [`sort`](super::sort) sorts them by row in the registers of up to 256
 //!   work-items. The sort is stable, and one item then adds each run.
 //! * More products, in a narrow range of rows: [`dense`] takes a bit of local memory for each row
-//!   of the range, and a slot for each row of C. Products are added to the slots k by k.
-//! * The same, if the column of B has many entries with few products each: [`hub`] sorts 256
-//!   products at a time by slot and k, and adds their runs to the slots. It also needs local memory
-//!   for the keys of these products.
+//!   of the range, and a slot for each row of C. A team adds products to the slots in the order of
+//!   the entries of B.
+//! * More products, in a narrow range of rows, if the column of B has many entries with few
+//!   products each: [`hub`] sorts 256 products at a time by slot and entry of B, and adds their
+//!   runs to the slots. It also needs local memory for the keys of these products.
 //! * More products, in a wide range of rows: [`hash`] finds rows and slots by tables in local
-//!   memory, or in global memory if C's column is too long. Products are added to the slots k by k.
+//!   memory, or in global memory if C's column is too long. A team adds products to the slots in
+//!   the order of the entries of B.
 //! * Too many entries of B, or too many products for any method: [`esc`](super::esc).
 //!
-//! *When each is chosen.* The device puts columns into classes by their sizes. Which method
-//! computes a class, and which classes are computed by one launch, is decided by predicted times:
+//! *When each is chosen.* The device puts columns into classes by their sizes. Predicted times
+//! decide which method computes a class, and which classes are computed by one launch: see
 //! [`choose`](super::choose). The paper decides by sizes and by thresholds that were tuned once
 //! (sections 4.3 and 5). A launch takes longer than a few columns, so small classes join larger
 //! ones of their family.
@@ -42,7 +44,7 @@
 //! columns of B are equal, such as those of the unknowns of one node of a finite element, their
 //! columns of C share the rows that were found for the first.
 //!
-//! *Tasks.* The rows of these columns are cut into pieces whose slots fit a slice of local memory.
+//! *Tasks.* The found rows of a column are cut into pieces whose slots fit a slice of local memory.
 //! A piece is a *task*. The kind of a task ([`TaskKind`](tasks::TaskKind)) says how a row finds its
 //! slot: by the bits of a bitmap in one or two levels, or by a hash table. It also says whether the
 //! column of B is so long that its sums are cut into parts of 1024 products, whether several equal
@@ -51,8 +53,9 @@
 //! load. The paper assigns rows to kernels by bins and merges neighbouring blocks (section 4.2).
 //!
 //! *One order of sums.* The paper adds products to hash tables by atomics on values, in any order.
-//! Here rows are put into tables by atomics on integers only. A team adds the products of one entry
-//! of B after another, so every sum is in ascending k.
+//! In blockmul only rows are put into tables by atomics, on integers. A team adds the products of
+//! one entry of B after another, so the terms of every sum are added in the order of the entries of
+//! B.
 //!
 //! *Memory.* Pure functions in `adaptive/memory.rs` compute the size of every allocation. A product
 //! that does not fit is cut into bands of columns by these bounds (`adaptive/bands.rs`).

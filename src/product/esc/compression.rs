@@ -84,7 +84,7 @@ mod tests {
     };
 
     /// Four arrays: the first entry of each column of C, the last product of each run, the sum of
-    /// each run in pieces of 1024, and its row.
+    /// each run in pieces of 1024, and the row of each run.
     fn model(case: &Case) -> (Vec<u32>, Vec<u32>, Vec<f64>, Vec<u32>) {
         let tails = case.tails();
         let ends: Vec<usize> = (0..tails.len()).filter(|&p| tails[p]).collect();

@@ -106,7 +106,7 @@ pub(super) struct SortedChunks {
 }
 
 impl SortedChunks {
-    /// `None` on devices without warps.
+    /// Makes the kernels. Returns `None` on devices without warps.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Option<Self>> {
         let Some(chunks) = tuning.chunks else { return Ok(None) };
         let options = |of: &ChunkTuning| {

@@ -1,5 +1,5 @@
 //! Tests that compare each stage of the pipeline with a model, with tunings of several devices.
-//! They include the cases in which the paper's listings fail.
+//! The tests include the cases in which the paper's listings fail.
 use super::*;
 use super::{
     analysis::{Analyser, Analysis},
@@ -362,8 +362,8 @@ fn every_device_s_tuning_gives_the_same_bits_here() -> Result<()> {
 fn blocks_of_large_and_odd_sides_have_the_same_bits_on_a_gpu_s_tuning() -> Result<()> {
     let mut info = test_device().info().clone();
     info.kind = crate::DeviceKind::Gpu;
-    // Blocks that fit registers, and larger blocks; numbers of rows that are multiples of 8, and a
-    // prime number of rows; a single column or row.
+    // Some blocks fit registers, others are larger. Their number of rows is a multiple of 8, a
+    // prime number, or neither. Some blocks have a single column or row.
     for [rows, inner, cols] in [[5, 5, 5], [9, 9, 9], [10, 10, 10], [16, 16, 16], [16, 16, 1], [1, 16, 16], [13, 11, 7]]
     {
         let (left, right) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);

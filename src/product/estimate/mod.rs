@@ -48,7 +48,7 @@ pub struct Estimate {
     /// Most bands of columns the product is cut into.
     pub bands: usize,
     /// Most bytes of device memory in use at once, including operands. A device's pool may keep
-    /// more for later use if no limit forbids it.
+    /// more memory for later use if no limit forbids it.
     pub peak_device_bytes: u64,
     /// Bytes of the operands alone.
     pub operand_bytes: u64,
@@ -130,7 +130,7 @@ pub(crate) fn estimate(conditions: &Conditions<'_>, a: Stored<'_>, b: Option<Sto
     Ok(Estimate { peak_device_bytes: by_esc.peak_device_bytes.max(peak_device_bytes), ..by_esc })
 }
 
-/// Estimates a product on the host. `None` if the host does not compute it.
+/// Estimates a product on the host. Returns `None` if the host does not compute the product.
 fn estimate_on_host(
     &Conditions { info, limit, element, entry_bytes, consumer, method, costs }: &Conditions<'_>,
     operand_bytes: u64,
@@ -212,8 +212,8 @@ fn estimate_by_esc(
         held.set(0);
         Ok(counted.products.iter().map(|&products| products.try_into().unwrap_or(u32::MAX)).collect())
     };
-    // A sort of all columns was tried before. It may have used the memory up to the limit, if C has
-    // fewer entries than the bound.
+    // Before ESC, the product has tried to sort all columns. This may have used memory up to the
+    // limit, if C has fewer entries than the bound.
     let before = if sorted.is_some() { limit } else { operand_bytes + setup };
     let (mut cut, mut bands, mut peak_device_bytes) = (Bands::new(b.pattern.ncols(), sizes), 0, before);
     while let Some(band) = cut.next(&|| limits(kept + held.get()), &mut narrow)? {

@@ -124,7 +124,7 @@ mod tests {
         nvidia
     }
 
-    /// Bounds depend on the host alone, so those of a GPU can be checked without a GPU.
+    /// Bounds are computed by the host alone, so the bounds for a GPU can be checked without a GPU.
     #[test]
     fn the_estimated_peak_is_a_limit_that_keeps_one_band() -> Result<()> {
         fn check<M: Matrix>(info: &DeviceInfo, a: &M, b: &M) -> Result<()> {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     /// For 65 products of one column, a limit of 1 MiB was once refused although two bands fit it.
-    /// With 2 MiB there were 27 bands.
+    /// With a limit of 2 MiB there were 27 bands.
     #[test]
     fn a_mebibyte_is_enough_for_22_070_entries() -> Result<()> {
         let a =

@@ -97,8 +97,8 @@ impl BandCutter {
     }
 
     /// Cuts the places into bands of at most `most` probes, or hits if `probe_ptr` counts hits. A
-    /// band has more only if one of its places has more than half of `most`. The host reads once,
-    /// and a second time if there are several bands.
+    /// band has more than `most` only if one of its places has more than half of `most`. The host
+    /// reads once, and a second time if there are several bands.
     pub fn cut(&self, work: &Work, probe_ptr: &Buffer<u64>, most: u64) -> Result<Vec<MaskBand>> {
         let nnz = probe_ptr.len() as u32 - 1;
         if nnz == 0 {

@@ -5,10 +5,10 @@
 //! An entry (i, j) of the mask is a *place*. Its sum has the products of row i of A and column j of
 //! B. Each entry of the shorter of the two is looked up in the longer one: each lookup is a
 //! *probe*. Probes are scanned and divided as the expansion divides products. Probes that find an
-//! entry are *hits*. They are written in the order of the probes. This is the order of C and of
-//! ascending k, so nothing is sorted. Memory is proportional to the mask and the hits. Time is
-//! proportional to the probes: for each place, the entries of the shorter of its row and its
-//! column.
+//! entry are *hits*. They are written in the order of the probes. This is the order of the entries
+//! of C, and within an entry the order of its terms, so nothing is sorted. Memory is proportional
+//! to the mask and the hits. Time is proportional to the probes: for each place, the entries of the
+//! shorter of its row and its column.
 //!
 //! | step | file | reads |
 //! |---|---|---|
@@ -17,10 +17,10 @@
 //! | hits counted, and placed | here | the [`Tally`] of each band |
 //! | hits summed, or kept to be summed | `masked/once.rs`, `masked/planned.rs` | |
 //!
-//! On a CPU a probe costs as much as tens of products. There the columns of C are computed one
-//! after another. Among the products of a whole column, a bitmap of the mask's rows finds those on
-//! the mask, and the others are skipped. In a product of scalars that runs once, products are
-//! summed as they are found. If long columns have few places, all places are computed by probes.
+//! On a CPU a probe costs as much as tens of products. So CPUs compute one column of C after
+//! another. Among the products of a whole column, a bitmap of the mask's rows finds those on the
+//! mask, and the others are skipped. In a product of scalars that runs once, products are summed as
+//! they are found. If long columns have few places, all places are computed by probes.
 //!
 //! | step | file | reads |
 //! |---|---|---|

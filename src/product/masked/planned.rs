@@ -153,7 +153,7 @@ impl OnMask {
         let made;
         let FromPlaces { analyser, method } = match &self.places {
             Some(places) => places,
-            // Devices that compute by columns rarely need these kernels.
+            // Devices that compute by columns rarely need the kernels that start from places.
             None => {
                 made = FromPlaces::new(work.device(), &self.spec, &self.tuning)?;
                 &made

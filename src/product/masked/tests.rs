@@ -168,7 +168,7 @@ fn bands_change_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Runs of 1, 7, 8 and thousands of products. They are cut into pieces or not.
+/// Runs have 1, 7, 8 or thousands of products, and are cut into pieces or not.
 #[test]
 fn long_runs_are_cut() -> Result<()> {
     let work = Work::new(&test_device(), None);

@@ -51,8 +51,8 @@ pub struct FactorGrid<'a> {
 }
 
 impl<'a> FactorGrid<'a> {
-    /// A factor with these cells as they are stored. It has the element type and the order of this
-    /// factor.
+    /// A factor with these cells as they are stored. The element type and the order are those of
+    /// this factor.
     pub(super) fn of(self, cells: &Cells<DevicePattern>) -> FactorGrid<'_> {
         FactorGrid { cells, transposed: false, row_major: self.row_major, element: self.element }
     }

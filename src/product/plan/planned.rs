@@ -1,7 +1,7 @@
 //! Planned products: a plan keeps the operand pairs of all runs, and the pattern of C. Each further
 //! product of the same patterns only computes the sums of the compression. A plan of scalars may
-//! keep the data of an adaptive product instead. This takes less memory, and less time if many
-//! products are added to one entry of C.
+//! keep the data of an adaptive product instead. This data takes less memory than pairs, and less
+//! time if many products are added to one entry of C.
 #[cfg(test)]
 mod tests;
 
@@ -69,8 +69,8 @@ pub(in crate::product) struct PlannedBand {
 const SUMS_PERCENT: u64 = 500;
 
 /// The operand pairs of this number of products take 1 GiB. With fewer products an execution takes
-/// longer without pairs: `bcsstk16`, which has 1800 products for each 100 entries, takes 0.15 ms
-/// without pairs and 0.10 ms with them.
+/// longer without pairs than with them: `bcsstk16`, which has 1800 products for each 100 entries,
+/// takes 0.15 ms without pairs and 0.10 ms with them.
 const SUMS_PRODUCTS: u64 = 1 << 27;
 
 impl PlannedBand {
@@ -152,8 +152,8 @@ impl PlannedProduct {
     }
 
     /// The teams that compute sums without pairs, or `None` if a plan always keeps pairs. The rule
-    /// says when a plan keeps no pairs. Without a rule, this is the case only if there is no memory
-    /// for pairs.
+    /// says when a plan keeps no pairs. Without a rule, a plan keeps no pairs only if there is no
+    /// memory for them.
     fn keeping(
         device: &Device,
         (a, b): (&FactorPattern, &FactorPattern),
@@ -305,7 +305,7 @@ impl PlannedProduct {
         Ok(())
     }
 
-    /// The bands. There are none if the plan keeps no pairs.
+    /// The bands of pairs. A plan that keeps no pairs has no bands.
     pub(in crate::product) fn bands(&self) -> &[PlannedBand] {
         match &self.sums {
             PlannedSums::Pairs { bands, .. } => bands,

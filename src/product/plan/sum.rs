@@ -38,8 +38,8 @@ pub(crate) struct GroupSum {
 }
 
 impl GroupSum {
-    /// Plans the sum, in a semiring, of matrices with these patterns. There are at least two, of
-    /// one size and block shape.
+    /// Plans the sum, in a semiring, of matrices with these patterns. At least two patterns are
+    /// given, all of one size and block shape.
     pub fn new(work: &Work, patterns: &[&DevicePattern], element: ElementType, semiring: Semiring) -> Result<Self> {
         let (device, first) = (work.device(), patterns[0]);
         let columns = patterns.iter().map(|p| p.arrays.clone().into_buffers(work)).collect::<Result<Vec<_>>>()?;

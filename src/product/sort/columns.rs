@@ -6,7 +6,7 @@ use crate::{
     product::terms::{ColumnTask, SORTED_PRODUCTS},
 };
 
-/// Least products that a work-item holds in registers.
+/// Fewest products that a work-item holds in registers.
 const HELD: u32 = 8;
 
 /// Most products that a work-item holds in registers. If it held more, fewer work-items would fit a

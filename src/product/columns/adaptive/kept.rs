@@ -1,6 +1,6 @@
 //! Plans of products of scalars that keep the data of an adaptive product instead of operand pairs:
-//! the pattern of C, its columns by class, and their tasks. This takes a few bytes for each entry
-//! of C, and none for each product.
+//! the pattern of C, its columns by class, and their tasks. This data takes a few bytes for each
+//! entry of C. It takes no memory for products.
 use super::{
     find::{Finder, Found, FoundClasses, RoomForRows},
     numeric::{Numeric, RowsOfC},

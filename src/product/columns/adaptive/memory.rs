@@ -1,6 +1,6 @@
-//! The device memory that a band of an adaptive product needs. Bands are cut by it. The functions
-//! are pure. Like those of [`Limits`], they add up all arrays that are allocated, rounded up to the
-//! pool's size classes.
+//! The device memory that a band of an adaptive product needs. Bands are cut so that this memory is
+//! free. The functions are pure. They add up all arrays that are allocated, as the functions of
+//! [`Limits`] do, rounded up to the pool's size classes.
 use super::profile::Profiler;
 use crate::{
     DeviceInfo,
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(in crate::product) struct AdaptiveMemory<'a> {
     pub info: &'a DeviceInfo,
-    /// Numbers of scans, and of ESC for columns that no other method takes.
+    /// Tuning of scans, and of ESC for columns that no other method takes.
     pub esc: &'a Tuning,
     pub adaptive: &'a AdaptiveTuning,
     /// Bytes of the value of an entry of A, B and C.
@@ -45,14 +45,14 @@ pub(in crate::product) struct EntriesOfC {
 }
 
 impl EntriesOfC {
-    /// Upper bounds for a band.
+    /// Upper bounds of the entries of C in a band.
     pub fn most(band: &ClassSizes) -> Self {
         let of = |classes: &[Class]| band.sum(classes, |sums| sums.most_entries);
         let [all, of_found, by_esc] = [of(&Class::ALL), of(&Class::FOUND), of(&[Class::Rest])];
         Self { all, of_found, found: band.most_found(), by_esc }
     }
 
-    /// Upper bounds for a band in which at most `room` rows are found.
+    /// Upper bounds of the entries of C in a band in which at most `room` rows are found.
     pub fn expected(band: &ClassSizes, room: u64) -> Self {
         let most = Self::most(band);
         let of_found = u128::from(room) * u128::from(most.of_found) / u128::from(most.found.max(1));
@@ -60,7 +60,7 @@ impl EntriesOfC {
         Self { all: most.all - most.of_found + of_found, of_found, found: room, ..most }
     }
 
-    /// Upper bounds for a band whose entries were counted: `all` in all.
+    /// Upper bounds of the kinds of entries of a band, once its `all` entries of C are counted.
     pub fn counted(band: &ClassSizes, all: u64) -> Self {
         let most = Self::most(band);
         let [of_found, found, by_esc] = [most.of_found, most.found, most.by_esc].map(|most| most.min(all));

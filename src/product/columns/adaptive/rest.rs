@@ -73,7 +73,7 @@ pub(super) struct Rest {
     group_size: usize,
 }
 
-/// Columns of C that ESC computed, and the place of the first in the list.
+/// Columns of C that ESC computed, and the place of the first of them in the list of columns.
 pub(super) struct Part {
     pub first: u32,
     pub columns: DeviceCbc,

@@ -16,9 +16,10 @@ use crate::{
 pub(in crate::product) struct Column {
     /// Entries of the column of B.
     pub entries: u32,
-    /// Number of products. The value 2^32 - 1 stands for that many or more.
+    /// Number of products. The value 2^32 - 1 stands for 2^32 - 1 products or more.
     pub products: u32,
-    /// The first and the last row. `None` if there are no rows, or if they were not looked at.
+    /// The first and the last row. `None` if the column has no rows, or if its rows were not looked
+    /// at.
     pub rows: Option<(u32, u32)>,
     /// Whether the column of B has the same rows as the column before it, and its rows of C are to
     /// be found before the sums.
@@ -38,7 +39,8 @@ impl Column {
     }
 }
 
-/// The rules that put the columns of one product into classes. They are the same for all bands.
+/// The rules that put the columns of one product into classes. All bands of a product have the same
+/// rules.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::product) struct ClassRules {
     tuning: AdaptiveTuning,

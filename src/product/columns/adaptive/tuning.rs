@@ -49,21 +49,22 @@ const ROOM_PERCENT: u64 = 110;
 const SAMPLED_PRODUCTS: u64 = 1 << 22;
 
 /// In a group of neighbouring columns of B with equal rows, all columns except the first follow it.
-/// They share its rows of C if at least this percentage of the columns that are not sorted follow
-/// another. This is an estimate: with fewer columns, sharing saves less time than its launch costs.
+/// These columns share the rows of C of the first column if at least this percentage of the columns
+/// that are not sorted follow another column. The percentage is an estimate: if fewer columns
+/// follow, sharing saves less time than its launch costs.
 const EQUAL_PERCENT: u64 = 25;
 
-/// Most columns that share rows and whose products are added up together. A node mostly has 3 or 6
-/// unknowns.
+/// Most columns that share rows and whose products are added up together. A node of a finite
+/// element mostly has 3 or 6 unknowns.
 const EQUAL_COLUMNS: usize = 3;
 
 /// Number of entries of each column that a team adds up at once, if columns share rows: at least
-/// 64, since PoCL 3.1 loses the barriers of loops that cannot run twice. Three sums of doubles take
-/// 12 KiB. This is an estimate.
+/// 64, since PoCL 3.1 loses the barriers of loops that cannot run twice. Three sums of doubles for
+/// each entry take 12 KiB. The number is an estimate.
 const EQUAL_PIECE: usize = 512;
 
-/// Bytes of local memory of a compute unit, which its resident work-groups share. This is the
-/// number of an H200's multiprocessor.
+/// Bytes of local memory of a compute unit, which its resident work-groups share. A multiprocessor
+/// of an H200 has this many bytes.
 const RESIDENT_BYTES: usize = 228 << 10;
 
 /// The least number of products for which kernels overlap. Starting and joining several queues
@@ -154,8 +155,8 @@ impl AdaptiveTuning {
     }
 
     /// Returns the most products of a column that is sorted, among `columns` columns with about
-    /// `products` products. If most columns are longer, and there are few columns, launches for the
-    /// short ones take longer than counting them by bitmaps.
+    /// `products` products. If an average column is long and there are few columns, launches that
+    /// sort the short columns take longer than counting these columns by bitmaps.
     pub fn sorted_most(&self, products: u64, columns: u64) -> u32 {
         let long = products / columns.max(1) > self.long_column && columns < self.few_columns;
         if long && self.dense { 0 } else { self.sorted_most }

@@ -44,7 +44,8 @@ const ITEMS: usize = 8;
 
 /// Direct columns whose entries were counted.
 pub(in crate::product) struct DirectColumns {
-    /// Entries before each of the columns. Empty if they are all columns of the band.
+    /// Number of entries before each direct column. The array is empty if all columns of the band
+    /// are direct.
     own_ptr: Buffer<u32>,
     /// Entries of all direct columns.
     entries: u64,

@@ -1,8 +1,8 @@
 //! Method `hash` (Parger 2020, section 4.3), changed so that the products of a sum have a fixed
 //! order. A hash table finds the rows of a column of C, which are then put in order and cut into
 //! pieces. In each piece another table finds the place of each row, and products are added to these
-//! places in ascending k: [`tasks`](crate::product::columns::tasks). Only rows are put into tables
-//! by atomics. Kernels: `cl/product/columns/hash/` finds the rows,
+//! places in the order of the entries of B: [`tasks`](crate::product::columns::tasks). Atomics put
+//! rows into tables, and never add values. Kernels: `cl/product/columns/hash/` finds the rows,
 //! `cl/product/columns/tasks/sums.cl` adds the products.
 //!
 //! The tables of columns with few rows are in local memory. For columns with more rows, each
@@ -59,7 +59,8 @@ pub(in crate::product) struct GlobalTables {
 }
 
 impl GlobalTables {
-    /// Number of work-groups whose local memory fits a compute unit together. Each has a table.
+    /// Number of work-groups whose local memory fits a compute unit together. Each of these
+    /// work-groups has a table.
     const RESIDENT: u64 = 4;
 
     /// The tables for columns with `products` products in all and at most `longest` each. C has

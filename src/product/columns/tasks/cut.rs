@@ -54,8 +54,8 @@ kernel! {
     }
 }
 
-/// Small tasks join larger ones, to save a launch, if they then take at most a fourth of the local
-/// memory of all compute units in addition. The number is an estimate.
+/// Small tasks join larger tasks, to save a launch, if this takes at most a fourth of the local
+/// memory of all compute units in addition. The fourth is an estimate.
 const MORE_MEMORY: usize = 4;
 
 /// The number of tasks of each class, after small classes have joined larger ones. The tasks of a
@@ -90,7 +90,7 @@ pub(in crate::product) struct Tasks {
     pub counts: Vec<usize>,
 }
 
-/// The number of tasks that teams have taken of each class. The number of the first class is at
+/// The number of tasks of each class that teams have taken. The number of the first class is at
 /// index `first`. All numbers are zero before the sums.
 pub(in crate::product) struct TakenTasks<'a> {
     pub numbers: &'a mut Buffer<u32>,

@@ -29,8 +29,8 @@ pub(in crate::product) struct HostSize {
     pub rows: u64,
     pub columns: u64,
     /// Number of entries and columns that the host reads: all of B, and all of A if it has to widen
-    /// A's elements. Otherwise it reads only the columns of A that entries of B multiply, which do
-    /// not count here.
+    /// A's elements. Otherwise the host reads only the columns of A that entries of B multiply,
+    /// which do not count here.
     pub read: u64,
     /// The kind of payload: pairs if C has blocks, or if the factors have blocks.
     pub payload: PayloadKind,
@@ -51,7 +51,7 @@ pub(in crate::product) struct HostChoice {
 /// up to this number of bytes without checking the free memory.
 const MOST_SUMS: u64 = 64 << 20;
 
-/// Sums of rows in a cache line.
+/// Number of sums that a cache line holds.
 const SUMS_OF_A_LINE: u64 = 8;
 
 /// Most products for an average entry of C, in the largest products that the host computes.
@@ -63,7 +63,7 @@ const MERGING: u64 = 4;
 const MANY: u64 = 16;
 
 /// Most columns of C whose entries are counted, and most products of these columns. Counting them
-/// takes less time than a command.
+/// takes less time than one command of the device.
 const SAMPLES: usize = 16;
 const SAMPLED_PRODUCTS: u64 = 8192;
 
@@ -175,8 +175,8 @@ impl HostSize {
 }
 
 impl HostChoice {
-    /// `None` if there is no choice: the device is not a CPU, the operands are large, or the host
-    /// has no costs.
+    /// Makes the choice, or returns `None` if there is nothing to choose: the device is not a CPU,
+    /// the operands are large, or the host has no costs.
     pub fn new(info: &DeviceInfo, numbers: HostNumbers, costs: MethodCosts, size: HostSize) -> Option<Self> {
         // Blocks are always added in an array with a sum for each row of C.
         let has_room = size.payload == PayloadKind::Values || size.sums_bytes() <= MOST_SUMS;
@@ -188,7 +188,8 @@ impl HostChoice {
         Some(Self { size, costs, ranges, most: numbers.host_products as u64 })
     }
 
-    /// Whether the host is predicted to take less time, before the operands are read.
+    /// Whether the host is predicted to take less time than the device. This prediction is made
+    /// before the operands are read.
     pub fn is_worth_reading(&self, known: &Known) -> bool {
         let longest_b = known.longest_b.map_or(u64::MAX, u64::from);
         let profile = RangeProfile {
@@ -199,15 +200,15 @@ impl HostChoice {
             longest_b,
             ..RangeProfile::default()
         };
-        // The number of entries of C is not known yet. Reading the operands to find it takes too
-        // long.
+        // The number of entries of C is not known yet. Reading the operands to find this number
+        // takes too long.
         let in_vain = profile.products > self.most && profile.products / MANY < self.size.read;
         !in_vain && self.is_faster(WAITS, &profile, &HostSums::default())
     }
 
-    /// Whether the host is predicted to take less time, after the operands have been read. If the
-    /// choice depends on the number of products for each entry of C, `entries_of` counts the
-    /// entries of C in a few columns.
+    /// Whether the host is predicted to take less time than the device. This prediction is made
+    /// after the operands have been read. If the choice depends on the number of products for each
+    /// entry of C, `entries_of` counts the entries of C in a few columns.
     pub fn is_worth_it(&self, columns: &[HostColumn], entries_of: impl FnOnce(Vec<usize>) -> u64) -> bool {
         let (mut profile, mut sums) = (RangeProfile::default(), HostSums::default());
         for column in columns {
@@ -215,7 +216,8 @@ impl HostChoice {
             sums.add(column);
         }
         // The device takes least time if C has one entry, and the host takes most time if every
-        // product is an entry. If the host is faster even so, nothing needs to be counted.
+        // product is an entry. If the host is faster even in this case, nothing needs to be
+        // counted.
         let merged = RangeProfile { sampled: [1, profile.products], ..profile };
         if self.is_faster(WAITS - 1, &merged, &sums) {
             return true;
@@ -235,8 +237,8 @@ impl HostChoice {
         Sides { rows: self.size.rows, columns: self.size.columns }
     }
 
-    /// Whether the host is predicted to take less time for a product of this profile, if it still
-    /// waits `waits` times. Sums that are not known yet are 0.
+    /// Whether the host is predicted to take less time than the device for a product of this
+    /// profile, if the host still has to wait `waits` times. Sums that are not known yet are 0.
     fn is_faster(&self, waits: u32, profile: &RangeProfile, sums: &HostSums) -> bool {
         let multiplications = self.ranges.multiplications.unwrap_or(0).saturating_mul(profile.products);
         let of_blocks = multiplications as f64 * MULTIPLICATION_PS * 1e-9;

@@ -70,7 +70,7 @@ kernel! {
 /// Columns that the device has analysed.
 pub(super) struct Analysed {
     pub profile: RangeProfile,
-    /// Number of products of each column. The value 2^32 - 1 stands for that many or more.
+    /// Number of products of each column. The value 2^32 - 1 stands for 2^32 - 1 products or more.
     pub products: Buffer<u32>,
     pub ranges: Ranges,
     pub bitmaps: Bitmaps,

@@ -33,9 +33,10 @@ pub(in crate::product) struct RangeMemory<'a> {
 /// depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct Groups {
-    /// Groups with bitmaps, which count.
+    /// Number of groups that count entries. Each has a bitmap.
     pub counting: usize,
-    /// Groups with bitmaps and [`Rooms`](super::sums::RangeSums::Rooms), which sum.
+    /// Number of groups that sum products. Each has a bitmap and
+    /// [`Rooms`](super::sums::RangeSums::Rooms).
     pub summing: usize,
     /// Whether runs may have more than [`RUN_PIECE`] products.
     pub cut: bool,
@@ -64,8 +65,8 @@ impl<'a> RangeMemory<'a> {
     }
 
     /// The number of work-groups within `free_bytes` bytes. Their bitmaps and other arrays take at
-    /// most a fourth of these bytes. A single group may take half of them. The number is 0 if even
-    /// that is too little.
+    /// most a fourth of these bytes. A single group may take half of the bytes. The number is 0 if
+    /// even half of them is too little.
     fn groups(&self, cut: bool, longest: u64, free_bytes: u64) -> usize {
         let bitmap = bitmap_words(self.rows).iter().sum::<usize>() as u64 * 8;
         let each = self.rooms(cut, longest).into_iter().fold(bitmap, u64::saturating_add);

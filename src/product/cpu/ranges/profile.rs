@@ -24,7 +24,8 @@ pub(in crate::product) struct RangeProfile {
     pub of_direct: u64,
     /// Entries of the longest column of B.
     pub longest_b: u64,
-    /// Entries of C in the samples, and products in the samples. Zeros without samples.
+    /// Entries of C in the samples, and products in the samples. Both numbers are 0 if no columns
+    /// are sampled.
     pub sampled: [u64; 2],
 }
 
@@ -46,8 +47,8 @@ pub(in crate::product) const CACHED_ROWS: u64 = 1 << 17;
 /// 450,000 products at 14 to 22 million rows (2026-11-28).
 const ROWS_OF_A_COLUMN: u64 = 48;
 
-/// Approximate number of launches of a product in ranges. The second number is for products that
-/// are all entries of C.
+/// Approximate number of launches of a product in ranges. A product in which every product of
+/// entries is an entry of C has `EXACT_LAUNCHES` launches.
 const LAUNCHES: u32 = 4;
 const EXACT_LAUNCHES: u32 = 2;
 

@@ -106,7 +106,8 @@ fn check<T: Element>(factors: (&Csc<T>, &Csc<T>), tuning: &RangeTuning, limit: u
     check_payload::<Csc<T>, ScalarKernels>(factors, tuning, (1, limit))
 }
 
-/// Checks a product of any matrices in the same ways. Entries of C are `c_stride` elements apart.
+/// Checks a product of any matrices in the same ways as `check`. Entries of C are `c_stride`
+/// elements apart.
 fn check_payload<M: Matrix, S: RangeSums>(
     factors: (&M, &M),
     tuning: &RangeTuning,
@@ -133,8 +134,8 @@ fn check_payload<M: Matrix, S: RangeSums>(
     let Bound { bands, peak_bytes } = bound(&memory, &counted, limit.min(device.info().global_bytes))?;
     assert_eq!(bands.is_none(), counts.pipeline == Pipeline::Esc, "{tuning:?} within {limit}");
     assert_eq!(counted.all_products(), counts.products, "{tuning:?} within {limit}");
-    // Entries are counted, so the number of bands is that of the product. One band takes the
-    // predicted memory.
+    // The bound is computed from counted entries, so it has the number of bands of the product. One
+    // band takes the predicted memory.
     assert!(bands.is_none_or(|bands| bands == counts.bands), "{bands:?} of {counts:?} within {limit}");
     assert!(bands.is_none() || used <= peak_bytes, "{used} of {peak_bytes} bytes by {tuning:?} within {limit}");
     assert!(bands != Some(1) || used == peak_bytes, "{used} of {peak_bytes} bytes by {tuning:?} within {limit}");
@@ -180,7 +181,7 @@ fn every_element_and_every_range_of_rows() -> Result<()> {
     check_all(&a::<half::f16>(5000, 300)?, &b(300, &lengths)?)
 }
 
-/// Runs of 1024 products and more. They are cut into parts.
+/// Runs of 1024 products and more are cut into parts.
 #[test]
 fn long_columns_are_cut_as_in_the_reference() -> Result<()> {
     let a = |columns: u64| matrix(67, &(0..columns).map(|k| vec![0, 3, 5 + k % 62]).collect::<Vec<_>>());
@@ -262,7 +263,8 @@ fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
     Ok(())
 }
 
-/// The limits of memory decrease: one pass, two passes, bands, and finally an error or ESC.
+/// As the memory limit decreases, a product is computed in one pass, in two passes, in bands, and
+/// finally by ESC or not at all.
 #[test]
 fn a_limit_changes_the_way_and_no_bit() -> Result<()> {
     let (a, b) = (a::<f64>(3000, 600)?, b(600, &(0..400).map(|i| i * 7 % 60).collect::<Vec<_>>())?);

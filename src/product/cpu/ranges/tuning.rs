@@ -38,7 +38,7 @@ pub(in crate::product) struct RangeTuning {
     pub direct: bool,
     /// Number of multiplications of elements in a product of blocks; `None` for scalars.
     pub multiplications: Option<u64>,
-    /// Picoseconds of each of these multiplications, in ranges and in ESC.
+    /// Picoseconds of each multiplication of elements in a product of blocks, in ranges and in ESC.
     pub multiplication_ps: u64,
     /// Costs of the methods.
     pub costs: MethodCosts,
@@ -136,7 +136,7 @@ impl RangeTuning {
         }
     }
 
-    /// Whether ESC is predicted to take less time.
+    /// Whether ESC is predicted to take less time than ranges.
     fn esc_is_faster(&self, profile: &RangeProfile, of_c: Sides) -> bool {
         let [dense, esc] = self.predict_ms(profile, of_c);
         dense.zip(esc).is_some_and(|(dense, esc)| esc < dense)

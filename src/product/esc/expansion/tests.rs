@@ -76,7 +76,8 @@ fn sorted_it_agrees_with_its_model() -> Result<()> {
     sorted_agrees(edge_cases()?)
 }
 
-/// Tests the plain and the sorted expansion. The sorted one also has stretches that are merged.
+/// Tests the plain and the sorted expansion. The sorted expansion also has stretches that are
+/// merged.
 #[test]
 fn small_cases_agree_with_its_model() -> Result<()> {
     agrees(few_cases()?)?;

@@ -96,7 +96,7 @@ fn pattern(rows: usize, cols: usize, entries: impl IntoIterator<Item = (usize, u
     Ok(Csc::<f64>::from_triplets(rows, cols, entries)?.pattern().clone())
 }
 
-/// Values that are rounded, of both signs, and zeros.
+/// Values of both signs, some of them rounded, and zeros of both signs.
 const NUMBERS: [f64; 9] = [1.0 / 3.0, -7.0 / 11.0, 0.0, 1e3 / 7.0, -0.0, 5.0, -1.0 / 1024.0, 3.0, -2.5];
 
 #[test]
