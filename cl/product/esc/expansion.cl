@@ -65,7 +65,8 @@ void tile_entries(global const ulong* b_prods, global const uint* b_col_ptr, glo
     GROUP_BARRIER;
 }
 
-// Returns the entry of the next product of an item. This is mostly the same entry or the next one.
+// Returns the entry of the next product of an item. This is mostly the entry of the product before,
+// or the entry after it.
 uint next_entry(global const ulong* b_prods, uint entry, uint end, ulong product)
 {
     if (product < b_prods[entry + 1])

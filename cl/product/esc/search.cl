@@ -4,8 +4,8 @@
 
 // Defines name(numbers, begin, end, one, other, edge). It returns the index of the first of the
 // ascending numbers[begin..end) that is at least `one`, and of the first that is at least `other`.
-// Each half of the work-group searches for one of them. With 256 items a search among 2^32 numbers
-// takes five rounds instead of 32 loads one after another.
+// Each half of the work-group searches for one of the two numbers. With 256 items a search among
+// 2^32 numbers takes five rounds instead of 32 loads one after another.
 #define GROUP_SEARCH(name, WORD)                                                                                      \
     uint2 name(global const WORD* numbers, uint begin, uint end, WORD one, WORD other, local uint* edge)              \
     {                                                                                                                 \

@@ -110,7 +110,7 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     const uint position = get_group_id(0) * window, passes = 0;
     const uint2 bounds = search_positions(segment_ptr, 0, cols, position, min(position + window, products), edge);
     const uint first = bounds.x;
-    // The last segment that begins here may be a long one.
+    // The last segment that begins in the window may be a long segment.
     const bool long_last = bounds.y > first && segment_ptr[bounds.y] - segment_ptr[bounds.y - 1] > SHORT_MAX;
     const uint end = long_last ? bounds.y - 1 : bounds.y;
     const uint base = segment_ptr[first], count = segment_ptr[end] - base;

@@ -1,4 +1,5 @@
-// masked: finds the products that fall on the places of a mask, place by place, in ascending k.
+// masked: finds the products that fall on the places of a mask, place by place, and for each place
+// by ascending inner index.
 // Host: src/product/masked/mod.rs, src/product/masked/bands.rs
 //
 // A place (i, j) has a product for every k that row i of A and column j of B share. A probe is an
@@ -9,7 +10,7 @@
 //   mask_probes   nnz + 1 work-items
 //   mask_bands    bands + 1 work-items
 //   count_hits    one work-group per TILE probes; each work-item takes TILE / GROUP_SIZE
-//                 consecutive ones
+//                 consecutive probes
 //   mask_record   one work-item per place of the band
 //   write_hits    as count_hits
 //

@@ -82,9 +82,9 @@ void sort_odd(uint* key)
 }
 
 // Does the same as sort_odd if each ODD neighbouring keys are bitonic: ascending and then
-// descending, or a rotation of such keys. That takes 8 comparisons for 5 keys and 12 for 7;
-// sort_odd takes 9 and 16. An exhaustive search for 5 keys found no fewer. A network that sorts all
-// bitonic words of zeros and ones sorts all bitonic keys.
+// descending, or a rotation of such keys. merge_odd takes 8 comparisons for 5 keys and 12 for 7,
+// and sort_odd takes 9 and 16. An exhaustive search for 5 keys found no fewer. A network that sorts
+// all bitonic words of zeros and ones sorts all bitonic keys.
 void merge_odd(uint* key)
 {
 #if ODD < 5
@@ -134,9 +134,9 @@ void merge_in_lane(uint* key, uint distance)
 }
 
 // Sorts the keys of a column. Each lane then has HELD neighbouring keys. `team` is EXCHANGE_IN.
-// This is a bitonic sort in which every comparison puts the smaller key first: two sorted halves
-// are merged by comparing the two ends, then their neighbours, and so on (Batcher 1968). All bounds
-// are constants, so that the keys stay in registers.
+// The sort is a bitonic sort in which every comparison puts the smaller key first: two sorted
+// halves are merged by comparing the two ends, then their neighbours, and so on (Batcher 1968). All
+// bounds are constants, so that the keys stay in registers.
 void sort_keys(uint* key, TEAM_OF)
 {
     sort_odd(key);

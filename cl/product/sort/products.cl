@@ -3,13 +3,13 @@
 // Host: src/product/sort/mod.rs
 //
 // LANES work-items of a team take a column of at most PRODUCTS products, so a team takes COLUMNS
-// columns at once. A product's *place* is its number in the order in which products are made: by
-// entries of B, ascending in k. Each lane makes the products of HELD places, LANES apart, so that
+// columns at once. A product's *place* is its number in the order in which products are made: entry
+// by entry of the column of B. Each lane makes the products of HELD places, LANES apart, so that
 // neighbouring lanes read neighbouring entries. Each product is sorted as one word, its key: row *
-// PLACES + place. Keys differ, so the products of a row stay in ascending k. If C has too many rows
-// for such keys (FAR_ROWS), a key has only some bits of the row, and the sort is repeated with the
-// next bits if needed. In the end the keys have the number of the product's run in place of its
-// row.
+// PLACES + place. Keys differ, so the products of a row stay in the order of their places. If C has
+// too many rows for such keys (FAR_ROWS), a key has only some bits of the row, and the sort is
+// repeated with the next bits if needed. In the end the keys have the number of the product's run
+// in place of its row.
 //
 // A kernel declares SORT_MEMORY first, and ROWS_MEMORY or rows[] of its own:
 //   starts[]     a bit for each place at which the products of an entry of B begin. If
@@ -85,7 +85,8 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         const uint entry = begin + round * LANES + COLUMN_LANE;
         const uint2 met = next;
         next = met_by(a_col_ptr, b_row_idx, entry + LANES, end); // it is loaded while the team adds up
-        // Both sums are computed at once. There are at most 3584 products, and as many entries.
+        // The number of products and the number of entries that have products are added up at once.
+        // Each is at most 3584.
         const uint own = met.y | (met.y > 0) << 16;
 #if LANES == TEAM_SIZE
         uint all;

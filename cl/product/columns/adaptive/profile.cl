@@ -38,8 +38,8 @@
 // Number of entries that a work-item looks up at once.
 #define AHEAD 4
 
-// Whether a column of B with `entries` entries is of the class of direct columns. There may be no
-// such class.
+// Whether a column of B with `entries` entries is of the class of direct columns. The product may
+// have no class of direct columns.
 bool is_direct(uint entries)
 {
     return DIRECT > 0 && entries == 1;

@@ -12,7 +12,7 @@
 
 // Returns the sum of the values of all items before this one in the work-group. `all` becomes the
 // sum of the whole work-group. `before` is the sum of the items before this one in its team, and
-// `of_team` the sum of its whole team. Every item of the work-group calls it.
+// `of_team` the sum of its whole team. Every item of the work-group calls this function.
 uint group_sum_before(uint before, uint of_team, uint* all, local uint* team_sums)
 {
 #if WARPS
@@ -124,7 +124,7 @@ bool bits_pay(uint places, uint count, uint range, uint words)
 }
 
 // Sets the bits of those rows of row[0..count) that are among the `here` rows from `low` on. NO_ROW
-// is beyond them.
+// is not among these rows.
 #define DEFINE_SET_BITS(set_bits, SPACE)                                                                              \
     void set_bits(local uint* bits, SPACE const uint* row, uint count, uint low, uint here)                           \
     {                                                                                                                 \

@@ -2,10 +2,10 @@
 // before the kernels that add pieces, and after cl/team.cl.
 // Hosts: src/product/columns/tasks/sums.rs, src/product/columns/hub/mod.rs
 //
-// A row's slot is its number among the piece's rows. It is found by bits. A word stands for 32
-// rows: it has a bit for each row of C, and the slot of its first row. With LEVELS words are found
-// in the same way, so that only words with rows are in local memory. Nothing is cleared, because
-// only rows of C are looked up.
+// A row's slot is its number among the piece's rows. The slot is found by bits. A word stands for
+// 32 rows: it has a bit for each row of C, and the slot of its first row. With LEVELS words are
+// found in the same way, so that only words with rows are in local memory. Nothing is cleared,
+// because only rows of C are looked up.
 //
 //   top[]    if LEVELS, for each 1024 rows from the piece's first row on: a bit for each word that
 //            has rows, and the place of the first of these words

@@ -19,8 +19,8 @@
 //   out  pair[products]             the operands of products, run by run
 //   out  entries[ranges]            entries of each range
 //
-// The entries of B's column are taken one after another, so that the pairs of a row are in
-// ascending k.
+// The entries of B's column are taken one after another, so that the pairs of a row are in the
+// order of these entries.
 #if !defined(DIRECT)
 #error "DIRECT: see src/product/cpu/ranges/kernels.rs"
 #endif

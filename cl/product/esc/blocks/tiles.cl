@@ -73,7 +73,7 @@
     }
 
 // Loads the columns of B that item `lane` of a team needs. TAKEN_AT is the place of an element
-// among them.
+// among the loaded columns.
 #if B_TRANSPOSED
 #define GET_COLUMNS(aligned, to, b, lane)                                                                             \
     WRITTEN_OUT                                                                                                       \
