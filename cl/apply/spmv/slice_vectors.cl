@@ -1,5 +1,5 @@
 // slice_vectors: y = alpha * A * x + beta * y for slices of LANES rows of scalars, whose values are
-// packed, see slices.cl and values.cl. It supports plus-times only.
+// packed, see slices.cl and values.cl. The kernel supports plus-times only.
 // Host: src/apply/spmv/slice_vectors.rs
 //
 //   in      slice_ptr[slices + 1]  col[places]
