@@ -24,8 +24,8 @@
 
 #define TEAM_SIZE 32
 #define TEAMS (GROUP_SIZE / TEAM_SIZE)
-// Makes a team's writes to local memory visible to the team. All teams call it the same number of
-// times.
+// Makes a team's writes to local memory visible to the team. All teams call this function the same
+// number of times.
 #if WARPS
 #define TEAM_BARRIER WARP_BARRIER
 #else
