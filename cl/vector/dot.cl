@@ -11,7 +11,7 @@
 // Term i + PIECE / 2 is added to term i of a piece. Then the sum at i + PIECE / 4 is added to the
 // sum at i, and so on. Places after the last term contain IDENTITY, which changes no bit.
 //
-// It supports plus-times only, because a dot product is defined for real numbers.
+// The kernels support plus-times only, because a dot product is defined for real numbers.
 #ifndef PIECE
 #error "PIECE: see src/vector/arithmetic.rs"
 #endif

@@ -1,6 +1,6 @@
 // guesses: adds the terms of a long sum in ascending order, with all items of a work-group in
 // parallel.
-// Host: src/vector/line_sums.rs. It comes after terms.cl.
+// Host: src/vector/line_sums.rs. This file comes after terms.cl.
 //
 // In f64, each addition takes 8 cycles on an H100 if it waits for the one before. So the terms are
 // cut into STRETCHES, which teams of items add at the same time. The exact sum at the start of a
@@ -12,8 +12,8 @@
 // stretches made, which nearly always succeeds. So the sum always has the same bits as if one item
 // added the terms one after another.
 //
-// Sums of fewer than GUESSED terms are added by one item. If GUESSED is 0, all sums are. Otherwise
-// the number of items of a work-group is a multiple of STRETCHES, and larger.
+// Sums of fewer than GUESSED terms are added by one item. If GUESSED is 0, one item adds every sum.
+// Otherwise the number of items of a work-group is a multiple of STRETCHES, and larger.
 #if !defined(GUESSED) || !defined(STRETCHES)
 #error "GUESSED, STRETCHES: see src/vector/line_sums.rs"
 #endif
@@ -56,8 +56,8 @@ ARITHMETIC sum_of(ulong number)
 
 // Adds `count` terms to `start`. Terms after the first `cut` are added to a second sum, which is
 // then added to the first. There are at most `cut` such terms. Every item of the work-group must
-// call it and gets the result. follower[i] is the item of the next stretch that began with the
-// result of item i.
+// call this function, and gets the result. follower[i] is the item of the next stretch that began
+// with the result of item i.
 ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint count, uint cut, local ARITHMETIC* kept, local uchar* follower)
 {
     const uint item = get_local_id(0), lane = item % GUESSES, team = item / GUESSES;

@@ -1,5 +1,5 @@
-// line_terms: loads the terms of a line's sums to local memory, and adds them. It comes before
-// line_pieces.cl, and before line_sums.cl, which explains its defines.
+// line_terms: loads the terms of a line's sums to local memory, and adds them. This file comes
+// before line_pieces.cl, and before line_sums.cl, which explains the defines.
 // Host: src/vector/line_sums.rs
 #if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(LEAST) || !defined(TOGETHER) ||      \
     !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(SPLIT) || !defined(DIRECT) || !defined(LONGEST) ||            \

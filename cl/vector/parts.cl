@@ -1,5 +1,5 @@
 // parts: exchanges sums between work-groups, for the parts of a line that is cut.
-// Host: src/vector/line_sums.rs, src/apply/spmv/csr_shared.rs. It comes after ptx.cl.
+// Host: src/vector/line_sums.rs, src/apply/spmv/csr_shared.rs. This file comes after ptx.cl.
 
 // WORDS is the number of words of a sum.
 #define WORDS ((sizeof(ARITHMETIC) + 3) / 4)
