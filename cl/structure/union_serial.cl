@@ -1,4 +1,4 @@
-// union_serial: computes the union of two patterns, column after column, on CPUs. There, merging
+// union_serial: computes the union of two patterns, column after column, on CPUs. On a CPU, merging
 // two columns takes less time than looking up each of their entries. One work-item takes a part. A
 // part is some columns, with an equal share of the entries of both patterns.
 // Host: src/structure/union.rs
