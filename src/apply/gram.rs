@@ -102,8 +102,8 @@ impl<M: HostMatrix> ApplyOptions<M> {
         ApplyGram::prepared(self)
     }
 
-    /// Does as [`ApplyOptions::gram`] for one matrix J. Its values are copied twice, in the order
-    /// of each of the two products.
+    /// Prepares y = Jᵀ·(W·(J·x)) for one matrix J, whose values are copied twice: in the order of
+    /// the product with J, and in the order of the product with Jᵀ.
     ///
     /// # Errors
     /// See [`ApplyOptions::plan`].

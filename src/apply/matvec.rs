@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 /// Aᵀ·x of a column-major matrix ([`Cbc`](crate::Cbc), [`Csc`](crate::Csc)) and A·x of a row-major
 /// one ([`Bsr`](crate::Bsr), [`Csr`](crate::Csr)) read the values from front to back. A·x of a
 /// column-major matrix and Aᵀ·x of a row-major one need an index of 8 bytes per entry. The
-/// constructor makes it, unless the format is [`Format::Csc`].
+/// constructor makes this index, unless the format is [`Format::Csc`].
 ///
 /// [`Apply::with`] takes a [format](Format) and other options. If A is multiplied many times with
 /// the same values, [`ApplyOptions::pack`] copies them once in the order in which executions read
@@ -99,8 +99,8 @@ impl<M: Matrix> Apply<M> {
 }
 
 impl<M: HostMatrix> Apply<M> {
-    /// Does as [`Apply::with`] for the type and pattern of `a`, whose element type may be known at
-    /// run time only.
+    /// Does what [`Apply::with`] does, for the type and pattern of `a`, whose element type may be
+    /// known at run time only.
     pub fn of(a: &DeviceMatrix<M>) -> ApplyOptions<M> {
         ApplyOptions::new(a.pattern(), a.type_of())
     }

@@ -61,7 +61,7 @@ pub(super) struct Gcoo {
     pub long: LongLines,
     /// Number of rows of D that all groups load: the different places in each group, added up.
     pub loads: u32,
-    /// Number of entries that use these rows.
+    /// Number of entries that use the loaded rows.
     pub merged: u32,
 }
 
@@ -73,7 +73,7 @@ impl Gcoo {
         Self::placed(work, index, (group_lines, longest), items)
     }
 
-    /// Does as [`Gcoo::new`] with work-items of `items` entries each.
+    /// Does what [`Gcoo::new`] does, with work-items of `items` entries each.
     fn placed(work: &Work, index: &Index, (group_lines, longest): (usize, usize), items: usize) -> Result<Self> {
         let (device, pattern) = (work.device(), index.pattern());
         let (nnz, lines) = (pattern.nnz(), pattern.ncols);

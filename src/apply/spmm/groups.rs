@@ -42,7 +42,7 @@ pub(super) struct GroupsOf {
     pub group_lines: usize,
     /// A line with more entries than this is not in a group.
     pub longest: usize,
-    /// The lines with more entries.
+    /// The lines that are too long for a group.
     pub long: LongLines,
 }
 
@@ -53,7 +53,8 @@ pub(super) struct GroupArrays<'a> {
     pub group_len: &'a Buffer<u32>,
     pub other: &'a Buffer<u32>,
     pub line: &'a Buffer<u8>,
-    /// The index of each entry in A's values. Unused if the values are in the order of groups.
+    /// The index of each entry in A's values. It is not read if the values are in the order of
+    /// groups.
     pub source: &'a Buffer<u32>,
 }
 

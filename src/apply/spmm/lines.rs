@@ -1,8 +1,8 @@
 //! Lines of A times D, one slot of work-items for each line. A line is a row of A, or a row of
 //! blocks. Kernels: `cl/apply/spmm/lines.cl`.
 //!
-//! All scalar rows of a block row multiply the same rows of D. The slot loads each row of D once
-//! for all of them.
+//! All scalar rows of a block row multiply the same rows of D. The slot loads each of these rows of
+//! D once, for all rows of the block row.
 use super::{
     Dense, DenseNumbers, Execution, Operands, Request,
     block_tiles::BlockTiles,
@@ -85,10 +85,10 @@ pub(super) struct LineSums {
 /// The kernels of whole lines. In an array, the first is for C by rows and the second for C by
 /// columns.
 enum Kernels {
-    /// For blocks, and for scalars on CPUs. For blocks on a GPU and C by columns, the lines that
-    /// are not long have a kernel of their own if the sums of a work-group fit local memory.
+    /// Kernels for blocks, and for scalars on CPUs. For blocks on a GPU and C by columns, the lines
+    /// that are not long have a kernel of their own if the sums of a work-group fit local memory.
     Plain([Variants<SumLines<'static>>; 2], Option<Box<BlockTiles>>),
-    /// For scalars on GPUs.
+    /// Kernels for scalars on GPUs.
     Staged(Box<Staged>),
 }
 
@@ -192,7 +192,7 @@ impl LineSums {
         Self::over(work, tiles, in_pieces, shape, long, &request)
     }
 
-    /// Does as [`LineSums::new`] for the pieces of long lines alone.
+    /// Divides only the pieces of long lines among work-groups.
     pub fn of_pieces(work: &Work, long: LongLines, shape: BlockShape, request: &Request) -> Result<Self> {
         Self::over(work, Tiles { line: work.buffer(1)?, lines: 0 }, long, shape, RUN_PIECE, request)
     }

@@ -1,8 +1,8 @@
 //! A·D and D·A for sparse A and dense D.
 //!
-//! Both are one operation: D·A is (Aᵀ·Dᵀ)ᵀ, and the transpose of a dense matrix is the same array
-//! in the other layout. Kernels read D by rows, so a D stored by columns is copied first. Kernels
-//! write C in either layout.
+//! A·D and D·A are one operation: D·A is (Aᵀ·Dᵀ)ᵀ, and the transpose of a dense matrix is the same
+//! array in the other layout. Kernels read D by rows, so a D stored by columns is copied first.
+//! Kernels write C in either layout.
 //!
 //! | file | makes |
 //! |---|---|

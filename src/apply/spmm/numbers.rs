@@ -28,16 +28,17 @@ numbers! {
         /// Number of rows of the dense matrix that an item loads before it adds their terms, in a
         /// piece of a long line.
         dense_long_ahead: All(1, 64),
-        /// A line of at most this many entries is not long if an average line has few. Long lines
-        /// are cut into pieces of 1024 entries, which are computed first. A line of more than 1024
-        /// entries is always long.
+        /// A line of at most this many entries is not long, even if an average line has few
+        /// entries. Long lines are cut into pieces of 1024 entries, which are computed first. A
+        /// line of more than 1024 entries is always long.
         dense_long: All(1, 1 << 24),
         /// A line with at most this many times the entries of an average line is not long.
         dense_long_average: All(1, 1 << 10),
         /// On a CPU, most entries plus lines in a tile, which a work-item computes. On other
         /// devices, most lines in a tile, which a work-group computes.
         dense_tile: All(1, 1 << 24),
-        /// Most entries plus lines in a tile, for matrices of blocks. Replaces `dense_tile` there.
+        /// Most entries plus lines in a tile, for matrices of blocks. It replaces `dense_tile` for
+        /// such matrices.
         dense_block_tile: All(1, 1 << 24),
         /// Number of lines of a group in grouped coordinates (GCOO): p of Shi, Wang and Chu (2020).
         dense_group_lines: All(1, 32),
@@ -66,8 +67,8 @@ numbers! {
 }
 
 const GPU: DenseNumbers = DenseNumbers {
-    // This is four warps. With fewer warps, a multiprocessor reaches its limit of work-groups
-    // before its limit of warps.
+    // A work-group has four warps. With fewer warps, a multiprocessor reaches its limit of
+    // work-groups before its limit of warps.
     dense_group: 128,
     dense_lanes: 32,
     // With 128 columns the 27-point stencil of 100^3 takes 2.0 ms with 16 lanes and 3.2 ms with 32.
@@ -100,13 +101,14 @@ const GPU: DenseNumbers = DenseNumbers {
     // A column of a tile has several cache lines, so that few pages are in use at once. A row has
     // at least one cache line.
     dense_copied_rows: 64,
-    // Half of the L2 cache of an H200. OpenCL reports the size of all L1 caches, but not of this
-    // cache.
+    // This is half of the L2 cache of an H200. OpenCL reports the size of all L1 caches, but not of
+    // the L2 cache.
     dense_cache_bytes: 25 << 20,
     dense_past_bytes: 8 << 20,
-    // Single rows with staged entries were faster than groups on every matrix. With 32 columns they
-    // were 1.3 to 2 times as fast. The finite elements `fem200k_60` take 0.23 ms by rows and 0.45
-    // ms by groups. In floats they take 0.12 ms by rows and 0.23 ms by groups.
+    // Single rows with staged entries were faster than groups on every matrix. With 32 columns
+    // single rows were 1.3 to 2 times as fast as groups. The finite elements `fem200k_60` take 0.23
+    // ms by rows and 0.45 ms by groups in doubles, and 0.12 ms by rows and 0.23 ms by groups in
+    // floats.
     dense_reuse_percent: 1 << 20,
 };
 
@@ -128,7 +130,7 @@ const CPU: DenseNumbers = DenseNumbers {
     dense_group_lines: 4,
     // An item advances in the other lines of a group from one entry to the next. The placement
     // takes 2.7 to 9 times as long with one entry for each item, and 1.1 to 1.8 times as long with
-    // 1024.
+    // 1024, as with 64.
     dense_placed: 64,
     dense_group_ahead: 1,
     dense_staged: 32,

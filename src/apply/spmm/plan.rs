@@ -61,8 +61,8 @@ impl<M: Matrix> ApplyDense<M> {
 }
 
 impl<M: HostMatrix> ApplyDense<M> {
-    /// Does as [`ApplyDense::with`] for the type and pattern of `a`, whose element type may be
-    /// known at run time only.
+    /// Does what [`ApplyDense::with`] does, for the type and pattern of `a`, whose element type may
+    /// be known at run time only.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

@@ -35,10 +35,10 @@ use std::marker::PhantomData;
 /// one column follow one another. Groups may also be neighbouring columns, with their entries
 /// sorted by row. In a matrix of blocks, an entry is a block, and a row is a row of blocks.
 ///
-/// [`multiply`](crate::multiply) and [`ApplyGcoo`](crate::plan::ApplyGcoo) multiply it with dense
-/// matrices. For a compressed matrix, [`ApplyDense`](crate::plan::ApplyDense) makes groups itself
-/// if that saves time. [`Csc::from_triplets`](crate::Csc::from_triplets) compresses triplets first;
-/// [`DeviceGcoo::download`] returns coordinates.
+/// [`multiply`](crate::multiply) and [`ApplyGcoo`](crate::plan::ApplyGcoo) multiply grouped
+/// matrices with dense matrices. For a compressed matrix, [`ApplyDense`](crate::plan::ApplyDense)
+/// makes groups itself if that saves time. [`Csc::from_triplets`](crate::Csc::from_triplets)
+/// compresses triplets first; [`DeviceGcoo::download`] returns coordinates.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -156,7 +156,7 @@ impl<T: 'static> DeviceGcoo<T> {
 }
 
 impl<T: Element> DeviceGcoo<T> {
-    /// Groups the nonzero elements of a dense matrix. Reads their number back.
+    /// Groups the nonzero elements of a dense matrix. Reads the number of these elements back.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) unless a group has 1 to 32 lines,
@@ -170,8 +170,8 @@ impl<T: Element> DeviceGcoo<T> {
     /// Converts to compressed rows.
     ///
     /// # Errors
-    /// [`Error::Memory`], [`Error::OpenCl`]; [`Error::BlockShape`] for a matrix of blocks. Use
-    /// [`DeviceGcoo::to_matrix`] to make it a [`Bsr`](crate::Bsr).
+    /// [`Error::Memory`], [`Error::OpenCl`]; [`Error::BlockShape`] for a matrix of blocks, which
+    /// [`DeviceGcoo::to_matrix`] converts to a [`Bsr`](crate::Bsr).
     pub fn to_rows(&self) -> Result<DeviceMatrix<Csr<T>>> {
         self.to_matrix()
     }

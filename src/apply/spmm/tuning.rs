@@ -149,7 +149,7 @@ impl Pass {
 /// Makes the passes over n columns. If `aligned`, rows of D and C begin at multiples of a vector.
 /// The result is then `None` if n is no multiple of a vector, or if alignment saves nothing. `held`
 /// is the number of lines of a block that an item adds at once. If it is above 1, an item has only
-/// one vector, because the sums need the registers of the others.
+/// one vector, because the sums need the registers of the other vectors.
 pub(super) fn passes(
     element: ElementType,
     numbers: DenseNumbers,
@@ -210,8 +210,8 @@ fn prev_power_of_two(n: usize) -> usize {
 }
 
 /// Returns the numbers for lines that are not cut. An item loads at most as many entries ahead as
-/// an average line has. If an average line has many entries, fewer items share its columns. This
-/// was not measured for lines of 128 entries and more.
+/// an average line has. If an average line has many entries, fewer items share its columns. Lines
+/// of 128 entries and more were not measured.
 pub(super) fn of_lines(numbers: DenseNumbers, [lines, entries]: [usize; 2]) -> DenseNumbers {
     let lines = lines.max(1);
     let average = (entries + lines / 2) / lines;

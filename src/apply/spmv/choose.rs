@@ -3,13 +3,12 @@
 //!
 //! The time of a format is estimated in bytes. The estimate is the sum of the bytes that an
 //! execution moves, multiplied by a weight of the format, and a share of the conversion's bytes and
-//! steps. The time of an item that adds a long row, and the time of a launch, also count as bytes
-//! that the device could have moved.
+//! steps. The time of an item that adds a long row, and the time of a launch, also count as the
+//! bytes that the device could have moved in that time.
 //!
 //! The rows' lengths are known only after a launch and a read, which take as long as several
-//! executions of a small matrix. So the lengths are not counted if one format, for all lengths that
-//! are possible with the numbers of rows and entries, takes no longer than every other format
-//! together with the counting.
+//! executions of a small matrix. So the lengths are not counted if one format surely takes no
+//! longer than every other format and the counting together, whatever the lengths of the rows are.
 use super::{Block, Format, Request, csr_long, profile::Profile, slice_vectors, slices};
 use crate::{
     DeviceKind,
@@ -137,7 +136,7 @@ impl Situation {
             Format::CsrAdaptive if of_blocks => of.adaptive_steps,
             Format::CsrAdaptive | Format::CsrShared => weights.adaptive_steps,
             Format::CsrVector | Format::Scoo => 0,
-            // These include the steps that find and place diagonals.
+            // These steps include those that find and place diagonals.
             Format::SlicedEll if self.in_vectors() => 16,
             _ => 4,
         };
@@ -189,7 +188,7 @@ impl Situation {
             _ => piece * depth * weights.term,
         };
         let launches = match format {
-            // A group counts its finished pieces. This takes about as long as a launch.
+            // A group counts its finished pieces. Counting takes about as long as a launch.
             Format::Csr => 1 + u64::from(longest > of_item),
             Format::CsrAdaptive if of_blocks => of.adaptive_launches,
             Format::CsrAdaptive => weights.adaptive_launches,
@@ -266,8 +265,8 @@ impl Situation {
     }
 }
 
-/// Chooses the format with the least cost. If several have it, the first in [`Format::ALL`] is
-/// chosen.
+/// Chooses the format with the least cost. If several formats have the least cost, the first of
+/// them in [`Format::ALL`] is chosen.
 pub(super) fn choose(situation: &Situation) -> FormatChoice {
     let mut costs: Vec<_> = Format::ALL.iter().filter_map(|&format| Some((situation.cost(format)?, format))).collect();
     costs.sort_by_key(|&(cost, _)| cost);

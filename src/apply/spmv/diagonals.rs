@@ -49,8 +49,8 @@ pub(super) struct Diagonals {
     /// For each slice on diagonals: the column at which the first diagonal meets the slice's first
     /// row.
     pub origin: Buffer<u32>,
-    /// For each diagonal: its distance from the first, and bits for the rows that have an entry on
-    /// it.
+    /// For each diagonal: its distance from the first diagonal, and bits for the rows that have an
+    /// entry on it.
     pub steps: Buffer<u32>,
 }
 

@@ -87,8 +87,8 @@ use rows::{Block, Rows};
 use slices::CountedSlices;
 use std::sync::Arc;
 
-/// About how many products a solver computes with one pattern. Each of its iterations takes many
-/// steps of conjugate gradients.
+/// Approximate number of products that a solver computes with one pattern. Each iteration of a
+/// solver takes many steps of conjugate gradients.
 const OFTEN: u64 = 1000;
 
 /// The request for a product: its elements, format and options.
@@ -287,7 +287,7 @@ impl Spmv {
         &self.choice.why
     }
 
-    /// Multiplications of an execution. A symmetric matrix counts both triangles.
+    /// Multiplications of an execution. For a symmetric matrix both triangles count.
     pub fn terms(&self) -> u64 {
         self.entries * self.block.area() as u64
     }

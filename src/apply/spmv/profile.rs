@@ -68,8 +68,9 @@ fn is_mostly_padding(rows: u64, entries: u64, places: u64) -> bool {
     places > FREE_PLACES && places / MOST_PADDING > entries + rows
 }
 
-/// Refuses a padded format whose places are mostly padding. It has `rows` rows with `entries`
-/// entries in all; the longest row has `longest` entries, and a block has `value_bytes` bytes.
+/// Refuses a padded format whose places are mostly padding. The matrix has `rows` rows with
+/// `entries` entries in all. The longest row has `longest` entries, and a block has `value_bytes`
+/// bytes.
 pub(super) fn check_places(
     format: Format,
     [rows, entries, longest]: [u64; 3],

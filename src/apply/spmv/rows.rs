@@ -71,7 +71,7 @@ impl Block {
         self.sums * self.depth
     }
 
-    /// Number of sums of a block, and of the terms that it contributes to each.
+    /// Number of sums of a block, and number of terms that the block contributes to each sum.
     pub fn sides(self) -> [u64; 2] {
         [self.sums as u64, self.depth as u64]
     }
@@ -175,7 +175,7 @@ impl Rows {
         self.options_of(self.elements, options, index)
     }
 
-    /// Does as [`Rows::options_through`] for these element types.
+    /// Makes the options of [`Rows::options_through`] for these element types.
     pub fn options_of(&self, Elements { matrix, vector }: Elements, options: Options, index: bool) -> Options {
         let through = u8::from(index && !self.packed);
         let options = self.block.options(options.element_in(vector, self.semiring).value_in(matrix, self.semiring));

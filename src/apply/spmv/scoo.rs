@@ -34,7 +34,8 @@ kernel! {
     }
 }
 
-/// Rows of a slice. With four lanes each and an item for each lane, they fill a group of 256.
+/// Rows of a slice. A row has four lanes, and each lane has a work-item, so the rows fill a
+/// work-group of 256.
 const SLICE: usize = 64;
 
 /// Options of kernels whose groups have `group_size` items.

@@ -1,5 +1,5 @@
-//! Slices of rows, each padded to its longest row. The device counts, scans and places them.
-//! Kernels: `cl/apply/spmv/slices.cl`.
+//! Slices of rows, each padded to its longest row. The device counts the places of each slice,
+//! scans the counts, and places the entries. Kernels: `cl/apply/spmv/slices.cl`.
 use super::{
     RowNumbers, Rows,
     diagonals::{DiagonalKernels, Diagonals},

@@ -1,5 +1,5 @@
-//! Rows cut at a width: padded heads, and tails in compressed rows. The device counts, scans and
-//! places them. Kernels: `cl/apply/spmv/tails.cl`.
+//! Rows cut at a width: padded heads, and tails in compressed rows. The device counts the rows by
+//! length and places the entries. Kernels: `cl/apply/spmv/tails.cl`.
 use super::Rows;
 use crate::{
     Result,
@@ -212,7 +212,7 @@ mod tests {
             let counted = kernels.count(&work, &rows)?;
             let longest = lengths.iter().copied().max().unwrap_or(0);
             assert_eq!(counted.longest, longest as u64);
-            // No heads, a few long rows, and no tails.
+            // With these widths there are no heads, tails of a few rows, or no tails.
             for width in [0, 1, 3, longest] {
                 let heads = (0..width).flat_map(|k| (0..lengths.len()).map(move |row| (row, k)));
                 let long = (0..lengths.len()).filter(|&row| lengths[row] > width);

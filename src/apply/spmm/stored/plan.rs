@@ -15,11 +15,12 @@ use std::{marker::PhantomData, sync::Arc};
 /// entries and the number of columns of the dense matrices. Its results have the bits of
 /// [`ApplyDense`](crate::plan::ApplyDense).
 ///
-/// A·D and D·Aᵀ read groups of rows as they are; D·A and Aᵀ·D read groups of columns. The plan
-/// counts the reuse: how often the entries of a group use each row of D that the group loads (for
-/// D·A, each column). The plan converts the groups to compressed lines in three cases: the reuse is
-/// too low, the groups lie across the lines of the product, or a line has more than 1024 entries.
-/// The values are read in place in all cases. [`ApplyGcoo::why`] says which way was chosen.
+/// A·D and D·Aᵀ read groups of rows as they are; D·A and Aᵀ·D read groups of columns as they are.
+/// The plan counts the reuse: how often the entries of a group use each row of D that the group
+/// loads (for D·A, each column). The plan converts the groups to compressed lines in three cases:
+/// the reuse is too low, the groups lie across the lines of the product, or a line has more than
+/// 1024 entries. The values are read in place in all cases. [`ApplyGcoo::why`] says which way was
+/// chosen.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

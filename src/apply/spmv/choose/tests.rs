@@ -254,7 +254,7 @@ fn a_cpu_finds_no_rows_for_a_few_products() {
     let (many, situation) = by_columns(DeviceKind::Cpu, 1000, 1);
     assert!(many != Some(Format::Csc) && choose(&situation).format != Format::Csc);
     assert_ne!(by_columns(DeviceKind::Gpu, 132, 1).0, Some(Format::Csc));
-    // If the rows are stored, there is nothing to save.
+    // If the rows are stored, no index has to be made.
     let found = Situation { by_columns: false, ..by_columns(DeviceKind::Cpu, 2, 1).1 };
     assert_eq!(choose(&found).format, Format::Csr);
 }
@@ -292,14 +292,14 @@ fn blocks_take_a_format_that_was_among_the_fastest() {
     // us in tiles.
     assert_ne!(format(block(3, 8, [27_000, 681_472, 27, 729_000])), Format::CsrAdaptive);
     assert_eq!(format(block(3, 4, [27_000, 681_472, 27, 729_000])), Format::Csr);
-    // Some rows are very long. An item would take 1.3 ms for the longest; groups take 0.12 ms for
-    // all.
+    // Some rows are very long. An item of `csr` would take 1.3 ms for the longest row. The groups
+    // of `csr-adaptive` take 0.12 ms for all rows.
     assert_eq!(format(block(8, 8, [20_000, 200_000, 9000, 3_000_000])), Format::CsrAdaptive);
-    // There are too few sums to fill the device. An item of `csr` then takes less time for a row
-    // than a group.
+    // There are too few sums to fill the device. An item of `csr` then adds a row in less time than
+    // a group of `csr-adaptive`.
     assert_eq!(format(block(4, 4, [10_000, 320_000, 58, 402_312])), Format::Csr);
     // With values in place and by rows, `csr` takes 64 us and `csr-adaptive` 88 us. With 3906 rows
-    // of 16 blocks they take 12 us and 8 us.
+    // of 16 blocks `csr` takes 12 us and `csr-adaptive` 8 us.
     let in_place = |found: Situation| Situation { request: Request { packed: false, ..PACKED }, ..found };
     assert_eq!(format(in_place(block(6, 8, [27_000, 681_472, 27, 729_000]))), Format::Csr);
     assert_eq!(format(in_place(block(4, 8, [3906, 62_496, 33, 90_000]))), Format::CsrAdaptive);

@@ -106,7 +106,8 @@ fn a_look_at_the_rows_compiles_the_kernel_that_counts_alone() -> Result<()> {
     let kernels = SliceKernels::new(&device, &rows, false)?;
     let counted = kernels.count(&work, &rows)?;
     assert_eq!((made(), work.launches()), (1, 1));
-    // One kernel places, and two belong to the scan. A short scan launches one.
+    // One kernel places, and two belong to the scan. A short scan launches only one of its two
+    // kernels.
     kernels.sliced(&work, &rows, counted)?;
     assert_eq!((made(), work.launches()), (4, 3));
     Ok(())

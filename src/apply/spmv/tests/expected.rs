@@ -35,7 +35,7 @@ impl<T: Field> Expected<T> {
         Self::stored(host, host.as_cbc(), order)
     }
 
-    /// Does as [`Expected::of`] for A as it is stored by `arrays`.
+    /// Computes y = 0.7·A·x - 1.3·y for A as it is stored by `arrays`.
     pub fn stored(host: &Csr<T>, arrays: CbcView<'_, T>, order: Order) -> Result<Self> {
         let work = Work::new(&test_device(), None);
         let x: Vec<T> = (0..host.ncols()).map(|i| T::from_f64((i % 97) as f64 * 0.31 - 15.0)).collect();
