@@ -1,5 +1,6 @@
 //! Sorts the entries of compressed columns by row, on GPUs. Each entry takes the next place of its
-//! row from a counter; then each row sorts its entries. Kernels: `cl/primitives/arrivals.cl`.
+//! row from a counter. Then the entries of each row are sorted. Kernels:
+//! `cl/primitives/arrivals.cl`.
 //!
 //! Entries are read twice and written twice, whatever the number of rows, while a radix sort takes
 //! a pass for every few bits of that number. Entries arrive in any order, but they are then sorted
@@ -84,8 +85,8 @@ impl ArrivalTuning {
     /// instead.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
         let (average, numbers) = (entries / rows.max(1), device.info().numbers::<RadixNumbers>());
-        // If rows are short, few lanes share a row, so that all lanes are busy. Otherwise many
-        // lanes do, so that the rows of a group fit its local memory.
+        // If rows are short, few lanes share a row, so that all lanes are busy. If rows are longer,
+        // many lanes share a row, so that the rows of a group fit its local memory.
         let lanes = if average <= 8 { 8 } else { 32 };
         let group_size = numbers.radix_group;
         let counts = group_size >= 32 && average <= AVERAGE;

@@ -1,6 +1,6 @@
-//! Removes small entries (blocks) of a matrix on the device. The others keep their order. The steps
-//! are flags, a scan, one copy, and one small read of the number of entries that stay. Kernels:
-//! `cl/primitives/drop_entries.cl`. [`Threshold`] describes the rule, and
+//! Removes small entries (blocks) of a matrix on the device. The other entries keep their order.
+//! The steps are flags, a scan, one copy, and one small read of the number of entries that stay.
+//! Kernels: `cl/primitives/drop_entries.cl`. [`Threshold`] describes the rule, and
 //! [`crate::matrix::drop_below`] is the model.
 use super::scan::{Scan, ScanTuning};
 mod numbers;
@@ -75,8 +75,8 @@ kernel! {
 }
 
 /// The kernels that remove small entries. Magnitudes are defined for real numbers, so functions
-/// that take a threshold require a [`Field`]. A product does not require it, because its threshold
-/// is an option.
+/// that take a threshold require a [`Field`]. A product does not require a [`Field`], because its
+/// threshold is an option.
 pub(crate) struct DropEntries {
     sizes: Kernel<EntrySizes<'static>>,
     norms: Kernel<ColumnNorms<'static>>,

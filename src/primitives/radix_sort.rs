@@ -131,7 +131,7 @@ pub(crate) struct Elements<'a> {
     pub key: &'a Buffer<u32>,
     /// All keys are less than this. `u32::MAX` counts as the largest key.
     pub keys: usize,
-    /// The word that each element carries. If `None`, it carries its index.
+    /// The word that each element carries. If `None`, an element carries its index.
     pub order: Option<&'a Buffer<u32>>,
 }
 
@@ -266,7 +266,7 @@ impl RadixSort {
         from.map_or_else(fresh, Ok)
     }
 
-    /// Finds where each of `keys` keys begins in sorted keys, as [`KeyStarts::run`].
+    /// Finds where each of `keys` keys begins in sorted keys, as [`KeyStarts::run`] does.
     pub fn starts(&self, work: &Work, key: &Buffer<u32>, keys: usize) -> Result<Buffer<u32>> {
         self.starts.run(work, key, keys)
     }

@@ -1,4 +1,4 @@
-//! Scan: replaces each value by the sum of all before it, for any length, in place. Kernel:
+//! Scan: replaces each value by the sum of all values before it, for any length, in place. Kernel:
 //! `cl/primitives/scan.cl`.
 //!
 //! Values that fit one tile take one launch. Up to some million values take two launches: the first
@@ -21,7 +21,8 @@ pub(crate) struct ScanTuning {
     /// Number of consecutive values of a work-item.
     pub items: usize,
     /// If there are at most this many tiles, each tile adds up the sums of the tiles before it. The
-    /// number of these reads is quadratic in the number of tiles, but a launch or two are saved.
+    /// number of sums that are read is quadratic in the number of tiles, but a launch or two are
+    /// saved.
     pub direct_tiles: usize,
 }
 
@@ -72,7 +73,7 @@ impl<W: Word> Scan<W> {
         Ok(scan)
     }
 
-    /// Does as [`Scan::new`] for scans that rarely have more than one tile. The kernel that adds up
+    /// Makes the kernels for scans that rarely have more than one tile. The kernel that adds up
     /// tiles is compiled when it is first launched.
     pub fn finishing(device: &Device, tuning: ScanTuning) -> Result<Self> {
         let options = Self::options(tuning);
@@ -106,7 +107,7 @@ impl<W: Word> Scan<W> {
         self.finish(work, data, count, partials)
     }
 
-    /// Does as [`Scan::run_first`] if the sum of each [`ScanTuning::tile`] is known already.
+    /// Scans the first `count` values, if the sum of each [`ScanTuning::tile`] is known already.
     pub fn finish(&self, work: &Work, data: &mut Buffer<W>, count: usize, mut partials: Buffer<W>) -> Result<()> {
         let scanned = partials.len() > self.tuning.direct_tiles;
         if scanned {

@@ -81,7 +81,7 @@ impl Segments {
     }
 
     /// Segments that begin at element 0 and at each element whose flag is not 0. No segment is
-    /// empty. Finds them on the device, and waits for them.
+    /// empty. Finds the segments on the device, and waits for the result.
     ///
     /// # Errors
     /// [`Error::TooLarge`] for more than 2^32 - 4097 elements, [`Error::Memory`],
@@ -94,7 +94,7 @@ impl Segments {
 
     /// Segments that begin at element 0 and at each element whose bit is set. Element i has bit
     /// i modulo 32, counted from the lowest, of word i / 32. Bits beyond the elements do not
-    /// matter. No segment is empty. Finds them on the device, and waits for them.
+    /// matter. No segment is empty. Finds the segments on the device, and waits for the result.
     ///
     /// # Errors
     /// [`Error::Length`] if the number of words is not the number that the elements need; see
@@ -110,8 +110,8 @@ impl Segments {
     }
 
     /// `rows` segments. Element i belongs to segment `row_idx[i]`. The row indices ascend, as in a
-    /// list of entries by row. Segments without elements are empty. Finds them on the device, and
-    /// waits for them.
+    /// list of entries by row. Segments without elements are empty. Finds the segments on the
+    /// device, and waits for the result.
     ///
     /// # Errors
     /// [`Error::Argument`] if an index is not below `rows`, or is below the index of the element

@@ -2,8 +2,8 @@
 use crate::tuning::{least_of_tile, most_of, numbers};
 
 /// Most words in a scan's tile. A CPU keeps the words of a whole work-group on the stack of a
-/// thread: 2 MiB if they have 64 bits. PoCL's threads have stacks of 8 MiB, and exceeding that ends
-/// the process.
+/// thread: 2 MiB if they have 64 bits. PoCL's threads have stacks of 8 MiB, and exceeding this size
+/// ends the process.
 const SCANNED: usize = 1 << 18;
 
 numbers! {

@@ -63,8 +63,8 @@ pub(super) const DEAL_COST: usize = 3;
 /// Nanoseconds for each four values of a digit.
 pub(super) const DIGIT_COST: usize = 4;
 
-/// Most runs that a CPU merges. Merging more of them would cost more than distributing elements in
-/// 4 passes, which are always enough.
+/// Most runs that a CPU merges. Merging more runs would cost more than distributing elements in 4
+/// passes, which are always enough.
 pub(super) const RUNS_MAX: usize = {
     let digits = (1 << DIGIT_BITS) / 4 * DIGIT_COST;
     let dealt = 4 * (DEAL_COST + digits.div_ceil(INSERTION_MAX));
