@@ -109,7 +109,7 @@ impl<T: Field> DeviceDense<T> {
     /// Replaces column j of y, which is this matrix, by alpha\[j\]·(column j of x) +
     /// beta\[j\]·(column j of y). Each column has the bits of
     /// [`DeviceVector::axpby`](crate::DeviceVector::axpby). A column with alpha 0 and beta 1 is not
-    /// changed. Returns when it is enqueued.
+    /// changed. Returns when the operation is enqueued.
     ///
     /// # Errors
     /// [`Error::Argument`] if x has other sides or another layout, [`Error::Length`] if the number
@@ -120,7 +120,7 @@ impl<T: Field> DeviceDense<T> {
     }
 
     /// Replaces the elements by those of `x`, which has the same sides. The layout stays. Returns
-    /// when it is enqueued.
+    /// when the operation is enqueued.
     ///
     /// # Errors
     /// See [`DeviceDense::column_dots`].
@@ -256,7 +256,8 @@ mod tests {
     #[test]
     fn columns_have_the_bits_of_vectors() -> Result<()> {
         let device = test_device();
-        // No rows; less than a piece; a piece; a piece and a row; two pieces and a half.
+        // The matrices have no rows, less than a piece, a piece, a piece and a row, or two pieces
+        // and a half.
         for (rows, cols) in [(0, 3), (5, 1), (1024, 4), (1025, 5), (2600, 9)] {
             for layout in [Layout::ByRows, Layout::ByColumns] {
                 let tight = DenseShape::new(rows, cols, layout);

@@ -153,7 +153,7 @@ impl Core {
         Kernel::new(device, &Options::group_size(device.info().elementwise_group()))
     }
 
-    /// The kernels that copy blocks and scalars. Most solvers launch one of them.
+    /// The kernels that copy blocks and scalars. Most solvers launch only one of the two.
     fn copies(device: &Device, element: ElementType, side: usize) -> Result<Copies> {
         let group_size = device.info().elementwise_group();
         let options = Options::group_size(group_size).element(element).define("SIDE", side);

@@ -109,8 +109,8 @@ impl Summed {
 
     /// Whether a block has more terms for a sum than an item loads at once. Only for such blocks
     /// are tiles chosen so that each item of a work-group computes one sum. With such tiles an H200
-    /// took up to 60 % less time for larger blocks, but up to 28 % longer for blocks of 4x4 in
-    /// `f32`, which have fewer terms.
+    /// took up to 60 % less time for blocks with many terms, but up to 28 % longer for blocks of
+    /// 4x4 in `f32`, which have fewer terms.
     fn has_wide_sums(&self) -> bool {
         self.shape.rows() * self.types[0].bytes() > 16
     }
@@ -176,8 +176,8 @@ impl LineSums {
             false => least,
         };
         let split = width > 1 && group_size > 1 && pieces > 0 && pieces * width <= tuning.apart;
-        // In `f64`, adding pieces in such rounds gained 2 to 5 % on an H200 and lost 3 to 4 % on an
-        // H100.
+        // In `f64`, adding pieces in rounds saved 2 to 5 % of the time on an H200, and cost 3 to 4
+        // % on an H100.
         let has_rounds = split && tuning.direct > 0 && sum_bytes == 4;
         let guessed = match width {
             1 if pieces > 0 => tuning.guessed_by(group_size),
@@ -208,8 +208,8 @@ impl LineSums {
         .define("STRETCHES", STRETCHES)
         .define("TOGETHER", entries_ahead(tuning.together, terms_of_sum))
         .define("ACROSS", side.across())
-        // Streamed values leave the first-level cache to x. With 8 elements ahead, streamed loads
-        // took 34 us on `rmat18_e8` instead of 22.
+        // Streamed values leave the first-level cache to x. With 8 elements ahead, `rmat18_e8` took
+        // 34 us with streamed loads, and 22 us without.
         .define("STREAMED", u8::from(shape == BlockShape::SCALAR && pieces > 0))
         .define("STRIDE", if packed { shape.area().to_string() } else { "stride".into() })
         .define("DIRECT", tuning.direct)

@@ -33,7 +33,7 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
     /// A = A·diag(d): column j is multiplied by element j of `d`. The length of `d` is the number
     /// of scalar columns of A.
     ///
-    /// Returns when it is enqueued. Each product is rounded to the element type once.
+    /// Returns when the operation is enqueued. Each product is rounded to the element type once.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length),
@@ -55,7 +55,7 @@ impl<M: Matrix<Element: Field>> DeviceMatrix<M> {
 
 impl DeviceMatrix<AnyMatrix> {
     /// A = A·diag(d): column j is multiplied by element j of `d`, which has A's element type. The
-    /// length of `d` is the number of scalar columns of A. Returns when it is enqueued.
+    /// length of `d` is the number of scalar columns of A. Returns when the operation is enqueued.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -81,7 +81,7 @@ impl DeviceMatrix<AnyMatrix> {
     }
 
     /// A = diag(d)·A: row i is multiplied by element i of `d`, which has A's element type. The
-    /// length of `d` is the number of scalar rows of A. Returns when it is enqueued.
+    /// length of `d` is the number of scalar rows of A. Returns when the operation is enqueued.
     ///
     /// # Errors
     /// See `scale_columns`.

@@ -21,7 +21,7 @@ pub(crate) struct LineTuning {
     pub skewed: (usize, usize),
     /// Number of entries that an item loads at once if it loads lines by itself, otherwise 0.
     pub direct: usize,
-    /// About how many terms an item reads from local memory before it adds them.
+    /// Approximate number of terms that an item reads from local memory before it adds them.
     pub together: usize,
     /// The least number of terms of a piece of scalars that all items of a work-group add together,
     /// by guesses; 0 if no piece is added in this way. If each sum of blocks has a work-group,
@@ -52,7 +52,7 @@ const GUESSED_PIECES: usize = 2;
 const FEW_TILES: usize = 4;
 
 /// Returns the number of entries, of `terms` terms each, that an item loads at once: the fewest
-/// that have 2·`most` terms, but no more than `most`.
+/// that have 2·`most` terms, but no more than `most` entries.
 pub(crate) fn entries_ahead(most: usize, terms: usize) -> usize {
     (2 * most).div_ceil(terms).min(most)
 }
@@ -175,7 +175,8 @@ pub(crate) fn longest_of_item(
 }
 
 /// If the number of entries that an item loads at once is in this range, items load lines by
-/// themselves. Otherwise work-groups load them through local memory. On the H200 nine blocks of 2x2
-/// at once took 45.8 us, and 41.0 us through local memory. Two blocks of 8x8 took 22.0 us, and 34.5
-/// us through local memory. Larger numbers have not been measured.
+/// themselves. Otherwise work-groups load them through local memory. On an H200, blocks of 2x2 took
+/// 45.8 us if items loaded nine at once, and 41.0 us through local memory. Blocks of 8x8 took 22.0
+/// us if items loaded two at once, and 34.5 us through local memory. Larger numbers have not been
+/// measured.
 const DIRECT: std::ops::RangeInclusive<usize> = 2..=4;
