@@ -71,7 +71,7 @@ struct Blocks {
 }
 
 impl ScalarMap {
-    /// Maps to the lower triangle. `faer` and other factorizations read only this.
+    /// Maps to the lower triangle. `faer` and other factorizations read only the lower triangle.
     ///
     /// # Errors
     /// [`Error::Argument`] if the matrix or its blocks are not square, or if it has blocks on both
