@@ -4,8 +4,8 @@
 //! A matrix is a grid of groups of rows by groups of columns. Each cell is empty, or a block matrix
 //! whose blocks have a shape of their own. Every operation works cell by cell, with products of one
 //! block shape. C(g, h) is the sum of A(g, k)·B(k, h) over the inner groups k. Each of these
-//! products is summed as [`multiply`](crate::multiply) does; then the products are added in
-//! ascending k.
+//! products is summed as [`multiply`](crate::multiply) does; then the products are added in the
+//! order of the inner groups.
 mod cells;
 mod device;
 
