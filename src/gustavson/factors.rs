@@ -67,8 +67,8 @@ impl<'a> Factors<'a> {
     }
 
     /// Finds the rows of each column of A·B. At the start, and from time to time, `fits` is called
-    /// with a lower bound of the number of entries of C. It returns an error if they do not fit the
-    /// memory.
+    /// with a lower bound of the number of entries of C. `fits` returns an error if so many entries
+    /// do not fit the memory.
     pub fn find(&self, fits: Fits<'_>) -> Result<Found> {
         rows::find(self.a, self.b, self.multiplications, fits)
     }

@@ -3,17 +3,18 @@
 //!
 //! [`Factors::multiply`] computes products of scalars in one pass. It adds each product to the sum
 //! of its row and sets the row's bit; the bits then give the rows in order. If the rows of a column
-//! are those of the column before, each increased by one, no bits are needed (`shifted`). Blocks
-//! take two passes. So do products in bands, whose sizes must be known before their memory is
-//! allocated. First [`Factors::find`] finds the rows of each column by bits alone, then the sums of
-//! these rows are computed in a dense column. Columns are divided by their products among the
-//! threads of the current rayon pool. In one pass, the results of threads are joined as they are
-//! made (`in_order`).
+//! are those of the column before, each increased by one, no bits are needed (`shifted`). Products
+//! of blocks take two passes. So do products in bands, because the size of a band must be known
+//! before its memory is allocated. First [`Factors::find`] finds the rows of each column by bits
+//! alone, then the sums of these rows are computed in a dense column. Columns are divided by their
+//! products among the threads of the current rayon pool. In one pass, the results of threads are
+//! joined as they are made (`in_order`).
 //!
 //! Sums have the order of the kernels, so that results are equal to the bit. The terms of an entry
-//! are added in ascending k, and within a block product over the inner index. Each multiplication
-//! is rounded before the addition, and sums are cut into pieces of 1024 products. The model in the
-//! tests does this in a few lines, on one thread.
+//! of C are added in the order of the entries of B, and the terms of a block product in the order
+//! of the inner index. Each multiplication is rounded before the addition, and sums are cut into
+//! pieces of 1024 products. The model in the tests computes such sums in a few lines, on one
+//! thread.
 //!
 //! The element type of the factors is known at run time only. Sums are computed in three types
 //! (`numbers`), for which the code is compiled. The operations of plus-times are inlined.

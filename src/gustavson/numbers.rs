@@ -3,7 +3,7 @@
 //!
 //! There are three types for six element types. `f16` is computed as `f32`, and `u8` as `u32`.
 //! `u32` also carries the bits of `i32`, because sums and products modulo 2^32 have the same bits
-//! with and without a sign. Except in plus-times, it also carries the bits of `f32`, which the
+//! with and without a sign. Except in plus-times, `u32` also carries the bits of `f32`, which the
 //! operations of the semiring convert.
 use super::{Columns, Factor};
 use crate::{
@@ -48,7 +48,7 @@ impl<'a, N: Arithmetic> Typed<'a, N> {
 /// The factors in one of the three types.
 pub(super) enum Numbers<'a> {
     F64(Typed<'a, f64>),
-    /// For plus-times only.
+    /// Factors of type `f32` have this type in plus-times only.
     F32(Typed<'a, f32>),
     U32(Typed<'a, u32>),
 }

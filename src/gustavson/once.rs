@@ -1,5 +1,5 @@
-//! The single pass for scalars. Each product is added to the sum of its row at once, and the bits
-//! of these rows then give them in order.
+//! The single pass for scalars. Each product is added to the sum of its row at once, and its row is
+//! marked by a bit. These bits then give the rows in order.
 use super::{
     Fits, Found, Growing, Places,
     far::{Far, check_column},
@@ -225,8 +225,8 @@ struct Sorted<N> {
 }
 
 impl<N: Arithmetic> Sorted<N> {
-    /// Sorts the products by row and adds those of each row. This is faster if there are few rows,
-    /// far apart.
+    /// Sorts the products by row and adds those of each row. Sorting is faster than other ways if a
+    /// column has few rows, far apart.
     fn add(&mut self, by: impl Operations<N>, lists: &[List<'_, N>], places: &mut Places<'_, N>) {
         let Self { products, keys } = self;
         products.clear();

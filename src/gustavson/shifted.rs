@@ -4,7 +4,7 @@
 //! Such a column is called *shifted*. If a column of B is shifted, and every column of A that it
 //! multiplies is shifted, too, then the column of C is shifted, and each of its products is added
 //! at the place of its counterpart in the column before. So places are found once, and serve all
-//! shifted columns that follow. These read no rows, neither to add nor to sort.
+//! shifted columns that follow. The columns that follow read no rows, neither to add nor to sort.
 use super::{
     Columns, Places,
     numbers::{List, Operations},

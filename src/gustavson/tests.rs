@@ -10,7 +10,8 @@ use half::f16;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A·B on one thread: the products of each entry are added in ascending k, in pieces.
+/// A·B on one thread: the products of each entry of C are added in the order of the entries of B,
+/// in pieces.
 fn model<T: Element>(a: CbcView<'_, T>, b: CbcView<'_, T>, semiring: Semiring) -> Result<Cbc<T>> {
     let (shape, inner, algebra) = (a.shape.product(b.shape), a.shape.cols(), Algebra::<T::Arithmetic>::of(semiring));
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -77,7 +78,8 @@ fn fast<T: Element>(
     Cbc::new(Pattern::new(a.pattern.nrows(), b.pattern.ncols(), col_ptr, row_idx)?, shape, blocks.copied().collect())
 }
 
-/// Compares both ways, on one thread and on several. Any NaN equals any other.
+/// Compares `fast` with `model`: on one thread and on several, with rows found before the sums and
+/// together with them. Any NaN equals any other.
 fn check<T: Element>(a: &Cbc<T>, b: &Cbc<T>, semiring: Semiring, what: &str) {
     use crate::Matrix;
     let (a, b) = (a.as_cbc(), b.as_cbc());
