@@ -120,8 +120,8 @@ impl<T: OclPrm + Element> DeviceDense<T> {
     /// The matrix's elements as an `ocl` memory object, for kernel arguments. Nothing is copied.
     ///
     /// # Safety
-    /// Commands on it must have ended before the matrix is dropped, and before it is written in
-    /// place.
+    /// Commands on this object must have ended before the matrix is dropped, and before it is
+    /// written in place.
     pub unsafe fn to_ocl(&self) -> core::Mem {
         // SAFETY: the handle is valid while the matrix lives, and `copied` retains it.
         unsafe { core::Mem::from_raw_copied_ptr(self.raw()) }

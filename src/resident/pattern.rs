@@ -272,7 +272,8 @@ impl PatternArrays {
     }
 
     /// Whether two patterns are the same. If they share their arrays, no comparison is needed.
-    /// Otherwise their fingerprints are compared; each is computed once, with one read-back.
+    /// Otherwise their fingerprints are compared. A fingerprint is computed once, with one
+    /// read-back.
     pub fn same_as(self: &Arc<Self>, other: &Arc<Self>) -> Result<bool> {
         if Arc::ptr_eq(self, other) {
             return Ok(true);
