@@ -70,8 +70,8 @@ impl Report {
 
 impl Counts {
     /// The bins with the busy time of their commands in `work`. If commands compute several bins,
-    /// their time is divided by the bins' products. A product by ESC, on the host or on a mask has
-    /// only one time for all its bins.
+    /// their time is divided among the bins in proportion to their products. A product by ESC, on
+    /// the host or on a mask has only one time for all its bins.
     pub fn measured_bins(&self, work: &Work) -> Result<Vec<Bin>> {
         let mut bins = self.bins.clone();
         let Some(times) = work.bin_times()? else { return Ok(bins) };

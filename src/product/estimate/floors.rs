@@ -7,8 +7,8 @@
 //! kernels. If accesses are [`scattered`], each moves a sector, but memory that a cache may keep is
 //! not moved twice.
 //!
-//! Numbers in the list are bytes. Rows, offsets of columns and run ends take 4 bytes each. A
-//! payload is a value of the arithmetic type, or a pair of operands of 8 bytes.
+//! Rows, offsets of columns and run ends take 4 bytes each. A payload is a value of the arithmetic
+//! type, or a pair of operands of 8 bytes.
 //!
 //! * setup reads the pattern of B and, scattered, the lengths of A's columns, 8 bytes for each
 //!   entry of B. It writes the number of products before each entry of B, 8 bytes each, and the
@@ -25,9 +25,9 @@
 //!   each product. Pairs take two operations for each product of elements.
 //! * adaptive products: setup reads the pattern of B and the lengths of A's columns. Count reads
 //!   the same arrays and, scattered, a row of A for each product, except for the columns of method
-//!   `direct`. Offsets reads and writes the offsets of C's columns. Sums reads both patterns and,
-//!   scattered, the values of A, and the values of B. It writes C, and takes two operations for
-//!   each product of elements.
+//!   `direct`. Offsets reads and writes the offsets of C's columns. Sums reads both patterns, the
+//!   values of B and, scattered, the values of A. It writes C, and takes two operations for each
+//!   product of elements.
 //! * products on the host: read copies both operands. Multiply reads them and writes C.
 //! * products in ranges: setup and sums are those of adaptive products. A product in two passes
 //!   also has the count of adaptive products. A product in one pass has a move, which reads C and

@@ -1,8 +1,7 @@
 //! The runs of products that are operand pairs (of blocks, and of plans), if all columns of C and
 //! all runs are short. Each column is sorted in registers twice: once to count its runs and once to
 //! place its products. The host reads once, between the two sorts. Kernels:
-//! `cl/product/sort/count_runs.cl`,
-//! `cl/product/sort/place_runs.cl`.
+//! `cl/product/sort/count_runs.cl`, `cl/product/sort/place_runs.cl`.
 use super::{columns::ColumnGroups, most_within};
 use crate::{
     DeviceInfo, Result,

@@ -45,12 +45,12 @@ pub(crate) enum Class {
     /// classes up to [`Class::HashedGlobal`] are found by hashes.
     HashedSmall,
     HashedMedium,
-    /// Columns with more rows than the classes before, whose table fits local memory.
+    /// Columns with more rows than the smaller hashed classes, whose table still fits local memory.
     HashedLarge,
     /// Columns with more rows than a table of local memory holds.
     HashedGlobal,
     /// Columns with more entries of B than can be visited one after another in a short time. They
-    /// are counted as [`Class::Big`], or computed by ESC with the next class.
+    /// are counted as [`Class::Big`], or computed by ESC together with [`Class::Rest`].
     Long,
     /// Columns that no other class takes.
     Rest,

@@ -8,9 +8,9 @@ use crate::tuning::BinSize;
 pub struct Bin {
     /// Describes the columns in words.
     pub which: &'static str,
-    /// The method.
+    /// The method that computed the columns.
     pub method: Method,
-    /// Columns of C that it computed.
+    /// Columns of C that the method computed.
     pub columns: u64,
     /// Products of entries (blocks) of these columns.
     pub products: u64,
@@ -22,7 +22,7 @@ pub struct Bin {
     pub predicted_ms: Option<f64>,
     /// Milliseconds that the kernels of these columns were busy. It is `None` unless the product
     /// was [explained](crate::Product::explained). If kernels compute columns of several bins,
-    /// their time is divided by the bins' products.
+    /// their time is divided among the bins in proportion to their products.
     pub measured_ms: Option<f64>,
 }
 

@@ -10,7 +10,8 @@ use crate::Part;
 pub struct GramParts {
     /// The part of the groups on the diagonal.
     pub diagonal: Part,
-    /// The groups above and below the diagonal that are computed. Each is computed whole.
+    /// The groups above and below the diagonal that are computed. Each of these groups is computed
+    /// whole.
     pub between: Part,
 }
 

@@ -43,10 +43,10 @@ pub(in crate::product) struct AdaptiveTuning {
     /// most [`AdaptiveTuning::far_products`] products, it is sorted although bitmaps would find its
     /// rows.
     pub far_words: usize,
-    /// Most products of a column that is sorted because of [`AdaptiveTuning::far_words`]. At most
-    /// [`AdaptiveTuning::most_sorted`].
+    /// Most products of a column that is sorted because of [`AdaptiveTuning::far_words`]. It is at
+    /// most [`AdaptiveTuning::most_sorted`].
     pub far_products: usize,
-    /// Most products of a hashed column. A work-group takes all of them.
+    /// Most products of a hashed column. One work-group takes the whole column.
     pub hash_products: u32,
     /// Most bytes of all tables in global memory, which are for columns that do not fit local
     /// memory. If a single table takes more, there is one table.
@@ -112,7 +112,7 @@ impl AdaptiveTuning {
 }
 
 /// The teams that compute products of scalars on a device. `None` if method `wanted` does not make
-/// these products adaptive there.
+/// these products adaptive on this device.
 pub(in crate::product) fn teams_for(info: &DeviceInfo, wanted: Method) -> Option<Teams> {
     Teams::of(info).filter(|teams| match wanted {
         Method::Auto => teams.are_warps(),

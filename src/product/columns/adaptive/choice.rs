@@ -38,8 +38,7 @@ impl AdaptiveMemory<'_> {
 
     /// The class whose kernels sort every column, chosen after an analysis. `None` if sorting every
     /// column is not allowed, if the bins are expected to be faster, or if the entries cannot be
-    /// counted within
-    /// `free_bytes` bytes.
+    /// counted within `free_bytes` bytes.
     pub(super) fn sorts_analysed(&self, sizes: &ClassSizes, free_bytes: u64) -> Option<AllSorted> {
         if !self.adaptive.esc || !self.adaptive.sorts {
             return None;

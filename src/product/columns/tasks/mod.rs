@@ -4,8 +4,7 @@
 //! their number is known. Then the columns are cut into tasks of a limited number of rows. Each row
 //! of a task has a slot in local memory. Teams of work-items add the products of one entry of B
 //! after another to the slots, without atomics on values. So the terms of a sum are added in the
-//! order of the entries of B. Kernels:
-//! `cl/product/columns/tasks/`.
+//! order of the entries of B. Kernels: `cl/product/columns/tasks/`.
 mod cut;
 mod kind;
 mod sums;
