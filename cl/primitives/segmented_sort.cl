@@ -79,7 +79,7 @@ uint2 group_paths(global const uint* left, uint lefts, global const uint* right,
             my_from[i] = from[at];                                                                                    \
         }
 
-// Sorts key[0..count), which are the positions base..base + count. They contain segments
+// Sorts key[0..count), which are the positions base..base + count. The positions contain segments
 // first..=last, or a part of one segment.
 void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base, uint count, local uint* key,
                local ushort* from)
@@ -230,8 +230,8 @@ KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr
     global PAYLOAD* payload_from = back ? payload_out : payload_in;
     global PAYLOAD* payload_to = back ? payload_in : payload_out;
 
-    // This chunk of output is merged from two sorted stretches. They are counted from the segment's
-    // start.
+    // This chunk of output is merged from two sorted stretches. The stretches are counted from the
+    // segment's start.
     const uint position = (get_group_id(0) - chunk_ptr[segment]) * CHUNK;
     const ulong width = (ulong)CHUNK << pass;
     const uint left = (uint)(position / (2 * width) * (2 * width));

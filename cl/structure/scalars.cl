@@ -2,7 +2,7 @@
 // Host: src/structure/scalars.rs
 //
 //   One work-item per element of a copied block, or on a CPU per BLOCKS blocks. BLOCKS is 0 on
-//   other devices. Neighbouring items read neighbouring elements. They write pieces of ROWS
+//   other devices. Neighbouring items read neighbouring elements. The items write pieces of ROWS
 //   elements. The next block of the column continues each piece.
 //
 //   in   source[nnz]                the block from which each copied block is read

@@ -3,8 +3,8 @@
 //
 //   column_dots    one work-group per piece of PIECE rows and chunk of WIDTH columns: computes for
 //                  each column the sum of the products of the elements of x and y
-//   column_sums    one work-group per piece and chunk: adds the sums of pieces. It is repeated
-//                  until one sum is left
+//   column_sums    one work-group per piece and chunk: adds the sums of pieces. The kernel is
+//                  repeated until one sum is left
 //   copy_elements  one work-item per element: y = x
 //   column_axpby   one work-item per element; on a CPU one per LINES rows or columns, in the order
 //                  in which they are stored

@@ -4,15 +4,15 @@
 //
 //   sum_lines  one work-group per piece of a line of more than LONGEST entries, and per tile of
 //               shorter lines. Neighbouring items load its products to local memory, then one item
-//               adds each sum. Pieces take longest, so they come first. They are added in rounds of
-//               HELD entries. The last work-group of a cut line to finish adds the sums of all its
-//               parts. If GUESSED, all items of a work-group add a piece, see guesses.cl. If SPLIT,
-//               each sum of a piece has a work-group: while one item adds, others load the terms of
-//               the next round. With GUESSED and SPLIT, all items load ROUND_ENTRIES entries each
-//               of the next round before they add. If DIRECT, an item loads all operands of a sum
-//               of a tile itself, DIRECT entries at once. Lines are then columns, and blocks have
-//               an even number of rows and are an even number of elements apart. VALUE_PAIR and
-//               ELEMENT_PAIR are two elements of values and of x
+//               adds each sum. Pieces take longest, so they come first. Pieces are added in rounds
+//               of HELD entries. The last work-group of a cut line to finish adds the sums of all
+//               its parts. If GUESSED, all items of a work-group add a piece, see guesses.cl. If
+//               SPLIT, each sum of a piece has a work-group: while one item adds, others load the
+//               terms of the next round. With GUESSED and SPLIT, all items load ROUND_ENTRIES
+//               entries each of the next round before they add. If DIRECT, an item loads all
+//               operands of a sum of a tile itself, DIRECT entries at once. Lines are then columns,
+//               and blocks have an even number of rows and are an even number of elements apart.
+//               VALUE_PAIR and ELEMENT_PAIR are two elements of values and of x
 //
 //   in      line_ptr[lines + 1]  task[pieces + tiles]   as in lines.cl, pieces first
 //   in      other[nnz]         the column of each entry of a row, or the row of each entry of a
@@ -114,7 +114,7 @@ KERNEL sum_lines(global const uint* restrict line_ptr, global const uint4* restr
     if (group < pieces * SPLITS) {
         const uint4 at = task[group / SPLITS];
         const uint line = at.x, begin = at.y, end = at.z, part = at.w;
-        // These are read before the terms, so that the loads overlap.
+        // The bounds are read before the terms, so that the loads overlap.
         const uint from = line_ptr[line], pieces_before = (begin - from) / PIECE, of_line = (line_ptr[line + 1] - from - 1) / PIECE + 1;
         const uint groups = of_line * SPLITS;
         ARITHMETIC sum[OWN];

@@ -114,7 +114,7 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uin
 }
 
 // Adds the terms of `count` blocks to one sum. Neighbouring terms are read as in terms.cl.
-// Otherwise the terms of TOGETHER blocks are read before they are added.
+// If terms are not neighbours, the terms of TOGETHER blocks are read before they are added.
 ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
 #if SUMS == 1

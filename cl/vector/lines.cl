@@ -61,8 +61,8 @@ KERNEL place_tiles(global const uint* line_ptr, global const uint* tile_line, gl
         return;
     const uint tile = is_ordered ? order[number] : number;
     uint begin = tile_line[tile], last = tile_line[tile + 1];
-    // The first and the last lines of a tile may be in pieces. Such lines are left out. Lines in
-    // pieces between other lines are loaded, but not used.
+    // The first and the last lines of a tile may be in pieces. First and last lines in pieces are
+    // left out. Lines in pieces between other lines are loaded, but not used.
     while (last > begin && line_ptr[last] - line_ptr[last - 1] > longest)
         --last;
     while (begin < last && line_ptr[begin + 1] - line_ptr[begin] > longest)

@@ -2,8 +2,8 @@
 // Host: src/vector/line_sums.rs, src/apply/spmv/csr_shared.rs
 //
 // Reads of local memory do not wait for each other: AT_ONCE terms are read while AT_ONCE others are
-// added. After the last of neighbouring terms up to BEHIND more places are read. Their contents
-// have no effect.
+// added. After the last of neighbouring terms up to BEHIND more places are read. The contents of
+// these places have no effect.
 #if !defined(AT_ONCE)
 #error "AT_ONCE: see src/vector/line_sums.rs"
 #endif
@@ -16,7 +16,7 @@
 #define ALONE 1
 #endif
 
-// Adds `count` terms one after another. They are `apart` places from each other.
+// Adds `count` terms one after another. The terms are `apart` places from each other.
 #if AT_ONCE > 1
 #define READ_APART(to, begin)          \
     WRITTEN_OUT                        \

@@ -212,8 +212,8 @@ fn groups_of(of: &Dimensions) -> (Group, Group) {
     (Group { blocks: of.nrows, side: of.block_rows }, Group { blocks: of.ncols, side: of.block_cols })
 }
 
-/// The common type of the matrices in a grid, which must agree in element type and order. It has
-/// blocks if at least one matrix has blocks.
+/// The common type of the matrices in a grid, which must agree in element type and order. The
+/// common type has blocks if at least one matrix has blocks.
 fn type_of_cells<X, M: HostMatrix>(cells: &Cells<X>, of: impl Fn(&X) -> MatrixType<M>) -> Result<MatrixType<M>> {
     if let Some(known) = M::TYPE {
         return Ok(known);

@@ -1,5 +1,5 @@
 //! The single pass for scalars. Each product is added to the sum of its row at once, and its row is
-//! marked by a bit. These bits then give the rows in order.
+//! marked by a bit. The bits then give the rows in order.
 use super::{
     Fits, Found, Growing, Places,
     far::{Far, check_column},
@@ -123,9 +123,9 @@ impl<'a, N: Arithmetic> OnePass<'a, N> {
         Self { factors, identity, shifted, near, far: None, cut: None, sorted, lists: Vec::new(), was_near: true }
     }
 
-    /// Estimates the number of entries in columns `cols` of C. It computes every [`SAMPLED`]th
-    /// column, and assumes the same number of entries for each entry of B. Returns the greatest
-    /// number if the sample has no entry of B.
+    /// Estimates the number of entries in columns `cols` of C. The estimate computes every
+    /// [`SAMPLED`]th column, and assumes the same number of entries for each entry of B. Returns
+    /// the greatest number if the sample has no entry of B.
     fn expect(&mut self, by: impl BlockSums<N>, cols: Range<usize>) -> Result<u64> {
         let b = self.factors.b.columns;
         let (mut made, mut of_b) = (Growing::default(), 0);

@@ -95,8 +95,8 @@ impl<'a, N: Summed> Room<'a, N> {
         Self { rows, stride: self.stride, values }
     }
 
-    /// Lets `put` write sums into an array. This is `scratch` if elements have fewer bytes than
-    /// sums.
+    /// Lets `put` write sums into an array. The array is `scratch` if elements have fewer bytes
+    /// than sums.
     pub fn write(&mut self, scratch: &mut Vec<N>, put: impl FnOnce(&mut [N])) {
         match &mut self.values {
             Values::Sums(sums) => put(sums),

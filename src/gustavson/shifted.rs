@@ -12,8 +12,8 @@ use super::{
 };
 use crate::Arithmetic;
 
-/// Maximum distance in rows from the first to the last row of a column whose places are found. This
-/// suffices for a stencil of 27 points in a grid of 120 x 120 x 120.
+/// Maximum distance in rows from the first to the last row of a column whose places are found. The
+/// distance suffices for a stencil of 27 points in a grid of 120 x 120 x 120.
 const REACH: u32 = 1 << 16;
 
 /// Finding places saves time for stretches of at least this many shifted columns.

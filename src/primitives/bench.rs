@@ -1,7 +1,7 @@
 //! The primitives on plain arrays, run in timed rounds for `lab bench`.
 //!
-//! This module is public only for the laboratory, which is another crate. It is not part of the
-//! interface.
+//! This module is public only for the laboratory, which is another crate. The module is not part of
+//! the interface.
 use super::{
     Operator, Scanner, Segments,
     scan::{Scan, ScanTuning},

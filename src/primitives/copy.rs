@@ -10,10 +10,11 @@ kernel! {
     struct CopyPairs = "copy" in "primitives/copy.cl" { from: In<u64>, to: Out<u64>, n: u32 }
 }
 
-/// Bytes of a copy, on GPUs and on CPUs. This is far more than caches hold, and the launch takes no
-/// noticeable part of the time.
+/// Bytes of a copy, on GPUs and on CPUs. A copy of this size is far larger than caches, and its
+/// launch takes no noticeable part of the time.
 const BYTES: [u64; 2] = [1 << 30, 256 << 20];
-/// Most copies that are timed after a first one that touches the memory. Their median counts.
+/// Most copies that are timed after a first one that touches the memory. The median of the times
+/// counts.
 const ROUNDS: usize = 5;
 /// If this many seconds have passed and one copy is timed, no further copy begins.
 const ENOUGH: f64 = 0.2;

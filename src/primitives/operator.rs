@@ -18,10 +18,10 @@ use crate::{
 /// | [`new`](Self::new) | any expression | any value |
 ///
 /// An expression is OpenCL C of type `T` (`double`, `float`, `uint` or `int`) in `x` and `y`, where
-/// x stands to the left of y. The operator must be associative. It need not be commutative, because
-/// elements are never swapped. Results have the same bits on every device if the expression gives
-/// the same bits on every device. This is true for sums, products and comparisons, but not for
-/// functions such as `exp` or for the bits of a NaN.
+/// x stands to the left of y. The operator must be associative. The operator need not be
+/// commutative, because elements are never swapped. Results have the same bits on every device if
+/// the expression gives the same bits on every device. Sums, products and comparisons give the same
+/// bits everywhere, but not for functions such as `exp` or for the bits of a NaN.
 ///
 /// ```
 /// use blockmul::{Device, extra::primitives::{Operator, Scanner}};
@@ -48,8 +48,8 @@ pub struct Operator<T> {
 
 impl<T: Element<Arithmetic = T> + Arithmetic> Operator<T> {
     /// Makes an operator from an expression in OpenCL C. `empty` is the result for no elements: the
-    /// first element of an exclusive scan, and the total of an empty segment. It is not combined
-    /// with any element.
+    /// first element of an exclusive scan, and the total of an empty segment. `empty` is not
+    /// combined with any element.
     ///
     /// A sum of `int` that overflows is undefined in OpenCL C; [`Operator::sum`] wraps around.
     ///

@@ -11,8 +11,8 @@ use crate::{
     element::{ElementType, Piece},
 };
 
-/// Values of a run that one work-item adds. It determines the order of addition, so it is equal on
-/// every device.
+/// Values of a run that one work-item adds. The number determines the order of addition, so it is
+/// equal on every device.
 pub(crate) const RUN_PIECE: usize = 1024;
 
 kernel! {

@@ -1,4 +1,5 @@
-//! Segments of vectors, from offsets, flags or rows. They are cut into pieces on the device.
+//! Segments of vectors, from offsets, flags or rows. The segments are cut into pieces on the
+//! device.
 mod heads;
 mod numbers;
 mod pieces;
@@ -29,10 +30,10 @@ impl SegmentTuning {
     }
 }
 
-/// Consecutive segments of a vector, which may be empty. They are prepared once on a device for any
-/// number of scans and reductions by a [`Scanner`](super::Scanner).
+/// Consecutive segments of a vector, which may be empty. Segments are prepared once on a device for
+/// any number of scans and reductions by a [`Scanner`](super::Scanner).
 ///
-/// This example of Garland (2008) describes the same segments in four ways:
+/// An example of Garland (2008), whose segments are described in four ways:
 ///
 /// ```
 /// use blockmul::{Device, extra::primitives::Segments};

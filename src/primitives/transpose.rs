@@ -1,5 +1,5 @@
-//! The pattern of a transpose on the device, and the original index of each of its entries. These
-//! indices are the order of the entries by row.
+//! The pattern of a transpose on the device, and the original index of each of its entries. The
+//! original indices are the order of the entries by row.
 //!
 //! On GPUs entries take places in their rows from counters. On CPUs each work-item counts rows in
 //! counters of its own. A radix sort is used if a row is too long for the counters of a GPU, or if
@@ -165,9 +165,9 @@ mod tests {
 
     #[test]
     fn agrees_with_the_host() -> Result<()> {
-        // The patterns have one row, one column or two rows. Their sizes are around a team and
-        // around its tile, and their numbers of rows around a power of two. One pattern has all
-        // rows in one column of a thousand, and some have empty rows and columns.
+        // The patterns have one row, one column or two rows. The sizes of the patterns are around a
+        // team and around its tile, and their numbers of rows around a power of two. One pattern
+        // has all rows in one column of a thousand, and some have empty rows and columns.
         let mut patterns = vec![dense_columns(1, 700, 1)?, dense_columns(700, 1, 1)?, dense_columns(2, 300, 7)?];
         for (nodes, edges) in
             [(9, 31), (9, 32), (9, 33), (30, 127), (30, 128), (30, 129), (255, 900), (256, 900), (257, 900)]

@@ -1,6 +1,6 @@
-//! [`AnyProduct`]: a product that runs once. Its element type and format are values, not type
-//! parameters. A·B runs in the one-shot pipeline. Any other product is computed by a plan, which is
-//! executed once and dropped.
+//! [`AnyProduct`]: a product that runs once. The element type and the format of the product are
+//! values, not type parameters. A·B runs in the one-shot pipeline. Any other product is computed by
+//! a plan, which is executed once and dropped.
 use super::{
     GramParts, How, Report,
     bands::join,

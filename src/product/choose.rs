@@ -1,10 +1,10 @@
-//! The choice of methods for columns of scalars: pure functions of sizes, numbers and costs. They
-//! use no device, and equal arguments give equal choices.
+//! The choice of methods for columns of scalars: pure functions of sizes, numbers and costs. These
+//! functions use no device, and equal arguments give equal choices.
 //!
 //! The device puts each column of an adaptive product into a class. [`share_out`] takes the sums
-//! over the columns of each class and the costs of the methods. It decides which method computes
-//! each class. It joins small classes into one bin, because a launch for few columns costs more
-//! than it saves.
+//! over the columns of each class and the costs of the methods. [`share_out`] decides which method
+//! computes each class. It joins small classes into one bin, because a launch for few columns costs
+//! more than it saves.
 mod numbers;
 mod prices;
 #[cfg(test)]
@@ -22,8 +22,8 @@ use crate::{
 };
 
 /// Families of classes. A family lists its classes by ascending size. The kernels of a class can
-/// compute the columns of the classes before it in its family. They can compute columns of
-/// [`Class::Direct`] only if these are short.
+/// compute the columns of the classes before it in its family. The kernels of sorted classes can
+/// compute columns of [`Class::Direct`] only if these columns are short.
 const FAMILIES: [&[Class]; 6] = [
     &[
         Class::Direct,
@@ -144,10 +144,10 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted3072 => 228,
         Class::Sorted3584 => 327,
         // A multiprocessor of an H200 holds the bitmaps of 64 narrow teams, of 32 medium teams, or
-        // of four groups of four teams. It holds more groups of four teams if their row ranges are
-        // narrower than the widest. The four teams of a group share the work of a column. A group
-        // of 16 teams takes the memory of a group of four, and its teams wait for one another. The
-        // numbers of Wide and Big are estimates.
+        // of four groups of four teams. A multiprocessor holds more groups of four teams if their
+        // row ranges are narrower than the widest. The four teams of a group share the work of a
+        // column. A group of 16 teams takes the memory of a group of four, and its teams wait for
+        // one another. The numbers of Wide and Big are estimates.
         Class::Narrow => 1,
         Class::Medium => 2,
         Class::Wide => 4,
@@ -287,8 +287,8 @@ fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class
 }
 
 /// Whether the kernels of the last of these classes can compute the columns of all these classes.
-/// They cannot if a column of [`Class::Direct`] is too long to be sorted: such a column may have
-/// any number of products.
+/// Kernels of sorted classes cannot compute a column of [`Class::Direct`] that is too long to be
+/// sorted.
 fn can_join(sums: &ClassesSums, bin: &[Class]) -> bool {
     bin[0] != Class::Direct || bin.len() == 1 || sums[Class::Direct as usize].longest <= SORTED_PRODUCTS[0]
 }

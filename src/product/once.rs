@@ -115,8 +115,8 @@ impl Options {
         if kind.is_row_major() { how.mirrored() } else { how }
     }
 
-    /// Makes the [`Work`] of a product with a report. It measures times unless the product is
-    /// untimed.
+    /// Makes the [`Work`] of a product with a report. The [`Work`] measures times unless the
+    /// product is untimed.
     pub fn reported(&self, device: &Device) -> Result<Work> {
         match self.untimed {
             true => Ok(Work::new(device, self.memory_limit)),

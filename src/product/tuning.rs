@@ -1,6 +1,6 @@
 //! Tuning of a product: every number with which kernels of the pipeline are compiled or launched.
-//! It is a pure function of device limits, block shapes and element type, and never depends on the
-//! contents of a matrix.
+//! The tuning is a pure function of device limits, block shapes and element type, and never depends
+//! on the contents of a matrix.
 mod adaptive;
 mod blocks;
 mod numbers;
@@ -46,12 +46,13 @@ pub(crate) struct Tuning {
     pub esc: EscVariant,
 }
 
-/// The two variants of ESC. They differ in the memory in which products are expanded and sorted.
+/// The two variants of ESC. The variants differ in the memory in which products are expanded and
+/// sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EscVariant {
     /// Products are expanded and sorted in global memory.
     Global,
-    /// Products are expanded and sorted in local memory. This is for GPUs.
+    /// Products are expanded and sorted in local memory. GPUs use this variant.
     Local,
 }
 
@@ -70,8 +71,8 @@ impl EscVariant {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WindowTuning {
     pub group_size: usize,
-    /// Number of products of a work-item. It is odd, so that neighbouring items use different banks
-    /// of local memory, and small enough for registers.
+    /// Number of products of a work-item. The number is odd, so that neighbouring items use
+    /// different banks of local memory, and small enough for registers.
     pub items: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Matrices over buffers of the `ocl` crate (feature `ocl`). They are multiplied in place, and
-//! products can be returned as `ocl` buffers.
+//! Matrices over buffers of the `ocl` crate (feature `ocl`). The matrices are multiplied in place,
+//! and products can be returned as `ocl` buffers.
 use super::{DeviceDense, DeviceMatrix, RawMatrix};
 use crate::{
     BlockShape, Element, Matrix, Result,
@@ -20,8 +20,8 @@ pub struct OclMatrix<'a, T: OclPrm> {
     pub nnz: usize,
     /// Shape of each block, column-major.
     pub shape: BlockShape,
-    /// Number of elements from one block to the next. It is the area of a block if blocks are not
-    /// padded.
+    /// Number of elements from one block to the next. The stride is the area of a block if blocks
+    /// are not padded.
     pub stride: usize,
     /// `ncols + 1` offsets.
     pub col_ptr: &'a ocl::Buffer<u32>,
@@ -35,8 +35,8 @@ impl<M: Matrix> DeviceMatrix<M>
 where
     M::Element: OclPrm,
 {
-    /// A matrix over `ocl` buffers. They are not copied, and the device checks them; see
-    /// [`DeviceMatrix::adopt`].
+    /// A matrix over `ocl` buffers. The buffers are not copied, and the device checks their
+    /// contents; see [`DeviceMatrix::adopt`].
     ///
     /// # Errors
     /// See [`DeviceMatrix::adopt`].

@@ -12,7 +12,7 @@ use crate::{
 use std::sync::{Arc, OnceLock};
 
 /// The structure of a matrix on a device: the places of its entries (blocks) and the shape of its
-/// blocks. It is a handle: its clones and all matrices made on it share the arrays.
+/// blocks. A pattern is a handle: its clones and all matrices made on it share the arrays.
 #[derive(Clone)]
 pub struct DevicePattern {
     pub(crate) arrays: Arc<PatternArrays>,
@@ -136,8 +136,8 @@ pub(crate) struct PatternArrays {
 pub(crate) struct ColumnLengths {
     /// Number of entries in the longest column.
     pub longest: u32,
-    /// The sum of the squares of the numbers of entries in the columns. It equals the number of
-    /// products of A·A if, for every i, row i of A has as many entries as column i.
+    /// The sum of the squares of the numbers of entries in the columns. The sum equals the number
+    /// of products of A·A if, for every i, row i of A has as many entries as column i.
     pub squares: u64,
 }
 
@@ -152,7 +152,7 @@ impl ColumnLengths {
 }
 
 /// Number of work-groups that reduce the counts of a picture or pattern to records, which the host
-/// adds up. It is large enough for any device and small enough for the host.
+/// adds up. The number is large enough for any device and small enough for the host.
 pub(crate) const RECORD_GROUPS: usize = 256;
 
 /// Two sums over all offsets and rows, each of which is mixed with its index. Two different
@@ -162,7 +162,7 @@ pub(crate) const RECORD_GROUPS: usize = 256;
 pub(crate) struct Fingerprint([u64; 2]);
 
 impl Fingerprint {
-    /// The fingerprint of the words of several arrays. It is read back.
+    /// The fingerprint of the words of several arrays. The fingerprint is read back.
     pub fn of(work: &Work, arrays: &[&Buffer<u32>]) -> Result<Self> {
         let (kernel, group_size) = PatternArrays::fingerprint_kernel(work.device())?;
         let groups = RECORD_GROUPS;
@@ -258,7 +258,7 @@ impl PatternArrays {
         self.col_ptr.bytes() + self.row_idx.bytes()
     }
 
-    /// Returns the arrays for exclusive use. They are copied if others share them.
+    /// Returns the arrays for exclusive use. Arrays that others share are copied.
     pub fn into_buffers(self: Arc<Self>, work: &Work) -> Result<(Buffer<u32>, Buffer<u32>)> {
         let copy = |from: &Buffer<u32>| -> Result<_> {
             let mut to = work.buffer(from.len())?;

@@ -3,7 +3,7 @@
 //!
 //! Each change is planned once from patterns, like a product ([`Plan`](crate::Plan)), and executed
 //! any number of times with new values. An execution is one kernel over the elements of the result.
-//! It allocates nothing and reads nothing back.
+//! An execution allocates nothing and reads nothing back.
 mod add;
 mod move_blocks;
 mod permute;

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// The places of a symmetric block matrix's elements in compressed columns of scalars with
-/// ascending rows, which sparse Cholesky factorizations read. It is made once from a pattern.
+/// ascending rows, which sparse Cholesky factorizations read. The map is made once from a pattern.
 /// Afterwards only values are copied.
 ///
 /// The matrix may be stored whole, or as one triangle of blocks. If it is stored whole, the lower
@@ -59,8 +59,8 @@ pub(crate) struct Place {
     /// Whether the block column begins on the diagonal: each of its columns begins one scalar below
     /// the one before.
     pub falling: bool,
-    /// Whether the block is on the diagonal. Its elements above the diagonal are then left out (if
-    /// columns are falling) or mirrored.
+    /// Whether the block is on the diagonal. The elements of such a block above the diagonal are
+    /// left out (if columns are falling) or mirrored.
     pub diagonal: bool,
 }
 

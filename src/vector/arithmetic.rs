@@ -52,9 +52,9 @@ impl<T: FieldOrAny> DeviceVector<T> {
     ///
     /// Each product is rounded. Then every 1024 products are folded in halves: the second 512 are
     /// added to the first 512, then the second 256 of the results to the first 256, and so on to
-    /// one sum. These sums are folded in the same way until one is left. The bits are those of
-    /// [`reference::dot`](crate::reference::dot) on every device. Rounding errors grow with the
-    /// logarithm of the length.
+    /// one sum. The sums of products are folded in the same way until one sum is left. The bits are
+    /// those of [`reference::dot`](crate::reference::dot) on every device. Rounding errors grow
+    /// with the logarithm of the length.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length),

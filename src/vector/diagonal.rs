@@ -48,8 +48,8 @@ kernel! {
 type Copies = (Kernel<CopyBlocks<'static>>, Kernel<CopyElements<'static>>);
 
 /// The blocks on the diagonal of a square matrix of square blocks, for example for a block-Jacobi
-/// preconditioner. They are found once for a pattern, and copied for any values. Blocks that the
-/// matrix does not store are zero.
+/// preconditioner. The blocks are found once for a pattern, and copied for any values. Blocks that
+/// the matrix does not store are zero.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

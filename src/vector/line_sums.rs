@@ -1,10 +1,10 @@
-//! A sum for each scalar row or column of a matrix. Its terms are the line's elements times
-//! elements of a vector, or the squares of the line's elements. Kernels: `cl/vector/line_sums.cl`,
-//! preceded by `line_terms.cl` and `line_pieces.cl`.
+//! A sum for each scalar row or column of a matrix. The terms of a sum are the line's elements
+//! times elements of a vector, or the squares of the line's elements. Kernels:
+//! `cl/vector/line_sums.cl`, preceded by `line_terms.cl` and `line_pieces.cl`.
 //!
 //! The terms of a sum are added in ascending order of their places. A line is cut every
 //! [`RUN_PIECE`] entries (blocks) from its start, and the sums of the pieces are added left to
-//! right. This is the order of a product with a matrix of one column.
+//! right. A product with a matrix of one column has the same order.
 //!
 //! [`RUN_PIECE`]: crate::primitives::segmented_reduce::RUN_PIECE
 use super::{

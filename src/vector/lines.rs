@@ -158,7 +158,7 @@ pub(crate) struct Shares {
     pub parts: usize,
 }
 
-/// The kernels that divide lines. They are the same for every matrix.
+/// The kernels that divide lines. The kernels are the same for every matrix.
 pub(super) struct Kernels {
     tile_lines: Kernel<TileLines<'static>>,
     place_tiles: Kernel<PlaceTiles<'static>>,

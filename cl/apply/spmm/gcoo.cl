@@ -1,6 +1,6 @@
 // gcoo: sorts the entries of each group of lines (rows or columns) by `other`, their index within a
-// line (Shi, Wang, Chu 2020, section III). This index is also called the place. Long lines are left
-// out. Entries with equal places are stored in the order of their lines.
+// line (Shi, Wang, Chu 2020, section III). The index `other` is also called the place. Long lines
+// are left out. Entries with equal places are stored in the order of their lines.
 // Host: src/apply/spmm/gcoo.rs
 //
 //   place_entries  one work-item per ITEMS entries, and one per group
@@ -19,9 +19,9 @@
 //                           before
 //   out  moved[pieces]      the pieces, with the positions of their entries in the order of groups
 //
-// An entry comes after the entries before it in its own line. It also comes after entries of other
-// lines of its group that have a smaller place, or the same place in an earlier line. Lines are
-// sorted. So an item searches each other line for the place of its first entry in a line, and
+// An entry comes after the entries before it in its own line. An entry also comes after entries of
+// other lines of its group that have a smaller place, or the same place in an earlier line. Lines
+// are sorted. So an item searches each other line for the place of its first entry in a line, and
 // continues from there for its next entries.
 #if !defined(LINES) || !defined(LONG) || !defined(THROUGH) || !defined(ITEMS)
 #error "LINES, LONG, THROUGH, ITEMS: see src/apply/spmm/gcoo.rs"

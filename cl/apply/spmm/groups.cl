@@ -24,11 +24,12 @@
 #define SAME 0x80
 // A slot's staged entries take one place more than STAGED, so that slots begin in different banks.
 #define ROOM (STAGED + 1)
-// Staged entries after the end of the group have this line. They are added to no sum.
+// Staged entries after the end of the group have this line. Entries of NO_LINE are added to no sum.
 #define NO_LINE 0x7f
 #define AREA (SIDE * DEPTH)
 
-// NUMBER_OF is the index of an entry's block. AT is the place in a block of a line's element k.
+// NUMBER_OF is the index of an entry's block. AT is the place, in a block, of element number k of a
+// line.
 #if THROUGH
 #define NUMBER_OF(entry) g_source[entry]
 #else

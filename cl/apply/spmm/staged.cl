@@ -39,8 +39,8 @@
 #define STEP_BARRIER GROUP_BARRIER
 #endif
 #define STEP_SLOTS (STEP / LANES)
-// The staged entries of a slot take a multiple of 16 bytes, so that several are read at once. They
-// take at least one place more than needed, so that slots begin in different banks.
+// The staged entries of a slot take a multiple of 16 bytes, so that several are read at once.
+// Staged entries take at least one place more than needed, so that slots begin in different banks.
 #define ROOM_OF(staged) (((staged) + 3) / 4 * 4 + 4)
 #define ROOM ROOM_OF(STAGED)
 #define PIECE_ROOM ROOM_OF(PIECE_STAGED)

@@ -3,9 +3,9 @@
 // this file and turn.cl.
 // Host: src/apply/spmm/tuning.rs
 //
-// A slot is LANES neighbouring work-items. They hold WIDTH columns of D at once: each item has
-// VECTORS vectors of VEC columns. D is stored by rows. ALIGNED is 1 if rows of D and C begin at
-// multiples of the vector length. A GPU then loads a vector by one instruction.
+// A slot is LANES neighbouring work-items. The items of a slot hold WIDTH columns of D at once:
+// each item has VECTORS vectors of VEC columns. D is stored by rows. ALIGNED is 1 if rows of D and
+// C begin at multiples of the vector length. A GPU then loads a vector by one instruction.
 #if !defined(LANES) || !defined(VEC) || !defined(VECTORS) || !defined(ALIGNED) || !defined(C_BY_COLUMNS) || !defined(AHEAD)
 #error "LANES, VEC, VECTORS, ALIGNED, C_BY_COLUMNS, AHEAD: see src/apply/spmm/tuning.rs"
 #endif

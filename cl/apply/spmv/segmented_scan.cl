@@ -94,9 +94,9 @@ void scan_rows(local ARITHMETIC* term, local const uint* row, uint count, local 
     GROUP_BARRIER;
 }
 
-// Writes the sums of the rows that are complete in a tile. These rows come after row_before and
-// before row_after. The sums of the tile's first and last row, if incomplete, are written to two
-// places of parts.
+// Writes the sums of the rows that are complete in a tile. The complete rows come after row_before
+// and before row_after. The sums of the tile's first and last row, if incomplete, are written to
+// two places of parts.
 void place_rows(local const ARITHMETIC* term, local const uint* row, uint count, uint row_before, uint row_after,
                 global ELEMENT* restrict y, global ARITHMETIC* restrict parts, global uint* restrict part_row, ARITHMETIC alpha,
                 ARITHMETIC beta)

@@ -60,8 +60,8 @@ uint behind(uint before, uint own)
 }
 GROUP_SCAN(behind_all_before, uint, behind)
 
-// Returns how many of the first `count` merged words come from begin..border. The others come from
-// border..end.
+// Returns how many of the first `count` merged words come from begin..border. The other words come
+// from border..end.
 uint merge_path(KEYS, uint begin, uint border, uint end, uint count)
 {
     const uint lefts = border - begin, rights = end - border;
@@ -95,8 +95,8 @@ KERNEL sorted_expansion(global const uint* a_col_ptr, global const uint* a_row_i
     local uint shared[GROUP_SIZE], edge[2];
     const uint item = get_local_id(0), mine = item * ITEMS;
 
-    // The work-group's segments are first..end. Their products are base to base + count of the
-    // band, and belong to the entries from_entry..to_entry of B.
+    // The work-group's segments are first..end. The products of these segments are base to base +
+    // count of the band, and belong to the entries from_entry..to_entry of B.
 #if CHUNKS
     const uint chunk = get_group_id(0), first = search_positions(chunk_ptr, 0, cols, chunk + 1, chunk + 1, edge).x - 1, end = first + 1;
     const uint base = segment_ptr[first] + (chunk - chunk_ptr[first]) * ROOM, count = min((uint)ROOM, segment_ptr[end] - base);

@@ -33,7 +33,7 @@
 #define STARTS_SLICE (STARTS_COUNTED ? 2 * LANES : START_WORDS)
 
 // The numbers from which a column is made. KEEP(entry) is the number that is kept of an entry of B.
-// Its type is KEPT.
+// The type of the number is KEPT.
 #if defined(ELEMENT)
 #define KEPT ARITHMETIC
 #define KEEP(entry) B_VALUE(entry)
@@ -60,7 +60,7 @@ uint column_last(uint value, TEAM_OF)
 }
 
 // Returns the first entry of A by which an entry of B is multiplied, and the number of these
-// entries. It returns no entries from `end` on.
+// entries. From `end` on, the number of entries is 0.
 uint2 met_by(global const uint* a_col_ptr, global const uint* b_row_idx, uint entry, uint end)
 {
     if (entry >= end)

@@ -70,9 +70,9 @@ impl Bands<'_> {
         Ok(DenseReport::new(self.work, &prepared, (bands, columns), plan_ms, total.as_secs_f64() * 1e3))
     }
 
-    /// The error if not even one column fits. It states all bytes that a product with one column
-    /// needs. A plan without a limit measures these bytes, if the device has memory for such a
-    /// plan.
+    /// The error if not even one column fits. The error states all bytes that a product with one
+    /// column needs. A plan without a limit measures these bytes, if the device has memory for such
+    /// a plan.
     fn too_little(&self, columns: usize, d: DenseShape, c: DenseShape, refused: Error) -> Error {
         let Error::Memory { what, needed, available, place } = refused else { return refused };
         let line = if self.run.asked.side == Side::Left { "column" } else { "row" };

@@ -53,8 +53,8 @@ pub(super) struct Gcoo {
     pub group_len: Buffer<u32>,
     /// Each entry's place, which is the number of the row of D that it multiplies.
     pub other: Buffer<u32>,
-    /// Each entry's line in the group. The highest bit is set if the entry before it has the same
-    /// place.
+    /// Each entry's line in the group. The highest bit is set if the entry before this one in the
+    /// group has the same place.
     pub line: Buffer<u8>,
     /// The index of each entry in A's values.
     pub source: Buffer<u32>,

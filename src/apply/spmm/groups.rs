@@ -53,8 +53,8 @@ pub(super) struct GroupArrays<'a> {
     pub group_len: &'a Buffer<u32>,
     pub other: &'a Buffer<u32>,
     pub line: &'a Buffer<u8>,
-    /// The index of each entry in A's values. It is not read if the values are in the order of
-    /// groups.
+    /// The index of each entry in A's values. The array is not read if the values are in the order
+    /// of groups.
     pub source: &'a Buffer<u32>,
 }
 

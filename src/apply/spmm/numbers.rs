@@ -37,8 +37,8 @@ numbers! {
         /// On a CPU, most entries plus lines in a tile, which a work-item computes. On other
         /// devices, most lines in a tile, which a work-group computes.
         dense_tile: All(1, 1 << 24),
-        /// Most entries plus lines in a tile, for matrices of blocks. It replaces `dense_tile` for
-        /// such matrices.
+        /// Most entries plus lines in a tile, for matrices of blocks. The number replaces
+        /// `dense_tile` for matrices of blocks.
         dense_block_tile: All(1, 1 << 24),
         /// Number of lines of a group in grouped coordinates (GCOO): p of Shi, Wang and Chu (2020).
         dense_group_lines: All(1, 32),
@@ -101,8 +101,8 @@ const GPU: DenseNumbers = DenseNumbers {
     // A column of a tile has several cache lines, so that few pages are in use at once. A row has
     // at least one cache line.
     dense_copied_rows: 64,
-    // This is half of the L2 cache of an H200. OpenCL reports the size of all L1 caches, but not of
-    // the L2 cache.
+    // The number is half of the L2 cache of an H200. OpenCL reports the size of all L1 caches, but
+    // not of the L2 cache.
     dense_cache_bytes: 25 << 20,
     dense_past_bytes: 8 << 20,
     // Single rows with staged entries were faster than groups on every matrix. With 32 columns

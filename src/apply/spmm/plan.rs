@@ -9,8 +9,8 @@ use crate::{
     vector::line_sums::Stored,
 };
 
-/// A product of a sparse matrix or its transpose with dense matrices. It is prepared for the sparse
-/// matrix's pattern and the dense matrices' number of columns.
+/// A product of a sparse matrix or its transpose with dense matrices. The product is prepared for
+/// the sparse matrix's pattern and the dense matrices' number of columns.
 ///
 /// Column j of A·D has the bits that [`Apply`](crate::plan::Apply) gives for column j of D, on
 /// every device, and so the bits of

@@ -31,9 +31,9 @@ use groups::{Grouped, Groups};
 use std::marker::PhantomData;
 
 /// A sparse matrix on a device in grouped coordinates (S. Shi, Q. Wang, X. Chu, 2020, section
-/// III-A). A group is some neighbouring rows. Its entries are sorted by column, so that entries in
-/// one column follow one another. Groups may also be neighbouring columns, with their entries
-/// sorted by row. In a matrix of blocks, an entry is a block, and a row is a row of blocks.
+/// III-A). A group is some neighbouring rows. The entries of a group are sorted by column, so that
+/// entries in one column follow one another. Groups may also be neighbouring columns, with their
+/// entries sorted by row. In a matrix of blocks, an entry is a block, and a row is a row of blocks.
 ///
 /// [`multiply`](crate::multiply) and [`ApplyGcoo`](crate::plan::ApplyGcoo) multiply grouped
 /// matrices with dense matrices. For a compressed matrix, [`ApplyDense`](crate::plan::ApplyDense)

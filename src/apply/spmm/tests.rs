@@ -155,8 +155,8 @@ fn small_products_have_the_bits_of_the_reference() -> Result<()> {
 fn columns_of_any_number_and_layout() -> Result<()> {
     let device = test_device();
     let a = Csr::from_transpose(scalars::<f64>(60, 43, &[])?);
-    // The first numbers of columns need vectors of 32, 16, 8, 4, 2 and 1 columns. The others need
-    // slots of 1 to 32 lanes, with vectors and without.
+    // The first numbers of columns need vectors of 32, 16, 8, 4, 2 and 1 columns. The other numbers
+    // need slots of 1 to 32 lanes, with vectors and without.
     let counts: [&[usize]; 2] = [&[63, 33, 300, 2], &[1, 5, 32, 33, 128, 130]];
     for (numbers, counts) in numbers(&device).into_iter().zip(counts) {
         for (number, &n) in counts.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The division of the columns of D among work-items. The functions are pure. They depend on the
-//! number of columns, the element type and the device.
+//! The division of the columns of D among work-items. The functions are pure. The functions depend
+//! on the number of columns, the element type and the device.
 use super::{
     ByRows, DenseNumbers,
     numbers::{HELD_LINES, SUM_BYTES},
@@ -31,7 +31,7 @@ pub(super) struct Slot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StagedEntries {
     pub entries: usize,
-    /// Whether the values are staged, too. Otherwise each value is read in place.
+    /// Whether the values are staged, too. Values that are not staged are read in place.
     pub values: bool,
 }
 
@@ -49,8 +49,8 @@ pub(super) struct Pass {
 /// one number serves all devices.
 const MOST_LOCAL_BYTES: u64 = 32 << 10;
 
-/// Returns the number of elements that a CPU transposes and then writes at once. They fill a cache
-/// line of 64 bytes, if a vector can have that many elements.
+/// Returns the number of elements that a CPU transposes and then writes at once. These elements
+/// fill a cache line of 64 bytes, if a vector can have that many elements.
 pub(super) fn turned(element: ElementType) -> usize {
     (64 / element.bytes()).clamp(8, 16)
 }
@@ -66,7 +66,7 @@ impl Slot {
     }
 
     /// Returns 1 if tasks on the same share of the columns should be computed one after another.
-    /// This is the case if the cache holds one share of D's columns but not all of D.
+    /// Tasks are ordered in this way if the cache holds one share of D's columns but not all of D.
     pub fn shares_last(&self, cache_bytes: usize, d: &ByRows<'_>) -> u32 {
         let kept = |columns: usize| d.rows * columns * d.values.word().bytes() <= cache_bytes;
         u32::from(kept(self.width()) && !kept(d.cols))

@@ -205,8 +205,8 @@ impl Situation {
         Some(executed + (index + placed + packed + steps * weights.step) / self.request.uses.max(1))
     }
 
-    /// The weight of compressed rows of scalars with one work-item each. It grows with the bytes of
-    /// the rows that a compute unit reads at the same time, if they exceed its cache.
+    /// The weight of compressed rows of scalars with one work-item each. The weight grows with the
+    /// bytes of the rows that a compute unit reads at the same time, if they exceed its cache.
     fn weight_of_rows(&self, weights: &FormatWeights) -> u64 {
         let Profile { rows, entries, .. } = self.profile;
         let rows_at_once = (rows / self.compute_units.max(1)).clamp(1, ROWS_AT_ONCE);
@@ -325,9 +325,9 @@ pub(super) fn foregone(situation: &Situation) -> Option<FormatChoice> {
     }))
 }
 
-/// Chooses the format that needs no index of the rows. It is for a matrix stored by columns on a
-/// device without memory for the index. Returns `None` if the device or the matrix does not support
-/// the format.
+/// Chooses the format that needs no index of the rows. The format `csc` is for a matrix stored by
+/// columns on a device without memory for the index. Returns `None` if the device or the matrix
+/// does not support the format.
 pub(super) fn without_rows(situation: &Situation) -> Option<FormatChoice> {
     let format = Format::Csc;
     situation

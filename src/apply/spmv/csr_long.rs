@@ -39,9 +39,9 @@ kernel! {
 /// groups and 43 us with 8.
 const GROUPS: usize = 16;
 
-/// A row is long if it has more than this many times the average number of entries. The other rows
-/// of a group of items wait for its longest row. With 2 or 8 instead of 4, no time changed by more
-/// than the noise.
+/// A row is long if it has more than this many times the average number of entries. In a group of
+/// items, the other rows wait for the longest row. With 2 or 8 instead of 4, no time changed by
+/// more than the noise.
 const LONGER: u64 = 4;
 
 /// Fewest entries of a long row. An item adds about this number of entries while a group begins,

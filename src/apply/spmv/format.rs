@@ -2,8 +2,8 @@
 use crate::{Error, Result, element::Order};
 
 /// A format of A·x: the way in which the rows of A are stored and divided among work-items.
-/// Matrices of blocks support some of the formats, see [`Format::has_blocks`]. Their rows are then
-/// rows of blocks.
+/// Matrices of blocks support some of the formats, see [`Format::has_blocks`]. The rows of such a
+/// matrix are rows of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -60,7 +60,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format among which [`Format::Auto`] may choose. They give the same bits in every run.
+    /// Every format among which [`Format::Auto`] may choose. These formats give the same bits in
+    /// every run.
     pub const ALL: &[Self] = &[
         Self::Csr,
         Self::CsrVector,
@@ -106,8 +107,8 @@ impl Format {
 
     /// The order in which the format adds the terms of a row. Unless
     /// [`ApplyOptions::any_order`](crate::plan::ApplyOptions::any_order) allows any order,
-    /// [`Format::Auto`] chooses formats that add in ascending order. It never chooses formats that
-    /// are not [reproducible](Format::reproducible).
+    /// [`Format::Auto`] chooses formats that add in ascending order. [`Format::Auto`] never chooses
+    /// formats that are not [reproducible](Format::reproducible).
     pub fn order(self) -> Order {
         match self {
             Self::CsrVector => Order::Lanes,

@@ -49,8 +49,8 @@ pub(super) struct Block {
 impl Block {
     pub const SCALAR: Self = Self { sums: 1, depth: 1, side: Side::Columns };
 
-    /// Blocks of `shape`. Their rows are rows of op(A) if `of_rows` is set, otherwise their columns
-    /// are.
+    /// Blocks of `shape`. The rows of the blocks are rows of op(A) if `of_rows` is set, otherwise
+    /// the columns are.
     pub fn new(shape: BlockShape, of_rows: bool) -> Self {
         match of_rows {
             _ if shape == BlockShape::SCALAR => Self::SCALAR,

@@ -19,9 +19,9 @@ pub enum Split {
     /// (Evtushenko 2019 uses 0, 0.35 and 0.7). Numbers below 0 count as 0, and above 1 as 1.
     Fraction(f64),
     /// The width is the length that this fraction of the rows does not exceed (Ginkgo's
-    /// `imbalance_limit`, by default 0.8). It is the length of the row at this place if rows are
-    /// sorted by length. Numbers below 0 count as 0. Numbers of 1 and above give the length of the
-    /// longest row.
+    /// `imbalance_limit`, by default 0.8). If rows are sorted by length, the width is the length of
+    /// the row at this place. Numbers below 0 count as 0. Numbers of 1 and above give the length of
+    /// the longest row.
     Quantile(f64),
     /// The width is the quantile of a third of the rows, but at most a thousandth of the number of
     /// rows (Ginkgo's `automatic`).

@@ -16,8 +16,9 @@ const GPU: SortNumbers = SortNumbers { sort_group_size: 256 };
 
 const CPU: SortNumbers = SortNumbers { sort_group_size: 1 };
 
-/// Number of elements that one work-item of a parallel sort holds. It is odd, so that neighbouring
-/// items use different banks of local memory, and small enough for registers. CPUs sort serially.
+/// Number of elements that one work-item of a parallel sort holds. The number is odd, so that
+/// neighbouring items use different banks of local memory, and small enough for registers. CPUs
+/// sort serially.
 pub(crate) const ITEMS: usize = 7;
 
 /// Number of elements of each work-item for the chunks of an expansion, if local memory is large

@@ -14,7 +14,7 @@ pub(super) use limits::{EntryMemory, Largest, Limits, Need, segment_bytes, setup
 use super::terms::{Band, Sizes};
 use crate::{Error, Result};
 
-/// The bands of a product. They are cut one after another, since the free memory depends on the
+/// The bands of a product. Bands are cut one after another, since the free memory depends on the
 /// results of earlier bands.
 pub(crate) struct Bands {
     cols: u32,
@@ -245,7 +245,8 @@ mod tests {
         let error = next(one - 1000).unwrap_err().to_string();
         assert!(error.contains("column 1 of C"), "{error}");
         assert!(error.contains("the columns of C before it hold 2000 bytes there"), "{error}");
-        // If earlier columns hold nothing, or too little to matter, the column itself is too long.
+        // If earlier columns hold no memory, or too little to make a difference, the column itself
+        // is too long.
         let short = |needed, available, kept_bytes| {
             let band = Band { columns: 3..4, first_product: 0, sizes, kept_bytes };
             band.explain(Error::Memory { what: "x".into(), needed, available, place: "device".into() }).to_string()

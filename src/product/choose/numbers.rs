@@ -35,9 +35,9 @@ numbers! {
         adaptive_far_words: All(1, 1 << 27),
         /// Most products of a column to which `adaptive_far_words` applies, up to 3584.
         adaptive_far_products: All(1, 3584),
-        /// Number of entries of C that a team adds up at once: a power of two. It is at least 128,
-        /// because a team may take half of these entries, and PoCL 3.1 loses the barriers of loops
-        /// that cannot run twice.
+        /// Number of entries of C that a team adds up at once: a power of two. The number is at
+        /// least 128, because a team may take half of these entries, and PoCL 3.1 loses the
+        /// barriers of loops that cannot run twice.
         adaptive_piece: PowersOfTwo(128, 1024),
         /// A column of B is a hub if its average entry has less than this many hundredths of a
         /// product in a piece of `adaptive_piece` rows of C.
@@ -113,7 +113,7 @@ const GPU: AdaptiveNumbers = AdaptiveNumbers {
     // they do not. The limit between these two sizes is an estimate.
     adaptive_equal_products: 1 << 27,
     // Columns of more products than this take 5 to 21 ns for each product if they are sorted, and 6
-    // to 23 ns by bitmaps. Both ways take less time if C has fewer entries.
+    // to 23 ns by bitmaps. Sorting and bitmaps take less time if C has fewer entries.
     adaptive_sorted_products: 256,
     // `Dubcova1` takes 0.25 ms without sorted columns, and 0.36 ms with them.
     adaptive_long_column: 128,

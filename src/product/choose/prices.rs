@@ -1,5 +1,5 @@
-//! The predicted cost of a product of scalars. It is predicted before the columns are analysed,
-//! from facts that the host knows, and again after the analysis.
+//! The predicted cost of a product of scalars. The cost is predicted before the columns are
+//! analysed, from facts that the host knows, and again after the analysis.
 use super::{
     AdaptiveNumbers, PAIRED_PRODUCTS, REST_LAUNCHES, divided, esc_ms, least, own_launches, predict_ms, sorted_share,
 };
@@ -28,7 +28,7 @@ pub(in crate::product) struct Prices {
     /// the sums. The sums of each piece of these rows visit every entry.
     pub visit_ms: f64,
     /// Additional milliseconds for each entry of the longest column of B whose rows of C are found
-    /// before the sums. Its entries are visited one after another.
+    /// before the sums. The entries of a column of B are visited one after another.
     pub longest_ms: f64,
     /// Size of the window of a bitmap, in words of 32 rows.
     pub window_words: u32,
@@ -72,9 +72,9 @@ impl Prices {
         }
     }
 
-    /// Milliseconds for visiting the entries of the longest column of B whose rows are found. This
-    /// time counts once for the whole product, because all other columns, also those of other bins,
-    /// are computed meanwhile.
+    /// Milliseconds for visiting the entries of the longest column of B whose rows are found. The
+    /// time of the longest column counts once for the whole product, because all other columns,
+    /// also those of other bins, are computed meanwhile.
     pub(super) fn of_longest_ms(&self, sums: &ClassesSums) -> f64 {
         let longest = Class::FOUND.iter().map(|&class| sums[class as usize].longest_b).max().unwrap_or(0);
         self.longest_ms * f64::from(longest)
@@ -205,8 +205,8 @@ impl Whole {
     /// The number of products, weighted by their cost. A fifth is subtracted if work-groups have
     /// the size that the longest column needs. Two fifths are subtracted if work-groups are
     /// full, because most columns are nearly as long as the longest, or have more products than a
-    /// work-group sorts at once. Such columns are sorted in parts. A fifth is added each time that
-    /// the parts are merged in pairs. A fifth is also added if columns are cut by rows and not
+    /// work-group sorts at once. Longer columns are sorted in parts. A fifth is added each time
+    /// that the parts are merged in pairs. A fifth is also added if columns are cut by rows and not
     /// merged. The number of parts is that of the average column.
     pub(super) fn weighed(&self, products: u64, columns: u64, longest: Option<u64>) -> u64 {
         let average = products / columns.max(1);

@@ -1,4 +1,4 @@
-//! Setup (Polok 2015, Algorithm 1, lines 1-14): the first step of ESC. It counts the products of
+//! Setup (Polok 2015, Algorithm 1, lines 1-14): the first step of ESC. Setup counts the products of
 //! each entry of B, finds the segments of the expansion, and reads their sizes (round trip 1).
 //! Kernels: `cl/product/esc/analysis.cl`.
 //!

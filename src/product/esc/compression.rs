@@ -1,6 +1,6 @@
 //! Compression (Polok 2015, Algorithm 3, lines 52, 69 and 73): the last step of every method that
-//! sorts products. It computes the sum of each run and writes it to its place in C. Kernels:
-//! `cl/product/esc/blocks/` for blocks, `cl/primitives/segmented_reduce.cl` for scalars.
+//! sorts products. Compression computes the sum of each run and writes it to its place in C.
+//! Kernels: `cl/product/esc/blocks/` for blocks, `cl/primitives/segmented_reduce.cl` for scalars.
 use super::blocks::{BlockSums, Places};
 use crate::{
     Result,

@@ -1,5 +1,5 @@
-//! The engine of ESC, compiled for a product. It analyses bands of columns, finds their runs and
-//! sums them.
+//! The engine of ESC, compiled for a product. The engine analyses bands of columns, finds their
+//! runs and sums them.
 use super::{
     Columns, Esc,
     analysis::{Analyser, Analysis},

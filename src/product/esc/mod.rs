@@ -1,5 +1,5 @@
-//! The blockwise expand-sort-compress product of Polok, Ila and Smrz (2015). It has six stages. The
-//! host reads from the device twice (round trips 1 and 2).
+//! The blockwise expand-sort-compress product of Polok, Ila and Smrz (2015). The product has six
+//! stages. The host reads from the device twice (round trips 1 and 2).
 //!
 //! | stage | paper | file |
 //! |---|---|---|

@@ -11,22 +11,22 @@
 //! type, or a pair of operands of 8 bytes.
 //!
 //! * setup reads the pattern of B and, scattered, the lengths of A's columns, 8 bytes for each
-//!   entry of B. It writes the number of products before each entry of B, 8 bytes each, and the
+//!   entry of B. Setup writes the number of products before each entry of B, 8 bytes each, and the
 //!   segments, 4 bytes for each column.
 //! * expansion reads the rows of B, the number of products before each entry of B, and, scattered,
 //!   the lengths of A's columns and a row of A for each product. For values it also reads the
-//!   values of B and, scattered, a value of A for each product. It writes a row and a payload for
-//!   each product. Values take one operation for each product.
+//!   values of B and, scattered, a value of A for each product. Expansion writes a row and a
+//!   payload for each product. Values take one operation for each product.
 //! * segmented sort reads and writes the rows and payloads of the products that are not sorted yet.
-//! * tail counts reads the rows of all products, and the segments. It writes a bit for each
-//!   product.
+//! * tail counts reads the rows of all products, and the segments. Tail counts writes a bit for
+//!   each product.
 //! * compression reads the run ends and the payloads of all products, and for pairs also,
-//!   scattered, the blocks of A and B. It writes the values of C. Values take one operation for
-//!   each product. Pairs take two operations for each product of elements.
+//!   scattered, the blocks of A and B. Compression writes the values of C. Values take one
+//!   operation for each product. Pairs take two operations for each product of elements.
 //! * adaptive products: setup reads the pattern of B and the lengths of A's columns. Count reads
 //!   the same arrays and, scattered, a row of A for each product, except for the columns of method
 //!   `direct`. Offsets reads and writes the offsets of C's columns. Sums reads both patterns, the
-//!   values of B and, scattered, the values of A. It writes C, and takes two operations for each
+//!   values of B and, scattered, the values of A. Sums writes C, and takes two operations for each
 //!   product of elements.
 //! * products on the host: read copies both operands. Multiply reads them and writes C.
 //! * products in ranges: setup and sums are those of adaptive products. A product in two passes
@@ -34,7 +34,7 @@
 //!   writes it. If a product keeps pairs, count writes the pairs and the run ends, and sums reads
 //!   both.
 //! * gather reads the bits that tail counts writes, the segments, and, scattered, the rows at run
-//!   ends. It writes the run ends, and the pattern of C.
+//!   ends. Gather writes the run ends, and the pattern of C.
 use crate::{
     OperandPair,
     product::{

@@ -212,8 +212,8 @@ fn estimate_by_esc(
         held.set(0);
         Ok(counted.products.iter().map(|&products| products.try_into().unwrap_or(u32::MAX)).collect())
     };
-    // Before ESC, the product has tried to sort all columns. This may have used memory up to the
-    // limit, if C has fewer entries than the bound.
+    // Before ESC, the product has tried to sort all columns. The sort may have used memory up to
+    // the limit, if C has fewer entries than the bound.
     let before = if sorted.is_some() { limit } else { operand_bytes + setup };
     let (mut cut, mut bands, mut peak_device_bytes) = (Bands::new(b.pattern.ncols(), sizes), 0, before);
     while let Some(band) = cut.next(&|| limits(kept + held.get()), &mut narrow)? {

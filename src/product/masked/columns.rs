@@ -112,8 +112,8 @@ impl ColumnTuning {
         probes.saturating_mul(self.probe as u64).saturating_add((a.nnz() * self.transpose) as u64)
     }
 
-    /// The arguments of kernels whose work-groups take the ranges. Their arrays by row have
-    /// `places` elements.
+    /// The arguments of kernels whose work-groups take the ranges. The arrays of a work-group have
+    /// `places` elements, one for each row.
     pub fn shares<'x>(&self, steps: &Steps, places: usize, mask: &PatternArrays) -> InShares<'x> {
         let ranges = self.ranges as u32;
         let share = steps.all / self.ranges as u64;

@@ -42,8 +42,8 @@ struct FromPlaces {
 impl FromPlaces {
     /// Compiles kernels for the factors of `spec`.
     fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
-        // The rows of A are looked up. They are columns of Aᵀ, which is made by a transpose if A is
-        // not stored transposed.
+        // The rows of A are looked up. The rows of A are columns of Aᵀ, which is made by a
+        // transpose if A is not stored transposed.
         let spec = Spec { sourced: Transposed { a: !spec.transposed.a, b: spec.transposed.b }, ..*spec };
         Ok(Self {
             analyser: MaskAnalyser::new(device, &options(&spec, tuning), tuning.scan, tuning.tiles.group_size)?,

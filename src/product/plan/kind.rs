@@ -21,7 +21,7 @@ pub(crate) type WeightsOf<'a, K> = <<K as Grid>::Device as OperandTypes>::Weight
 /// The arrays of each cell.
 pub(crate) type CellArrays<'a> = Cells<&'a DeviceCbc>;
 
-/// A borrowed matrix on a device as a grid of cells. Its type is a value.
+/// A borrowed matrix on a device as a grid of cells. The element type and the format are values.
 #[derive(Clone)]
 pub struct GridView<'a> {
     pub(crate) of: AnyType,

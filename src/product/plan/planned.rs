@@ -1,7 +1,7 @@
 //! Planned products: a plan keeps the operand pairs of all runs, and the pattern of C. Each further
 //! product of the same patterns only computes the sums of the compression. A plan of scalars may
-//! keep the data of an adaptive product instead. This data takes less memory than pairs, and less
-//! time if many products are added to one entry of C.
+//! keep the data of an adaptive product instead. The data of an adaptive product takes less memory
+//! than pairs, and less time if many products are added to one entry of C.
 #[cfg(test)]
 mod tests;
 
@@ -63,9 +63,9 @@ pub(in crate::product) struct PlannedBand {
 }
 
 /// A plan of scalars stores no operand pairs if there are at least this many products for each 100
-/// entries of C, and at least [`SUMS_PRODUCTS`] in all. It then stores the data of an adaptive
-/// product. `st27_100` has 580 products for each 100 entries and takes equally long with pairs and
-/// without them.
+/// entries of C, and at least [`SUMS_PRODUCTS`] in all. A plan without pairs stores the data of an
+/// adaptive product. `st27_100` has 580 products for each 100 entries and takes equally long with
+/// pairs and without them.
 const SUMS_PERCENT: u64 = 500;
 
 /// The operand pairs of this number of products take 1 GiB. With fewer products an execution takes

@@ -35,7 +35,8 @@ kernel! {
 /// W·J, prepared: the kernel, and scratch for T.
 pub(crate) struct ApplyWeights {
     kernel: Kernel<WeighEntries<'static>>,
-    /// The block row of each entry if matrices are row-major. Otherwise the arrays of J contain it.
+    /// The block row of each entry if matrices are row-major. The arrays of a column-major J
+    /// contain the block rows.
     rows_by_entry: Option<Buffer<u32>>,
     /// The pattern of W.
     weights: DevicePattern,

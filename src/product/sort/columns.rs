@@ -49,7 +49,8 @@ impl ColumnGroups {
         self.with_places(most).define("KEPT_KEYS", 0)
     }
 
-    /// The options of kernels that only count the runs of a class. Their keys are rows.
+    /// The options of kernels that only count the runs of a class. The keys of such kernels are
+    /// rows.
     pub fn counting(&self, most: u32) -> Options {
         self.define(most, 1).define("FAR_ROWS", 0).define("KEPT_KEYS", 0)
     }
@@ -104,7 +105,7 @@ fn held(most: u32) -> u32 {
     (odd * HELD.div_ceil(odd).next_power_of_two()).max(most / team)
 }
 
-/// The odd divisor of the number of products of a class. It is at most 7.
+/// The odd divisor of the number of products of a class. The divisor is at most 7.
 fn odd(most: u32) -> u32 {
     most >> most.trailing_zeros()
 }

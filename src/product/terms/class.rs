@@ -49,8 +49,8 @@ pub(crate) enum Class {
     HashedLarge,
     /// Columns with more rows than a table of local memory holds.
     HashedGlobal,
-    /// Columns with more entries of B than can be visited one after another in a short time. They
-    /// are counted as [`Class::Big`], or computed by ESC together with [`Class::Rest`].
+    /// Columns with more entries of B than can be visited one after another in a short time. Such
+    /// columns are counted as [`Class::Big`], or computed by ESC together with [`Class::Rest`].
     Long,
     /// Columns that no other class takes.
     Rest,
@@ -92,7 +92,7 @@ impl Class {
         Self::Long,
         Self::Rest,
     ];
-    /// The classes of columns that are sorted in registers. Their columns have up to
+    /// The classes of columns that are sorted in registers. Columns of sorted classes have up to
     /// [`SORTED_PRODUCTS`] products.
     pub const SORTED: [Self; SORTED_PRODUCTS.len()] = {
         let mut sorted = [Self::Sorted32; SORTED_PRODUCTS.len()];

@@ -47,8 +47,8 @@ macro_rules! methods {
                 }
             }
 
-            /// The method's name in the table of costs. Both variants of ESC have the same name
-            /// there.
+            /// The method's name in the table of costs. In the table the two variants of ESC have
+            /// the same name.
             pub(crate) fn cost_name(self) -> &'static str {
                 if self == Self::EscLocal { Self::Esc.name() } else { self.name() }
             }

@@ -43,8 +43,8 @@ pub(in crate::product) struct AdaptiveTuning {
     /// most [`AdaptiveTuning::far_products`] products, it is sorted although bitmaps would find its
     /// rows.
     pub far_words: usize,
-    /// Most products of a column that is sorted because of [`AdaptiveTuning::far_words`]. It is at
-    /// most [`AdaptiveTuning::most_sorted`].
+    /// Most products of a column that is sorted because of [`AdaptiveTuning::far_words`]. The
+    /// number is at most [`AdaptiveTuning::most_sorted`].
     pub far_products: usize,
     /// Most products of a hashed column. One work-group takes the whole column.
     pub hash_products: u32,

@@ -71,7 +71,7 @@ pub(crate) enum BlockKernel {
     /// A kernel that is compiled for the three sides of larger blocks, with [`StagedTiles`] in
     /// registers and operands in local memory. Every run is a piece.
     Staged(StagedNumbers),
-    /// A kernel for blocks of one element. Its work-groups take stretches of runs.
+    /// A kernel for blocks of one element. Work-groups of this kernel take stretches of runs.
     Scalars(ScalarNumbers),
     /// A kernel for CPUs that is compiled for the three sides. A work-item sums `runs` runs one
     /// after another.
@@ -111,11 +111,11 @@ pub(crate) const PAIRS_AHEAD: usize = 4;
 /// stretch of [`SCALARS`], `rmat18_e8` takes 5.9 ms in groups of 256 and 8.5 ms in groups of 128.
 pub(in crate::product) const SCALAR_GROUP: usize = 256;
 
-/// A work-item loads all its pairs of a stretch at once. They take so few registers that a
+/// A work-item loads all its pairs of a stretch at once. The pairs take so few registers that a
 /// multiprocessor runs 2048 work-items. A stretch is at most as long as a piece. `cnr-2000` takes
 /// 0.48 ms with stretches as long as a piece, and 0.67 ms with stretches half as long. If a run of
-/// 1024 products begins at the end of a stretch, the doubles of a work-group take 17 KiB. This is
-/// rare, so mostly 8 groups are resident.
+/// 1024 products begins at the end of a stretch, the doubles of a work-group take 17 KiB. Such
+/// stretches are rare, so mostly 8 groups are resident.
 pub(in crate::product) const SCALARS: ScalarNumbers = ScalarNumbers { ahead: 4, stretch: RUN_PIECE };
 
 /// Whether kernels are compiled for the sides of these blocks of A and B.

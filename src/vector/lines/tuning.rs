@@ -10,8 +10,8 @@ pub(crate) struct LineTuning {
     pub group_size: usize,
     /// Maximum number of entries plus lines of a tile; 0 if every line is in pieces.
     pub tile: usize,
-    /// Maximum number of entries of a line in a tile, at most `RUN_PIECE` and `tile`. It is less
-    /// than `tile` only if items load lines by themselves, or if lines are added by guesses.
+    /// Maximum number of entries of a line in a tile, at most `RUN_PIECE` and `tile`. The number is
+    /// less than `tile` only if items load lines by themselves, or if lines are added by guesses.
     pub longest: usize,
     /// Number of entries that are in local memory at once: at least the entries of two tiles.
     pub held: usize,
@@ -33,7 +33,7 @@ pub(crate) struct LineTuning {
     /// If the longest line of a tile has at least this many entries, tiles differ in weight. The
     /// number is at least 1.
     pub light: usize,
-    /// If no more work-groups than this are needed, each sum of a piece has a work-group.
+    /// If at most this number of work-groups is needed, each sum of a piece has a work-group.
     pub apart: usize,
 }
 
@@ -163,7 +163,7 @@ const MANY_SUMS: usize = 256;
 
 /// Returns the maximum number of entries of a line that an item loads by itself: `least`, or about
 /// twice the mean. The result is `None` if there are too few lines, with `sums` sums each, for all
-/// items of the device. It is a power of two, so that few kernels serve all matrices.
+/// items of the device. The maximum is a power of two, so that few kernels serve all matrices.
 pub(crate) fn longest_of_item(
     least: usize,
     [lines, entries]: [usize; 2],
@@ -175,8 +175,8 @@ pub(crate) fn longest_of_item(
 }
 
 /// If the number of entries that an item loads at once is in this range, items load lines by
-/// themselves. Otherwise work-groups load them through local memory. On an H200, blocks of 2x2 took
-/// 45.8 us if items loaded nine at once, and 41.0 us through local memory. Blocks of 8x8 took 22.0
-/// us if items loaded two at once, and 34.5 us through local memory. Larger numbers have not been
-/// measured.
+/// themselves. Otherwise work-groups load lines through local memory. On an H200, blocks of 2x2
+/// took 45.8 us if items loaded nine at once, and 41.0 us through local memory. Blocks of 8x8 took
+/// 22.0 us if items loaded two at once, and 34.5 us through local memory. Larger numbers have not
+/// been measured.
 const DIRECT: std::ops::RangeInclusive<usize> = 2..=4;

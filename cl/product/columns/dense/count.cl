@@ -134,7 +134,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
         const uint touches = *touched_count;
         const bool few = touches <= TOUCHED;
         if (few) {
-            // Each item ranks two of the words. Their rank is their place in ascending order.
+            // Each item ranks two of the words. The rank of a word is its place in ascending order.
             const uint mine = lane < touches ? touched[lane] : NOWHERE, other = lane + 32 < touches ? touched[lane + 32] : NOWHERE;
             uint rank = 0, other_rank = 0;
             for (uint q = 0; q < touches; ++q) {

@@ -82,8 +82,8 @@ void sort_local(local uint* key, uint count)
 
 #define GROUP_MEMORY_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
-// Sorts from[0..count). It uses `words` words of local memory, and memory for `count` rows at `to`.
-// Returns which of the two arrays has the sorted rows.
+// Sorts from[0..count). The sort uses `words` words of local memory, and memory for `count` rows at
+// `to`. Returns which of the two arrays has the sorted rows.
 global const uint* sort_global(global uint* from, global uint* to, uint count, local uint* part, uint words)
 {
     const uint item = get_local_id(0);

@@ -17,8 +17,8 @@
 // sorted by slot and by place, the order in which they are made. Places are in the order of the
 // entries of B. The lane that has the first product of a run adds the run from its first to its
 // last product, and so in that order. A slot has at most one run among PRODUCTS products, so no two
-// lanes add to it. After RUN_PIECE products a slot starts a new sum. These sums are added in their
-// order.
+// lanes add to it. After RUN_PIECE products a slot starts a new sum. The sums of a slot are added
+// in their order.
 #if !defined(PIECE) || !defined(RUN_PIECE)
 #error "see src/product/columns/hub/mod.rs"
 #endif

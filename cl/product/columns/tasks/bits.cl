@@ -1,5 +1,5 @@
 // bits: writes the rows of a bitmap in ascending order. This file comes before the kernels that
-// have one, and after cl/team.cl.
+// have a bitmap, and after cl/team.cl.
 // Hosts: src/product/columns/dense/mod.rs, src/product/columns/hash/mod.rs
 
 // Writes the rows of 32 neighbouring words. Each item of the team has one of the words. `before` is

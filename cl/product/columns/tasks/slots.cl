@@ -47,7 +47,7 @@ uint interpolated_lower_bound(global const uint* numbers, uint first, uint last,
 }
 
 // FIRST_TASK and NEXT_TASK are the numbers of a team's tasks. With WARPS the first free team takes
-// the next task. Otherwise a team takes tasks in a stride.
+// the next task. Without WARPS a team takes tasks in a stride.
 #if WARPS
 uint take_task(global uint* cursor, TEAM_OF)
 {

@@ -6,8 +6,8 @@
 //
 //   Teams take one task after another. A task is a piece of the rows of a column of C, or of at
 //   most COLUMNS neighbouring columns that have the same rows; see cl/product/columns/tasks/cut.cl.
-//   If a column of C is one piece, every product of the column belongs to it. Otherwise a piece
-//   takes the products from its first row to its last row, both included.
+//   If a column of C is one piece, every product of the column belongs to it. If it is several
+//   pieces, a piece takes the products from its first row to its last row, both included.
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  a_values[a_nnz]
 //   in   b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]  b_values[b_nnz]

@@ -1,5 +1,5 @@
-// ranges pairs: finds the runs of columns of C: their rows, and the operands of their products. It
-// also comes before the kernels of blocks.cl.
+// ranges pairs: finds the runs of columns of C: their rows, and the operands of their products.
+// This file also comes before the kernels of blocks.cl.
 // Host: src/product/cpu/ranges/blocks.rs
 //
 //   range_pairs   work-groups of one work-item, which take one range after another

@@ -26,8 +26,8 @@
 #define PIECE_TEAM (ROWS / PIECE_ROWS * COLS)
 #define SLOTS (PIECE_TEAMS * PIECE_DEPTH)
 
-// WIDTH(n) is the number of elements of the widest vector that divides n elements. It has at most
-// WIDE elements, which are 16 bytes.
+// WIDTH(n) is the number of elements of the widest vector that divides n elements. The vector has
+// at most WIDE elements, which are 16 bytes.
 #define BY_4(n) (WIDE == 4 && (n) % 4 == 0)
 #define BY_2(n) ((n) % 2 == 0)
 #define WIDTH(n) (BY_4(n) ? 4 : BY_2(n) ? 2 : 1)
@@ -95,8 +95,8 @@ uint class_of(uint length)
     return CLASSES - 1 - (length < 16 ? length : min(16 + 4 * (log - 4) + (length >> (log - 2)) % 4, CLASSES - 1));
 }
 
-// In local memory, the blocks of pieces are stored as PARTS vectors each. They are an odd number of
-// vectors apart, so that teams use different banks.
+// In local memory, the blocks of pieces are stored as PARTS vectors each. These blocks are an odd
+// number of vectors apart, so that teams use different banks.
 #if LEFT % 4 == 0 && WIDE == 4
 #define A_WIDTH 4
 #elif LEFT % 2 == 0

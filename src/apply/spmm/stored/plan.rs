@@ -12,7 +12,7 @@ use crate::{
 use std::{marker::PhantomData, sync::Arc};
 
 /// A product of a matrix in groups with dense matrices, prepared for the places of the matrix's
-/// entries and the number of columns of the dense matrices. Its results have the bits of
+/// entries and the number of columns of the dense matrices. The results have the bits of
 /// [`ApplyDense`](crate::plan::ApplyDense).
 ///
 /// A·D and D·Aᵀ read groups of rows as they are; D·A and Aᵀ·D read groups of columns as they are.

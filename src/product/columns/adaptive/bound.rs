@@ -62,7 +62,7 @@ pub(in crate::product) fn bound(
 }
 
 /// Upper bound of the memory of all columns in one band, with at most `entries` entries of C.
-/// It is `None` if the columns might not fit `free_bytes` bytes.
+/// The bound is `None` if the columns might not fit `free_bytes` bytes.
 fn need_of_one_band(memory: &AdaptiveMemory<'_>, sizes: &ClassSizes, entries: u64, free_bytes: u64) -> Option<u64> {
     let band =
         AdaptiveBand::whole(memory, sizes, free_bytes).filter(|band| band.admits(memory, entries, free_bytes))?;

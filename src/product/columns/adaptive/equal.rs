@@ -1,5 +1,6 @@
 //! Neighbouring columns of B with the same rows, such as those of the unknowns of one node of a
-//! finite element. Their columns of C have the same rows too. The rows of the first column, the
+//! finite element. If columns of B have the same rows, their columns of C have the same rows too.
+//! The rows of the first column, the
 //! *leader*, are found. The columns that *follow* it share these rows. Kernels:
 //! `cl/product/columns/adaptive/equal.cl`, `cl/product/columns/adaptive/share_rows.cl`.
 use crate::{

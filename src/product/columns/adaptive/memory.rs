@@ -1,5 +1,5 @@
 //! The device memory that a band of an adaptive product needs. Bands are cut so that this memory is
-//! free. The functions are pure. They add up all arrays that are allocated, as the functions of
+//! free. The functions are pure, and add up all arrays that are allocated, as the functions of
 //! [`Limits`] do, rounded up to the pool's size classes.
 use super::profile::Profiler;
 use crate::{
@@ -97,7 +97,7 @@ impl<'a> AdaptiveMemory<'a> {
             && self.is_within(&self.need(band, room, false, entries), free_bytes)
     }
 
-    /// Whether the sorted keys of a band are kept between its count and its sums. They are kept if
+    /// Whether the sorted keys of a band are kept between its count and its sums. Keys are kept if
     /// they are a small part of the device's memory, and if there is room for them however many
     /// entries C has.
     pub fn keeps_keys(&self, band: &ClassSizes, room: u64, free_bytes: u64) -> bool {
@@ -245,7 +245,7 @@ impl<'a> AdaptiveMemory<'a> {
         Need { bytes: col_ptr + (keys + counted.max(5 * nothing + c)).max(c + consumed), largest: largest.0 }
     }
 
-    /// Whether the sorted keys are kept in a product whose columns are all sorted. They are kept if
+    /// Whether the sorted keys are kept in a product whose columns are all sorted. Keys are kept if
     /// they are a small part of the device's memory, and if there is room for them however many
     /// entries its `products` products make.
     pub fn keeps_sorted(&self, class: Class, columns: u64, products: u64, free_bytes: u64) -> bool {

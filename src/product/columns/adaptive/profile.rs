@@ -1,6 +1,6 @@
-//! The analysis of spECK (Parger 2020, section 4.1, "Row Analysis"), by columns. It computes the
-//! number of products, the range of rows and the class of each column of C, and the sums over each
-//! class. Kernels: `cl/product/columns/adaptive/profile.cl`.
+//! The analysis of spECK (Parger 2020, section 4.1, "Row Analysis"), by columns. The analysis
+//! computes the number of products, the range of rows and the class of each column of C, and the
+//! sums over each class. Kernels: `cl/product/columns/adaptive/profile.cl`.
 use super::{
     equal::{self, LEADING, LONG},
     rules::{ClassRules, Column},

@@ -1,6 +1,6 @@
 //! The rules that put columns into classes. On the device `class_of` of
-//! `cl/product/columns/adaptive/profile.cl` applies them. This file repeats that function on the
-//! host, to predict products.
+//! `cl/product/columns/adaptive/profile.cl` applies them. This file repeats `class_of` on the host,
+//! to predict products.
 use super::equal;
 use crate::{
     device::Options,
@@ -51,7 +51,8 @@ pub(in crate::product) struct ClassRules {
     pub most_words: u32,
     /// Whether entries of C are estimated from samples.
     pub sampled: bool,
-    /// Whether ESC computes the columns of [`Class::Long`]. This is known only after an analysis.
+    /// Whether ESC computes the columns of [`Class::Long`]. The answer is known only after an
+    /// analysis.
     pub leaves_long: bool,
 }
 

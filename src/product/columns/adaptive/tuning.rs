@@ -1,4 +1,4 @@
-//! The tuning of adaptive products. Its numbers are a pure function of the device, the element type
+//! The tuning of adaptive products. The numbers are a pure function of the device, the element type
 //! and the requested method.
 use crate::{
     DeviceInfo,

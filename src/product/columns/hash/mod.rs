@@ -41,8 +41,8 @@ kernel! {
     }
 }
 
-/// Most rows of a column whose table in local memory has `words` words. Such a table is four fifths
-/// full.
+/// Most rows of a column whose table in local memory has `words` words. A table with this number of
+/// rows is four fifths full.
 pub(in crate::product) fn most_rows(words: usize) -> usize {
     words / 5 * 4
 }
@@ -71,8 +71,8 @@ impl GlobalTables {
             entries: if entries > most_rows(tuning.hash_words[2]) as u64 { entries } else { 0 },
             groups: Self::RESIDENT * u64::from(info.compute_units),
             // The tables take no more memory than tables for all columns would if every product had
-            // a row of its own. They take at most half of the largest buffer, because bytes are
-            // rounded up.
+            // a row of its own. The tables take at most half of the largest buffer, because bytes
+            // are rounded up.
             most_bytes: tuning.hash_bytes.min(8 * products).min(info.max_alloc_bytes / 2),
         }
     }

@@ -60,7 +60,8 @@ const MORE_MEMORY: usize = 4;
 
 /// The number of tasks of each class, after small classes have joined larger ones. The tasks of a
 /// class join the next larger class of their kind that has tasks, if they then take at most `more`
-/// additional bytes of local memory together. Classes are listed one after another.
+/// additional bytes of local memory together. `counts` lists the classes of one kind after those of
+/// another.
 fn joined(mut counts: Vec<usize>, slices: &[usize], more: usize) -> Vec<usize> {
     for kind in counts.chunks_mut(slices.len()) {
         for class in 0..kind.len() {

@@ -12,7 +12,7 @@ pub(in crate::product) enum TaskKind {
     Equal { levels: Levels },
     /// Slots are found by a hash table.
     Hash { cut: bool },
-    /// A hub: a column of B with many entries of few products each. Its runs are cut.
+    /// A hub: a column of B with many entries of few products each. The runs of a hub are cut.
     Hub { levels: Levels },
 }
 
@@ -53,7 +53,7 @@ impl TaskKind {
         Self::ALL.into_iter().position(|kind| kind == self).expect("a kind is in the list of all")
     }
 
-    /// The method of the kind. Its sums are computed by the kernels of that method.
+    /// The method of the kind. The kernels of this method compute the sums.
     pub fn method(self) -> Method {
         match self {
             Self::Dense { .. } | Self::Equal { .. } => Method::Dense,

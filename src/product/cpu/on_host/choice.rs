@@ -1,7 +1,7 @@
-//! Decides whether the host computes a product in place of a CPU device. These are pure functions
-//! of sizes, numbers and costs. The predicted time of the host is compared with that of the device.
-//! The first comparison uses facts that are known before anything is read. The second uses the
-//! products of the patterns that were read.
+//! Decides whether the host computes a product in place of a CPU device. The functions of this file
+//! are pure functions of sizes, numbers and costs. The predicted time of the host is compared with
+//! that of the device. The first comparison uses facts that are known before anything is read. The
+//! second uses the products of the patterns that were read.
 use super::{
     HostNumbers,
     numbers::{ENTRY_PS, FAR_PS, MULTIPLICATION_PS, ROW_PS},
@@ -29,8 +29,8 @@ pub(in crate::product) struct HostSize {
     pub rows: u64,
     pub columns: u64,
     /// Number of entries and columns that the host reads: all of B, and all of A if it has to widen
-    /// A's elements. Otherwise the host reads only the columns of A that entries of B multiply,
-    /// which do not count here.
+    /// A's elements. Otherwise the host reads only the columns of A that entries of B multiply, and
+    /// these columns are not counted.
     pub read: u64,
     /// The kind of payload: pairs if C has blocks, or if the factors have blocks.
     pub payload: PayloadKind,
@@ -107,8 +107,8 @@ pub(in crate::product) struct HostSums {
     pub products: u64,
     /// Products of columns whose rows are far apart.
     pub far: u64,
-    /// Whether some columns are added in an array with a sum for each row of C. This includes
-    /// columns whose runs may be cut.
+    /// Whether some columns are added in an array with a sum for each row of C. Columns whose runs
+    /// may be cut are added in this way.
     pub in_all_rows: bool,
     /// Upper bound of the entries of C.
     pub most_entries: u64,
@@ -188,7 +188,7 @@ impl HostChoice {
         Some(Self { size, costs, ranges, most: numbers.host_products as u64 })
     }
 
-    /// Whether the host is predicted to take less time than the device. This prediction is made
+    /// Whether the host is predicted to take less time than the device. The prediction is made
     /// before the operands are read.
     pub fn is_worth_reading(&self, known: &Known) -> bool {
         let longest_b = known.longest_b.map_or(u64::MAX, u64::from);
@@ -206,7 +206,7 @@ impl HostChoice {
         !in_vain && self.is_faster(WAITS, &profile, &HostSums::default())
     }
 
-    /// Whether the host is predicted to take less time than the device. This prediction is made
+    /// Whether the host is predicted to take less time than the device. The prediction is made
     /// after the operands have been read. If the choice depends on the number of products for each
     /// entry of C, `entries_of` counts the entries of C in a few columns.
     pub fn is_worth_it(&self, columns: &[HostColumn], entries_of: impl FnOnce(Vec<usize>) -> u64) -> bool {

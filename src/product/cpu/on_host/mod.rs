@@ -1,9 +1,9 @@
 //! Computes A·B on the host, from and into arrays of the device. The sums are those of
 //! [`gustavson`](crate::gustavson), and have the same bits as those of every other method.
 //!
-//! Small arrays are copied: those of the operands to the host, and those of C to the device. These
-//! copies are enqueued together. Waiting for a single copy takes longer than all copies of a small
-//! product. Large arrays of a CPU device are read where they are.
+//! Small arrays are copied: those of the operands to the host, and those of C to the device. The
+//! copies of small arrays are enqueued together. Waiting for a single copy takes longer than all
+//! copies of a small product. Large arrays of a CPU device are read where they are.
 mod choice;
 mod memory;
 mod numbers;

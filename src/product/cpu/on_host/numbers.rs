@@ -44,6 +44,6 @@ pub(super) const ROW_PS: f64 = 400.0;
 
 /// Picoseconds that the host takes for a multiplication in a product of blocks. Compared with
 /// products of scalars, 16,000 products of 3x3 take the host 0.16 ms more, products of 5x5 0.69 ms,
-/// and products of 8x8 1.20 ms. These differences are 0.36, 0.34 and 0.15 ns for each
+/// and products of 8x8 1.20 ms. The three differences are 0.36, 0.34 and 0.15 ns for each
 /// multiplication.
 pub(super) const MULTIPLICATION_PS: f64 = 250.0;

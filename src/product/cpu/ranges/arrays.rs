@@ -18,7 +18,7 @@ impl Phase {
 }
 
 /// Words of a bitmap of `nrows` rows, and words of its lines and tops. A bitmap has words of 64
-/// bits, lines of 64 words and tops of 64 lines. Both numbers fill whole cache lines.
+/// bits, lines of 64 words and tops of 64 lines. The two numbers of words fill whole cache lines.
 pub(super) fn bitmap_words(nrows: usize) -> [usize; 2] {
     let above = |words: usize| words.div_ceil(64).next_multiple_of(8);
     let words = nrows.div_ceil(64).next_multiple_of(8);
@@ -80,7 +80,7 @@ impl Bitmaps {
     }
 }
 
-/// The arrays of some columns of C, which kernels write. They begin with the first of these
+/// The arrays of some columns of C, which kernels write. The arrays begin with the first of these
 /// columns.
 pub(in crate::product) struct ColumnsOfC<'c> {
     pub first_col: u32,

@@ -1,7 +1,7 @@
 //! Cuts columns into ranges and into bands. The functions are pure.
 
 /// The first column of each range, and the end of the last range. Range r begins with the first
-/// column that has at least r / `ranges` of all products before it. This is the model of
+/// column that has at least r / `ranges` of all products before it. The function is the model of
 /// `range_cuts` of `cl/product/cpu/ranges/setup.cl`.
 pub(super) fn cuts(products: &[u32], ranges: usize) -> Vec<usize> {
     let (all, mut before) = (products.iter().map(|&products| u128::from(products)).sum::<u128>(), 0);

@@ -1,5 +1,5 @@
-//! The kernels of ranges. A work-group is one work-item with a bitmap of its own. It takes one
-//! range of columns after another. Kernels: `cl/product/cpu/ranges/`.
+//! The kernels of ranges. A work-group is one work-item with a bitmap of its own. A work-group
+//! takes one range of columns after another. Kernels: `cl/product/cpu/ranges/`.
 use super::{
     RangeProfile, RangeTuning,
     arrays::{Bitmaps, Phase, Ranges, record_words},

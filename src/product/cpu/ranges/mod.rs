@@ -1,8 +1,8 @@
 //! Products on CPUs, column by column: methods `dense` and `direct` for work-groups of one
 //! work-item. The columns of C are cut into ranges with about equal numbers of products. A
 //! work-group takes one range after another. Each work-group has a bitmap of the rows of a column,
-//! which gives the rows in ascending order. It also has a sum for each row, or, for blocks, the
-//! number of products of each row. Nothing is sorted.
+//! which gives the rows in ascending order. A work-group also has a sum for each row, or, for
+//! blocks, the number of products of each row. Nothing is sorted.
 //!
 //! The entries of C are found in one pass or in two. One pass writes the entries to memory that is
 //! large enough for all products. If there are two passes, the first counts the entries. For

@@ -136,9 +136,9 @@ impl RangeProfile {
         BinSize::new(self.launches(), self.products, entries, self.places(self.columns, of_c))
     }
 
-    /// The cost, in places, of `columns` columns with products. It includes all columns of C, which
-    /// setup visits, and the rows of C. If every product is an entry of C, only the columns with
-    /// products count.
+    /// The cost, in places, of `columns` columns with products. The cost includes all columns of C,
+    /// which setup visits, and the rows of C. If every product is an entry of C, only the columns
+    /// with products count.
     fn places(&self, columns: u64, of_c: Sides) -> u64 {
         match self.longest_b {
             0 | 1 => columns,
@@ -160,7 +160,7 @@ impl RangeProfile {
         };
         let others = [self.columns - self.direct, self.products - self.of_direct];
         let both = self.direct > 0 && others[0] > 0;
-        // Both bins have the same kernels, whose launches count once.
+        // The bins of copied and of other columns have the same kernels, whose launches count once.
         let launches = if both { 0 } else { self.launches() };
         let direct = || bin("one entry of B", Method::Direct, [self.direct, self.of_direct], self.of_direct, launches);
         let entries = self.entries(others, of_c.rows);

@@ -1,4 +1,4 @@
-//! Products in ranges, on any device. They are compared with the reference and with models.
+//! Products in ranges, on any device. The products are compared with the reference and with models.
 mod blocks;
 
 use super::{
@@ -54,8 +54,8 @@ fn matrix<T: Element>(nrows: usize, columns: &[Vec<u64>]) -> Result<Csc<T>> {
     Csc::from_triplets(nrows, columns.len(), entries)
 }
 
-/// A matrix A of `nrows` rows. Its columns are empty, or have one row, neighbouring rows, any rows,
-/// or rows just before and after the borders of words, lines and tops.
+/// A matrix A of `nrows` rows. The columns of A are empty, or have one row, neighbouring rows, any
+/// rows, or rows just before and after the borders of words, lines and tops.
 fn a<T: Element>(nrows: u64, ncols: u64) -> Result<Csc<T>> {
     let mut random = Random::new(7);
     let edges: Vec<u64> = [0, 63, 64, 65, 127, 4095, 4096, 4097, 262_143, 262_144, nrows - 1]

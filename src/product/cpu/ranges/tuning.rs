@@ -1,5 +1,5 @@
 //! The tuning of products in ranges of columns, and the choice of how entries are found. The
-//! functions are pure. They depend on sizes, numbers, costs and the requested method.
+//! functions are pure. The functions depend on sizes, numbers, costs and the requested method.
 use super::{
     RangeNumbers,
     numbers::MULTIPLICATION_PS,
@@ -106,7 +106,8 @@ impl RangeTuning {
     }
 
     /// Returns the number of columns to sample, for an A with `inner` columns and a B with `cols`
-    /// columns. It is 0 for few products, for blocks, and if the choice does not depend on samples.
+    /// columns. The number is 0 for few products, for blocks, and if the choice does not depend on
+    /// samples.
     pub fn samples(&self, [inner, cols]: [usize; 2], [a_nnz, b_nnz]: [usize; 2]) -> usize {
         if self.multiplications.is_some() || self.one_pass_percent == 0 {
             return 0;
@@ -160,7 +161,8 @@ impl RangeTuning {
     }
 
     /// Returns the milliseconds of the multiplications in `products` products of blocks. The costs
-    /// of methods are fitted to scalars. They include all other work of both scalars and blocks.
+    /// of methods are fitted to scalars. These costs include all work on scalars and blocks except
+    /// the multiplications.
     fn blocks_ms(&self, products: u64) -> f64 {
         let multiplications = products as f64 * self.multiplications.unwrap_or(0) as f64;
         multiplications * self.multiplication_ps as f64 * 1e-9

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Pairs of the number of products before a case and the number of bits of a row. A case is the
-/// first band or comes after 2^33 products. Its rows fit a key or do not.
+/// first band or comes after 2^33 products. The rows of a case fit a key or do not.
 const BEFORE: [(u64, u32); 3] = [(0, 20), (1 << 33, 20), (0, 32)];
 
 fn check(case: &Case, tuning: &Tuning, before: &[(u64, u32)]) -> Result<()> {
