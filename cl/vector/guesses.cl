@@ -2,15 +2,15 @@
 // parallel.
 // Host: src/vector/line_sums.rs. This file comes after terms.cl.
 //
-// In f64, each addition takes 8 cycles on an H100 if it waits for the one before. So the terms are
-// cut into STRETCHES, which teams of items add at the same time. The exact sum at the start of a
-// stretch is not known at that time. But the terms before it, added in another order, give nearly
-// that sum. Each item of a team guesses a different number close to it, and adds the stretch to its
-// guess. When the exact sum is known, the item that guessed exactly its bits has the sum after the
-// stretch. If no item guessed it, the stretches from this one on are added again. The start of this
-// stretch is then known. The starts of the others are guessed from the earlier differences that the
-// stretches made, which nearly always succeeds. So the sum always has the same bits as if one item
-// added the terms one after another.
+// In f64, each addition takes 8 cycles on an H100 if it waits for the addition before it. So the
+// terms are cut into STRETCHES, which teams of items add at the same time. The exact sum at the
+// start of a stretch is not known at that time. But the terms before the stretch, added in another
+// order, give nearly the exact sum. Each item of a team guesses a different number close to the
+// sum, and adds the stretch to its guess. When the exact sum is known, the item that guessed
+// exactly its bits has the sum after the stretch. If no item guessed it, the stretches from this
+// one on are added again. The start of this stretch is then known. The starts of the other
+// stretches are guessed from the earlier differences that the stretches made, which nearly always
+// succeeds. So the sum always has the same bits as if one item added the terms one after another.
 //
 // Sums of fewer than GUESSED terms are added by one item. If GUESSED is 0, one item adds every sum.
 // Otherwise the number of items of a work-group is a multiple of STRETCHES, and larger.
@@ -107,7 +107,7 @@ ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint coun
                 added[team] = result - guess;
         }
         GROUP_BARRIER;
-        // Continues with the stretches after it, as long as each result was guessed.
+        // Continues with the later stretches, as long as each result was guessed.
         WRITTEN_OUT
         for (uint i = 0; i < 2; ++i) {
             if (first[i] == behind[i])

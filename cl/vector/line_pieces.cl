@@ -5,8 +5,8 @@
 #error "SUMS: see cl/vector/line_terms.cl"
 #endif
 
-// SPLITS is the number of work-groups of a piece. ADDING is the number of their items that do not
-// load while one of them adds.
+// SPLITS is the number of work-groups of a piece. ADDING is the number of items of these
+// work-groups that do not load while one item adds.
 #if SPLIT
 #define SPLITS SUMS
 #define ADDING (GROUP_SIZE < 64 ? GROUP_SIZE / 2 : 32)

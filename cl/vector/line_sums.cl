@@ -7,8 +7,8 @@
 //               adds each sum. Pieces take longest, so they come first. Pieces are added in rounds
 //               of HELD entries. The last work-group of a cut line to finish adds the sums of all
 //               its parts. If GUESSED, all items of a work-group add a piece, see guesses.cl. If
-//               SPLIT, each sum of a piece has a work-group: while one item adds, others load the
-//               terms of the next round. With GUESSED and SPLIT, all items load ROUND_ENTRIES
+//               SPLIT, each sum of a piece has a work-group: while one item adds, other items load
+//               the terms of the next round. With GUESSED and SPLIT, all items load ROUND_ENTRIES
 //               entries each of the next round before they add. If DIRECT, an item loads all
 //               operands of a sum of a tile itself, DIRECT entries at once. Lines are then columns,
 //               and blocks have an even number of rows and are an even number of elements apart.

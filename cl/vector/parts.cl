@@ -5,7 +5,8 @@
 #define WORDS ((sizeof(ARITHMETIC) + 3) / 4)
 
 // A sum as words that work-groups exchange by atomics. The device carries atomics out in one place,
-// whatever its caches, so the work-group that arrives last reads the words of the others.
+// whatever its caches, so the work-group that arrives last reads the words of the other
+// work-groups.
 #define EXCHANGED                                                                                                     \
     union {                                                                                                           \
         ARITHMETIC sum;                                                                                               \

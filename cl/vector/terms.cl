@@ -1,15 +1,15 @@
 // terms: adds terms that are in local memory.
 // Host: src/vector/line_sums.rs, src/apply/spmv/csr_shared.rs
 //
-// Reads of local memory do not wait for each other: AT_ONCE terms are read while AT_ONCE others are
-// added. After the last of neighbouring terms up to BEHIND more places are read. The contents of
-// these places have no effect.
+// Reads of local memory do not wait for each other: AT_ONCE terms are read while AT_ONCE other
+// terms are added. After the last of neighbouring terms up to BEHIND more places are read. The
+// contents of these places have no effect.
 #if !defined(AT_ONCE)
 #error "AT_ONCE: see src/vector/line_sums.rs"
 #endif
 
 #define BEHIND (AT_ONCE - 1)
-// If items of the work-group write while others add, no place after the last is read.
+// If some items of the work-group write while other items add, no place after the last is read.
 #if defined(SPLIT) && SPLIT
 #define ALONE 0
 #else

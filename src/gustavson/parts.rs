@@ -89,7 +89,7 @@ impl Found {
 }
 
 /// Parts, each with its own data, in the order in which threads take them. Long parts come first,
-/// so that no thread begins a long part when the others have nothing left to do.
+/// so that no thread begins a long part when the other threads have nothing left to do.
 pub(super) fn in_turn<W, P: Borrow<Part>>(parts: impl Iterator<Item = (W, P)>) -> vec::IntoIter<(W, P)> {
     let mut parts: Vec<_> = parts.map(Some).collect();
     let long = |part: &Option<(W, P)>| part.as_ref().map_or(0, |(_, part)| part.borrow().long);

@@ -248,7 +248,8 @@ fn columns_whose_rows_go_on_as_those_before_have_the_bits_of_the_model() {
 
 #[test]
 fn a_part_that_takes_as_long_as_several_is_taken_first() {
-    // B has 401 columns. The one in the middle has as many entries as all others together.
+    // B has 401 columns. The column in the middle has as many entries as all other columns
+    // together.
     let entries = |col: u64| if col == 200 { 400 } else { 1 };
     let col_ptr = (0..=401).map(|end| (0..end).map(entries).sum()).collect();
     let row_idx = (0..401).flat_map(|col| (0..entries(col) as u32).map(move |row| (row + col as u32) % 401));

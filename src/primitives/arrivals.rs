@@ -77,7 +77,8 @@ pub(crate) struct ArrivalTuning {
 /// Entries that each work-item counts or places.
 const ITEMS: usize = 8;
 
-/// Most entries of an average row. If rows are longer, many items would wait for the same counters.
+/// Most entries of an average row. If an average row has more entries, many items would wait for
+/// the same counters.
 const AVERAGE: usize = 128;
 
 impl ArrivalTuning {

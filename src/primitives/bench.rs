@@ -114,8 +114,8 @@ pub fn transpose(device: &Device, pattern: &Pattern, rounds: usize) -> Result<Ti
     Ok(((found.pattern.download(&work)?, found.source.download(&work)?), times))
 }
 
-/// Returns the result of the first round, and the times of the others. The time of `fresh` does not
-/// count.
+/// Returns the result of the first round, and the times of the other rounds. The time of `fresh`
+/// does not count.
 fn timed<I, O>(
     device: &Device,
     rounds: usize,

@@ -21,7 +21,7 @@ use crate::{
 /// x stands to the left of y. The operator must be associative. The operator need not be
 /// commutative, because elements are never swapped. Results have the same bits on every device if
 /// the expression gives the same bits on every device. Sums, products and comparisons give the same
-/// bits everywhere, but not for functions such as `exp` or for the bits of a NaN.
+/// bits everywhere. Functions such as `exp` do not, and neither do the bits of a NaN.
 ///
 /// ```
 /// use blockmul::{Device, extra::primitives::{Operator, Scanner}};

@@ -3,7 +3,8 @@
 //!
 //! Values that fit one tile take one launch. Up to some million values take two launches: the first
 //! sums the tiles, the second scans them. In the second, each tile adds up the sums of the tiles
-//! before it. For more values, the tiles' sums are first scanned in the same way.
+//! before it. If there are more values than that, the tiles' sums are first scanned in the same
+//! way.
 mod numbers;
 
 pub(crate) use numbers::ScanNumbers;

@@ -5,8 +5,8 @@
 //! [`RUN_PIECE`] elements. A work-item combines a piece; on a GPU it finds the piece in local
 //! memory. If segments have several pieces, further launches compute the total of each piece, and
 //! then for each piece the total of the pieces before it. One item combines all these totals of a
-//! segment, as the order demands. Tiles are processed in waves: while that item works, others scan
-//! the wave before and total the wave after. The values of a wave are still cached when it is
+//! segment, as the order demands. Tiles are processed in waves: while that item works, other items
+//! scan the wave before and total the wave after. The values of a wave are still cached when it is
 //! scanned. [`Scan`](super::scan::Scan) is for whole numbers, whose sums do not depend on the
 //! order.
 //!

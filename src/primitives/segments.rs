@@ -62,8 +62,9 @@ impl Segments {
     /// and end at the number of elements. Two equal offsets make an empty segment.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the offsets are not like this; [`Error::TooLarge`] if the last is
-    /// above 2^32 - 4097, or for more segments; [`Error::Memory`], [`Error::OpenCl`].
+    /// [`Error::Argument`] if the offsets do not begin at 0 or do not ascend; [`Error::TooLarge`]
+    /// if the last offset or the number of segments is above 2^32 - 4097; [`Error::Memory`],
+    /// [`Error::OpenCl`].
     pub fn from_offsets(device: &Device, offsets: &[u32]) -> Result<Self> {
         let refuse = |why: String| Err(Error::Argument(why));
         match offsets.first() {

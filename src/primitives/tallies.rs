@@ -80,7 +80,7 @@ impl TallyTuning {
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
         let info = device.info();
         let most = COUNTERS * entries / rows.max(1);
-        // Two work-items for each core are equally fast, and need twice the counters.
+        // Two work-items for each core take as long as one, and need twice the counters.
         let shares = (info.compute_units as usize).min(most);
         let serial = info.numbers::<RadixNumbers>().radix_group < Teams::SIZE;
         (serial && shares > 0).then_some(Self { shares, stretch: STRETCH })

@@ -143,9 +143,9 @@ impl<'a, X: Operand> Product<'a, X> {
     }
 
     /// Leaves the times of stages and bins out of the report, so that its `total_ms` is that of
-    /// [`Product::run`]. Times are measured on separate queues. A command of such a queue takes
-    /// longer: by 6 microseconds on an NVIDIA H200. Devices without such queues, such as CPUs,
-    /// still report the times.
+    /// [`Product::run`]. Times are measured on separate queues. A command of a queue that measures
+    /// takes longer than another: by 6 microseconds on an NVIDIA H200. Devices without separate
+    /// queues, such as CPUs, still report the times.
     pub fn untimed(mut self) -> Self {
         self.options.untimed = true;
         self

@@ -31,8 +31,8 @@ pub(crate) use numbers::TileNumbers;
 pub(crate) struct Tuning {
     /// Work-items of a work-group whose items each process one entry, column, run or block column.
     pub group_size: usize,
-    /// Number of work-groups that reduce the record of the segments. One work-group then reduces
-    /// their partial results, of which there are equally many.
+    /// Number of work-groups that reduce the record of the segments. One more work-group then
+    /// reduces their partial results, one from each work-group.
     pub record_groups: usize,
     pub scan: ScanTuning,
     pub sort: SortTuning,
@@ -97,8 +97,8 @@ pub(crate) struct ChunkTuning {
     pub look_products: usize,
 }
 
-/// Most entries of a column of B whose chunks are cut by rows. Each chunk searches all of these
-/// entries.
+/// Most entries of a column of B whose chunks are cut by rows. Each chunk searches all entries of
+/// the column.
 const CHUNK_ENTRIES: usize = 3328;
 
 /// Number of products that a merge pass moves in the time of one search for an entry of B. On an
@@ -107,7 +107,7 @@ const CHUNK_ENTRIES: usize = 3328;
 const CHUNK_LOOK_PRODUCTS: usize = 20;
 
 impl ChunkTuning {
-    /// Numbers of products of a work-item in smaller work-groups.
+    /// Numbers of products of a work-item in the work-groups for chunks that are not full.
     const ITEMS: [usize; 4] = [10, 12, 14, 16];
 
     /// Makes the parameters. Returns `None` if teams are not warps, or if the chunks do not suit
@@ -125,7 +125,7 @@ impl ChunkTuning {
         self.team.group_size(1) * self.items
     }
 
-    /// Returns the chunk sizes that hold fewer products, in ascending order.
+    /// Returns the chunk sizes that hold fewer products than this one, in ascending order.
     pub fn smaller(self) -> impl Iterator<Item = Self> {
         let team = move |size: usize| Self::ITEMS.map(move |items| Self { team: self.team.large(size), items, ..self });
         let teams = (Teams::SIZE.ilog2() + 1..=self.team.group_size(1).ilog2()).map(|bits| 1 << bits);

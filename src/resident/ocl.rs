@@ -16,7 +16,7 @@ pub struct OclMatrix<'a, T: OclPrm> {
     pub nrows: usize,
     /// Columns of the grid of entries (blocks) that the arrays describe.
     pub ncols: usize,
-    /// Number of stored entries (blocks). The buffers may be longer.
+    /// Number of stored entries (blocks). The buffers may be longer than these entries need.
     pub nnz: usize,
     /// Shape of each block, column-major.
     pub shape: BlockShape,

@@ -81,8 +81,9 @@ impl ScalarMap {
         Self::of(h.view(), Part::Lower)
     }
 
-    /// Maps to both triangles; the upper one is mirrored. `nalgebra-sparse` needs both, because it
-    /// finds the pattern of its factor in the upper triangle, and the values in the lower one.
+    /// Maps to both triangles; the upper one is mirrored. `nalgebra-sparse` needs both triangles,
+    /// because it finds the pattern of its factor in the upper triangle, and the values in the
+    /// lower one.
     ///
     /// # Errors
     /// See [`ScalarMap::lower`].

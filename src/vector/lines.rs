@@ -304,8 +304,8 @@ impl Shares {
 }
 
 /// The order of tiles in which those with long lines come first, so that no work-group starts a
-/// long line when the others have nearly finished. Empty if tiles stay in their order. Reads back a
-/// number for each tile.
+/// long line when the other work-groups have nearly finished. Empty if tiles stay in their order.
+/// Reads back a number for each tile.
 fn heavy_tiles_first(
     work: &Work,
     pattern: &PatternArrays,

@@ -32,7 +32,7 @@
 #endif
 #define NONE 0xffffffffu
 // PLACE is the position of a term and its row in local memory. One unused place separates chunks.
-// Without it, items that read one chunk each would read from the same banks.
+// Without the unused place, items that read one chunk each would read from the same banks.
 #define PLACE(i) ((i) + (GROUP_SIZE == 1 ? 0 : (i) / CHUNK))
 #define PLACES (GROUP_SIZE == 1 ? TILE : TILE + CHUNKS)
 

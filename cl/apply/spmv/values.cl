@@ -4,7 +4,8 @@
 //
 // A place has a block of values: SUMS rows of op(A), each with DEPTH terms. Scalars are blocks of
 // 1x1. In the order of A's values, blocks are column-major. If ACROSS is 1, the rows of a block are
-// rows of op(A); if it is 0, the columns are. If it is 2, the highest bit of source[place] decides.
+// rows of op(A); if it is 0, the columns are. If ACROSS is 2, the highest bit of source[place]
+// decides.
 //
 // If THROUGH is 1, the values are A's own, in another order than the format's, and source[place] is
 // the index of the place's block. If THROUGH is 0, the values are in the format's order, and source

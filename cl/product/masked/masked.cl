@@ -45,8 +45,8 @@ KERNEL mask_probes(global const uint* a_t_col_ptr, global const uint* b_col_ptr,
         probe_ptr[place] = 0; // the scan writes the number of probes here
 }
 
-// Returns the last place in first <= place < end whose probes begin at or before `probe`. Place
-// `first` must be such a place.
+// Returns the last place in first <= place < end whose probes begin at or before `probe`. The
+// probes of place `first` must begin at or before `probe`.
 uint place_of(global const ulong* probe_ptr, uint first, uint end, ulong probe)
 {
     while (end - first > 1) {
@@ -70,10 +70,10 @@ KERNEL mask_bands(global const ulong* probe_ptr, global ulong* band, ulong share
 }
 
 // Whether probe n of row `row` of A with column `col` of B is a hit. If so, `pair` gets the two
-// entries. `*from` is an entry of the longer of the two lines, the row and the column. Entries
-// before it are below the k of the probe. `*from` is advanced for the next probe of the place. The
-// search for k takes strides that double, and then bisects. So two lines of similar lengths are
-// merged, and a short line skips through a long one.
+// entries. `*from` is an entry of the longer of the two lines, the row and the column. Entries of
+// that line before `*from` are below the k of the probe. `*from` is advanced for the next probe of
+// the place. The search for k takes strides that double, and then bisects. So two lines of similar
+// lengths are merged, and a short line skips through a long one.
 bool hits_at(global const uint* a_t_col_ptr, global const uint* a_t_row_idx, global const uint* b_col_ptr,
              global const uint* b_row_idx, uint row, uint col, uint n, uint* from, uint2* pair)
 {

@@ -78,11 +78,12 @@ void order_neighbours(uint* row, uint* key, TEAM_OF)
 // number i, or NO_KEY if there is none, and rows[] has the rows of all places. `team` is
 // EXCHANGE_IN.
 //
-// Rows are counted from the least row of the column. The first sort is by their high bits, as many
-// as fit a key. Products with equal high bits are a group, in the order of their places. If few
-// rows descend in a group, neighbours are swapped. If some rows still descend, the number of the
-// group is sorted together with the next bits, and so on. Most columns need one sort: their rows
-// are either close together, or so far apart that no group has more than two or three products.
+// Rows are counted from the least row of the column. The first sort is by the high bits of the
+// rows, as many bits as fit a key. Products with equal high bits are a group, in the order of their
+// places. If few rows descend in a group, neighbours are swapped. If some rows still descend, the
+// number of the group is sorted together with the next bits, and so on. Most columns need one sort:
+// their rows are either close together, or so far apart that no group has more than two or three
+// products.
 uint sort_far_rows(uint* key, local const uint* rows, uint products, TEAM_OF)
 {
     // The least row, and the complement of the last row. The two numbers are minima over the

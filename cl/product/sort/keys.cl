@@ -83,8 +83,8 @@ void sort_odd(uint* key)
 
 // Does the same as sort_odd if each ODD neighbouring keys are bitonic: ascending and then
 // descending, or a rotation of such keys. merge_odd takes 8 comparisons for 5 keys and 12 for 7,
-// and sort_odd takes 9 and 16. An exhaustive search for 5 keys found no fewer. A network that sorts
-// all bitonic words of zeros and ones sorts all bitonic keys.
+// and sort_odd takes 9 and 16. An exhaustive search for 5 keys found no network with fewer
+// comparisons. A network that sorts all bitonic words of zeros and ones sorts all bitonic keys.
 void merge_odd(uint* key)
 {
 #if ODD < 5

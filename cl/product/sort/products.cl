@@ -25,10 +25,10 @@
 #define GROUP_COLUMNS (GROUP_SIZE / LANES)
 #define SLICE (PRODUCTS + LANES)
 #define START_WORDS ((PRODUCTS + 31) / 32)
-// With up to 64 lanes, each lane counts the starts before its places itself, which is faster: sums
-// of columns of 512 to 896 products take an H100 0.18 to 0.19 ms, and 0.22 to 0.26 ms with
-// STARTS_COUNTED. With 256 lanes, counting in each lane needs so many registers and loads that a
-// product takes 0.9 ms, and 0.5 ms with STARTS_COUNTED.
+// With up to 64 lanes, each lane counts the starts before its places itself. That is faster than
+// STARTS_COUNTED: sums of columns of 512 to 896 products take an H100 0.18 to 0.19 ms, and 0.22 to
+// 0.26 ms with STARTS_COUNTED. With 256 lanes, counting in each lane needs so many registers and
+// loads that a product takes 0.9 ms, and 0.5 ms with STARTS_COUNTED.
 #define STARTS_COUNTED (LANES > 64)
 #define STARTS_SLICE (STARTS_COUNTED ? 2 * LANES : START_WORDS)
 
@@ -77,8 +77,8 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
         starts[word] = 0;
     TEAM_BARRIER;
     uint products = 0, entries = 0;
-    // All items of the team take as many rounds as its longest column needs, because rounds have
-    // barriers.
+    // All items of the team take as many rounds as the longest column of the team needs, because
+    // rounds have barriers.
     const uint rounds = team_max((end - begin + LANES - 1) / LANES, team);
     uint2 next = met_by(a_col_ptr, b_row_idx, begin + COLUMN_LANE, end);
     for (uint round = 0; round < rounds; ++round) {

@@ -54,8 +54,8 @@ impl Bands<'_> {
         let mut values = vec![0; some_c_shape.len() * element.bytes()];
         let scaling = Scaling::of(element, 1.0, 0.0);
         for band in 0..bands {
-            // The last band has as many columns as the others, so that one plan multiplies all
-            // bands.
+            // The last band has as many columns as every other band, so that one plan multiplies
+            // all bands.
             let first = (band * columns).min(n - columns);
             self.work.write_bytes(&columns_of(&d, element.bytes(), first, columns).1, &mut some_d)?;
             let clock = self.work.clock();

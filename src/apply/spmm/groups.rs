@@ -2,8 +2,8 @@
 //! memory, and loads each row of D once for all lines of the group (Shi, Wang, Chu 2020, Algorithm
 //! 2). Kernel: `cl/apply/spmm/groups.cl`.
 //!
-//! In a matrix of blocks a line is a row of blocks. A group then has fewer lines, so that a
-//! work-item keeps about the same number of sums as for scalars.
+//! In a matrix of blocks a line is a row of blocks. A group of such lines is smaller than a group
+//! of scalar lines, so that a work-item keeps about the same number of sums.
 use super::{
     Dense, DenseNumbers, Entries, Execution, Operands, Request,
     lines::{LineSums, Variants},

@@ -73,16 +73,16 @@ const GPU: DenseNumbers = DenseNumbers {
     dense_lanes: 32,
     // With 128 columns the 27-point stencil of 100^3 takes 2.0 ms with 16 lanes and 3.2 ms with 32.
     // Finite elements take 0.42 ms with 16 lanes and 0.66 ms with 32. Matrices with 8 entries in
-    // each row take the same time with both. `rmat17` takes 0.22 ms with 16 lanes and 0.17 ms with
-    // 32.
+    // each row take the same time with 16 and with 32 lanes. `rmat17` takes 0.22 ms with 16 lanes
+    // and 0.17 ms with 32.
     dense_common: 16,
     dense_common_lanes: 16,
     // A single instruction loads at most this many bytes.
     dense_vector_bytes: 16,
     dense_vectors: 2,
     // The loads of an item and the other warps of a multiprocessor hide latency. There are fewer
-    // warps if items need more registers. If rows are shorter, an item loads fewer entries ahead:
-    // rows of 5 entries take 0.94 ms with 4 entries ahead and 1.41 ms with 8.
+    // warps if items need more registers. If rows have fewer entries than this, an item loads fewer
+    // entries ahead: rows of 5 entries take 0.94 ms with 4 entries ahead and 1.41 ms with 8.
     dense_ahead: 8,
     // A piece of 1024 entries takes 64 rounds. Pieces share a kernel with tiles, which become
     // slower if the kernel needs more registers. With 32 columns and 16 rows ahead, `rmat18_e8`

@@ -82,7 +82,7 @@ impl Slot {
     }
 
     /// Returns the number of entries of a line that a slot stages at once. Each item loads only a
-    /// few of them.
+    /// few of these entries.
     pub fn staged_in_turn(&self, numbers: &DenseNumbers) -> usize {
         numbers.dense_staged.min(4 * self.lanes).next_multiple_of(self.ahead)
     }
@@ -148,8 +148,8 @@ impl Pass {
 
 /// Makes the passes over n columns. If `aligned`, rows of D and C begin at multiples of a vector.
 /// The result is then `None` if n is no multiple of a vector, or if alignment saves nothing. `held`
-/// is the number of lines of a block that an item adds at once. If it is above 1, an item has only
-/// one vector, because the sums need the registers of the other vectors.
+/// is the number of lines of a block that an item adds at once. If `held` is above 1, an item has
+/// only one vector, because the sums need the registers of the other vectors.
 pub(super) fn passes(
     element: ElementType,
     numbers: DenseNumbers,
@@ -232,7 +232,7 @@ pub(super) fn longest(numbers: &DenseNumbers, pattern: &PatternArrays) -> usize 
 }
 
 /// Returns the number of lines in a GCOO group. A line is a row of scalars, or a row of blocks with
-/// `side` scalar lines. In both cases a group has about the same number of sums.
+/// `side` scalar lines. A group has about the same number of sums for scalars and for blocks.
 pub(super) fn group_lines(numbers: &DenseNumbers, side: usize) -> usize {
     numbers.dense_group_lines.div_ceil(side)
 }

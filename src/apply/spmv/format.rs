@@ -30,8 +30,8 @@ pub enum Format {
     /// All rows are padded to the length of the longest. The first entries of all rows are stored
     /// first, then all second entries, and so on.
     Ell,
-    /// Each slice of rows is stored as ELL. A slice has 32 scalar rows or a few more. On a CPU it
-    /// has 8 or a few more.
+    /// Each slice of rows is stored as ELL. A slice has 32 scalar rows or a few more. On a CPU a
+    /// slice has 8 rows or a few more.
     SlicedEll,
     /// Rows are padded to the width that a [`Split`](crate::plan::Split) chooses. Entries beyond
     /// the width are stored row after row.

@@ -20,8 +20,8 @@ pub(super) struct Profile {
     pub entries: u64,
     /// Entries of the longest row.
     pub longest: u64,
-    /// Number of places of sliced ELL. `on_diagonals` of them are in slices on diagonals, see
-    /// `diagonals`.
+    /// Number of places of sliced ELL. `on_diagonals` of these places are in slices on diagonals,
+    /// see `diagonals`.
     pub sliced_places: u64,
     pub on_diagonals: u64,
     /// Whether the columns of each slice of sliced ELL are near enough to fit 16 bits.

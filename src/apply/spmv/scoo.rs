@@ -1,5 +1,5 @@
-//! SCOO: slices of 64 rows with four sums in local memory for each row. One kernel has a fixed
-//! order of addition, the other is as published. Kernels: `cl/apply/spmv/scoo.cl`,
+//! SCOO: slices of 64 rows with four sums in local memory for each row. One of two kernels has a
+//! fixed order of addition. The other kernel is as published. Kernels: `cl/apply/spmv/scoo.cl`,
 //! `scoo_atomic.cl`.
 //!
 //! In the published kernel, work-items add a slice's entries in the order in which they arrive. In

@@ -58,7 +58,7 @@ pub(super) fn suits_rows(block: Block, packed: bool, semiring: Semiring, longest
 pub(super) struct SliceVectors {
     kernel: Kernel<SumSliceVectors<'static>>,
     rows: usize,
-    /// Number of slices. A work-item takes `each` of them.
+    /// Number of slices. A work-item takes `each` slices.
     slices: usize,
     each: usize,
 }

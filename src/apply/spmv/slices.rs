@@ -50,7 +50,7 @@ const SLICE_SUMS: usize = 32;
 /// Number of sums in a slice on devices that add them in vectors: 64 bytes of doubles.
 pub(super) const LANES: usize = 8;
 
-/// Whether a work-item adds the rows of a slice in a vector. That is so on devices where an item
+/// Whether a work-item adds the rows of a slice in a vector. It does so on devices where an item
 /// takes many rows.
 pub(super) fn in_vectors(info: &DeviceInfo) -> bool {
     info.numbers::<RowNumbers>().row_stretch > 0
@@ -61,8 +61,8 @@ pub(super) fn slice_sums(info: &DeviceInfo) -> usize {
     if in_vectors(info) { LANES } else { SLICE_SUMS }
 }
 
-/// Number of rows in a slice of at least `slice_sums` sums, if each row has `sums` of them. Slices
-/// of fewer rows need less padding.
+/// Number of rows in a slice of at least `slice_sums` sums, if each row has `sums` sums. The fewer
+/// rows a slice has, the less padding it needs.
 pub(super) fn height(slice_sums: usize, sums: usize) -> usize {
     slice_sums.div_ceil(sums).next_power_of_two()
 }
@@ -147,7 +147,7 @@ struct Places {
 }
 
 /// The kernels, compiled for rows whose values are read with an index, or without. The kernels that
-/// count are compiled at once; if rows are only counted, no others are compiled.
+/// count are compiled at once. If rows are only counted, no other kernels are compiled.
 pub(super) struct SliceKernels {
     count: Kernel<CountPlaces<'static>>,
     /// The kernels for slices that are added in vectors.

@@ -52,7 +52,7 @@ impl Split {
             Self::Quantile(fraction) => {
                 let place = (lengths.rows as f64 * fraction.max(0.0)) as u64;
                 // The row at this place has at least `width` entries if at most `place` rows have
-                // fewer.
+                // fewer entries than that.
                 let reached = |width: u64| lengths.rows - lengths.at_least(width as u32) <= place;
                 (1..=widest).take_while(|&width| reached(width)).last().unwrap_or(0) as u32
             }

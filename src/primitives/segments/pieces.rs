@@ -51,7 +51,7 @@ kernel! {
 const STRETCH: usize = 16;
 
 /// Segments as kernels take them. A piece has [`RUN_PIECE`] elements, counted from the start of its
-/// segment. The last piece of a segment may have fewer, but not 0.
+/// segment. The last piece of a segment may have fewer elements, but not 0.
 pub(in super::super) struct Pieces {
     /// The start of each piece, and the end of the last one.
     pub begin: Buffer<u32>,

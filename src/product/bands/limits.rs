@@ -33,7 +33,7 @@ pub(crate) struct EntryMemory {
     pub entry_bytes: u64,
     /// Bytes of the sum of one part. A run of more than 1024 products is cut into parts.
     pub part_bytes: u64,
-    /// Rows of C. No column of C has more entries.
+    /// Rows of C. No column of C has more entries than C has rows.
     pub rows: u64,
     pub consumer: BandConsumer,
 }

@@ -13,8 +13,8 @@ numbers! {
         /// bitmap. Devices with less than 48 KiB of local memory get as many words as fit.
         adaptive_medium_words: All(1, 2560),
         /// Number of words in a window of rows, for columns that are wider than medium. A
-        /// work-group has one bitmap. With its lists the bitmap fits 48 KiB. Devices with less
-        /// local memory get as many words as fit.
+        /// work-group has one bitmap. With its lists the bitmap fits 48 KiB. On devices with less
+        /// than 48 KiB of local memory the number is as large as fits.
         adaptive_wide_words: All(1, 10_600),
         /// A column that is not narrow or medium and has at least this many products gets a
         /// work-group of 16 teams.
@@ -24,8 +24,8 @@ numbers! {
         /// Number of words of the local hash table of a work-group of four teams.
         adaptive_medium_hash_words: All(1, n.adaptive_hash_words.min(6000); adaptive_hash_words),
         /// Number of words of the local hash table of a work-group of sixteen teams. With the lists
-        /// of the work-group the table fits 48 KiB. Devices with less local memory get as many
-        /// words as fit.
+        /// of the work-group the table fits 48 KiB. On devices with less than 48 KiB of local
+        /// memory the number is as large as fits.
         adaptive_hash_words: All(1, 10_600),
         /// Most products of a column whose rows are found by hashes. One work-group takes the whole
         /// column.
@@ -64,7 +64,7 @@ numbers! {
         /// small product this time does not overlap with other kernels.
         adaptive_bin_us: All(1, 1 << 30),
         /// Picoseconds for visiting an entry of B once, in columns whose rows of C are found before
-        /// the sums. The sums of each piece of these rows visit every entry.
+        /// the sums. The sums of each piece of found rows visit every entry.
         adaptive_visit_ps: All(1, 1 << 30),
         /// Additional nanoseconds for each entry of the longest column whose rows are found,
         /// because its entries are visited one after another.
@@ -158,9 +158,9 @@ const CPU: AdaptiveNumbers = AdaptiveNumbers {
 };
 
 /// If an average wide column has at most this many products, each team counts a column alone, and a
-/// work-group has two teams, if their bitmaps fit 48 KiB. With less local memory fewer words fit.
-/// Stencils of 27 points, with 729 products a column and ranges of 1960 words, take 14.1 ms on an
-/// H200 by such work-groups of two teams, and 22.9 ms by work-groups of four. Columns of more
+/// work-group has two teams, if their bitmaps fit 48 KiB. If local memory is smaller, fewer words
+/// fit. Stencils of 27 points, with 729 products a column and ranges of 1960 words, take 14.1 ms on
+/// an H200 by such work-groups of two teams, and 22.9 ms by work-groups of four. Columns of more
 /// products have not been measured.
 pub(in crate::product) const PAIRED_PRODUCTS: u64 = 2048;
 

@@ -25,7 +25,7 @@ pub(in crate::product) struct Prices {
     /// joining queues.
     pub bin_ms: f64,
     /// Milliseconds for visiting an entry of B once, in columns whose rows of C are found before
-    /// the sums. The sums of each piece of these rows visit every entry.
+    /// the sums. The sums of each piece of found rows visit every entry.
     pub visit_ms: f64,
     /// Additional milliseconds for each entry of the longest column of B whose rows of C are found
     /// before the sums. The entries of a column of B are visited one after another.
@@ -184,10 +184,11 @@ impl Prices {
 /// Most products of the columns that ESC sorts whole, without merges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::product) struct Whole {
-    /// Most products of a column, if other columns may be longer.
+    /// Most products of a column that ESC sorts whole, if other columns may have more.
     pub short: u64,
-    /// Most products of a column, if no column has more. Work-groups then have the size that the
-    /// longest column needs. The field is 0 if all work-groups have the same size.
+    /// Most products of a column that ESC sorts whole, if no other column has more. Work-groups
+    /// then have the size that the longest column needs. The field is 0 if all work-groups have the
+    /// same size.
     pub longest: u64,
 }
 

@@ -102,8 +102,8 @@ impl Case {
 }
 
 /// Expands a case and, if `sort`, sorts its products. Returns the products and the segments. The
-/// products are numbered from `before`, as if earlier bands had that many. Rows have `row_bits`
-/// bits.
+/// products are numbered from `before`, as if earlier bands had `before` products. Rows have
+/// `row_bits` bits.
 pub(crate) fn products(
     case: &Case,
     tuning: &Tuning,
@@ -362,8 +362,8 @@ fn every_device_s_tuning_gives_the_same_bits_here() -> Result<()> {
 fn blocks_of_large_and_odd_sides_have_the_same_bits_on_a_gpu_s_tuning() -> Result<()> {
     let mut info = test_device().info().clone();
     info.kind = crate::DeviceKind::Gpu;
-    // Some blocks fit registers, others are larger. The number of rows of a block is a multiple of
-    // 8, a prime number, or neither. Some blocks have a single column or row.
+    // Some blocks fit registers, and some are too large for that. The number of rows of a block is
+    // a multiple of 8, a prime number, or neither. Some blocks have a single column or row.
     for [rows, inner, cols] in [[5, 5, 5], [9, 9, 9], [10, 10, 10], [16, 16, 16], [16, 16, 1], [1, 16, 16], [13, 11, 7]]
     {
         let (left, right) = (BlockShape::new(rows, inner)?, BlockShape::new(inner, cols)?);

@@ -19,9 +19,10 @@
 //! | hits summed, or kept to be summed | `masked/once.rs`, `masked/planned.rs` | |
 //!
 //! On a CPU a probe costs as much as tens of products. So CPUs compute one column of C after
-//! another. Among the products of a whole column, a bitmap of the mask's rows finds those on the
-//! mask, and the others are skipped. In a product of scalars that runs once, products are summed as
-//! they are found. If long columns have few places, all places are computed by probes.
+//! another. Among the products of a whole column, a bitmap of the mask's rows finds the products on
+//! the mask, and all other products are skipped. In a product of scalars that runs once, products
+//! are summed as they are found. If long columns have few places, all places are computed by
+//! probes.
 //!
 //! | step | file | reads |
 //! |---|---|---|

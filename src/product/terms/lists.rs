@@ -30,8 +30,8 @@ impl ClassLists {
         Counts { products: self.products(), bands: 1, pipeline: Pipeline::Adaptive, bins, ..Counts::default() }
     }
 
-    /// The columns of the classes from `first` to `last`. Columns whose rows another column shares
-    /// are not among them.
+    /// The columns of the classes from `first` to `last`. Columns that share the rows of another
+    /// column are left out.
     pub fn task(&self, first: Class, last: Class) -> ColumnTask<'_> {
         let listed = |sums: &ClassSums| sums.columns - if self.shares_rows { sums.followers } else { 0 };
         let columns = |classes: &[ClassSums]| classes.iter().map(listed).sum();

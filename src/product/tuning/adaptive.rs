@@ -1,5 +1,5 @@
 //! The numbers for products of scalars that are computed column by column. All methods of such
-//! products read them. The engine `adaptive` makes them.
+//! products read these numbers. The engine `adaptive` makes them.
 use crate::{
     DeviceInfo,
     device::Teams,
@@ -49,7 +49,7 @@ pub(in crate::product) struct AdaptiveTuning {
     /// Most products of a hashed column. One work-group takes the whole column.
     pub hash_products: u32,
     /// Most bytes of all tables in global memory, which are for columns that do not fit local
-    /// memory. If a single table takes more, there is one table.
+    /// memory. If a single table takes more than this, there is one table.
     pub hash_bytes: u64,
     /// Entries of C that a team adds up at once.
     pub piece: usize,
@@ -62,7 +62,7 @@ pub(in crate::product) struct AdaptiveTuning {
     /// fit are found twice.
     pub room_percent: u64,
     /// If there are at least this many products, the number of rows is estimated. For fewer
-    /// products the upper bound takes little memory.
+    /// products the upper bound of the rows takes little memory.
     pub sampled_products: u64,
     /// A column of B is a hub if its average entry has less than this many hundredths of a product
     /// in a piece of the column's rows.
@@ -78,7 +78,7 @@ pub(in crate::product) struct AdaptiveTuning {
     pub equal_piece: usize,
     /// Prices of the methods.
     pub prices: Prices,
-    /// Whether ESC may compute all columns, if that costs less.
+    /// Whether ESC may compute all columns, if ESC costs less than bins.
     pub esc: bool,
     /// If an average column has more products than this, and there are fewer than
     /// [`AdaptiveTuning::few_columns`] columns, [`AdaptiveTuning::sorted_most`] is 0.

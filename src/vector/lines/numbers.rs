@@ -70,8 +70,8 @@ pub(crate) const ELEMENTS: usize = 1024;
 pub(super) const DIRECT_ELEMENTS: usize = 3240;
 
 /// Number of terms of a sum that an item loads before it adds them, if it loads packed blocks by
-/// itself. Blocks with more terms are loaded to local memory. Blocks of 4x4 took 3 % longer with
-/// three blocks at once than with four.
+/// itself. Blocks with more terms for a sum are loaded to local memory. Blocks of 4x4 took 3 %
+/// longer with three blocks at once than with four.
 pub(super) const DIRECT_TERMS: usize = 16;
 
 /// Blocks have at most half as many rows as DIRECT_TERMS, and a work-group holds the terms of two

@@ -24,8 +24,8 @@ pub(crate) struct LineTuning {
     /// Approximate number of terms that an item reads from local memory before it adds them.
     pub together: usize,
     /// The least number of terms of a piece of scalars that all items of a work-group add together,
-    /// by guesses; 0 if no piece is added in this way. If each sum of blocks has a work-group,
-    /// every piece is added in this way unless the number is 0.
+    /// by guesses; 0 if no piece is added by guesses. If each sum of blocks has a work-group, every
+    /// piece is added by guesses unless the number is 0.
     pub guessed: usize,
     /// Maximum number of entries of a line that is a single piece: `RUN_PIECE`, or more if a
     /// work-group adds the sums of several pieces at once by guesses.

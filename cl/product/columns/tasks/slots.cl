@@ -19,7 +19,7 @@
 // BELOW is the number of set bits of `bits` below bit `at`.
 #define BELOW(bits, at) popcount((bits) & ((1u << (at)) - 1))
 
-// Does the same as lower_bound, and is faster for numbers that are spread about evenly.
+// Does the same as lower_bound, and is faster than it for numbers that are spread about evenly.
 uint interpolated_lower_bound(global const uint* numbers, uint first, uint last, uint number)
 {
     if (first >= last || number <= numbers[first])

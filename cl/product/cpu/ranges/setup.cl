@@ -6,7 +6,7 @@
 //   range_cuts       the same
 //
 //   in   a_col_ptr[a_cols + 1]  b_col_ptr[cols + 1]  b_row_idx[b_nnz]
-//   out  products[cols]          larger numbers become 2^32 - 1
+//   out  products[cols]          number of products of each column, at most 2^32 - 1
 //   out  record[parts * RECORD]  for each part: products; most products of a column; columns that
 //                                have products; if DIRECT, columns of one entry of B, and their
 //                                products; most entries of a column of B

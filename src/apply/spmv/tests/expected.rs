@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Rows of these lengths with values between -1 and 1. The first entry of row i is in column
-/// `first(i)`, and the others follow it.
+/// `first(i)`, and its other entries follow it.
 pub fn rows_of<T: Field>(cols: usize, lengths: &[usize], first: impl Fn(usize) -> usize) -> Result<Csr<T>> {
     let mut random = Random::new(1);
     let entries = lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (row, k)));

@@ -35,8 +35,8 @@ const NARROW_BITMAPS: usize = 4;
 const PAIR_LISTS: usize = 2304;
 
 /// Most bytes of all tables in global memory, for columns with more rows than a table of local
-/// memory holds. If columns have 280,000 rows, this is enough for two work-groups on each of 132
-/// multiprocessors.
+/// memory holds. If columns have 280,000 rows, these bytes are enough for two work-groups on each
+/// of 132 multiprocessors.
 const HASH_BYTES: u64 = 1 << 30;
 
 /// Memory is allocated for this percentage of the estimated number of C's rows. The estimate comes

@@ -5,9 +5,9 @@
 //! rows into tables, and never add values. Kernels: `cl/product/columns/hash/` finds the rows,
 //! `cl/product/columns/tasks/sums.cl` adds the products.
 //!
-//! The tables of columns with few rows are in local memory. For columns with more rows, each
-//! work-group has a table in global memory. The table serves one column after another, so no group
-//! waits for a table.
+//! The tables of columns with few rows are in local memory. For columns whose rows do not fit local
+//! memory, each work-group has a table in global memory. The table serves one column after another,
+//! so no group waits for a table.
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -54,7 +54,7 @@ pub(in crate::product) struct GlobalTables {
     entries: u64,
     /// Most tables: the number of work-groups that may be resident.
     groups: u64,
-    /// Most bytes of all tables. If a single table takes more, there is one table.
+    /// Most bytes of all tables. If a single table takes more than this, there is one table.
     most_bytes: u64,
 }
 

@@ -22,7 +22,7 @@ pub(in crate::product) enum Levels {
     /// The bitmap has every word from the first row on.
     One,
     /// The bitmap has only the words in which there are rows. Another bitmap says which words these
-    /// are. Two levels take less memory if rows are far apart, and about twice the time.
+    /// are. Two levels take less memory than one if rows are far apart, and about twice the time.
     Two,
 }
 

@@ -62,8 +62,8 @@ impl TaskTeams {
         let fits = |&at: &usize| self.teams.in_group(Self::SIZES[at]) * bytes <= self.local_bytes;
         let size = (0..Self::SIZES.len()).find(fits).unwrap_or(Self::SIZES.len() - 1);
         let in_group = self.teams.in_group(Self::SIZES[size]);
-        // There are as many work-groups as are resident. Each group takes tasks until there are
-        // none left.
+        // There are as many work-groups as can be resident at once. Each group takes tasks until
+        // there are none left.
         let resident = (self.resident_bytes / (in_group * bytes)).clamp(1, 64 / in_group);
         let groups = tasks.div_ceil(in_group).min(resident * self.compute_units);
         (size, in_group, Grid::groups(groups, self.teams.group_size(Self::SIZES[size])))

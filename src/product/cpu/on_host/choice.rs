@@ -58,8 +58,8 @@ const SUMS_OF_A_LINE: u64 = 8;
 const MERGING: u64 = 4;
 
 /// A product of more than [`HostChoice::most`] products is computed by the host only if C has far
-/// fewer entries than products. The operands of such a product are read only if there are at least
-/// this many products for each entry and column that is read.
+/// fewer entries than products. The operands of such a large product are read only if there are at
+/// least this many products for each entry and column that is read.
 const MANY: u64 = 16;
 
 /// Most columns of C whose entries are counted, and most products of these columns. Counting them
@@ -194,7 +194,7 @@ impl HostChoice {
         let longest_b = known.longest_b.map_or(u64::MAX, u64::from);
         let profile = RangeProfile {
             products: known.products,
-            // An entry of B in the longest column has as many products as an average one.
+            // An entry of B in the longest column has as many products as an average entry of B.
             longest: longest_b.saturating_mul(known.products).div_ceil(known.b_entries.max(1)).min(known.products),
             columns: known.columns.min(known.b_entries),
             longest_b,

@@ -126,7 +126,7 @@ fn auto_takes_small_products_on_cpus_alone() -> Result<()> {
     Ok(())
 }
 
-/// If there are no costs of ranges, the device computes by ESC, which takes longer.
+/// If there are no costs of ranges, the device computes by ESC, which takes longer than ranges.
 #[test]
 fn the_host_is_compared_with_esc_if_there_are_no_ranges() -> Result<()> {
     let (cpu, numbers, costs) = cpu();
@@ -223,7 +223,7 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     };
     assert_eq!([sampled(1, 1000), sampled(300, 1000), sampled(900, 1000), sampled(300, 1 << 30)], [0, 16, 9, 0]);
     // The columns have few products, which are sorted, or added in an array with a sum for each
-    // row. The first writes to these sums take longer.
+    // row. The first writes to sums take longer than later writes.
     let of_few = |rows, addition| {
         let choice = HostChoice::new(&cpu, numbers, costs, HostSize { rows, columns: 2, read: 602, ..size });
         let column = HostColumn { entries: 300, products: 4800, rows, addition };
