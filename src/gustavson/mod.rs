@@ -47,12 +47,12 @@ use std::{
 
 /// Multiplications for each thread that takes part in a product. Waking up another thread takes as
 /// long as a thousand multiplications, but the calling thread does not wait for it. On a CPU device
-/// products on the host take half the time from this number of multiplications on, probably because
+/// products on the host take half the time from `OF_THREAD` multiplications on, probably because
 /// the device's threads, which copy C, start sooner if a core is awake.
 const OF_THREAD: u64 = 500;
 
 /// Weighing columns means counting their products. If weighing all columns takes less time than
-/// this number of multiplications, the calling thread does it alone, because it waits for the
+/// `WEIGHED_ALONE` multiplications, the calling thread does it alone, because it waits for the
 /// result.
 const WEIGHED_ALONE: u64 = 20_000;
 

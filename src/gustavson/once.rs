@@ -34,7 +34,7 @@ const SAMPLED: usize = 128;
 /// Maximum number of columns that are computed twice.
 const SAMPLES: usize = 256;
 
-/// If a part has at most this many entries, its memory is allocated without a sample.
+/// If a part has at most `FEW` entries, its memory is allocated without a sample.
 const FEW: u64 = 1 << 15;
 
 /// See [`Factors::multiply`](super::Factors::multiply); the sums are of type `N`.

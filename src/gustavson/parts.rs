@@ -7,7 +7,7 @@ use crate::{
 use rayon::prelude::*;
 use std::{borrow::Borrow, cmp::Reverse, ops::Range, vec};
 
-/// A part counts as long if it has more products than this number of average parts.
+/// A part counts as long if it has more products than `SEVERAL` average parts.
 const SEVERAL: u64 = 2;
 
 /// The rows of every column of C = A·B, ascending, and perhaps their sums.

@@ -16,7 +16,7 @@ use crate::Arithmetic;
 /// distance suffices for a stencil of 27 points in a grid of 120 x 120 x 120.
 const REACH: u32 = 1 << 16;
 
-/// Finding places saves time for stretches of at least this many shifted columns.
+/// Finding places saves time for stretches of at least `LONG` shifted columns.
 const LONG: usize = 8;
 
 /// Whether a column of A is shifted, as far as it has been checked.

@@ -16,7 +16,7 @@ const BYTES: [u64; 2] = [1 << 30, 256 << 20];
 /// Most copies that are timed after a first one that touches the memory. The median of the times
 /// counts.
 const ROUNDS: usize = 5;
-/// If this many seconds have passed and one copy is timed, no further copy begins.
+/// If `ENOUGH` seconds have passed and one copy is timed, no further copy begins.
 const ENOUGH: f64 = 0.2;
 
 impl Device {

@@ -124,8 +124,8 @@ impl DropMemory {
     }
 }
 
-/// If a scan of the entries to drop has at most this many tiles, each tile adds up the sums of the
-/// tiles before it.
+/// If a scan of the entries to drop has at most `DIRECT_TILES` tiles, each tile adds up the sums of
+/// the tiles before it.
 const DIRECT_TILES: usize = 64;
 
 pub(crate) fn scan_tuning(info: &DeviceInfo, group_size: usize) -> ScanTuning {

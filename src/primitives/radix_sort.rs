@@ -129,7 +129,7 @@ kernel! {
 #[derive(Clone, Copy)]
 pub(crate) struct Elements<'a> {
     pub key: &'a Buffer<u32>,
-    /// All keys are less than this. `u32::MAX` counts as the largest key.
+    /// All keys are less than `keys`. `u32::MAX` counts as the largest key.
     pub keys: usize,
     /// The word that each element carries. If `None`, an element carries its index.
     pub order: Option<&'a Buffer<u32>>,

@@ -21,9 +21,9 @@ pub(crate) struct ScanTuning {
     pub group_size: usize,
     /// Number of consecutive values of a work-item.
     pub items: usize,
-    /// If there are at most this many tiles, each tile adds up the sums of the tiles before it. The
-    /// number of sums that are read is quadratic in the number of tiles, but a launch or two are
-    /// saved.
+    /// If there are at most `direct_tiles` tiles, each tile adds up the sums of the tiles before
+    /// it. The number of sums that are read is quadratic in the number of tiles, but a launch or
+    /// two are saved.
     pub direct_tiles: usize,
 }
 

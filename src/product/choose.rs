@@ -88,12 +88,12 @@ fn own_launches(class: Class) -> u32 {
     }
 }
 
-/// A work-group of [`Class::Wide`] clears and reads this many words of a bitmap in the time of one
-/// place (see [`places`]). If the range of rows has several windows, the work-group clears and
-/// reads half as many words in that time, because each window visits all entries of B. On an H100,
-/// 18,000 columns of 1088 products each take 2.4 ms by bitmaps, and 15,600 columns of 1280 products
-/// 2.1 ms. ESC takes 1.2 ms for each of these two products. In these products every entry of C has
-/// one product, and the ranges have 21,000 words.
+/// A work-group of [`Class::Wide`] clears and reads `WORDS_OF_PLACE` words of a bitmap in the time
+/// of one place (see [`places`]). If the range of rows has several windows, the work-group clears
+/// and reads half as many words in that time, because each window visits all entries of B. On an
+/// H100, 18,000 columns of 1088 products each take 2.4 ms by bitmaps, and 15,600 columns of 1280
+/// products 2.1 ms. ESC takes 1.2 ms for each of these two products. In these products every entry
+/// of C has one product, and the ranges have 21,000 words.
 const WORDS_OF_PLACE: u64 = 600;
 
 /// Number of places of a column of [`Class::Wide`], if one of the two teams of a work-group counts

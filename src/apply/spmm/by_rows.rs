@@ -27,7 +27,7 @@ struct Rewrite {
     kernel: Kernel<ByRows<'static>>,
     group_size: usize,
     tile: [usize; 2],
-    /// A copy of at least this many bytes is written past the caches.
+    /// A copy of at least `past_bytes` bytes is written past the caches.
     past_bytes: usize,
 }
 

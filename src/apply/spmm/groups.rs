@@ -40,7 +40,7 @@ kernel! {
 pub(super) struct GroupsOf {
     pub lines: usize,
     pub group_lines: usize,
-    /// A line with more entries than this is not in a group.
+    /// A line with more entries than `longest` is not in a group.
     pub longest: usize,
     /// The lines that are too long for a group.
     pub long: LongLines,

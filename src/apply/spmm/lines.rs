@@ -76,7 +76,7 @@ pub(super) struct LineSums {
     add_parts: Option<[Kernel<AddParts<'static>>; 2]>,
     side: usize,
     cache_bytes: usize,
-    /// If C has at least this many bytes, a CPU writes it past its caches.
+    /// If C has at least `past_bytes` bytes, a CPU writes it past its caches.
     past_bytes: usize,
     n: usize,
     group_size: usize,

@@ -12,9 +12,9 @@ numbers! {
         dense_group: Groups(1, 128),
         /// Most work-items of a work-group that share the columns of a line (lanes).
         dense_lanes: Groups(1, n.dense_group; dense_group),
-        /// If an average line has at least this many entries, lines have many rows of the dense
-        /// matrix in common. The first-level cache holds these rows if fewer columns are multiplied
-        /// at once, so `dense_common_lanes` is then the number of lanes.
+        /// If an average line has at least `dense_common` entries, lines have many rows of the
+        /// dense matrix in common. The first-level cache holds these rows if fewer columns are
+        /// multiplied at once, so `dense_common_lanes` is then the number of lanes.
         dense_common: All(1, 1 << 20),
         /// Number of lanes for lines of at least `dense_common` entries.
         dense_common_lanes: Groups(if n.dense_lanes > 1 { 2 } else { 1 }, n.dense_lanes; dense_lanes),
@@ -28,11 +28,12 @@ numbers! {
         /// Number of rows of the dense matrix that an item loads before it adds their terms, in a
         /// piece of a long line.
         dense_long_ahead: All(1, 64),
-        /// A line of at most this many entries is not long, even if an average line has few
+        /// A line of at most `dense_long` entries is not long, even if an average line has few
         /// entries. Long lines are cut into pieces of 1024 entries, which are computed first. A
         /// line of more than 1024 entries is always long.
         dense_long: All(1, 1 << 24),
-        /// A line with at most this many times the entries of an average line is not long.
+        /// A line with at most `dense_long_average` times the entries of an average line is not
+        /// long.
         dense_long_average: All(1, 1 << 10),
         /// On a CPU, most entries plus lines in a tile, which a work-item computes. On other
         /// devices, most lines in a tile, which a work-group computes.
@@ -57,11 +58,11 @@ numbers! {
         ),
         /// Bytes of the dense matrix that a device's cache keeps while other data are read.
         dense_cache_bytes: All(1, 1 << 40),
-        /// A dense matrix of at least this many bytes is written past the caches of a CPU, by whole
-        /// cache lines.
+        /// A dense matrix of at least `dense_past_bytes` bytes is written past the caches of a CPU,
+        /// by whole cache lines.
         dense_past_bytes: All(1, 1 << 40),
-        /// GCOO groups are used if there are at least this many entries for each 100 rows of the
-        /// dense matrix that they load.
+        /// GCOO groups are used if there are at least `dense_reuse_percent` entries for each 100
+        /// rows of the dense matrix that they load.
         dense_reuse_percent: All(1, 1 << 30),
     }
 }
@@ -152,8 +153,8 @@ pub(super) const COPIED_COLS: usize = 32;
 /// Most lines of a block that an item adds at once.
 pub(super) const HELD_LINES: usize = 6;
 
-/// When groups are made from a dense matrix, a work-item visits this many elements of each line in
-/// a GCOO group. The items of a work-group share longer lines if the lines are stored one after
+/// When groups are made from a dense matrix, a work-item visits `CHUNK` elements of each line in a
+/// GCOO group. The items of a work-group share longer lines if the lines are stored one after
 /// another.
 pub(super) const CHUNK: usize = 64;
 

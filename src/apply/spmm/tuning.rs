@@ -45,8 +45,8 @@ pub(super) struct Pass {
     pub slot: Slot,
 }
 
-/// The local memory of a work-group in bytes. Every device of OpenCL 1.2 has at least this much, so
-/// one number serves all devices.
+/// The local memory of a work-group in bytes. Every device of OpenCL 1.2 has at least these bytes,
+/// so one number serves all devices.
 const MOST_LOCAL_BYTES: u64 = 32 << 10;
 
 /// Returns the number of elements that a CPU transposes and then writes at once. These elements

@@ -39,14 +39,14 @@ kernel! {
 /// groups and 43 us with 8.
 const GROUPS: usize = 16;
 
-/// A row is long if it has more than this many times the average number of entries. In a group of
+/// A row is long if it has more than `LONGER` times the average number of entries. In a group of
 /// items, the other rows wait for the longest row. With 2 or 8 instead of 4, no time changed by
 /// more than the noise.
 const LONGER: u64 = 4;
 
-/// Fewest entries of a long row. An item adds about this number of entries while a group begins,
-/// loads a piece and publishes its sum. For `cnr-2000` an H100 took 43 us with 64, and 56 us with
-/// 24 and with 32.
+/// Fewest entries of a long row. An item adds about `SHORTEST` entries while a group begins, loads
+/// a piece and publishes its sum. For `cnr-2000` an H100 took 43 us with 64, and 56 us with 24 and
+/// with 32.
 const SHORTEST: u64 = 64;
 
 /// Number of entries that an item adds while a group adds a piece of some hundred entries, beside

@@ -9,8 +9,8 @@ use crate::{Error, Result};
 /// Number of places that a padded format may always have: 16 MB of doubles with their two indices.
 const FREE_PLACES: u64 = 1 << 20;
 
-/// Above [`FREE_PLACES`], a padded format may have at most this many places for each entry and row.
-/// A format with more places reads more padding than any other format reads entries.
+/// Above [`FREE_PLACES`], a padded format may have at most `MOST_PADDING` places for each entry and
+/// row. A format with more places reads more padding than any other format reads entries.
 const MOST_PADDING: u64 = 8;
 
 /// Sums and maxima of the rows' lengths.

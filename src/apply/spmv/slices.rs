@@ -78,8 +78,8 @@ pub(super) struct CountedSlices {
     origin: Option<Buffer<u32>>,
 }
 
-/// Columns are stored in 16 bits if their distances are less than this. The number itself marks
-/// padding.
+/// Columns are stored in 16 bits if their distances are less than `MOST_NEAR`. The number itself
+/// marks padding.
 pub(super) const MOST_NEAR: u16 = u16::MAX;
 
 /// The columns of places.

@@ -16,8 +16,8 @@ numbers! {
         scan_items: All(
             least_of_tile(n.scan_group_size), most_of(SCANNED, n.scan_group_size, 1 << 16); scan_group_size
         ),
-        /// If a scan has at most this many tiles, each tile adds up the sums of the tiles before
-        /// it.
+        /// If a scan has at most `scan_direct_tiles` tiles, each tile adds up the sums of the tiles
+        /// before it.
         scan_direct_tiles: All(1, 1 << 20),
     }
 }

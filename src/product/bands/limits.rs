@@ -60,8 +60,8 @@ impl EntryMemory {
 }
 
 impl<'a> Limits<'a> {
-    /// A band has fewer products than this. Offsets inside a band have 32 bits. One bit is left
-    /// unused so that sums of two offsets cannot wrap.
+    /// A band has fewer products than `MAX_PRODUCTS`. Offsets inside a band have 32 bits. One bit
+    /// is left unused so that sums of two offsets cannot wrap.
     pub const MAX_PRODUCTS: u64 = 1 << 31;
 
     /// The limits for `work` with the memory that is free now.

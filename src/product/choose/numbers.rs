@@ -16,8 +16,8 @@ numbers! {
         /// work-group has one bitmap. With its lists the bitmap fits 48 KiB. On devices with less
         /// than 48 KiB of local memory the number is as large as fits.
         adaptive_wide_words: All(1, 10_600),
-        /// A column that is not narrow or medium and has at least this many products gets a
-        /// work-group of 16 teams.
+        /// A column that is not narrow or medium and has at least `adaptive_big_products` products
+        /// gets a work-group of 16 teams.
         adaptive_big_products: All(1, 1 << 30),
         /// Number of words of the local hash table of a team that finds rows by hashes.
         adaptive_small_hash_words: All(1, n.adaptive_medium_hash_words; adaptive_medium_hash_words),
@@ -30,8 +30,8 @@ numbers! {
         /// Most products of a column whose rows are found by hashes. One work-group takes the whole
         /// column.
         adaptive_hash_products: All(1, 1 << 31),
-        /// A column of at most `adaptive_far_products` products is sorted if its row range has
-        /// more than this many words of 32 rows.
+        /// A column of at most `adaptive_far_products` products is sorted if its row range has more
+        /// than `adaptive_far_words` words of 32 rows.
         adaptive_far_words: All(1, 1 << 27),
         /// Most products of a column to which `adaptive_far_words` applies, up to 3584.
         adaptive_far_products: All(1, 3584),
@@ -39,18 +39,19 @@ numbers! {
         /// least 128, because a team may take half of these entries, and PoCL 3.1 loses the
         /// barriers of loops that cannot run twice.
         adaptive_piece: PowersOfTwo(128, 1024),
-        /// A column of B is a hub if its average entry has less than this many hundredths of a
-        /// product in a piece of `adaptive_piece` rows of C.
+        /// A column of B is a hub if its average entry has less than `adaptive_hub_percent`
+        /// hundredths of a product in a piece of `adaptive_piece` rows of C.
         adaptive_hub_percent: All(0, 1 << 30),
-        /// Columns of C with equal rows share them only if the columns that are not sorted have at
-        /// least this many products. If rows are shared, a task has several columns, so there are
-        /// fewer tasks. The tasks of a small product would not fill the device.
+        /// Columns of C with equal rows share these rows only if the columns that are not sorted
+        /// have at least `adaptive_equal_products` products. If rows are shared, a task has several
+        /// columns, so there are fewer tasks. The tasks of a small product would not fill the
+        /// device.
         adaptive_equal_products: All(1, 1 << 30),
         /// Most products of a column that is sorted in registers, in a product that also has
         /// unsorted columns: 0, or 32 to 3584.
         adaptive_sorted_products: All(1, 3584),
-        /// An adaptive product sorts no columns if an average column has more products than this,
-        /// and there are fewer than `adaptive_few_columns` columns.
+        /// An adaptive product sorts no columns if an average column has more products than
+        /// `adaptive_long_column`, and there are fewer than `adaptive_few_columns` columns.
         adaptive_long_column: All(1, 1 << 30),
         /// See `adaptive_long_column`.
         adaptive_few_columns: All(1, 1 << 30),
@@ -157,11 +158,11 @@ const CPU: AdaptiveNumbers = AdaptiveNumbers {
     adaptive_longest_ns: 250,
 };
 
-/// If an average wide column has at most this many products, each team counts a column alone, and a
-/// work-group has two teams, if their bitmaps fit 48 KiB. If local memory is smaller, fewer words
-/// fit. Stencils of 27 points, with 729 products a column and ranges of 1960 words, take 14.1 ms on
-/// an H200 by such work-groups of two teams, and 22.9 ms by work-groups of four. Columns of more
-/// products have not been measured.
+/// If an average wide column has at most `PAIRED_PRODUCTS` products, each team counts a column
+/// alone, and a work-group has two teams, if their bitmaps fit 48 KiB. If local memory is smaller,
+/// fewer words fit. Stencils of 27 points, with 729 products a column and ranges of 1960 words,
+/// take 14.1 ms on an H200 by such work-groups of two teams, and 22.9 ms by work-groups of four.
+/// Columns of more products have not been measured.
 pub(in crate::product) const PAIRED_PRODUCTS: u64 = 2048;
 
 /// Number of work-groups for each compute unit, if work-groups take one column after another. There

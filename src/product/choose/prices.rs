@@ -32,8 +32,8 @@ pub(in crate::product) struct Prices {
     pub longest_ms: f64,
     /// Size of the window of a bitmap, in words of 32 rows.
     pub window_words: u32,
-    /// If an average column with a wide range of rows has at most this many products, one team
-    /// counts it alone.
+    /// If an average column with a wide range of rows has at most `paired_products` products, one
+    /// team counts it alone.
     pub paired_products: u64,
     /// Number of found rows in a piece.
     pub piece: u64,
@@ -50,7 +50,7 @@ pub(in crate::product) struct Prices {
 const MERGING: u64 = 8;
 
 /// If the length of the longest column is only estimated, sorting all columns has the price of a
-/// class with room for at least this many products.
+/// class with room for at least `ROOMY` products.
 const ROOMY: u64 = 1024;
 
 impl Prices {

@@ -51,10 +51,10 @@ const PROBE_STEPS: usize = 200;
 /// entries, which is 26 ns of one core for each.
 const TRANSPOSE_STEPS: usize = 50;
 
-/// If there are fewer products than this for each product on the mask, all products are added. If
-/// one product of two falls on the mask, as in `bcsstk16`, all products take a core 8.9 ms, and
-/// those on the mask alone 14.0 ms. If one product of 12 falls on the mask, as in `email-Enron`,
-/// all products take 30.6 ms, and those on the mask alone 30.3 ms.
+/// If there are fewer than `HIT_PRODUCTS` products for each product on the mask, all products are
+/// added. If one product of two falls on the mask, as in `bcsstk16`, all products take a core 8.9
+/// ms, and those on the mask alone 14.0 ms. If one product of 12 falls on the mask, as in
+/// `email-Enron`, all products take 30.6 ms, and those on the mask alone 30.3 ms.
 const HIT_PRODUCTS: usize = 8;
 
 /// The tuning of a device that computes masked products by columns.
@@ -65,7 +65,7 @@ pub(super) struct ColumnTuning {
     /// Number of ranges of columns, which groups take one after another. Steps are counted in the
     /// same number of parts.
     pub ranges: usize,
-    /// A column of A is prefetched this many entries of B ahead; 0 if nothing is prefetched.
+    /// A column of A is prefetched `ahead` entries of B ahead; 0 if nothing is prefetched.
     pub ahead: usize,
     /// Number of steps that a round of a bisection takes when a row of the mask is looked up in a
     /// column of A.
@@ -74,8 +74,8 @@ pub(super) struct ColumnTuning {
     /// entry of A, which probes need.
     pub probe: usize,
     pub transpose: usize,
-    /// If a column has fewer than this many products for each product that falls on the mask, all
-    /// its products are added.
+    /// If a column has fewer than `hit_products` products for each product that falls on the mask,
+    /// all its products are added.
     pub hit_products: usize,
 }
 

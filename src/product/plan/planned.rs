@@ -62,13 +62,13 @@ pub(in crate::product) struct PlannedBand {
     pub first: u32,
 }
 
-/// A plan of scalars stores no operand pairs if there are at least this many products for each 100
-/// entries of C, and at least [`SUMS_PRODUCTS`] in all. A plan without pairs stores the data of an
-/// adaptive product. `st27_100` has 580 products for each 100 entries and takes equally long with
-/// pairs and without them.
+/// A plan of scalars stores no operand pairs if there are at least `SUMS_PERCENT` products for each
+/// 100 entries of C, and at least [`SUMS_PRODUCTS`] in all. A plan without pairs stores the data of
+/// an adaptive product. `st27_100` has 580 products for each 100 entries and takes equally long
+/// with pairs and without them.
 const SUMS_PERCENT: u64 = 500;
 
-/// The operand pairs of this number of products take 1 GiB. With fewer products an execution takes
+/// The operand pairs of `SUMS_PRODUCTS` products take 1 GiB. With fewer products an execution takes
 /// longer without pairs than with them: `bcsstk16`, which has 1800 products for each 100 entries,
 /// takes 0.15 ms without pairs and 0.10 ms with them.
 const SUMS_PRODUCTS: u64 = 1 << 27;

@@ -6,7 +6,7 @@ use crate::{BlockShape, DeviceInfo, DeviceKind, element::ElementType, primitives
 pub(crate) struct BlockTuning {
     pub kernel: BlockKernel,
     pub group_size: usize,
-    /// A run with more products than this is summed by a work-group of its own.
+    /// A run with more products than `long_run` is summed by a work-group of its own.
     pub long_run: usize,
 }
 
@@ -94,16 +94,16 @@ const HELD_AREA: usize = 64;
 /// 1.00 ms with 32 items and 1.23 ms with 64.
 const STAGED: StagedNumbers = StagedNumbers { group: 32, bytes: 6 << 10 };
 
-/// On a GPU a run of small blocks with at least this many products has a work-group of its own. One
-/// item takes about a microsecond to add a product of small blocks, and most of this time it waits
-/// for memory. A group hides that latency.
+/// On a GPU a run of small blocks with at least `LONG_RUN` products has a work-group of its own.
+/// One item takes about a microsecond to add a product of small blocks, and most of this time it
+/// waits for memory. A group hides that latency.
 const LONG_RUN: usize = 32;
 
 /// Runs of blocks that a work-item of a CPU sums one after another.
 const SERIAL_RUNS: usize = 64;
 
-/// A CPU prefetches a block of A this many products ahead. 640 thousand products of 6x6 take 23 ms
-/// with prefetching, and 28 ms without. The time is the same within the noise if 2 or 8 products
+/// A CPU prefetches a block of A `PAIRS_AHEAD` products ahead. 640 thousand products of 6x6 take 23
+/// ms with prefetching, and 28 ms without. The time is the same within the noise if 2 or 8 products
 /// are prefetched.
 pub(crate) const PAIRS_AHEAD: usize = 4;
 

@@ -78,6 +78,6 @@ pub(super) const DIRECT_TERMS: usize = 16;
 /// blocks for each item (`cl/vector/line_pieces.cl`): at most 16 KiB of floats.
 const _: () = assert!(GROUP * DIRECT_TERMS <= 4096 && SKEWED_GROUP * DIRECT_TERMS <= 4096);
 
-/// If a tile's longest line has at least this many entries, tiles differ in weight, and tiles with
+/// If a tile's longest line has at least `LIGHT` entries, tiles differ in weight, and tiles with
 /// long lines come first. Shorter lines are added while the terms of other tiles are loaded.
 pub(super) const LIGHT: usize = 64;

@@ -30,14 +30,14 @@ pub(crate) struct LineTuning {
     /// Maximum number of entries of a line that is a single piece: `RUN_PIECE`, or more if a
     /// work-group adds the sums of several pieces at once by guesses.
     pub whole: usize,
-    /// If the longest line of a tile has at least this many entries, tiles differ in weight. The
+    /// If the longest line of a tile has at least `light` entries, tiles differ in weight. The
     /// number is at least 1.
     pub light: usize,
-    /// If at most this number of work-groups is needed, each sum of a piece has a work-group.
+    /// If at most `apart` work-groups are needed, each sum of a piece has a work-group.
     pub apart: usize,
 }
 
-/// At least this many work-groups run at once on each compute unit. If each sum of a piece has a
+/// At least `MOST_APART` work-groups run at once on each compute unit. If each sum of a piece has a
 /// work-group, the sums are added at the same time, but blocks are loaded in small parts.
 const MOST_APART: usize = 4;
 
@@ -48,7 +48,7 @@ pub(crate) const STRETCHES: usize = 8;
 /// one piece each would have to exchange their sums.
 const GUESSED_PIECES: usize = 2;
 
-/// With at most this many tiles for each compute unit, all tiles run at once.
+/// With at most `FEW_TILES` tiles for each compute unit, all tiles run at once.
 const FEW_TILES: usize = 4;
 
 /// Returns the number of entries, of `terms` terms each, that an item loads at once: the fewest
@@ -158,7 +158,7 @@ impl LineTuning {
     }
 }
 
-/// With this many sums for each compute unit, one item for each sum keeps the unit busy.
+/// With `MANY_SUMS` sums for each compute unit, one item for each sum keeps the unit busy.
 const MANY_SUMS: usize = 256;
 
 /// Returns the maximum number of entries of a line that an item loads by itself: `least`, or about

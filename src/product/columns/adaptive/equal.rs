@@ -29,7 +29,7 @@ kernel! {
 /// of a node.
 pub(super) const LEADING: usize = 192;
 
-/// A column of B with more entries than this is analysed by a whole work-group, and never follows
+/// A column of B with more entries than `LONG` is analysed by a whole work-group, and never follows
 /// another column.
 pub(super) const LONG: usize = 512;
 

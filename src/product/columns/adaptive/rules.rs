@@ -57,7 +57,7 @@ pub(in crate::product) struct ClassRules {
 }
 
 impl ClassRules {
-    /// If a column of B has this many entries or more, its rows are always looked at.
+    /// The rows of a column of B with at least `AT_ONCE` entries are always looked at.
     const AT_ONCE: u32 = 64;
     /// Number of sampled columns.
     pub const SAMPLES: usize = 256;

@@ -39,19 +39,20 @@ const PAIR_LISTS: usize = 2304;
 /// of 132 multiprocessors.
 const HASH_BYTES: u64 = 1 << 30;
 
-/// Memory is allocated for this percentage of the estimated number of C's rows. The estimate comes
-/// from samples, so it may be too low. Rows that do not fit are found twice. `rmat18_e8` takes 28.6
-/// ms with 105 and with 125 percent, and `st27_100` 6.7 ms with 105 and 6.8 ms with 125.
+/// Memory is allocated for `ROOM_PERCENT` percent of the number of C's rows that is estimated. The
+/// estimate comes from samples, so it may be too low. Rows that do not fit are found twice.
+/// `rmat18_e8` takes 28.6 ms with 105 and with 125 percent, and `st27_100` 6.7 ms with 105 and 6.8
+/// ms with 125.
 const ROOM_PERCENT: u64 = 110;
 
-/// With at least this many products, the number of rows is estimated from samples. The rows of
-/// fewer products take at most about 16 MiB, which does not justify the launch of a sample.
+/// With at least `SAMPLED_PRODUCTS` products, the number of rows is estimated from samples. The
+/// rows of fewer products take at most about 16 MiB, which does not justify the launch of a sample.
 const SAMPLED_PRODUCTS: u64 = 1 << 22;
 
 /// In a group of neighbouring columns of B with equal rows, all columns except the first follow it.
-/// These columns share the rows of C of the first column if at least this percentage of the columns
-/// that are not sorted follow another column. The percentage is an estimate: if fewer columns
-/// follow, sharing saves less time than its launch costs.
+/// These columns share the rows of C of the first column if at least `EQUAL_PERCENT` percent of the
+/// columns that are not sorted follow another column. The percentage is an estimate: if fewer
+/// columns follow, sharing saves less time than its launch costs.
 const EQUAL_PERCENT: u64 = 25;
 
 /// Most columns that share rows and whose products are added up together. A node of a finite
@@ -64,7 +65,7 @@ const EQUAL_COLUMNS: usize = 3;
 const EQUAL_PIECE: usize = 512;
 
 /// Bytes of local memory of a compute unit, which its resident work-groups share. A multiprocessor
-/// of an H200 has this many bytes.
+/// of an H200 has `RESIDENT_BYTES` bytes.
 const RESIDENT_BYTES: usize = 228 << 10;
 
 /// The least number of products for which kernels overlap. Starting and joining several queues

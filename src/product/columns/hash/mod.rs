@@ -54,7 +54,8 @@ pub(in crate::product) struct GlobalTables {
     entries: u64,
     /// Most tables: the number of work-groups that may be resident.
     groups: u64,
-    /// Most bytes of all tables. If a single table takes more than this, there is one table.
+    /// Most bytes of all tables. If a single table takes more than `most_bytes`, there is one
+    /// table.
     most_bytes: u64,
 }
 

@@ -48,7 +48,7 @@ pub(in crate::product) struct HostChoice {
 }
 
 /// Most bytes of the array with a sum for each row of C, if the host needs it. The host allocates
-/// up to this number of bytes without checking the free memory.
+/// up to `MOST_SUMS` bytes without checking the free memory.
 const MOST_SUMS: u64 = 64 << 20;
 
 /// Number of sums that a cache line holds.
@@ -59,7 +59,7 @@ const MERGING: u64 = 4;
 
 /// A product of more than [`HostChoice::most`] products is computed by the host only if C has far
 /// fewer entries than products. The operands of such a large product are read only if there are at
-/// least this many products for each entry and column that is read.
+/// least `MANY` products for each entry and column that is read.
 const MANY: u64 = 16;
 
 /// Most columns of C whose entries are counted, and most products of these columns. Counting them
@@ -86,7 +86,7 @@ pub(in crate::product) struct HostColumn {
     /// Entries of the column of B.
     pub entries: u64,
     pub products: u64,
-    /// Number of rows from the first to the last. The column has no more entries than this.
+    /// Number of rows from the first to the last. The column has no more entries than `rows`.
     pub rows: u64,
     /// The structure in which the host adds the column's scalars.
     pub addition: Addition,

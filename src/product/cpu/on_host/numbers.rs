@@ -5,13 +5,13 @@ numbers! {
     /// Tuning numbers for products that the host computes in place of a CPU device.
     pub(crate) struct HostNumbers |n| {
         /// The host may multiply in place of a CPU device if it is predicted to be faster, and B
-        /// has at most this many entries and columns together. For `f16` the entries and columns of
-        /// A count too. If the number is 0, the host never multiplies.
+        /// has at most `host_entries` entries and columns together. For `f16` the entries and
+        /// columns of A count too. If the number is 0, the host never multiplies.
         host_entries: All(0, 1 << 31),
         /// Most products that the host computes in place of a CPU device. A column counts at most
         /// as many products as there are rows in its range, since it has no more entries. If
-        /// several products are added to one entry, the host computes at most four times this
-        /// number.
+        /// several products are added to one entry, the host computes at most four times
+        /// `host_products`.
         host_products: All(1, 1 << 31),
     }
 }

@@ -4,11 +4,13 @@ use crate::tuning::numbers;
 numbers! {
     /// Tuning numbers for products in ranges of columns.
     pub(crate) struct RangeNumbers |n| {
-        /// A product of scalars in ranges is computed in one pass if C has at least this many
-        /// entries for each 100 products, and there is memory for all products. If the number is 0,
-        /// every product is computed in one pass, and nothing is sampled.
+        /// A product of scalars in ranges is computed in one pass if C has at least
+        /// `range_one_pass_percent` entries for each 100 products, and there is memory for all
+        /// products. If the number is 0, every product is computed in one pass, and nothing is
+        /// sampled.
         range_one_pass_percent: All(0, 101),
-        /// With at least this many products, the entries of C are estimated from samples.
+        /// With at least `range_sampled_products` products, the entries of C are estimated from
+        /// samples.
         range_sampled_products: All(1, 1 << 30),
     }
 }

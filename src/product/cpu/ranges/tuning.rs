@@ -25,14 +25,14 @@ pub(in crate::product) struct RangeTuning {
     pub ranges: usize,
     /// Number of parts of the columns. The products of the parts are counted at the same time.
     pub parts: usize,
-    /// If C has at least this many entries for each 100 products, products of scalars are computed
-    /// in one pass. With a number above 100 no product is computed in one pass, and pairs of blocks
-    /// are not kept.
+    /// If C has at least `one_pass_percent` entries for each 100 products, products of scalars are
+    /// computed in one pass. With a number above 100 no product is computed in one pass, and pairs
+    /// of blocks are not kept.
     pub one_pass_percent: u64,
-    /// If there are at least this many products, the entries of C are estimated from samples. Fewer
-    /// products are computed in one pass.
+    /// If there are at least `sampled_products` products, the entries of C are estimated from
+    /// samples. Fewer products are computed in one pass.
     pub sampled_products: u64,
-    /// A column of A is prefetched this many entries of B ahead; 0 if nothing is prefetched.
+    /// A column of A is prefetched `ahead` entries of B ahead; 0 if nothing is prefetched.
     pub ahead: usize,
     /// Whether columns of B with one entry are copied.
     pub direct: bool,
