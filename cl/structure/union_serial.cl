@@ -14,8 +14,8 @@
 //                               entry
 #define NONE 0xffffffffu
 
-// Returns the first column of a part. The columns before it have the earlier parts' share of all
-// entries.
+// Returns the first column of a part. The columns before that column have the earlier parts' share
+// of all entries.
 uint first_of(global const uint* a_col_ptr, global const uint* b_col_ptr, uint ncols, uint part, uint parts)
 {
     if (part == parts)

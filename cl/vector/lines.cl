@@ -9,9 +9,9 @@
 //
 // Lines are the columns of a pattern, or its rows in the transposed pattern. Line l has place
 // line_ptr[l] + l, so the number of places is the number of entries plus the number of lines. A
-// tile is `tile` places and owns the lines whose places are in it. So it has neither many entries
-// nor many empty lines. A line of `tile` entries or more is the last of its tile. Lines of more
-// than `longest` entries, which is at most `tile`, are cut into pieces. If `longest` is 0, all
+// tile is `tile` places and owns the lines whose places are in it. So a tile has neither many
+// entries nor many empty lines. A line of `tile` entries or more is the last of its tile. Lines of
+// more than `longest` entries, which is at most `tile`, are cut into pieces. If `longest` is 0, all
 // lines are cut into pieces. A line of at most `whole` entries, which is at least PIECE, is one
 // piece. A longer line is cut as if `before` more entries, fewer than PIECE, came before its first
 // entry. If `before` is not 0, `whole` is PIECE.

@@ -160,7 +160,8 @@ impl<M: HostMatrix, V: 'static> Apply<M, V> {
         &self.sums
     }
 
-    /// Refuses a matrix whose pattern is not the plan's. `name` is its name in the message.
+    /// Refuses a matrix whose pattern is not the plan's. `name` is the name of the matrix in the
+    /// message.
     pub(super) fn check(&self, name: &str, a: &DeviceMatrix<M>) -> Result<()> {
         a.check(name, &self.a, self.of)
     }

@@ -73,8 +73,8 @@ impl<'a> Factors<'a> {
         rows::find(self.a, self.b, self.multiplications, fits)
     }
 
-    /// Like [`Factors::find`]. For scalars it also computes the sums, if the memory has room for
-    /// twice as many entries as there are products.
+    /// Like [`Factors::find`]. For scalars the function also computes the sums, if the memory has
+    /// room for twice as many entries as there are products.
     pub fn multiply(&self, fits: Fits<'_>) -> Result<Found> {
         match self.numbers.are_scalars() {
             true => with_numbers!(self, |typed, by| once::multiply(typed, by, fits)),

@@ -190,7 +190,7 @@ impl<'a> Columns<'a> {
 
 /// Divides the items among threads. The calling thread begins at once, without waiting for other
 /// threads to wake up. Each thread that has an item gets a state of its own, made for its number.
-/// Returns these states, or the first error.
+/// Returns the states of all threads, or the first error.
 fn share_out<I: Send, S: Send>(
     items: impl ExactSizeIterator<Item = I> + Send,
     state: impl Fn(usize) -> S + Sync,

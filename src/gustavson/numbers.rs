@@ -54,7 +54,7 @@ pub(super) enum Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    /// Converts the factors. Returns `None` if their element types differ.
+    /// Converts the factors. Returns `None` if the element types of the factors differ.
     pub fn of(a: Factor<'a>, b: Factor<'a>, semiring: Semiring) -> Option<Self> {
         if a.values.element() != b.values.element() {
             return None;

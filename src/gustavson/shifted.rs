@@ -43,7 +43,7 @@ pub(super) struct Shifted<N> {
     rows: Vec<u32>,
     /// For each product, the index of its row among the rows.
     places: Vec<u32>,
-    /// A sum for each row. Between columns they are the identity.
+    /// A sum for each row. Between columns all sums are the identity.
     sums: Vec<N>,
     /// For each row number from the first to the last, its index among the rows.
     numbers: Vec<u32>,

@@ -114,7 +114,7 @@ impl DropMemory {
     }
 
     /// The most bytes allocated at once for `nnz` entries in `columns` columns, rounded up to size
-    /// classes. These bytes are allocated if all entries stay.
+    /// classes. All these bytes are allocated if all entries stay.
     pub fn peak(&self, nnz: u64, columns: u64) -> u64 {
         let places = pool_bytes(4 * (nnz + 1));
         let norms = pool_bytes(if self.relative { 8 * columns } else { 0 });

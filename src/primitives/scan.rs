@@ -138,7 +138,8 @@ mod tests {
     /// around the square of a tile, and zero.
     const LENGTHS: [usize; 14] = [0, 1, 63, 64, 65, 255, 256, 257, 768, 769, 1000, 65_536, 65_537, 300_001];
     const TUNING: ScanTuning = ScanTuning { group_size: 64, items: 4, direct_tiles: 3 };
-    /// Numbers of values of an item. If it is even, the item moves two or four values at once.
+    /// Numbers of values of an item. If the number is even, an item moves two or four values at
+    /// once.
     const ITEMS: [usize; 3] = [4, 2, 3];
 
     #[test]

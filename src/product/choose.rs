@@ -3,8 +3,8 @@
 //!
 //! The device puts each column of an adaptive product into a class. [`share_out`] takes the sums
 //! over the columns of each class and the costs of the methods. [`share_out`] decides which method
-//! computes each class. It joins small classes into one bin, because a launch for few columns costs
-//! more than it saves.
+//! computes each class. Small classes are joined into one bin, because a launch for few columns
+//! costs more than it saves.
 mod numbers;
 mod prices;
 #[cfg(test)]

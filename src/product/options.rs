@@ -100,10 +100,10 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Sets the [`Semiring`] in which the product adds and multiplies. All methods support it, and
-    /// the bits are those of [`reference::multiply_over`](crate::reference::multiply_over). Places
-    /// of a mask that receive no product have the value of an empty sum. All elements of a stored
-    /// block count as entries.
+    /// Sets the [`Semiring`] in which the product adds and multiplies. All methods support
+    /// semirings, and the bits are those of
+    /// [`reference::multiply_over`](crate::reference::multiply_over). Places of a mask that receive
+    /// no product have the value of an empty sum. All elements of a stored block count as entries.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

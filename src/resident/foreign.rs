@@ -34,7 +34,7 @@ pub struct RawMatrix {
 
 impl<M: Matrix> DeviceMatrix<M> {
     /// A matrix over an application's own buffers, which are retained and not copied. The device
-    /// checks their contents with one kernel and one small read.
+    /// checks the contents of the buffers with one kernel and one small read.
     ///
     /// # Errors
     /// [`Error::Pattern`] with the column and the entry, [`Error::Length`] if a buffer is too

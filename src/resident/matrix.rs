@@ -67,7 +67,7 @@ impl<M: Matrix> DeviceMatrix<M> {
     }
 
     /// Replaces all values by `values`, which must have the order and the stride of the uploaded
-    /// matrix. Waits until they are copied.
+    /// matrix. Waits until the values are copied.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length), [`Error::OpenCl`](crate::Error::OpenCl).

@@ -127,7 +127,7 @@ impl DeviceVector<Any> {
         }
     }
 
-    /// Replaces all elements. Waits until they are copied.
+    /// Replaces all elements. Waits until the elements are copied.
     ///
     /// # Errors
     /// [`Error::Argument`] if the values have another element type, [`Error::Length`],
@@ -155,7 +155,7 @@ impl<T: Element> DeviceVector<T> {
         DeviceVector { values: self.values.into_any(), device: self.device }
     }
 
-    /// Replaces all elements. Waits until they are copied.
+    /// Replaces all elements. Waits until the elements are copied.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::OpenCl`].

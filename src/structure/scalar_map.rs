@@ -12,8 +12,8 @@ use std::ops::Range;
 /// ascending rows, which sparse Cholesky factorizations read. The map is made once from a pattern.
 /// Afterwards only values are copied.
 ///
-/// The matrix may be stored whole, or as one triangle of blocks. If it is stored whole, the lower
-/// triangle is read. In blocks on the diagonal, only the triangle on the same side is read.
+/// The matrix may be stored whole, or as one triangle of blocks. If the matrix is stored whole, the
+/// lower triangle is read. In blocks on the diagonal, only the triangle on the same side is read.
 ///
 /// ```
 /// use blockmul::plan::ScalarMap;

@@ -115,8 +115,8 @@ fn scale_rows<M: HostMatrix>(a: &mut DeviceMatrix<M>, d: &DeviceVector<M::Word>)
     scale(&mut a.cbc, d.values.any(), rows_of_arrays)
 }
 
-/// Number of elements that a work-group scales. Finding their columns is then a small part of its
-/// work.
+/// Number of elements that a work-group scales. Finding the columns of these elements is a small
+/// part of the work.
 const SCALED_ELEMENTS: usize = 1024;
 
 fn scale(a: &mut DeviceCbc, factor: &Buffer, rows: bool) -> Result<()> {

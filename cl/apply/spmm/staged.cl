@@ -73,7 +73,7 @@ void fetch(uint* row, ARITHMETIC* value, uint staged, uint lanes, uint begin, ui
     }
 }
 
-// Writes entries to local memory. `fetch` has loaded them into registers.
+// Writes the entries that `fetch` has loaded into registers to local memory.
 void hold(const uint* row, const ARITHMETIC* value, uint staged, uint lanes, local uint* held_row, local ARITHMETIC* held_value)
 {
     STEP_BARRIER; // the staged arrays are read before they are overwritten

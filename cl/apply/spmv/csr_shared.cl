@@ -2,9 +2,9 @@
 // Host: src/apply/spmv/csr_shared.rs. This file comes after pieces.cl.
 //
 //   sum_shared  One work-group takes a piece of a row of more than TILE entries, or a tile of
-//               shorter rows. Neighbouring items load its terms to local memory. Then one item adds
-//               each row of up to LONG terms, and LANES items add each longer row. The last
-//               work-group of a cut row to finish adds the sums of all its parts
+//               shorter rows. Neighbouring items load the terms of a piece or tile to local memory.
+//               Then one item adds each row of up to LONG terms, and LANES items add each longer
+//               row. The last work-group of a cut row to finish adds the sums of all its parts
 //
 //   in      row_ptr[rows + 1]  task[pieces + tiles]   as in vector/lines.cl, pieces first
 //   in      col[nnz]  source[nnz]   see values.cl

@@ -18,7 +18,7 @@
 #define AREA (SUMS * DEPTH)
 
 // TERMS_OF are the parameters from which terms are computed, in the order of InTerms in
-// src/apply/spmv/terms.rs. TERMS passes them to a function.
+// src/apply/spmv/terms.rs. TERMS passes these parameters to a function.
 #define TERMS_OF(COLUMN)                                                                                              \
     global const COLUMN* restrict col, global const uint* restrict source, global const VALUE* restrict values,       \
         global const ELEMENT* restrict x, uint stride

@@ -4,11 +4,11 @@
 //
 //   cut_chunks     one work-group per chunk: finds the row at which the chunk begins. A chunk has
 //                  at most CHUNK products. The chunks of a segment differ by at most one product
-//   sorted_chunks  one work-group per chunk. It holds at most ROOM products. Chunks of more than
-//                  ROOM products, or of at most `above`, are left to another launch. If by_rows, a
-//                  chunk gets its products from columns of A that cut_chunks has cut. Otherwise it
-//                  has CHUNK consecutive products of the expansion, and the sorted chunks are
-//                  merged later
+//   sorted_chunks  one work-group per chunk. The work-group holds at most ROOM products. Chunks of
+//                  more than ROOM products, or of at most `above`, are left to another launch. If
+//                  by_rows, a chunk gets its products from columns of A that cut_chunks has cut.
+//                  If not by_rows, a chunk has CHUNK consecutive products of the expansion, and the
+//                  sorted chunks are merged later
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/terms/payload.cl

@@ -149,7 +149,8 @@ void sort_keys(uint* key, TEAM_OF)
         merge_in_lane(key, size / 4);
     }
     uint other[HELD];
-    // `lanes` lanes hold the two halves. `distance` is the distance of lanes that compare keys.
+    // `lanes` lanes hold the two halves that are merged. `distance` is the distance of lanes that
+    // compare keys.
     UNROLLED
     for (uint lanes = 2; lanes <= LANES; lanes *= 2) {
         KEYS_ACROSS(other, key, lanes - 1);

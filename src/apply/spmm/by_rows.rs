@@ -70,7 +70,8 @@ impl Rewrite {
 pub(super) struct RowsOfD {
     rewrite: Rewrite,
     copy: Scratch,
-    /// Whether D is expected by columns. If it is, memory for the copy is reserved.
+    /// Whether D is expected by columns. If D is expected by columns, memory for a copy is
+    /// reserved.
     by_columns: bool,
 }
 

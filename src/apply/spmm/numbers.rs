@@ -49,7 +49,7 @@ numbers! {
         /// sums of a GCOO group.
         dense_group_ahead: All(1, 16),
         /// Most entries of a GCOO group that are staged in local memory at once, if they fit: b of
-        /// the paper. On a GPU it also bounds the staged entries of a single line.
+        /// the paper. On a GPU the number also bounds the staged entries of a single line.
         dense_staged: All(1, 1024),
         /// Rows in a tile of a dense matrix that a work-group copies from column order to row
         /// order.
@@ -87,7 +87,8 @@ const GPU: DenseNumbers = DenseNumbers {
     dense_ahead: 8,
     // A piece of 1024 entries takes 64 rounds. Pieces share a kernel with tiles, which become
     // slower if the kernel needs more registers. With 32 columns and 16 rows ahead, `rmat18_e8`
-    // takes 84 us in floats and 124 us in doubles. With 32 rows ahead it takes 93 us and 172 us.
+    // takes 84 us in floats and 124 us in doubles. With 32 rows ahead `rmat18_e8` takes 93 us in
+    // floats and 172 us in doubles.
     dense_long_ahead: 16,
     // The slots of a warp take as long as the longest of their lines.
     dense_long: 64,
@@ -159,8 +160,8 @@ pub(super) const HELD_LINES: usize = 6;
 pub(super) const CHUNK: usize = 64;
 
 /// Number of neighbouring rows whose sums a work-item of a CPU keeps before it writes them by
-/// columns. For doubles these are eight cache lines of each column, and 16 KB of sums of 32
-/// columns.
+/// columns. For doubles, 64 rows are eight cache lines of each column, and the sums of 32 columns
+/// take 16 KB.
 pub(super) const KEPT_ROWS: usize = 64;
 
 /// Bytes of local memory for the sums of a work-group that writes by columns, on devices other than

@@ -106,7 +106,8 @@ impl Slot {
     }
 
     /// Returns the entries that a slot stages if a value has `area` elements: all that fit the
-    /// local memory of a work-group. For scalars their number is a multiple of [`Slot::ahead`].
+    /// local memory of a work-group. For scalars the number of staged entries is a multiple of
+    /// [`Slot::ahead`].
     pub fn staged(&self, element: ElementType, numbers: &DenseNumbers, local_bytes: u64, area: usize) -> StagedEntries {
         let step = if area == 1 { self.ahead } else { 1 };
         // An entry needs an index, a line, and a value or its index. Each slot needs memory for one

@@ -90,7 +90,7 @@ pub(super) struct CsrAdaptiveAtomic {
 }
 
 impl CsrAdaptiveAtomic {
-    /// Divides the rows on the host, as in the paper's program. Reads back their lengths.
+    /// Divides the rows on the host, as in the paper's program. Reads back the lengths of the rows.
     pub fn new(work: &Work, rows: Rows) -> Result<Self> {
         let group_size = rows.device().info().serial_or(rows.device().info().limited(PUBLISHED.block));
         Self::divided(work, rows, PUBLISHED, group_size)

@@ -80,7 +80,7 @@ pub(super) struct RowsAndPieces {
     long: Uncounted,
     groups: usize,
     /// For each row that is cut, the number of its finished pieces. The sums of all pieces come
-    /// after these numbers, as words.
+    /// after the numbers of finished pieces, as words.
     arrived: Scratch<u32>,
 }
 

@@ -37,7 +37,7 @@ pub(super) struct CsrShared {
     lines: Lines,
     kernel: Kernel<SumShared<'static>>,
     /// For each row that is cut, the number of its finished pieces. The sums of all pieces come
-    /// after these numbers, as words.
+    /// after the numbers of finished pieces, as words.
     arrived: Scratch<u32>,
     group_size: usize,
 }

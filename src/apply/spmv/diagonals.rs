@@ -3,8 +3,8 @@
 //!
 //! The entries of one diagonal have consecutive columns: one distance is stored for all of them,
 //! and the elements of x that they multiply are read as one vector. A row without an entry on a
-//! diagonal, for example at the border of a grid, has an unused place there. So its later entries
-//! stay beside those of its neighbours.
+//! diagonal, for example at the border of a grid, has an unused place there. So the later entries
+//! of the row stay beside those of its neighbours.
 use super::{Rows, profile::Profile, slices::LANES};
 use crate::{
     Result,

@@ -37,7 +37,7 @@ kernel! {
 
 /// Values are prefetched `ASKED_BYTES` bytes ahead. While a processor reads several streams of
 /// factors, it prefetches too little by itself. With 4096 bytes, stencils took 0.7 to 0.85 times as
-/// long as without prefetching. With 512 or 1024 bytes they took 0.85 to 1.0 times as long.
+/// long as without prefetching. With 512 or 1024 bytes, stencils took 0.85 to 1.0 times as long.
 const ASKED_BYTES: usize = 4096;
 
 /// Whether slices of these rows are added in vectors, if no row is longer than a piece.

@@ -50,8 +50,8 @@ const SLICE_SUMS: usize = 32;
 /// Number of sums in a slice on devices that add them in vectors: 64 bytes of doubles.
 pub(super) const LANES: usize = 8;
 
-/// Whether a work-item adds the rows of a slice in a vector. It does so on devices where an item
-/// takes many rows.
+/// Whether a work-item adds the rows of a slice in a vector. Vectors are used on devices where an
+/// item takes many rows.
 pub(super) fn in_vectors(info: &DeviceInfo) -> bool {
     info.numbers::<RowNumbers>().row_stretch > 0
 }

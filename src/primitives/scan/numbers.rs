@@ -25,8 +25,8 @@ numbers! {
 const GPU: ScanNumbers = ScanNumbers {
     scan_group_size: 256,
     scan_items: 8,
-    // 4096 tiles read 8 M partial sums. If these are cached, reading them takes as long as a
-    // launch.
+    // 4096 tiles read 8 M partial sums. If the partial sums are cached, reading them takes as long
+    // as a launch.
     scan_direct_tiles: 4096,
 };
 

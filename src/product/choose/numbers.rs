@@ -13,8 +13,8 @@ numbers! {
         /// bitmap. Devices with less than 48 KiB of local memory get as many words as fit.
         adaptive_medium_words: All(1, 2560),
         /// Number of words in a window of rows, for columns that are wider than medium. A
-        /// work-group has one bitmap. With its lists the bitmap fits 48 KiB. On devices with less
-        /// than 48 KiB of local memory the number is as large as fits.
+        /// work-group has one bitmap. The bitmap and the lists of the work-group fit 48 KiB. On
+        /// devices with less than 48 KiB of local memory the number is as large as fits.
         adaptive_wide_words: All(1, 10_600),
         /// A column that is not narrow or medium and has at least `adaptive_big_products` products
         /// gets a work-group of 16 teams.

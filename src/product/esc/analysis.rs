@@ -60,8 +60,8 @@ pub(crate) struct Analyser {
 /// The segments of a band's expansion, as the sort takes them.
 pub(crate) struct BandSegments {
     pub ptr: Buffer<u32>,
-    /// Number of chunks of each segment. [`Analyser::segments`] scans these numbers, which makes
-    /// them the offsets of the chunks.
+    /// Number of chunks of each segment. [`Analyser::segments`] scans the numbers of chunks, which
+    /// makes them the offsets of the chunks.
     chunk_ptr: Buffer<u32>,
     sizes: Sizes,
 }

@@ -14,8 +14,8 @@
 //!   entry of B. Setup writes the number of products before each entry of B, 8 bytes each, and the
 //!   segments, 4 bytes for each column.
 //! * expansion reads the rows of B, the number of products before each entry of B, and, scattered,
-//!   the lengths of A's columns and a row of A for each product. For values it also reads the
-//!   values of B and, scattered, a value of A for each product. Expansion writes a row and a
+//!   the lengths of A's columns and a row of A for each product. For values, expansion also reads
+//!   the values of B and, scattered, a value of A for each product. Expansion writes a row and a
 //!   payload for each product. Values take one operation for each product.
 //! * segmented sort reads and writes the rows and payloads of the products that are not sorted yet.
 //! * tail counts reads the rows of all products, and the segments. Tail counts writes a bit for
@@ -28,7 +28,7 @@
 //!   `direct`. Offsets reads and writes the offsets of C's columns. Sums reads both patterns, the
 //!   values of B and, scattered, the values of A. Sums writes C, and takes two operations for each
 //!   product of elements.
-//! * products on the host: read copies both operands. Multiply reads them and writes C.
+//! * products on the host: read copies both operands. Multiply reads both operands and writes C.
 //! * products in ranges: setup and sums are those of adaptive products. A product in two passes
 //!   also has the count of adaptive products. A product in one pass has a move, which reads C and
 //!   writes it. If a product keeps pairs, count writes the pairs and the run ends, and sums reads

@@ -61,7 +61,7 @@ impl LongRuns {
         Ok(record)
     }
 
-    /// The pieces of long runs. The record gives their number.
+    /// The pieces of long runs. The record gives the number of pieces.
     pub fn pieces(
         &self,
         work: &Work,

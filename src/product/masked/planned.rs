@@ -123,7 +123,7 @@ impl OnMask {
         Ok(counts)
     }
 
-    /// Finds the runs by columns. Returns false if they are to be found from the places of the
+    /// Finds the runs by columns. Returns false if runs are to be found from the places of the
     /// mask.
     fn by_columns(
         &self,

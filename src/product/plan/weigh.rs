@@ -79,7 +79,7 @@ impl ApplyWeights {
         })
     }
 
-    /// Refuses weights that do not match J. `name` is their name in the message.
+    /// Refuses weights that do not match J. `name` is the name of the weights in the message.
     pub fn check(&self, name: &str, weights: ArrayWeights<'_>) -> Result<()> {
         if let Some(information) = weights.information() {
             self.weights.check(name, information)?;

@@ -9,8 +9,8 @@ use crate::{
 /// Fewest products that a work-item holds in registers.
 const HELD: u32 = 8;
 
-/// Most products that a work-item holds in registers. If it held more, fewer work-items would fit a
-/// multiprocessor.
+/// Most products that a work-item holds in registers. If a work-item held more products, fewer
+/// work-items would fit a multiprocessor.
 const MOST_HELD: u32 = 16;
 
 /// Teams of a work-group. If columns have at most 256 products, a group needs 14 KiB of local

@@ -135,7 +135,7 @@ impl SortedRuns {
         self.rule.short_columns([a.lengths?.longest, b.lengths?.longest], &known, limits)
     }
 
-    /// Finds the columns of C. `None` if they do not fit within `limits`.
+    /// Finds the columns of C. Returns `None` if the columns do not fit within `limits`.
     pub fn run(
         &self,
         work: &Work,

@@ -21,8 +21,9 @@ pub(crate) struct CountedProduct<'a> {
     pub entries: Vec<u32>,
 }
 
-/// Largest number of products for which the entries of C are counted one by one. Counting them
-/// takes a tenth of a second on two cores. For larger products the entries of C are bounded.
+/// Largest number of products for which the entries of C are counted one by one. Counting the
+/// entries takes a tenth of a second on two cores. For larger products the entries of C are
+/// bounded.
 const COUNTED: u64 = 1 << 26;
 
 impl<'a> CountedProduct<'a> {

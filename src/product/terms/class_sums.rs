@@ -16,7 +16,7 @@ pub(crate) struct ClassSums {
     pub longest: u32,
     /// Entries of B.
     pub b_entries: u32,
-    /// Columns that are hubs, in dense classes. Method `hub` computes them.
+    /// Columns that are hubs, in dense classes. Method `hub` computes these columns.
     pub hub_columns: u32,
     pub hub_products: u64,
     /// Columns that follow another one (see `adaptive/equal.rs`), and the upper bound of their

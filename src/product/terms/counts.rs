@@ -77,7 +77,8 @@ impl Counts {
         self.bins.iter().position(|bin| bin.which == which).unwrap_or(self.bins.len())
     }
 
-    /// Adds a bin to the bin with columns of the same kind in earlier bands. Returns its number.
+    /// Adds a bin to the bin with columns of the same kind in earlier bands. Returns the number of
+    /// the bin.
     pub fn add_bin(&mut self, bin: &Bin) -> usize {
         let same = |known: &Bin| (known.which, known.method) == (bin.which, bin.method);
         match self.bins.iter().position(same) {

@@ -3,9 +3,9 @@
 // Host: src/product/columns/adaptive/equal.rs
 //
 // A column follows the column before it if the two have the same rows. The first of several columns
-// with the same rows is their leader. Their columns of C have the rows of the leader's column of C.
-// The word of a column contains its class, FOLLOWS if it follows, and HUB if it is a hub of a dense
-// class.
+// with the same rows is their leader. The columns of C of all these columns of B have the same
+// rows. The word of a column contains its class, FOLLOWS if it follows, and HUB if it is a hub of a
+// dense class.
 #define FOLLOWS 0x100
 #define HUB 0x200
 #define CLASS_OF(word) ((word) & 0xff)

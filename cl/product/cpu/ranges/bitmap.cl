@@ -22,7 +22,7 @@
 #define OWN_LINES(lines, nrows) ((lines) + get_group_id(0) * (LINES(nrows) + TOPS(nrows)))
 #define OWN_TOPS(lines, nrows) (OWN_LINES(lines, nrows) + LINES(nrows))
 #define ROWS_OF_LINE (64 * 64)
-// A column is sparse if there are at least this many lines for each of its products.
+// A column is sparse if there are at least SPARSE lines for each of its products.
 #define SPARSE 2
 
 // Returns the number of the lowest bit that is set.

@@ -26,9 +26,9 @@
 #endif
 #define PLACES(nrows) (((ulong)(nrows) / 16 + 1) * 16)
 
-// Finds the runs of the column of C that belongs to the entries first..last of B. Writes its rows,
-// ascending, and the pairs of its products. next[row] becomes the end of the row's run. Returns the
-// number of rows. Entries before `end_of_b` are prefetched.
+// Finds the runs of the column of C that belongs to the entries first..last of B. Writes the rows
+// of the column, ascending, and the pairs of its products. next[row] becomes the end of the row's
+// run. Returns the number of rows. Entries before `end_of_b` are prefetched.
 uint find_runs(global const uint* restrict a_col_ptr, global const uint* restrict a_row_idx,
                global const uint* restrict b_row_idx, uint first, uint last, uint end_of_b,
                global ulong* restrict words, global ulong* restrict lines, global ulong* restrict tops,

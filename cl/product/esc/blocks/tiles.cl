@@ -13,8 +13,8 @@
 // patterns.
 //
 // Pieces: a team has ROWS / PIECE_ROWS * COLS work-items. The blocks of PIECE_DEPTH products of
-// each of the work-group's pieces are in local memory. While they are multiplied, the blocks of the
-// next round are loaded into registers, and so are the pairs of the round after it.
+// each of the work-group's pieces are in local memory. While these blocks are multiplied, the
+// blocks of the next round are loaded into registers, and so are the pairs of the round after it.
 //
 // Vectors have 16 bytes if the number of elements and their place allow it. Halves are loaded as
 // vectors and converted.
@@ -118,8 +118,8 @@ uint class_of(uint length)
 #define A_STEP (LEFT + (A_PARTS % 2 == 0 ? A_WIDTH : 0))
 #define B_STEP (RIGHT + (B_PARTS % 2 == 0 ? B_WIDTH : 0))
 
-// FETCH loads vectors of the blocks with the numbers entry.WHICH into registers. KEEP stores them
-// to local memory.
+// FETCH loads vectors of the blocks with the numbers entry.WHICH into registers. KEEP stores the
+// loaded vectors to local memory.
 #define FETCH(held, values, stride, WHICH, PARTS, WIDTH_, aligned)                                                    \
     WRITTEN_OUT                                                                                                       \
     for (uint s = 0; s < ROUNDS(SLOTS * PARTS); ++s) {                                                                \

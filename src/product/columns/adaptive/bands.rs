@@ -88,8 +88,8 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
     }
 
     /// The next band: as many columns as fit `free_bytes` bytes. A single column is tried even if
-    /// it fits only with few entries of C. Memory for its rows is then allocated after they are
-    /// counted.
+    /// it fits only with few entries of C. Memory for the rows of such a column is allocated after
+    /// they are counted.
     ///
     /// # Errors
     /// [`Error::Memory`] if a single column does not fit.

@@ -38,7 +38,8 @@ pub(in crate::product) struct EntriesOfC {
     pub all: u64,
     /// Entries in columns whose rows are found before they are summed.
     pub of_found: u64,
-    /// Rows found for these entries. Rows that several columns share count once.
+    /// Rows found for the entries that are summed later. Rows that several columns share count
+    /// once.
     pub found: u64,
     /// Entries in columns that ESC computes.
     pub by_esc: u64,

@@ -78,7 +78,7 @@ impl GlobalTables {
         }
     }
 
-    /// Words of a table. While its rows are sorted, the two halves of the table are lists of rows.
+    /// Words of a table. While rows are sorted, the two halves of a table are lists of rows.
     fn table_words(&self) -> u64 {
         2 * self.entries
     }

@@ -62,8 +62,8 @@ const MERGING: u64 = 4;
 /// least `MANY` products for each entry and column that is read.
 const MANY: u64 = 16;
 
-/// Most columns of C whose entries are counted, and most products of these columns. Counting them
-/// takes less time than one command of the device.
+/// Most columns of C whose entries are counted, and most products of these columns. Counting these
+/// entries takes less time than one command of the device.
 const SAMPLES: usize = 16;
 const SAMPLED_PRODUCTS: u64 = 8192;
 

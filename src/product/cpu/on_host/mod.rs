@@ -194,7 +194,7 @@ fn fits(entries: u64, bytes: usize) -> Result<()> {
     check_large(|| "the rows of the product".into(), entries.saturating_mul((4 + bytes) as u64))
 }
 
-/// Computes the columns of a band of A·B. `col_ptr` says where they begin and end in C.
+/// Computes the columns of a band of A·B. `col_ptr` says where the columns begin and end in C.
 fn band(
     work: &Work,
     operands: &Operands<'_>,

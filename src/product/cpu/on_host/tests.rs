@@ -188,8 +188,8 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     // different rows.
     let last = (1..1000).rev().find(|&each| choice.is_worth_reading(&known(each))).expect("some");
     assert!(few(last) && !columns(last), "{last}");
-    // The two products have equal sizes. In one of them, more products of entries fall on the same
-    // row.
+    // The two products have equal sizes. In one of the two products, more products of entries fall
+    // on the same row.
     let merging = |rows| worth(&choice, 1000, of(900, rows, Addition::Window));
     assert!(merging(200) && !merging(800));
     // Rows lie within a window, or beyond it. Only the sums of many rows do not fit a cache.

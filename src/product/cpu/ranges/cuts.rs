@@ -37,7 +37,7 @@ mod tests {
     fn ranges_have_equal_products() {
         assert_eq!(cuts(&[1; 8], 4), [0, 2, 4, 6, 8]);
         assert_eq!(cuts(&[0, 5, 0, 5, 0], 2), [0, 2, 5]);
-        // A long column is a range of its own. The ranges that it also fills are empty.
+        // A long column is a range of its own. Other ranges that the long column fills are empty.
         assert_eq!(cuts(&[1, 100, 1], 4), [0, 2, 2, 2, 3]);
         assert_eq!(cuts(&[3], 3), [0, 1, 1, 1]);
         assert_eq!(cuts(&[u32::MAX; 3], 3), [0, 1, 2, 3]);

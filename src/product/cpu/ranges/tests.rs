@@ -44,7 +44,8 @@ fn in_two_passes() -> RangeTuning {
     RangeTuning { one_pass_percent: 101, ..small() }
 }
 
-/// A matrix whose columns have the given rows. The sums of its values depend on their order.
+/// A matrix whose columns have the given rows. Sums of the values of the matrix depend on their
+/// order.
 fn matrix<T: Element>(nrows: usize, columns: &[Vec<u64>]) -> Result<Csc<T>> {
     let value = |i: usize| ((i * 2_654_435_761) % 1009) as f64 * 2f64.powi((i % 5) as i32 - 8) - 1.5;
     let of_column =
@@ -79,8 +80,8 @@ fn b<T: Element>(nrows: u64, lengths: &[u64]) -> Result<Csc<T>> {
     matrix(nrows as usize, &lengths.iter().map(|&length| random.distinct(length, nrows)).collect::<Vec<_>>())
 }
 
-/// Computes C within `limit` bytes besides the operands. Returns C, its counts, and the bytes used
-/// for it.
+/// Computes C within `limit` bytes besides the operands. Returns C, the counts of the product, and
+/// the bytes used for C.
 fn run<T: Element, S: RangeSums>(
     (a, b): (CbcView<'_, T>, CbcView<'_, T>),
     tuning: &RangeTuning,
@@ -101,7 +102,8 @@ fn run<T: Element, S: RangeSums>(
     Ok((c.finish(MatrixKind::Cbc).typed()?, counts, work.most_used_bytes()))
 }
 
-/// Checks that C has the bits of the reference, and compares it with its bound. Returns its counts.
+/// Checks that C has the bits of the reference, and compares the product with its bound. Returns
+/// the counts of the product.
 fn check<T: Element>(factors: (&Csc<T>, &Csc<T>), tuning: &RangeTuning, limit: u64) -> Result<(Counts, u64)> {
     check_payload::<Csc<T>, ScalarKernels>(factors, tuning, (1, limit))
 }
@@ -196,7 +198,8 @@ fn long_columns_are_cut_as_in_the_reference() -> Result<()> {
     check_all(&halves(&a(3000)?)?, &halves(&b(3000, &lengths)?)?)
 }
 
-/// Columns with far fewer products than there are lines of rows. One of them has runs that are cut.
+/// Columns with far fewer products than there are lines of rows. One of the columns has runs that
+/// are cut.
 #[test]
 fn sparse_columns_have_the_bits_of_the_reference() -> Result<()> {
     let a = matrix::<f64>(1_200_000, &(0..1100).map(|k| vec![7, 100 + 1000 * k]).collect::<Vec<_>>())?;
