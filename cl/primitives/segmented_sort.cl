@@ -174,8 +174,8 @@ KERNEL sort_tiles(global const uint* segment_ptr, global const uint* row_in, glo
     }
 }
 
-// Returns the segment of a chunk, and the number of merge passes it needs: the least p with chunks
-// <= 2^p.
+// Returns the segment of a chunk, and the number of merge passes that its segment needs: the base-2
+// logarithm of the number of chunks, rounded up.
 uint segment_of_chunk(global const uint* chunk_ptr, uint segments, uint chunk, uint* passes)
 {
     const uint segment = column_between(chunk_ptr, 0, segments - 1, chunk);

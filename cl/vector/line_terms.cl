@@ -8,7 +8,8 @@
 #endif
 #define AREA (ROWS * COLS)
 
-// SUMS is the number of sums of a line. TERM_AT is the place in a block of term k of a sum.
+// SUMS is the number of sums of a line. TERM_AT is the place, in a block, of term number k of a
+// sum.
 #if WHOLE_BLOCKS
 #define SUMS 1
 #define TERM_AT(sum, k) (k)

@@ -33,7 +33,7 @@ ARITHMETIC add_apart(ARITHMETIC sum, local const ARITHMETIC* term, uint count, u
     if (count >= AT_ONCE) {
         ARITHMETIC next[AT_ONCE];
         READ_APART(held, first);
-        // Two batches take turns. Neither is copied, because a copy waits for its read.
+        // Two batches of terms take turns. No batch is copied, because a copy waits for its read.
         AS_WRITTEN
         for (; first + 3 * AT_ONCE <= count; first += 2 * AT_ONCE) {
             READ_APART(next, first + AT_ONCE);

@@ -14,8 +14,8 @@
 //   in out  y[rows]
 //
 // After every PIECE terms from the row's start a new sum begins, and the sums are added left to
-// right. A piece of up to LONG terms is added in ascending order. In a longer piece, lane l of
-// LANES adds the terms l, l + LANES and so on; then the lanes are added left to right.
+// right. A piece of up to LONG terms is added in ascending order. In a longer piece, each of LANES
+// lanes adds every LANES-th term. Then the lanes are added left to right.
 #if !defined(TILE) || !defined(LONG) || !defined(LANES)
 #error "TILE, LONG, LANES: see src/apply/spmv/csr_shared.rs"
 #endif

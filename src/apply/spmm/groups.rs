@@ -2,8 +2,8 @@
 //! memory, and loads each row of D once for all lines of the group (Shi, Wang, Chu 2020, Algorithm
 //! 2). Kernel: `cl/apply/spmm/groups.cl`.
 //!
-//! In a matrix of blocks a line is a row of blocks. A group of such lines is smaller than a group
-//! of scalar lines, so that a work-item keeps about the same number of sums.
+//! In a matrix of blocks a line is a row of blocks. A group of rows of blocks has fewer lines than
+//! a group of rows of scalars, so that a work-item keeps about the same number of sums for both.
 use super::{
     Dense, DenseNumbers, Entries, Execution, Operands, Request,
     lines::{LineSums, Variants},

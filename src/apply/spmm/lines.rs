@@ -109,7 +109,7 @@ type OptionsOf = dyn Fn(&Pass) -> Options + Send + Sync;
 type Variant<S> = (Pass, OnceLock<Kernel<S>>);
 
 impl<S: crate::device::Arguments> Variants<S> {
-    /// Prepares kernels for n columns without compiling any.
+    /// Prepares kernels for `n` columns of D without compiling any.
     pub fn new(
         device: &Device,
         element: ElementType,

@@ -11,7 +11,8 @@ use serde::Serialize;
 pub enum DenseMethod {
     /// The method that is estimated to be the fastest.
     Auto,
-    /// Each row is computed by itself. In a matrix of blocks, each row of blocks is.
+    /// Each row is computed by itself. In a matrix of blocks, each row of blocks is computed by
+    /// itself.
     Rows,
     /// Neighbouring rows are computed in groups. Entries of a group in one column share a row of
     /// the dense matrix (GCOO of Shi, Wang and Chu, 2020). In a matrix of blocks the rows are rows

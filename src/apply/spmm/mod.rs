@@ -94,7 +94,7 @@ struct Request {
 }
 
 impl Request {
-    /// A request for n columns in plus-times arithmetic, with D and C by rows.
+    /// A request for `n` columns in plus-times arithmetic, with D and C by rows.
     fn new(device: &Device, element: ElementType, n: usize) -> Self {
         Self {
             element,
@@ -136,8 +136,8 @@ pub(crate) struct Spmm {
 }
 
 impl Spmm {
-    /// Prepares the product for n columns of D in plus-times arithmetic. The lines are the rows of
-    /// the pattern's arrays if `of_rows` is set, otherwise their columns.
+    /// Prepares the product for `n` columns of D in plus-times arithmetic. The lines are the rows
+    /// of the pattern's arrays if `of_rows` is set, otherwise their columns.
     pub fn of_pattern(pattern: &DevicePattern, element: ElementType, of_rows: bool, n: usize) -> Result<Self> {
         let device = pattern.device();
         device.require(element)?;

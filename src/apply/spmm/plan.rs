@@ -46,7 +46,7 @@ pub struct ApplyDense<M: HostMatrix> {
 }
 
 impl<M: Matrix> ApplyDense<M> {
-    /// Prepares C = A·D for matrices D of n columns by rows.
+    /// Prepares C = A·D for matrices D with `n` columns, stored by rows.
     ///
     /// # Errors
     /// See [`DenseOptions::plan`].
@@ -54,7 +54,7 @@ impl<M: Matrix> ApplyDense<M> {
         Self::with(a, n).plan()
     }
 
-    /// Starts the options of a product with matrices of n columns.
+    /// Starts the options of a product with dense matrices of `n` columns.
     pub fn with(a: &DevicePattern, n: usize) -> DenseOptions<M> {
         DenseOptions::new(a.clone(), MatrixType::OF, n)
     }

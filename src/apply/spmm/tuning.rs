@@ -147,10 +147,10 @@ impl Pass {
     }
 }
 
-/// Makes the passes over n columns. If `aligned`, rows of D and C begin at multiples of a vector.
-/// The result is then `None` if n is no multiple of a vector, or if alignment saves nothing. `held`
-/// is the number of lines of a block that an item adds at once. If `held` is above 1, an item has
-/// only one vector, because the sums need the registers of the other vectors.
+/// Makes the passes over `n` columns. If `aligned`, rows of D and C begin at multiples of a vector.
+/// The result is then `None` if `n` is no multiple of a vector, or if alignment saves nothing.
+/// `held` is the number of lines of a block that an item adds at once. If `held` is above 1, an
+/// item has only one vector, because the sums need the registers of the other vectors.
 pub(super) fn passes(
     element: ElementType,
     numbers: DenseNumbers,

@@ -150,7 +150,7 @@ impl SortedRuns {
         let mut before: Buffer<u64> = work.buffer(cols + 1)?;
         self.count[short.class].launch(work, grid, CountRuns { a, b, counts: &mut before, columns })?;
         self.scan.run(work, &mut before)?;
-        let all = if cols > 0 { work.read(&before, cols, 1)?[0] } else { 0 }; // the read
+        let all = if cols > 0 { work.read(&before, cols, 1)?[0] } else { 0 }; // the host reads here
         let products = at_most("products", all >> 32, short.products)? as usize;
         let nnz = at_most("entries of C", all & u64::from(u32::MAX), products as u64)? as usize;
         if products == 0 {

@@ -119,7 +119,7 @@ impl<T: 'static> GcooOptions<'_, T> {
 }
 
 impl<T: 'static> ApplyGcoo<T> {
-    /// Prepares C = A·D for matrices D of n columns by rows.
+    /// Prepares C = A·D for matrices D with `n` columns, stored by rows.
     ///
     /// # Errors
     /// See [`GcooOptions::plan`].
@@ -127,7 +127,7 @@ impl<T: 'static> ApplyGcoo<T> {
         Self::with(a, n).plan()
     }
 
-    /// Starts the options of a product with matrices of n columns.
+    /// Starts the options of a product with dense matrices of `n` columns.
     pub fn with(a: &DeviceGcoo<T>, n: usize) -> GcooOptions<'_, T> {
         GcooOptions { a, side: Side::Left, transposed: false, request: Request::new(a.device(), a.element_type(), n) }
     }

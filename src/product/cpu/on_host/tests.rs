@@ -119,7 +119,7 @@ fn auto_takes_small_products_on_cpus_alone() -> Result<()> {
     // 12,000 columns with one product each are copied by the device.
     assert!(on(&cpu, 100, 1, scalar) && !on(&cpu, 12_000, 1, scalar));
     assert!(HostChoice::new(&cpu, numbers, costs.without("host")?, size(10, 4, scalar).0).is_none());
-    // If the host computes no products, it also computes none with a B without columns.
+    // If `host_entries` is 0, the host computes no product, not even one whose B has no columns.
     let none = HostNumbers { host_entries: 0, ..numbers };
     assert!(HostChoice::new(&cpu, none, costs, size(0, 0, scalar).0).is_none());
     assert!(HostChoice::new(&cpu, numbers, costs, size(0, 0, scalar).0).is_some());
