@@ -35,8 +35,8 @@
 #error "PIECE, TILE, AT_ONCE: see src/primitives/segmented_scan.rs"
 #endif
 
-// PLACE is the place of value i of a tile. In local memory a gap follows every 32nd value.
-// Otherwise items that read pieces of equal length would read from the same banks.
+// PLACE is the place of value i of a tile. In local memory a gap follows every 32nd value. Without
+// the gaps, items that read pieces of equal length would read from the same banks.
 #if GROUP_SIZE == 1
 #define PLACE(i) (i)
 #define PLACES 1

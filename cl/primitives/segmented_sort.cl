@@ -15,9 +15,9 @@
 // one of the pairs, so that its last pass writes to row_out. A short segment has at most SHORT_MAX
 // elements. So the short segments that begin within SHORT_MAX positions fit CHUNK = 2 * SHORT_MAX.
 // A long segment that begins there is the last one that begins there. A work-item has ITEMS
-// consecutive positions and sorts them in registers. Then sorted stretches of doubling width are
-// merged. Only a segment that lies across the border of two stretches needs merging. An odd ITEMS
-// spreads the items' positions over the banks of local memory.
+// consecutive positions and sorts them in registers. Then the work-group merges sorted stretches of
+// doubling width. Only a segment that lies across the border of two stretches needs merging. An odd
+// ITEMS spreads the items' positions over the banks of local memory.
 #if !defined(PAYLOAD) || !defined(ITEMS) || !defined(SHORT_MAX) || !defined(CHUNK)
 #error "PAYLOAD, ITEMS, SHORT_MAX, CHUNK: see src/primitives/segmented_sort.rs"
 #endif
@@ -198,8 +198,8 @@ KERNEL sort_chunks(global const uint* segment_ptr, global const uint* chunk_ptr,
         key[i] = row_in[base + i];
     GROUP_BARRIER;
     sort_tile(segment_ptr, segment, segment, base, count, key, from);
-    // If the number of passes is odd, their input is in the arrays that are read here. So
-    // everything is read before anything is written.
+    // If the number of merge passes is odd, the passes read the arrays that this kernel reads. So
+    // the kernel reads all elements before it writes any.
     PAYLOAD payload[ITEMS];
     for (uint i = 0; i < ITEMS; ++i)
         if (item + i * GROUP_SIZE < count)

@@ -53,7 +53,7 @@ KERNEL column_dots(global const ELEMENT* restrict x, global const ELEMENT* restr
     const uint col = (uint)get_group_id(0) % chunks * WIDTH;
     const ulong begin = (ulong)piece * PIECE;
 #if GROUP_SIZE == 1
-    // These loops run along a row, so that compilers turn them into vectors.
+    // The loops over `i` run along a row, so that compilers turn them into vector instructions.
     const uint width = min((uint)WIDTH, cols - col);
     for (uint i = 0; i < HALF; ++i) {
         local ARITHMETIC* own = sum + i * WIDTH;

@@ -13,7 +13,8 @@
 // succeeds. So the sum always has the same bits as if one item added the terms one after another.
 //
 // Sums of fewer than GUESSED terms are added by one item. If GUESSED is 0, one item adds every sum.
-// Otherwise the number of items of a work-group is a multiple of STRETCHES, and larger.
+// If GUESSED is not 0, the number of items of a work-group is a multiple of STRETCHES, and larger
+// than STRETCHES.
 #if !defined(GUESSED) || !defined(STRETCHES)
 #error "GUESSED, STRETCHES: see src/vector/line_sums.rs"
 #endif

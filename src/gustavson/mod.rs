@@ -1,14 +1,14 @@
 //! Products on the host, column by column, without a device: Gustavson's algorithm (ACM TOMS 4,
 //! 1978).
 //!
-//! [`Factors::multiply`] computes products of scalars in one pass. That pass adds each product to
-//! the sum of its row and sets the row's bit. The bits then give the rows in order. If the rows of
-//! a column are those of the column before, each increased by one, no bits are needed (`shifted`).
-//! Products of blocks take two passes. So do products in bands, because the size of a band must be
-//! known before its memory is allocated. First [`Factors::find`] finds the rows of each column by
-//! bits alone, then the sums of these rows are computed in a dense column. Columns are divided by
-//! their products among the threads of the current rayon pool. In one pass, the results of threads
-//! are joined as they are made (`in_order`).
+//! [`Factors::multiply`] computes products of scalars in one pass. The one pass adds each product
+//! to the sum of its row and sets the row's bit. The bits then give the rows in order. If the rows
+//! of a column are those of the column before, each increased by one, no bits are needed
+//! (`shifted`). Products of blocks take two passes. Products in bands take two passes, too, because
+//! the size of a band must be known before its memory is allocated. First [`Factors::find`] finds
+//! the rows of each column by bits alone, then the sums of these rows are computed in a dense
+//! column. Columns are divided by their products among the threads of the current rayon pool. In
+//! one pass, the results of threads are joined as they are made (`in_order`).
 //!
 //! Sums have the order of the kernels, so that results are equal to the bit. The terms of an entry
 //! of C are added in the order of the entries of B, and the terms of a block product in the order

@@ -164,7 +164,7 @@ impl Operations<f64> for Algebra<f64> {
     }
 }
 
-/// These operations also serve `i32`, because the bits are the same.
+/// Operations of `u32` also serve `i32`, because the bits are the same.
 impl Operations<u32> for PlusTimes {
     fn identity(self) -> u32 {
         u32::NEUTRAL

@@ -3,8 +3,9 @@
 //!
 //! Such a column is called *shifted*. If a column of B is shifted, and every column of A that it
 //! multiplies is shifted, too, then the column of C is shifted, and each of its products is added
-//! at the place of its counterpart in the column before. So places are found once, and serve all
-//! shifted columns that follow. The columns that follow read no rows, neither to add nor to sort.
+//! at the place of its counterpart in the column before. So the places of products are found once,
+//! and serve all shifted columns that follow. The columns that follow read no rows, neither to add
+//! nor to sort.
 use super::{
     Columns, Places,
     numbers::{List, Operations},
@@ -170,7 +171,8 @@ mod tests {
 
     #[test]
     fn places_are_kept_in_long_stretches_and_after_them() -> Result<()> {
-        // Nine columns in a row, of which eight are shifted; then two, then one.
+        // Nine columns follow one another, and eight of them are shifted. Then two columns follow
+        // one another, and the last stands alone.
         let begins: Vec<u32> = (0..9).chain(20..22).chain([30]).collect();
         let (a, b) = (columns(&(0..40).collect::<Vec<_>>(), 2)?, columns(&begins, 2)?);
         let mut shifted = Shifted::<f64>::new(0.0);

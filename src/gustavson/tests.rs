@@ -194,8 +194,9 @@ fn rows_far_apart_are_found_by_sorting_and_many_by_the_bitmap() {
 
 #[test]
 fn columns_are_near_or_dense_or_neither_and_one_in_many_is_sampled() {
-    // Columns of 20,000 rows: the rows of a band, with few in the first word that it touches; so
-    // many rows that each word has some; and so few that many words have none.
+    // Columns with 20,000 possible rows have the rows of a band, with few rows in the first word
+    // that the band touches, so many rows that each word has some, or so few that many words have
+    // none.
     let (nrows, cols) = (20_000, 60);
     let band = generate::Uniform { rows: 3000, cols, per_column: 9, seed: 3, ..Default::default() }.matrix().unwrap();
     let rows = band.pattern().row_idx().iter().map(|row| row + 10_037).collect();
@@ -230,8 +231,8 @@ fn diagonals(nrows: usize, ncols: usize, below: &[i64], without: (usize, i64)) -
 #[test]
 fn columns_whose_rows_go_on_as_those_before_have_the_bits_of_the_model() {
     let whole = (usize::MAX, 0);
-    // A band; the 5 points of a grid with lines of 9; diagonals with words or 65,536 rows between
-    // them. Each is tested whole, and with an entry missing in A or in B.
+    // The diagonals are a band, the 5 points of a grid with lines of 9, or diagonals with words or
+    // 65,536 rows between them. Each is tested whole, and with an entry missing in A or in B.
     for below in [&[-1, 0, 1][..], &[-9, -1, 0, 1, 9], &[0, 5, 200], &[0, 5000], &[0, 1, 65_536], &[0, 70_000]] {
         let nrows = if below[0] < 0 { 81 } else { 70_200 };
         let factors = |without| diagonals(nrows, 81, below, without);

@@ -27,7 +27,7 @@ use crate::{
 /// use blockmul::{Device, extra::primitives::{Operator, Scanner}};
 /// # fn main() -> blockmul::Result<()> {
 /// let device = Device::auto()?;
-/// // The last number that is not 0.
+/// // This operator finds the last number that is not 0.
 /// let last = Scanner::new(&device, &Operator::new("y != 0 ? y : x", 0u32)?)?;
 /// let mut a = device.upload_vector(&[0, 7, 0, 0, 5, 0])?;
 /// last.inclusive(&mut a)?;

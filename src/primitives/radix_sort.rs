@@ -83,7 +83,8 @@ impl RadixTuning {
     }
 }
 
-/// Most elements. Kernels add two positions in 32 bits without overflow.
+/// The largest number of elements that can be sorted at once. Kernels add two positions in 32 bits
+/// without overflow.
 const MAX_ELEMENTS: usize = i32::MAX as usize;
 
 /// Refuses more than [`MAX_ELEMENTS`] elements.
@@ -186,8 +187,8 @@ impl RadixSort {
     }
 
     /// Starts to compile the kernels for a sort of `n` elements, if they are more than a tile. The
-    /// sort does so itself; this function is for kernels that are compiled together long before the
-    /// sort.
+    /// sort itself starts this if needed. `ask` is for kernels that are compiled together long
+    /// before the sort.
     pub fn ask(&self, device: &Device, n: usize) {
         if n > self.tuning.tile(n) {
             self.count.ask(device);

@@ -286,9 +286,9 @@ fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class
     bins.collect()
 }
 
-/// Whether the kernels of the last of these classes can compute the columns of all these classes.
-/// Kernels of sorted classes cannot compute a column of [`Class::Direct`] that is too long to be
-/// sorted.
+/// Whether the columns of all classes of `bin` can be computed by the kernels of the bin's last
+/// class. Kernels of sorted classes cannot compute a column of [`Class::Direct`] that is too long
+/// to be sorted.
 fn can_join(sums: &ClassesSums, bin: &[Class]) -> bool {
     bin[0] != Class::Direct || bin.len() == 1 || sums[Class::Direct as usize].longest <= SORTED_PRODUCTS[0]
 }

@@ -59,7 +59,7 @@ impl<M: Matrix> DeviceMatrix<M> {
     /// See [`DeviceMatrix::adopt`], except for [`Error::Pattern`].
     ///
     /// # Safety
-    /// See [`DeviceMatrix::adopt`]. Also, the arrays must be a valid pattern.
+    /// See [`DeviceMatrix::adopt`]. In addition, the arrays must be a valid pattern.
     pub unsafe fn adopt_unchecked(device: &Device, parts: &RawMatrix) -> Result<Self> {
         // SAFETY: as the caller guarantees.
         Ok(Self::new(unsafe { borrowed(device, parts, MatrixType::<M>::OF.any())? }))

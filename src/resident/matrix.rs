@@ -96,9 +96,9 @@ impl<M: Matrix> DeviceMatrix<M> {
     }
 }
 
-/// Matrices whose element type and format are known at run time only. Such matrices can be operands
-/// of products, plans and all other operations, like other matrices. The operands of one operation
-/// must have the same element type and order.
+/// Matrices whose element type and format are known at run time only. Matrices of `AnyMatrix` can
+/// be operands of products, plans and all other operations, like matrices of a known type. The
+/// operands of one operation must have the same element type and order.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

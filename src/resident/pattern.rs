@@ -272,8 +272,8 @@ impl PatternArrays {
     }
 
     /// Whether two patterns are the same. If the patterns share their arrays, no comparison is
-    /// needed. Otherwise the fingerprints of the two patterns are compared. A fingerprint is
-    /// computed once, with one read-back.
+    /// needed. If the patterns have different arrays, their fingerprints are compared. A
+    /// fingerprint is computed once, with one read-back.
     pub fn same_as(self: &Arc<Self>, other: &Arc<Self>) -> Result<bool> {
         if Arc::ptr_eq(self, other) {
             return Ok(true);

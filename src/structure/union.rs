@@ -234,7 +234,8 @@ mod tests {
     /// The rows of each column, ascending.
     type Columns = Vec<Vec<u32>>;
 
-    /// The expected union, and the pairs of indices of its entries.
+    /// The union of the patterns of A and B as the host merges it, and for each of its entries the
+    /// indices of the entries of A and B.
     fn merged(a: &[Vec<u32>], b: &[Vec<u32>]) -> (Columns, Vec<OperandPair>) {
         let (mut columns, mut pairs, mut before) = (Vec::new(), Vec::new(), [0, 0]);
         for (of_a, of_b) in a.iter().zip(b) {

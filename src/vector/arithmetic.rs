@@ -50,11 +50,11 @@ impl<T: FieldOrAny> DeviceVector<T> {
     /// The dot product with `other`, in the element's arithmetic type; 0 if the vectors have no
     /// elements. Waits for the result.
     ///
-    /// Each product is rounded. Then every 1024 products are folded in halves: the second 512 are
-    /// added to the first 512, then the second 256 of the results to the first 256, and so on to
-    /// one sum. The sums of products are folded in the same way until one sum is left. The bits are
-    /// those of [`reference::dot`](crate::reference::dot) on every device. Rounding errors grow
-    /// with the logarithm of the length.
+    /// Each product of two elements is rounded. Every 1024 products are then folded in halves: the
+    /// second 512 are added to the first 512, then the second 256 of the results to the first 256,
+    /// and so on to one sum. The sums of products are folded in the same way until one sum is left.
+    /// The bits are those of [`reference::dot`](crate::reference::dot) on every device. Rounding
+    /// errors grow with the logarithm of the length.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length),

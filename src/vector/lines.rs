@@ -122,7 +122,7 @@ pub(crate) struct Lines {
     pub pieces: usize,
     /// Number of pieces that belong to lines of several pieces.
     pub parts: usize,
-    /// Whether tiles with long lines come first. Otherwise tiles are in the order of their lines.
+    /// Whether tiles with long lines come first. If not, tiles are in the order of their lines.
     #[cfg(test)]
     pub is_ordered: bool,
 }

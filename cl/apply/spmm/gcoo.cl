@@ -9,8 +9,8 @@
 //   in   line_ptr[lines + 1]  other[nnz]  source[nnz]
 //                           the lines; source is read only if THROUGH
 //   in   piece[pieces]      pieces of the lines with more than LONG entries
-//   out  group_len[groups]  entries of each group without its long lines. They begin at
-//                           line_ptr[group * LINES]; the entries of long lines come after them,
+//   out  group_len[groups]  entries of each group without its long lines. A group's entries begin
+//                           at line_ptr[group * LINES]; the entries of its long lines come last,
 //                           line after line
 //   out  g_other[nnz]  g_source[nnz]   other and source in the order of groups
 //   out  g_line[nnz]        line in its group, with the bit SAME if the entry before it in the
@@ -21,8 +21,8 @@
 //
 // An entry comes after the entries before it in its own line. An entry also comes after entries of
 // other lines of its group that have a smaller place, or the same place in an earlier line. Lines
-// are sorted. So an item searches each other line for the place of its first entry in a line, and
-// continues from there for its next entries.
+// are sorted. So an item searches each other line of the group for the place of its first entry,
+// and continues from there for its next entries.
 #if !defined(LINES) || !defined(LONG) || !defined(THROUGH) || !defined(ITEMS)
 #error "LINES, LONG, THROUGH, ITEMS: see src/apply/spmm/gcoo.rs"
 #endif

@@ -15,8 +15,8 @@
 // are multiplied by it. If DEPTH is more than AHEAD, the rows of D are loaded again for each entry.
 // An item keeps a sum for each line of the group; for blocks it keeps HELD of the lines of each
 // block at once. The entries of a line are added in ascending order, and so are the elements of a
-// block. So a sum has the same bits as if the line was computed alone. Lines of more than LONG
-// entries are cut into pieces, which staged.cl or lines.cl adds.
+// block. So the sum of a line has the same bits as if the line was computed alone. Lines of more
+// than LONG entries are cut into pieces, which staged.cl or lines.cl adds.
 #if !defined(LINES) || !defined(STAGED) || !defined(VALUES_STAGED) || !defined(LONG) || !defined(THROUGH) || !defined(SIDE) || \
     !defined(DEPTH) || !defined(ACROSS) || !defined(HELD)
 #error "LINES, STAGED, VALUES_STAGED, LONG, THROUGH, SIDE, DEPTH, ACROSS, HELD: see src/apply/spmm/groups.rs"

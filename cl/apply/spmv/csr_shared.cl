@@ -3,7 +3,7 @@
 //
 //   sum_shared  One work-group takes a piece of a row of more than TILE entries, or a tile of
 //               shorter rows. Neighbouring items load the terms of a piece or tile to local memory.
-//               Then one item adds each row of up to LONG terms, and LANES items add each longer
+//               One item adds each row of up to LONG loaded terms, and LANES items add each longer
 //               row. The last work-group of a cut row to finish adds the sums of all its parts
 //
 //   in      row_ptr[rows + 1]  task[pieces + tiles]   as in vector/lines.cl, pieces first
@@ -15,7 +15,7 @@
 //
 // After every PIECE terms from the row's start a new sum begins, and the sums are added left to
 // right. A piece of up to LONG terms is added in ascending order. In a longer piece, each of LANES
-// lanes adds every LANES-th term. Then the lanes are added left to right.
+// lanes adds every LANES-th term, and the sums of the lanes are added left to right.
 #if !defined(TILE) || !defined(LONG) || !defined(LANES)
 #error "TILE, LONG, LANES: see src/apply/spmv/csr_shared.rs"
 #endif

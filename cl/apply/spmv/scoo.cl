@@ -1,5 +1,6 @@
 // scoo: y = alpha * A * x + beta * y, one work-group per slice of rows, see slice_lanes.cl. Each of
-// the LANES lanes of a row adds every LANES-th term of the row. Host: src/apply/spmv/scoo.rs
+// the LANES lanes of a row adds every LANES-th term of the row.
+// Host: src/apply/spmv/scoo.rs
 //
 //   in      row_ptr[rows + 1]  col[nnz]  source[nnz]   see values.cl
 //   in      values[nnz * stride]  x[columns]

@@ -59,9 +59,9 @@ KERNEL count_whole(global const uint* restrict col_ptr, global const uint* restr
 
 // A whole row has two parts. If the lower triangle is stored, the first part is the triangle's row,
 // and the second part is the triangle's column; if the upper triangle is stored, the order is the
-// reverse. Both parts contain the diagonal. `of_rows` is 1 if the rows of A are wanted, 0 for its
-// columns. A block on the diagonal may differ from its transpose in the last bits, so its rows or
-// its columns are read.
+// reverse. Both parts of a row contain the diagonal. `of_rows` is 1 if the rows of A are wanted, 0
+// for its columns. A block on the diagonal may differ from its transpose in the last bits, so its
+// rows or its columns are read.
 KERNEL place_whole(global const uint* restrict col_ptr, global const uint* restrict row_idx, global const uint* restrict row_ptr,
                    global const uint* restrict col_idx, global const uint* restrict source, global const uint* restrict whole_ptr,
                    global uint* restrict whole_idx, global uint* restrict whole_source, uint lines, uint lower, uint of_rows)

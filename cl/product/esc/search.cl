@@ -1,5 +1,5 @@
 // search: lets a work-group search for two numbers among ascending numbers. This file comes before
-// the kernels that search in this way.
+// the kernels that search for two numbers.
 // Hosts: src/product/esc/sorted_chunks.rs, src/product/esc/sorted_expansion.rs
 
 // Defines name(numbers, begin, end, one, other, edge). The function returns the index of the first

@@ -25,7 +25,7 @@
 #define GROUP_COLUMNS (GROUP_SIZE / LANES)
 #define SLICE (PRODUCTS + LANES)
 #define START_WORDS ((PRODUCTS + 31) / 32)
-// With up to 64 lanes, each lane counts the starts before its places itself. That is faster than
+// With up to 64 lanes, each lane counts the starts before its places itself, which is faster than
 // STARTS_COUNTED: sums of columns of 512 to 896 products take an H100 0.18 to 0.19 ms, and 0.22 to
 // 0.26 ms with STARTS_COUNTED. With 256 lanes, counting in each lane needs so many registers and
 // loads that a product takes 0.9 ms, and 0.5 ms with STARTS_COUNTED.
@@ -118,7 +118,7 @@ uint note_entries(global const uint* a_col_ptr, global const uint* a_row_idx, gl
 }
 
 #if KEPT_KEYS
-// These functions keep sorted keys in global memory. Each lane writes and reads its own keys,
+// Functions that keep sorted keys in global memory. Each lane writes and reads its own keys,
 // several at once. HELD is even.
 #define KEYS_AT_ONCE (HELD % 4 == 0 ? 4 : 2)
 #if HELD % 4 == 0

@@ -147,7 +147,7 @@ impl<S: crate::device::Arguments> Variants<S> {
     }
 
     /// Returns the aligned passes if the leading dimensions of D, and of a C stored by rows, allow
-    /// them. Otherwise returns the passes for any matrices.
+    /// them, and else the passes for any matrices.
     pub fn for_operands(
         &self,
         operands: &Operands<'_>,

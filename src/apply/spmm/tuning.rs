@@ -49,8 +49,8 @@ pub(super) struct Pass {
 /// so one number serves all devices.
 const MOST_LOCAL_BYTES: u64 = 32 << 10;
 
-/// Returns the number of elements that a CPU transposes and then writes at once. These elements
-/// fill a cache line of 64 bytes, if a vector can have that many elements.
+/// Returns the number of elements that a CPU transposes and then writes at once. The elements fill
+/// a cache line of 64 bytes if a vector can hold a cache line.
 pub(super) fn turned(element: ElementType) -> usize {
     (64 / element.bytes()).clamp(8, 16)
 }

@@ -136,7 +136,7 @@ impl Situation {
             Format::CsrAdaptive if of_blocks => of.adaptive_steps,
             Format::CsrAdaptive | Format::CsrShared => weights.adaptive_steps,
             Format::CsrVector | Format::Scoo => 0,
-            // These steps include those that find and place diagonals.
+            // The steps of diagonals include the steps that find and place the diagonals.
             Format::SlicedEll if self.in_vectors() => 16,
             _ => 4,
         };

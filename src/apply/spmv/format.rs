@@ -60,8 +60,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format among which [`Format::Auto`] may choose. These formats give the same bits in
-    /// every run.
+    /// Every format among which [`Format::Auto`] may choose. Formats that `Auto` may choose give
+    /// the same bits in every run.
     pub const ALL: &[Self] = &[
         Self::Csr,
         Self::CsrVector,

@@ -122,8 +122,8 @@ mod tests {
         }
     }
 
-    /// An entry takes 12 bytes in each row within the width, and 16 beyond it. So a wider head pays
-    /// if three rows of four fill it.
+    /// An entry takes 12 bytes in each row within the width, and 16 beyond it. So another column of
+    /// the head pays if three rows of four have an entry in it.
     #[test]
     fn bytes_pad_what_three_quarters_of_the_rows_have() {
         let lengths = |long: usize| (0..100).map(|row| if row < long { 6 } else { 2 }).collect::<Vec<_>>();

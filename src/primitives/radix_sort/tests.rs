@@ -68,8 +68,8 @@ fn agrees_with_the_standard_library() -> Result<()> {
     for tuning in tunings(128, 4, 5) {
         let tile = tuning.tile(1);
         for n in [0, 1, 2, tile - 1, tile, tile + 1, 3 * tile, 3 * tile + 1, 20 * tile + 7] {
-            // One key, which has no bit; numbers of keys around a power of two, around one pass,
-            // and around two.
+            // The numbers of keys are one, which has no bit, and numbers around a power of two,
+            // around one pass, and around two passes.
             for keys in [1, 2, 3, 31, 32, 33, 1024, 1025] {
                 check(tuning, n, keys, scattered(keys))?;
             }

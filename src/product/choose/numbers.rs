@@ -65,7 +65,7 @@ numbers! {
         /// small product this time does not overlap with other kernels.
         adaptive_bin_us: All(1, 1 << 30),
         /// Picoseconds for visiting an entry of B once, in columns whose rows of C are found before
-        /// the sums. The sums of each piece of found rows visit every entry.
+        /// the sums. Each piece of the found rows visits every entry of its column of B.
         adaptive_visit_ps: All(1, 1 << 30),
         /// Additional nanoseconds for each entry of the longest column whose rows are found,
         /// because its entries are visited one after another.

@@ -25,7 +25,7 @@ pub(in crate::product) struct Prices {
     /// joining queues.
     pub bin_ms: f64,
     /// Milliseconds for visiting an entry of B once, in columns whose rows of C are found before
-    /// the sums. The sums of each piece of found rows visit every entry.
+    /// the sums. Each piece of the found rows visits every entry of its column of B.
     pub visit_ms: f64,
     /// Additional milliseconds for each entry of the longest column of B whose rows of C are found
     /// before the sums. The entries of a column of B are visited one after another.

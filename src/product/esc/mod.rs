@@ -51,7 +51,7 @@ use gather::Gather;
 use sorted_expansion::InLocalMemory;
 use tail_counts::{TailCounts, Tails};
 
-/// A task: columns of B by which A is multiplied. These columns have at least one product.
+/// A task: columns of B by which A is multiplied, and which have at least one product.
 pub(super) struct Columns<'a> {
     pub factors: Factors<'a>,
     pub analyser: &'a Analyser,

@@ -144,8 +144,8 @@ impl SortedChunks {
     }
 
     /// Writes the products of long segments. If no chunks are merged, all products of a segment are
-    /// in sorted order. Otherwise each chunk is in sorted order, and is written to `between` or to
-    /// `products`.
+    /// in sorted order. If chunks are merged, each chunk is in sorted order, and is written to
+    /// `between` or to `products`.
     pub fn run(
         &self,
         work: &Work,

@@ -138,8 +138,7 @@ fn tables_in_global_memory_are_bounded() -> Result<()> {
     Ok(())
 }
 
-/// Blocks whose columns are all short are sorted if method `sort` is requested. Other blocks are
-/// not sorted.
+/// Blocks are sorted only if all columns are short and method `sort` is requested.
 #[test]
 fn blocks_keep_to_their_bounds() -> Result<()> {
     let shape = BlockShape::new(2, 2)?;

@@ -44,7 +44,7 @@ const PLACE_STEPS: usize = 4;
 /// Steps of a probe, which looks up an entry for a place of the mask. On a core a probe takes 23 ns
 /// and a row 0.5 ns, a ratio of 46. The constant is about four times this ratio, since the average
 /// length of rows and columns says little about the length of those that a mask selects. So columns
-/// are left to probes only if that saves much time.
+/// are left to probes only if probes save much time.
 const PROBE_STEPS: usize = 200;
 
 /// Steps in the time in which an entry of A is transposed. Two cores take 4.8 ms for 367,662

@@ -305,7 +305,7 @@ impl PlannedProduct {
         Ok(())
     }
 
-    /// The bands of pairs. A plan that keeps no pairs has no bands.
+    /// The bands of a plan that keeps operand pairs. A plan that keeps no pairs has no bands.
     pub(in crate::product) fn bands(&self) -> &[PlannedBand] {
         match &self.sums {
             PlannedSums::Pairs { bands, .. } => bands,

@@ -14,8 +14,8 @@ const HELD: u32 = 8;
 const MOST_HELD: u32 = 16;
 
 /// Teams of a work-group. If columns have at most 256 products, a group needs 14 KiB of local
-/// memory for doubles. Then 16 groups fit a multiprocessor, which is all the work-items that it can
-/// run.
+/// memory for doubles. With 14 KiB for each group, 16 groups fit a multiprocessor, which is all the
+/// work-items that it can run.
 const TEAMS: usize = 4;
 
 /// The division of columns among work-groups.

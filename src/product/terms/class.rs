@@ -49,7 +49,7 @@ pub(crate) enum Class {
     HashedLarge,
     /// Columns with more rows than a table of local memory holds.
     HashedGlobal,
-    /// Columns with more entries of B than can be visited one after another in a short time. Such
+    /// Columns with more entries of B than can be visited one after another in a short time. Long
     /// columns are counted as [`Class::Big`], or computed by ESC together with [`Class::Rest`].
     Long,
     /// Columns that no other class takes.

@@ -16,7 +16,7 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// The bin in the report.
+    /// Returns the share as a bin of the report.
     pub fn bin(&self) -> Bin {
         let &Self { method, columns, size, predicted_ms, .. } = self;
         Bin { size: Some(size), predicted_ms, ..Bin::of(self.which(), method, columns, size.products) }

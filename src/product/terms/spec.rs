@@ -30,7 +30,7 @@ pub(crate) struct Transposed {
     pub b: bool,
 }
 
-/// The properties for which kernels of a product are compiled. These properties do not include the
+/// The properties for which kernels of a product are compiled. The properties do not include the
 /// tuning numbers of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spec {

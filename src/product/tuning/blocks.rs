@@ -114,8 +114,8 @@ pub(in crate::product) const SCALAR_GROUP: usize = 256;
 /// A work-item loads all its pairs of a stretch at once. The pairs take so few registers that a
 /// multiprocessor runs 2048 work-items. A stretch is at most as long as a piece. `cnr-2000` takes
 /// 0.48 ms with stretches as long as a piece, and 0.67 ms with stretches half as long. If a run of
-/// 1024 products begins at the end of a stretch, the doubles of a work-group take 17 KiB. Such
-/// stretches are rare, so mostly 8 groups are resident.
+/// 1024 products begins at the end of a stretch, the doubles of a work-group take 17 KiB. Stretches
+/// with long runs are rare, so mostly 8 groups are resident.
 pub(in crate::product) const SCALARS: ScalarNumbers = ScalarNumbers { ahead: 4, stretch: RUN_PIECE };
 
 /// Whether kernels are compiled for the sides of these blocks of A and B.

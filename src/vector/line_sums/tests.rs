@@ -157,7 +157,7 @@ fn small_tiles_in_an_order_of_their_own() -> Result<()> {
 
 #[test]
 fn sums_of_cut_lines_are_exchanged_in_every_type() -> Result<()> {
-    // Several words, and three pieces; two lines are cut.
+    // A sum of doubles takes several words. Two lines are cut, into three pieces each.
     check(&arrow::<f64>(2049, 2, BlockShape::SCALAR)?, TUNINGS[3], 2)?;
     check(&arrow::<f64>(1030, 2, BlockShape::new(3, 2)?)?, TUNINGS[1], 2)?;
     check(&arrow::<f64>(1030, 2, BlockShape::new(3, 2)?)?, TUNINGS[8], 2)?;
@@ -172,8 +172,8 @@ fn guessed_sums_have_the_bits_of_the_reference() -> Result<()> {
     const LENGTHS: [usize; 12] = [3, 39, 40, 0, 41, 512, 64, 1024, 1025, 333, 200, 1];
     // Rows of two pieces, which a group adds at once, and of three pieces, which are cut.
     const PAIRS: [usize; 8] = [1025, 2, 1024, 1290, 2048, 2049, 1961, 40];
-    // Random numbers of both signs, and of one sign; zeros; numbers whose largest cancel; a sum in
-    // which a single number decides the rounding.
+    // The values are random numbers of both signs or of one sign, zeros, numbers whose largest
+    // cancel, or numbers of which a single one decides the rounding of the sum.
     const VALUES: [fn(usize, &mut Random) -> f64; 5] = [
         |_, random| 2.0 * random.unit() - 1.0,
         |_, random| random.unit(),

@@ -48,7 +48,7 @@ const CPU: LineNumbers = LineNumbers {
 /// scalars.
 pub(super) const GROUP: usize = 128;
 
-/// This number replaces [`GROUP`] for matrices of scalars with some lines longer than a tile. On an
+/// Number that replaces [`GROUP`] for matrices of scalars with some lines longer than a tile. On an
 /// H200 `rmat18_e8` takes 21.0 us with this number and [`SKEWED_AHEAD`], and 21.9 us with the two
 /// numbers for other matrices. The 27-point stencil, whose rows are all short, takes 103 us with
 /// this number and [`SKEWED_AHEAD`], and 87 us with the two numbers for other matrices.
@@ -64,9 +64,9 @@ pub(super) const SKEWED_AHEAD: usize = 4;
 pub(crate) const ELEMENTS: usize = 1024;
 
 /// Maximum number of elements plus lines in a tile of packed blocks that work-items load by
-/// themselves. A tile has 90 blocks of 6x6, which are loaded two at once. On an H200 `pose6_100k`
-/// takes 39.2 us with 90 blocks, 40.0 us with 95 and 40.5 us with 100. With 100 blocks, loaded
-/// three at once, it takes 40.4 us.
+/// themselves. A tile has 90 blocks of 6x6, of which an item loads two at once. On an H200
+/// `pose6_100k` takes 39.2 us with 90 blocks, 40.0 us with 95 and 40.5 us with 100. With 100
+/// blocks, loaded three at once, it takes 40.4 us.
 pub(super) const DIRECT_ELEMENTS: usize = 3240;
 
 /// Number of terms of a sum that an item loads before it adds them, if it loads packed blocks by

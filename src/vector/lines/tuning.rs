@@ -87,8 +87,8 @@ impl LineTuning {
 
     /// Adapts the tuning to lines of scalars. `places` is the number of entries plus lines. If all
     /// tiles run at once, the longest line determines their time, and work-groups add long lines by
-    /// guesses. Otherwise guesses cost more than they save: `rmat18_e8` took 25 us on an H200 with
-    /// guesses, and 22 us without.
+    /// guesses. If not all tiles run at once, guesses cost more than they save: `rmat18_e8` took 25
+    /// us on an H200 with guesses, and 22 us without.
     pub fn of(self, info: &DeviceInfo, places: usize) -> Self {
         let guessed = info.numbers::<LineNumbers>().guessed_line;
         let few = places <= FEW_TILES * info.compute_units as usize * self.tile;
@@ -175,8 +175,8 @@ pub(crate) fn longest_of_item(
 }
 
 /// If the number of entries that an item loads at once is in this range, items load lines by
-/// themselves. Otherwise work-groups load lines through local memory. On an H200, blocks of 2x2
-/// took 45.8 us if items loaded nine at once, and 41.0 us through local memory. Blocks of 8x8 took
-/// 22.0 us if items loaded two at once, and 34.5 us through local memory. Larger numbers have not
-/// been measured.
+/// themselves. If the number is not in this range, work-groups load lines through local memory. On
+/// an H200, blocks of 2x2 took 45.8 us if items loaded nine at once, and 41.0 us through local
+/// memory. Blocks of 8x8 took 22.0 us if items loaded two at once, and 34.5 us through local
+/// memory. Larger numbers have not been measured.
 const DIRECT: std::ops::RangeInclusive<usize> = 2..=4;

@@ -1,5 +1,5 @@
 // equal: finds neighbouring columns of B with the same rows. This file comes before the kernels
-// that look for such columns.
+// that look for columns with equal rows.
 // Host: src/product/columns/adaptive/equal.rs
 //
 // A column follows the column before it if the two have the same rows. The first of several columns

@@ -12,9 +12,9 @@
 //                                 more than sorted_most products, unless it is direct
 //   out  class[cols]              the class of each column, see class_of, and FOLLOWS, see
 //                                  cl/product/columns/adaptive/equal.cl. A column is hashed if its
-//                                  range of rows has more than most_words words of 32 rows. Such a
-//                                  column is of the last class instead if it has more than
-//                                  HASHED_PRODUCTS products, or if there is no hashed class. A
+//                                  range of rows has more than most_words words of 32 rows. A
+//                                  column with such a range is of the last class if it has more
+//                                  than HASHED_PRODUCTS products, or if there is no hashed class. A
 //                                  column is sorted if it has at most FAR_PRODUCTS products and a
 //                                  range of more than FAR_WORDS words. A column with a bitmap is of
 //                                  class LONG_CLASS if it has more than MOST_ENTRIES entries of B

@@ -26,8 +26,8 @@
 // its upper bound to the next word.
 //
 // An item that sets the first bit of a word puts the word on a list. If all words fit the list,
-// they are sorted, and only they are read and cleared. Otherwise all words of the range are read
-// and cleared.
+// they are sorted, and only they are read and cleared. If the words do not fit the list, all words
+// of the range are read and cleared.
 #if !defined(SAMPLE_PRODUCTS)
 #error "see src/product/columns/dense/mod.rs"
 #endif

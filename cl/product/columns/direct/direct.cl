@@ -1,5 +1,5 @@
-// direct: computes columns of C whose column of B has one entry. Such a column of C is a scaled
-// column of A.
+// direct: computes columns of C whose column of B has one entry. If a column of B has one entry,
+// the column of C is a scaled column of A.
 // Host: src/product/columns/direct/mod.rs
 //
 //   count_direct   columns + 1 work-items, one per column of the task

@@ -5,9 +5,9 @@
 // A bitmap has two levels: words of 64 rows, and lines of 64 words. A bit of a line is set if its
 // word is not zero, so that rows are found in ascending order without reading empty words. Columns
 // that have far fewer products than there are lines are *sparse*. Sparse columns also have tops,
-// each of 64 lines, which are stored after the lines. Other columns have no tops, because a branch
-// on whether a line is empty would be mispredicted too often. All bits are zero between two
-// columns.
+// each of 64 lines, which are stored after the lines. Columns that are not sparse have no tops,
+// because a branch on whether a line is empty would be mispredicted too often. All bits are zero
+// between two columns.
 //
 // Columns of A are read in the order of B's entries, so they lie anywhere in memory. A column is
 // prefetched AHEAD entries before it is read, so that several are loaded at the same time. If AHEAD

@@ -67,9 +67,9 @@ KERNEL range_cuts(global const uint* products, global const ulong* record, globa
         all += of_other;
         before += other < part ? of_other : 0;
     }
-    // `next` is the next range to begin. That range begins with the first column that has at least
-    // next / ranges of all products before it. If there are no products, all ranges begin with the
-    // first column.
+    // `next` is the next range to begin. Range `next` begins with the first column that has at
+    // least next / ranges of all products before it. If there are no products, all ranges begin
+    // with the first column.
     uint next = first > 0 ? ranges : 0;
     if (first > 0 && all > 0)
         next = (uint)min((before - products[first - 1]) * ranges / all + 1, (ulong)ranges);

@@ -10,8 +10,8 @@
 //   product[]            local: the products of a stretch or piece, PADDED
 //
 // The items of a work-group load the operand pairs of its products from consecutive places,
-// whatever runs the pairs belong to, and write the products to local memory. Then each item adds
-// the products of some runs, in the order of each run. A piece is one run.
+// whatever runs the pairs belong to, and write the products to local memory. Then each item adds up
+// the products of some runs, each run in its order. A piece is one run.
 //
 // The position of a run is its number plus its first product. A stretch has the runs whose
 // positions lie between two multiples of STRETCH, so that all work-groups have about as many

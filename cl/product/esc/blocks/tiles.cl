@@ -95,8 +95,8 @@ uint class_of(uint length)
     return CLASSES - 1 - (length < 16 ? length : min(16 + 4 * (log - 4) + (length >> (log - 2)) % 4, CLASSES - 1));
 }
 
-// In local memory, the blocks of pieces are stored as PARTS vectors each. These blocks are an odd
-// number of vectors apart, so that teams use different banks.
+// In local memory, the blocks of pieces are stored as PARTS vectors each. The blocks in local
+// memory are an odd number of vectors apart, so that teams use different banks.
 #if LEFT % 4 == 0 && WIDE == 4
 #define A_WIDTH 4
 #elif LEFT % 2 == 0

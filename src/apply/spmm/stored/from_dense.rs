@@ -4,8 +4,8 @@
 //!
 //! A group is counted in chunks, so that a long group is divided among many work-items. On a GPU
 //! neighbouring items read neighbouring elements. If the lines are stored one after another,
-//! neighbouring elements are places of one chunk, so a work-group takes a chunk. Otherwise
-//! neighbouring elements belong to the lines of neighbouring groups.
+//! neighbouring elements are places of one chunk, so a work-group takes a chunk. If neighbouring
+//! elements belong to different lines, these are lines of neighbouring groups.
 use super::groups::{Grouped, Groups, group_size, options};
 use crate::{
     BlockShape, Device, Result,

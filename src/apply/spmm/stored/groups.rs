@@ -75,8 +75,8 @@ impl Groups {
     }
 
     /// Whether two matrices have their entries in the same groups and places. If the matrices share
-    /// their arrays, the answer is immediate. Otherwise the fingerprints of the two matrices are
-    /// compared. A fingerprint is computed once, with one read-back.
+    /// their arrays, the answer is immediate. If the matrices have different arrays, their
+    /// fingerprints are compared. A fingerprint is computed once, with one read-back.
     pub fn same_as(self: &Arc<Self>, of: &Arc<Self>) -> Result<bool> {
         let sizes = |of: &Self| (of.nrows, of.ncols, of.shape, of.grouping, of.nnz());
         let same = Arc::ptr_eq(self, of);

@@ -35,7 +35,7 @@ pub(in crate::product) struct KeptSums {
     strided: Numeric,
     columns: FoundClasses,
     /// Entries of C before each window of each column, if there are several windows. With one
-    /// window the `col_ptr` of C is used instead.
+    /// window the sums use the `col_ptr` of C.
     chunk_ptr: Option<Buffer<u32>>,
     /// Counters of the tasks taken in each class, for one execution.
     taken: Scratch<u32>,

@@ -63,7 +63,8 @@ kernel! {
     }
 }
 
-/// The kernels that move columns. These kernels are compiled when they are first needed.
+/// The kernels that move columns. Kernels that move columns are compiled when they are first
+/// needed.
 pub(super) struct Rest {
     lengths: Kernel<RestLengths<'static>>,
     entries: Kernel<RestEntries<'static>>,

@@ -50,9 +50,9 @@ const ROOM_PERCENT: u64 = 110;
 const SAMPLED_PRODUCTS: u64 = 1 << 22;
 
 /// In a group of neighbouring columns of B with equal rows, all columns except the first follow it.
-/// These columns share the rows of C of the first column if at least `EQUAL_PERCENT` percent of the
-/// columns that are not sorted follow another column. The percentage is an estimate: if fewer
-/// columns follow, sharing saves less time than its launch costs.
+/// The columns that follow share the rows of C of the first column if at least `EQUAL_PERCENT`
+/// percent of the columns that are not sorted follow another column. The percentage is an estimate:
+/// if fewer columns follow, sharing saves less time than its launch costs.
 const EQUAL_PERCENT: u64 = 25;
 
 /// Most columns that share rows and whose products are added up together. A node of a finite

@@ -1,8 +1,9 @@
 //! Method `hub`, for columns of B with many entries that are each multiplied by a short column of
 //! A. Rows of C are found, and cut into pieces, as by method `dense`. A team then takes the
 //! products of many entries at once, and sorts them in registers by row, and within a row by entry
-//! of B. So all work-items of the team are busy although each entry has few products. The products
-//! of a run are then added in the order of the entries of B. Kernels: `cl/product/columns/hub/`.
+//! of B. Because a team takes many entries at once, all its work-items are busy although each entry
+//! has few products. The products of a run are then added in the order of the entries of B.
+//! Kernels: `cl/product/columns/hub/`.
 use super::tasks::{Levels, TaskArguments, TaskKind, TaskSums};
 use crate::{
     Result,

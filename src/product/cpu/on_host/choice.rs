@@ -28,9 +28,9 @@ pub(in crate::product) struct HostSize {
     /// Rows and columns of C.
     pub rows: u64,
     pub columns: u64,
-    /// Number of entries and columns that the host reads: all of B, and all of A if it has to widen
-    /// A's elements. Otherwise the host reads only the columns of A that entries of B multiply, and
-    /// these columns are not counted.
+    /// Number of entries and columns that the host reads: all of B, and all of A if the host has to
+    /// widen A's elements. If A's elements are not widened, the host reads only the columns of A
+    /// that entries of B multiply, and columns of A are not counted.
     pub read: u64,
     /// The kind of payload: pairs if C has blocks, or if the factors have blocks.
     pub payload: PayloadKind,

@@ -176,8 +176,8 @@ fn what_is_read_is_given_back_only_if_that_is_faster() {
     };
     let of = |products, rows, addition| HostColumn { entries: 8, products, rows, addition };
     let columns = |products| worth(&choice, 1000, of(products, 1000, Addition::Window));
-    // Reading is a part of the host's time. So if a product was worth reading, the host also
-    // computes it if C has as few entries as expected.
+    // Reading is a part of the host's time. So if it was worth reading the factors, the host also
+    // computes the product if C has as few entries as expected.
     let known = |each: u64| Known { products: 1000 * each, ..known };
     let few = |products| worth(&choice, 1000, of(products, 1, Addition::Window));
     for each in 1..200 {

@@ -1,5 +1,5 @@
-//! The device memory that a product in ranges needs. This memory decides how entries of C are
-//! found, and where bands are cut. The functions are pure, and add up all arrays that are
+//! The device memory that a product in ranges needs. The memory that is needed decides how entries
+//! of C are found, and where bands are cut. The functions are pure, and add up all arrays that are
 //! allocated, rounded up to the pool's size classes.
 use super::{
     RangeProfile, RangeTuning, Sides,

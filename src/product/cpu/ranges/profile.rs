@@ -24,8 +24,8 @@ pub(in crate::product) struct RangeProfile {
     pub of_direct: u64,
     /// Entries of the longest column of B.
     pub longest_b: u64,
-    /// Entries of C in the samples, and products in the samples. Both numbers are 0 if no columns
-    /// are sampled.
+    /// Entries of C in the samples, and products in the samples. If no columns are sampled, the
+    /// number of entries and the number of products are 0.
     pub sampled: [u64; 2],
 }
 

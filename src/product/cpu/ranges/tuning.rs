@@ -161,8 +161,8 @@ impl RangeTuning {
     }
 
     /// Returns the milliseconds of the multiplications in `products` products of blocks. The costs
-    /// of methods are fitted to scalars. These costs include all work on scalars and blocks except
-    /// the multiplications.
+    /// of methods are fitted to scalars. The costs of methods include all work on scalars and
+    /// blocks except the multiplications in blocks.
     fn blocks_ms(&self, products: u64) -> f64 {
         let multiplications = products as f64 * self.multiplications.unwrap_or(0) as f64;
         multiplications * self.multiplication_ps as f64 * 1e-9
