@@ -108,7 +108,7 @@ ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint coun
                 added[team] = result - guess;
         }
         GROUP_BARRIER;
-        // Continues with the later stretches, as long as each result was guessed.
+        // Goes on from stretch to stretch, as long as an item guessed the start of the stretch.
         WRITTEN_OUT
         for (uint i = 0; i < 2; ++i) {
             if (first[i] == behind[i])

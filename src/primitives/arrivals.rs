@@ -77,16 +77,16 @@ pub(crate) struct ArrivalTuning {
 /// Entries that each work-item counts or places.
 const ITEMS: usize = 8;
 
-/// Most entries of an average row. If an average row has more entries, many items would wait for
-/// the same counters.
+/// Most entries of an average row. If an average row had more than `AVERAGE` entries, many items
+/// would wait for the same counters.
 const AVERAGE: usize = 128;
 
 impl ArrivalTuning {
-    /// Parameters for `rows` rows and `entries` entries; `None` if the device uses a radix sort
-    /// instead.
+    /// Parameters for `rows` rows and `entries` entries; `None` if the device sorts the entries by
+    /// a radix sort.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
         let (average, numbers) = (entries / rows.max(1), device.info().numbers::<RadixNumbers>());
-        // If rows are short, few lanes share a row, so that all lanes are busy. If rows are longer,
+        // If rows are short, few lanes share a row, so that all lanes are busy. If rows are long,
         // many lanes share a row, so that the rows of a group fit its local memory.
         let lanes = if average <= 8 { 8 } else { 32 };
         let group_size = numbers.radix_group;

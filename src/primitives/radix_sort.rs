@@ -77,7 +77,8 @@ impl RadixTuning {
     fn digits(&self, keys: usize) -> impl Iterator<Item = [u32; 2]> + use<> {
         let bits = keys.max(1).next_power_of_two().ilog2() as usize;
         let passes = bits.div_ceil(self.digit_bits).max(1);
-        // If the bits cannot be divided equally, the first passes have one bit more.
+        // If the bits cannot be divided equally, the first passes have one bit more than the last
+        // passes.
         let first = move |pass: usize| (pass * bits).div_ceil(passes) as u32;
         (0..passes).map(move |pass| [first(pass), 1 << (first(pass + 1) - first(pass))])
     }

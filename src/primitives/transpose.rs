@@ -126,7 +126,8 @@ mod tests {
         Ok(())
     }
 
-    /// Rows of 5 to 32 entries are sorted by a group. If a row is longer, the radix sort is used.
+    /// Rows of 5 to 32 entries are sorted by a group. If a row has more than 32 entries, the radix
+    /// sort is used.
     const SMALL: Option<ArrivalTuning> =
         Some(ArrivalTuning { group_size: 64, items: 2, lanes: 4, held: 4, longest: 32 });
     /// Sorts each row by one work-item.

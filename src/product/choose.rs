@@ -164,8 +164,8 @@ fn places_of(class: Class) -> u64 {
 
 /// Divides the columns of a product among the methods of scalars and ESC, by the sums of their
 /// classes. The entries of C in the sums are estimates or upper bounds. Every class that has
-/// products is in one bin. A dense class has one more bin for its hubs. Columns of [`Class::Rest`],
-/// which only ESC can compute, are in no bin.
+/// products is in one bin. The hubs of a dense class have a bin of their own. Columns of
+/// [`Class::Rest`], which only ESC can compute, are in no bin.
 ///
 /// Returns `None` if `esc` is allowed to compute all columns, and is predicted to take less time
 /// than their bins.
@@ -271,8 +271,8 @@ fn together(sums: &ClassesSums, prices: &Prices, family: &[Class]) -> Vec<[Class
         let size = BinSize::new(own_launches(last), products, entries, places);
         able(last).iter().filter_map(|&method| predict_ms(&prices.costs, method, &size)).fold(f64::MAX, f64::min)
     };
-    // For each class, the best division of this class and the later ones: the cost, the number of
-    // bins, and the end of the first bin.
+    // For each class, the best division of this class and the classes after it: the cost, the
+    // number of bins, and the end of the first bin.
     let mut best = vec![(0.0, 0, 0); filled.len() + 1];
     for begin in (0..filled.len()).rev() {
         let ends = (begin + 1..=filled.len()).filter(|&end| can_join(sums, &filled[begin..end]));

@@ -121,8 +121,8 @@ impl<'a, X: Operand> Product<'a, X> {
         self
     }
 
-    /// Measures the time of each [`Bin`](super::Bin) of the report. The kernels of different bins
-    /// then run one after another instead of overlapping, so `total_ms` may be longer.
+    /// Measures the time of each [`Bin`](super::Bin) of the report. To be measured, the kernels of
+    /// different bins run one after another, so `total_ms` may be longer than without this option.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -159,7 +159,7 @@ impl<'a, X: Operand> Product<'a, X> {
     }
 
     /// Limits the bytes of device memory held at once, including the operands. The product is cut
-    /// into bands to stay within the limit. Plans are made within the limit.
+    /// into bands to stay within the limit. Plans are made within the limit, too.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.options.memory_limit = Some(bytes);
         self

@@ -31,8 +31,8 @@ pub(crate) use numbers::TileNumbers;
 pub(crate) struct Tuning {
     /// Work-items of a work-group whose items each process one entry, column, run or block column.
     pub group_size: usize,
-    /// Number of work-groups that reduce the record of the segments. One more work-group then
-    /// reduces their partial results, one from each work-group.
+    /// Number of work-groups that reduce the record of the segments. An additional work-group then
+    /// reduces the partial results of these work-groups.
     pub record_groups: usize,
     pub scan: ScanTuning,
     pub sort: SortTuning,

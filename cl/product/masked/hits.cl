@@ -9,8 +9,8 @@
 // rows of the column of A and looks up the bit of each in a bitmap of the mask's column. Every
 // entry is written to the list, and the list's end advances if the bit is set, because a branch
 // would often be mispredicted. The second way looks up the mask's rows in the column of A. The
-// second way is chosen if it takes fewer steps, because the mask has few rows in the column. A step
-// is the time of one row of the first way.
+// second way is chosen if it takes fewer steps than the first way, because the mask has few rows in
+// the column. A step is the time of one row of the first way.
 //
 // Columns of A are prefetched AHEAD entries of B before they are read. If AHEAD is 0, nothing is
 // prefetched.

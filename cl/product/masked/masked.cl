@@ -3,9 +3,10 @@
 // Host: src/product/masked/mod.rs, src/product/masked/bands.rs
 //
 // A place (i, j) has a product for every k that row i of A and column j of B share. A probe is an
-// entry of the row or of the column, whichever is shorter. A probe is a hit if the other of the two
-// has an entry with the same k. Probes are divided evenly among work-items, across places. A place
-// without probes gets one, which is no hit, so that each place has a last probe.
+// entry of the row or of the column, whichever is shorter. A probe of the row is a hit if the
+// column has an entry with the same k, and a probe of the column is a hit if the row has such an
+// entry. Probes are divided evenly among work-items, across places. A place without probes gets
+// one, which is no hit, so that each place has a last probe.
 //
 //   mask_probes   nnz + 1 work-items
 //   mask_bands    bands + 1 work-items

@@ -68,8 +68,8 @@ numbers! {
 }
 
 const GPU: DenseNumbers = DenseNumbers {
-    // A work-group has four warps. With fewer warps, a multiprocessor reaches its limit of
-    // work-groups before its limit of warps.
+    // A work-group has four warps. With fewer than four warps in a work-group, a multiprocessor
+    // reaches its limit of work-groups before its limit of warps.
     dense_group: 128,
     dense_lanes: 32,
     // With 128 columns the 27-point stencil of 100^3 takes 2.0 ms with 16 lanes and 3.2 ms with 32.
@@ -78,17 +78,18 @@ const GPU: DenseNumbers = DenseNumbers {
     // and 0.17 ms with 32.
     dense_common: 16,
     dense_common_lanes: 16,
-    // A single instruction loads at most this many bytes.
+    // A single instruction loads at most 16 bytes.
     dense_vector_bytes: 16,
     dense_vectors: 2,
-    // The loads of an item and the other warps of a multiprocessor hide latency. There are fewer
-    // warps if items need more registers. If rows have fewer entries than this, an item loads fewer
-    // entries ahead: rows of 5 entries take 0.94 ms with 4 entries ahead and 1.41 ms with 8.
+    // The loads of an item and the other warps of a multiprocessor hide latency. The more registers
+    // an item needs, the fewer warps are resident. If rows have fewer entries than `dense_ahead`,
+    // an item loads fewer entries ahead: rows of 5 entries take 0.94 ms with 4 entries ahead and
+    // 1.41 ms with 8.
     dense_ahead: 8,
-    // A piece of 1024 entries takes 64 rounds. Pieces share a kernel with tiles, which become
-    // slower if the kernel needs more registers. With 32 columns and 16 rows ahead, `rmat18_e8`
-    // takes 84 us in floats and 124 us in doubles. With 32 rows ahead `rmat18_e8` takes 93 us in
-    // floats and 172 us in doubles.
+    // A piece of 1024 entries takes 64 rounds. Pieces share a kernel with tiles, so tiles become
+    // slower if pieces need more registers than tiles. With 32 columns and 16 rows ahead,
+    // `rmat18_e8` takes 84 us in floats and 124 us in doubles. With 32 rows ahead `rmat18_e8` takes
+    // 93 us in floats and 172 us in doubles.
     dense_long_ahead: 16,
     // The slots of a warp take as long as the longest of their lines.
     dense_long: 64,
@@ -155,8 +156,8 @@ pub(super) const COPIED_COLS: usize = 32;
 pub(super) const HELD_LINES: usize = 6;
 
 /// When groups are made from a dense matrix, a work-item visits `CHUNK` elements of each line in a
-/// GCOO group. The items of a work-group share longer lines if the lines are stored one after
-/// another.
+/// GCOO group. The items of a work-group share lines of more than `CHUNK` elements if the lines are
+/// stored one after another.
 pub(super) const CHUNK: usize = 64;
 
 /// Number of neighbouring rows whose sums a work-item of a CPU keeps before it writes them by

@@ -167,8 +167,8 @@ pub(super) fn passes(
     }
 }
 
-/// Makes the passes of a CPU. One item takes all columns: most in the longest vectors, and the rest
-/// in shorter ones.
+/// Makes the passes of a CPU. One item takes all columns. Most columns are in the longest vectors,
+/// and the last few columns are in shorter vectors.
 fn serial(numbers: DenseNumbers, n: usize, longest: usize, vectors: usize) -> Vec<Pass> {
     let (mut passes, mut column) = (Vec::new(), 0);
     let mut slot = |vec, vectors| {

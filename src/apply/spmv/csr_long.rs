@@ -57,7 +57,8 @@ const MEANWHILE: u64 = 48;
 
 /// Most entries that an item adds, if there are so few rows that groups add all of them before an
 /// item adds an average row. For 1000 rows of 128 entries an H100 took 24 us with a limit of 128
-/// and 11 us with a limit of 64, but with 64 the pieces cost a plan three more launches.
+/// and 11 us with a limit of 64, but with a limit of 64 a plan takes three additional launches to
+/// cut the pieces.
 const LONGEST: u64 = 128;
 
 /// Number of rows that each group takes if all rows are in pieces.

@@ -61,8 +61,8 @@ impl Lengths {
     /// Entries of the widest head. A head is shorter than a piece of a sum.
     pub const WIDEST: usize = RUN_PIECE - 1;
 
-    /// Makes the profile from the number of rows of each length. The last count contains all longer
-    /// rows.
+    /// Makes the profile from the number of rows of each length. The last count is the number of
+    /// all rows that are longer than `WIDEST`.
     fn counted(counts: &[u64], entries: u64, longest: u64) -> Self {
         let mut at_least: Vec<_> =
             counts.iter().rev().scan(0, |sum, n| Some(std::mem::replace(sum, *sum + n) + n)).collect();

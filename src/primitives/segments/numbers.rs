@@ -1,8 +1,8 @@
 //! Numbers of segments that are scanned by any operator.
 use crate::tuning::numbers;
 
-/// Maximum number of elements of a piece: `RUN_PIECE` of `segmented_reduce.rs`. Smaller tiles would
-/// often have no piece.
+/// Maximum number of elements of a piece: `RUN_PIECE` of `segmented_reduce.rs`. Tiles of fewer
+/// elements than a piece would often have no piece.
 const PIECE: usize = 1024;
 
 /// Most elements of a tile. In a group of several items, the values of a tile and of its last piece

@@ -122,7 +122,8 @@ pub(super) fn too_long(column: String, products: u64, need: Need, within: Need, 
     }
 }
 
-/// The reason for the error message: a column cannot be cut, or earlier columns hold the memory.
+/// Why a band does not fit, for the error message: a column cannot be cut, or earlier columns hold
+/// the memory.
 fn reason(needed: u64, available: u64, kept_bytes: u64) -> String {
     match needed > available && needed - available <= kept_bytes {
         true => format!("the columns of C before it hold {kept_bytes} bytes there"),

@@ -80,10 +80,11 @@ const GPU: AdaptiveNumbers = AdaptiveNumbers {
     adaptive_medium_words: 1536,
     // The bitmap takes 41.4 KiB and the lists of 16 teams 6.1 KiB. Every NVIDIA GPU has 48 KiB.
     adaptive_wide_words: 10_600,
-    // If a long column had only four teams, a few long columns would end last. If a shorter column
-    // had 16 teams, they would wait for each other. 2.5 M products in columns of 8192 take 0.29 ms
-    // with four teams, and 0.22 ms with 16. `bcsstk16`, whose columns have about 4096 products,
-    // takes 0.38 to 0.48 ms with the limit of 8192, and 0.44 to 0.55 ms with a limit of 4096.
+    // If a long column had only four teams, a few long columns would end last. If a column of few
+    // products had 16 teams, the teams would wait for each other. 2.5 M products in columns of 8192
+    // take 0.29 ms with four teams, and 0.22 ms with 16. `bcsstk16`, whose columns have about 4096
+    // products, takes 0.38 to 0.48 ms with the limit of 8192, and 0.44 to 0.55 ms with a limit of
+    // 4096.
     adaptive_big_products: 8192,
     // With 4 KiB for a team, as many teams are resident as a multiprocessor can have work-groups.
     adaptive_small_hash_words: 1024,
@@ -92,10 +93,10 @@ const GPU: AdaptiveNumbers = AdaptiveNumbers {
     // The table takes 41.4 KiB. With the lists of 16 teams it fits every NVIDIA GPU.
     adaptive_hash_words: 10_600,
     // The limit is an estimate. A work-group of 512 items that wait for memory takes about a
-    // nanosecond for each product, 4 ms in all. A longer column is computed faster by ESC, because
-    // ESC divides its products among all work-groups.
+    // nanosecond for each product, 4 ms in all. ESC computes a column of more products faster than
+    // hashes do, because ESC divides the products among all work-groups.
     adaptive_hash_products: 1 << 22,
-    // A range of more words than this does not fit one window of a bitmap.
+    // A range of more than 10,600 words does not fit one window of a bitmap.
     adaptive_far_words: 10_600,
     // 2.5 M products in columns of 512 take 0.10 ms if they are sorted, and 0.45 ms by hashes. On
     // an H100 20 M products in columns of 3584 take 0.62 ms if they are sorted, and 1.8 ms by
@@ -113,8 +114,8 @@ const GPU: AdaptiveNumbers = AdaptiveNumbers {
     // not. The 18.7 M products of `bcsstk16` take 0.67 ms if columns share rows, and 0.43 ms if
     // they do not. The limit between these two sizes is an estimate.
     adaptive_equal_products: 1 << 27,
-    // Columns of more products than this take 5 to 21 ns for each product if they are sorted, and 6
-    // to 23 ns by bitmaps. Sorting and bitmaps take less time if C has fewer entries.
+    // Columns of more than 256 products take 5 to 21 ns for each product if they are sorted, and 6
+    // to 23 ns by bitmaps. The fewer entries C has, the less time sorting and bitmaps take.
     adaptive_sorted_products: 256,
     // `Dubcova1` takes 0.25 ms without sorted columns, and 0.36 ms with them.
     adaptive_long_column: 128,
@@ -159,10 +160,10 @@ const CPU: AdaptiveNumbers = AdaptiveNumbers {
 };
 
 /// If an average wide column has at most `PAIRED_PRODUCTS` products, each team counts a column
-/// alone, and a work-group has two teams, if their bitmaps fit 48 KiB. If local memory is smaller,
-/// fewer words fit. Stencils of 27 points, with 729 products a column and ranges of 1960 words,
-/// take 14.1 ms on an H200 by such work-groups of two teams, and 22.9 ms by work-groups of four.
-/// Columns of more products have not been measured.
+/// alone, and a work-group has two teams, if their bitmaps fit 48 KiB. If local memory has less
+/// than 48 KiB, fewer words of bitmaps fit. Stencils of 27 points, with 729 products a column and
+/// ranges of 1960 words, take 14.1 ms on an H200 by such work-groups of two teams, and 22.9 ms by
+/// work-groups of four. Columns of more products have not been measured.
 pub(in crate::product) const PAIRED_PRODUCTS: u64 = 2048;
 
 /// Number of work-groups for each compute unit, if work-groups take one column after another. There

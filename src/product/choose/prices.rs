@@ -80,7 +80,7 @@ impl Prices {
         self.longest_ms * f64::from(longest)
     }
 
-    /// Whether sorting all columns of C by the kernels of this class is predicted to be as fast as
+    /// Whether sorting all columns of C by the kernels of `class` is predicted to be as fast as
     /// ESC. If columns of this class are too long to be sorted after an analysis, a product with an
     /// analysis must not be predicted to be faster either. Before the analysis it is not known how
     /// many products are added to one entry of C, so [`MERGING`] is assumed.

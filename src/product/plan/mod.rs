@@ -129,7 +129,7 @@ impl<K: Plannable> Planned for Plan<K> {
     }
 }
 
-/// The longer of two runs, if both are known.
+/// The length of the longer of two runs, if both lengths are known.
 fn longer_run(a: Option<u32>, b: Option<u32>) -> Option<u32> {
     Some(a?.max(b?))
 }

@@ -4,9 +4,9 @@
 //!
 //! There is a kernel for each class of columns. A column of at most 256 products takes one
 //! work-item for each 8 or 12 products of its class, so one team of 32 serves 8, 4, 2 or one of
-//! these columns. For longer columns each item holds 10 to 16 products. Teams have 64 items for
-//! columns of more than 512 products, 128 items for more than 1024, and 256 items for more than
-//! 2048.
+//! these columns. For columns of more than 256 products, each item holds 10 to 16 products. Teams
+//! have 64 items for columns of more than 512 products, 128 items for more than 1024, and 256 items
+//! for more than 2048.
 mod columns;
 mod count;
 mod runs;

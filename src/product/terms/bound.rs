@@ -22,8 +22,8 @@ pub(crate) struct CountedProduct<'a> {
 }
 
 /// Largest number of products for which the entries of C are counted one by one. Counting the
-/// entries takes a tenth of a second on two cores. For larger products the entries of C are
-/// bounded.
+/// entries takes a tenth of a second on two cores. For products larger than `COUNTED` only an upper
+/// bound of the entries of C is computed.
 const COUNTED: u64 = 1 << 26;
 
 impl<'a> CountedProduct<'a> {

@@ -61,8 +61,9 @@ pub(in crate::product) struct AdaptiveTuning {
     /// Memory is allocated for `room_percent` percent of the estimated number of rows. Rows that do
     /// not fit are found twice.
     pub room_percent: u64,
-    /// If there are at least `sampled_products` products, the number of rows is estimated. For
-    /// fewer products the upper bound of the rows takes little memory.
+    /// If there are at least `sampled_products` products, the number of rows is estimated. With
+    /// fewer products, memory is allocated for the upper bound of the rows, which takes little
+    /// memory.
     pub sampled_products: u64,
     /// A column of B is a hub if its average entry has less than `hub_percent` hundredths of a
     /// product in a piece of the column's rows.

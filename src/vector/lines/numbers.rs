@@ -10,7 +10,7 @@ numbers! {
         /// Number of terms of a line that a work-item reads from local memory before it adds them.
         line_together: All(1, 64),
         /// Entries of the longest line of scalars that an item adds by itself, if all tiles are
-        /// resident on the device at once. Work-groups add longer lines by guesses
+        /// resident on the device at once. Work-groups add lines of more entries by guesses
         /// (`cl/vector/guesses.cl`). If the number is 0, no line is added by guesses, not even a
         /// long line of blocks.
         guessed_line: All(0, 1 << 24),
@@ -70,8 +70,8 @@ pub(crate) const ELEMENTS: usize = 1024;
 pub(super) const DIRECT_ELEMENTS: usize = 3240;
 
 /// Number of terms of a sum that an item loads before it adds them, if it loads packed blocks by
-/// itself. Blocks with more terms for a sum are loaded to local memory. Blocks of 4x4 took 3 %
-/// longer with three blocks at once than with four.
+/// itself. Blocks with more than `DIRECT_TERMS` terms for a sum are loaded to local memory. Blocks
+/// of 4x4 took 3 % longer with three blocks at once than with four.
 pub(super) const DIRECT_TERMS: usize = 16;
 
 /// Blocks have at most half as many rows as DIRECT_TERMS, and a work-group holds the terms of two

@@ -99,8 +99,8 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
         }
         self.columns[self.next].follows = false; // its leader is in another band
         let kept_bytes = self.bands.free_at_first.saturating_sub(free_bytes);
-        // Each step adds twice as many columns as the step before, until they do not fit. Each
-        // later step adds half as many as the step before.
+        // Each step adds twice as many columns as the step before, until the columns do not fit.
+        // From then on each step adds half as many columns as the step before.
         let (mut best, mut sums, mut step, mut grows) = (None, no_columns(), 1, true);
         let mut end = self.next;
         while step > 0 && end < self.columns.len() {

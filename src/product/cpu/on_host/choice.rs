@@ -216,8 +216,8 @@ impl HostChoice {
             sums.add(column);
         }
         // The device takes least time if C has one entry, and the host takes most time if every
-        // product is an entry. If the host is faster even in this case, nothing needs to be
-        // counted.
+        // product is an entry. If the host is faster than the device even if every product is an
+        // entry, nothing needs to be counted.
         let merged = RangeProfile { sampled: [1, profile.products], ..profile };
         if self.is_faster(WAITS - 1, &merged, &sums) {
             return true;

@@ -20,9 +20,9 @@ const GPU: HostNumbers = HostNumbers { host_entries: 0, host_products: 300_000 }
 
 const CPU: HostNumbers = HostNumbers {
     // According to the costs of `host`, the host takes 2.6 ms for a B of this size. If every
-    // product is an entry of C, the device is faster already for smaller products.
+    // product is an entry of C, the device is faster than the host already for a smaller B.
     host_entries: 250_000,
-    // With more products than this, C does not fit the caches.
+    // With more than 300,000 products, C does not fit the caches.
     host_products: 300_000,
 };
 
