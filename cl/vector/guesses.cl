@@ -56,9 +56,9 @@ ARITHMETIC sum_of(ulong number)
 }
 
 // Adds `count` terms to `start`. Terms after the first `cut` are added to a second sum, which is
-// then added to the first. There are at most `cut` such terms. Every item of the work-group must
-// call this function, and gets the result. follower[i] is the item of the next stretch that began
-// with the result of item i.
+// then added to the first. At most `cut` terms follow the first `cut` terms. Every item of the
+// work-group must call `add_guessed`, and gets the result. follower[i] is the item of the next
+// stretch that began with the result of item i.
 ARITHMETIC add_guessed(ARITHMETIC start, local const ARITHMETIC* term, uint count, uint cut, local ARITHMETIC* kept, local uchar* follower)
 {
     const uint item = get_local_id(0), lane = item % GUESSES, team = item / GUESSES;

@@ -68,8 +68,8 @@ impl<N: Arithmetic> InOrder<'_, N> {
             let Some(part) = state.waiting.get_mut(next).and_then(Option::take) else { break };
             let rows_and_sums = (state.rows.split_off_mut(..part.len()), state.sums.split_off_mut(..part.len()));
             let (Some(rows), Some(sums)) = rows_and_sums else {
-                // There are more entries than expected: this part and all later ones wait until the
-                // end.
+                // There are more entries than expected. Part `next` and all later parts wait until
+                // the end.
                 state.waiting[next] = Some(part);
                 break;
             };

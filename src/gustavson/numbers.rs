@@ -48,7 +48,7 @@ impl<'a, N: Arithmetic> Typed<'a, N> {
 /// The factors in one of the three types.
 pub(super) enum Numbers<'a> {
     F64(Typed<'a, f64>),
-    /// Factors of type `f32` have this type in plus-times only.
+    /// Only in plus-times do factors of type `f32` have variant `F32`.
     F32(Typed<'a, f32>),
     U32(Typed<'a, u32>),
 }

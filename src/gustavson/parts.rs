@@ -146,7 +146,7 @@ pub(super) fn parts(a: Columns<'_>, b: Columns<'_>, work: u64, fits: Fits<'_>) -
         Part { cols, long, most, counts, store: 0, places: 0..0 }
     };
     if threads == 1 && a.ncols() <= b.row_idx.len() + ncols {
-        // If this bound is small enough, products need not be counted.
+        // If `most` is small enough, products need not be counted.
         let longest = (0..a.ncols()).map(|k| a.entries(k).len() as u64).max().unwrap_or(0);
         let most = longest.saturating_mul(b.row_idx.len() as u64);
         if fits(most.saturating_mul(2)).is_ok() {

@@ -76,7 +76,7 @@ fn write<N: Copy, T: Element>(sums: &[N], bytes: &mut [u8], of_sum: impl Fn(N) -
 
 impl<'a, N: Summed> Room<'a, N> {
     /// # Panics
-    /// If elements of this type are not made from sums of type `N`.
+    /// If the elements of `values` are not made from sums of type `N`.
     pub fn new(rows: &'a mut [u32], values: &'a mut AnyValues, stride: usize) -> Self {
         let values = N::of_elements(values).unwrap_or_else(|| unreachable!("the sums of another element"));
         Self { rows, stride, values }

@@ -1,11 +1,10 @@
-//! Columns of C whose rows are those of the column before, each increased by one. Most columns of
-//! meshes and bands are like this.
+//! Shifted columns of C: columns whose rows are the rows of the column before, each increased by
+//! one. Most columns of products of meshes and band matrices are shifted.
 //!
-//! Such a column is called *shifted*. If a column of B is shifted, and every column of A that it
-//! multiplies is shifted, too, then the column of C is shifted, and each of its products is added
-//! at the place of its counterpart in the column before. So the places of products are found once,
-//! and serve all shifted columns that follow. The columns that follow read no rows, neither to add
-//! nor to sort.
+//! If a column of B is shifted, and every column of A that it multiplies is shifted, too, then the
+//! column of C is shifted, and each of its products is added at the place of its counterpart in the
+//! column before. So the places of products are found once, and serve all shifted columns that
+//! follow. The columns that follow read no rows, neither to add nor to sort.
 use super::{
     Columns, Places,
     numbers::{List, Operations},

@@ -116,7 +116,7 @@ pub(crate) struct Arrived {
 /// The result of counting the entries of rows.
 pub(crate) enum Counted {
     Ordered(Box<Arrived>),
-    /// A row is too long to be sorted here; the longest has this many entries.
+    /// A row is too long to be sorted by arrivals. The number is the length of the longest row.
     TooLong(usize),
 }
 

@@ -10,7 +10,7 @@ kernel! {
     struct CopyPairs = "copy" in "primitives/copy.cl" { from: In<u64>, to: Out<u64>, n: u32 }
 }
 
-/// Bytes of a copy, on GPUs and on CPUs. A copy of this size is far larger than caches, and its
+/// Bytes of a copy, on GPUs and on CPUs. The copied bytes are far larger than caches, and the
 /// launch takes no noticeable part of the time.
 const BYTES: [u64; 2] = [1 << 30, 256 << 20];
 /// Most copies that are timed after a first one that touches the memory. The median of the times
@@ -46,7 +46,7 @@ fn copy_bandwidth(device: &Device, words: usize) -> Result<f64> {
     let by_kernel =
         median(device, || kernel.launch(&work, grid, CopyPairs { from: &from, to: &mut to, n: (words / 2) as u32 }))?;
     let by_driver = median(device, || work.copy(&from, 0, &mut to, 0, words))?;
-    // Buffers of this size must not stay in the pool.
+    // The two large buffers must not stay in the pool.
     drop((from, to));
     device.trim();
     Ok(2.0 * 8.0 * words as f64 / by_kernel.min(by_driver))

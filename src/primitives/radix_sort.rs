@@ -247,7 +247,7 @@ impl RadixSort {
             }
             let args = DealDigits {
                 key_in,
-                // If the kernel does not read this buffer, any buffer may be passed.
+                // If the kernel does not read `order_in`, any buffer may be passed.
                 order_in: order_in.unwrap_or(key_in),
                 column_in,
                 col_ptr: col_ptr.unwrap_or(key_in),

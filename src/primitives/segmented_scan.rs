@@ -56,8 +56,8 @@ use std::marker::PhantomData;
 /// every 1024 from its own start. First each piece is combined by itself. Then each piece is
 /// combined with the total of the pieces before it. So the results of a scan have equal bits on
 /// every device, and equal the results of [`reference::scan`](crate::reference::scan) on each
-/// segment. For up to 1024 elements this is the plain serial loop. For example, the totals of
-/// products of A's values and x are A·x, to the bit:
+/// segment. Segments of up to 1024 elements have the order of the plain serial loop. For example,
+/// the totals of products of A's values and x are A·x, to the bit:
 ///
 /// ```
 /// use blockmul::{Csr, Device, extra::primitives::{Operator, Scanner, Segments}, reference};

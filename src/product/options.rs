@@ -87,8 +87,8 @@ impl<'a, X: Operand> Product<'a, X> {
     }
 
     /// Starts each block of C at a multiple of `bytes` bytes (16, 32 or 64), for consumers that use
-    /// SIMD instructions. The paper names this alignment as its last open point. Only block
-    /// matrices can be aligned.
+    /// SIMD instructions. The paper names the alignment of blocks as its last open point. Only
+    /// block matrices can be aligned.
     pub fn alignment(mut self, bytes: usize) -> Self {
         self.options.alignment = Some(bytes);
         self

@@ -52,7 +52,7 @@ pub(crate) struct Tuning {
 pub(crate) enum EscVariant {
     /// Products are expanded and sorted in global memory.
     Global,
-    /// Products are expanded and sorted in local memory. GPUs use this variant.
+    /// Products are expanded and sorted in local memory. GPUs use variant `Local`.
     Local,
 }
 

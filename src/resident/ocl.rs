@@ -120,7 +120,7 @@ impl<T: OclPrm + Element> DeviceDense<T> {
     /// The matrix's elements as an `ocl` memory object, for kernel arguments. Nothing is copied.
     ///
     /// # Safety
-    /// Commands on this object must have ended before the matrix is dropped, and before it is
+    /// Commands on the memory object must have ended before the matrix is dropped, and before it is
     /// written in place.
     pub unsafe fn to_ocl(&self) -> core::Mem {
         // SAFETY: the handle is valid while the matrix lives, and `copied` retains it.

@@ -72,7 +72,7 @@ impl DevicePattern {
         }
     }
 
-    /// Refuses a matrix, called `name`, if its pattern `other` differs from this one.
+    /// Refuses a matrix, called `name`, if its pattern `other` differs from this pattern.
     pub(crate) fn check_same(&self, name: &str, other: &Self) -> Result<()> {
         let same_device = other.device().same_as(self.device());
         if same_device && other.array_shape == self.array_shape && self.arrays.same_as(&other.arrays)? {
@@ -156,8 +156,8 @@ impl ColumnLengths {
 pub(crate) const RECORD_GROUPS: usize = 256;
 
 /// Two sums over all offsets and rows, each of which is mixed with its index. Two different
-/// patterns have the same sums with a probability of 2^-128, unless they were constructed for this.
-/// Every summand is mixed by a bijection of 64 bits.
+/// patterns have the same sums with a probability of 2^-128, unless somebody constructed them to
+/// have the same sums. Every summand is mixed by a bijection of 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint([u64; 2]);
 

@@ -18,7 +18,7 @@ kernel! {
 }
 
 /// Number of columns or entries that a work-item checks in arrays adopted from an application. The
-/// number of atomic additions, and on a CPU the number of barriers, is divided by this constant.
+/// number of atomic additions, and on a CPU the number of barriers, is divided by `CHECKED_ITEMS`.
 const CHECKED_ITEMS: usize = 16;
 
 /// Refuses arrays that are not the pattern of an `nrows` x `ncols` matrix. The error is the same as

@@ -251,7 +251,7 @@ struct Permuted {
     pattern: Arc<PatternArrays>,
     source: Buffer<u32>,
     turned: Buffer<u32>,
-    /// Number of entries outside the stored triangle. If this number is not 0, the other fields are
+    /// Number of entries outside the stored triangle. If `wrong` is not 0, the other fields are
     /// meaningless.
     wrong: u32,
 }

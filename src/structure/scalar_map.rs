@@ -210,8 +210,8 @@ impl Place {
     fn copy<T: Copy>(&self, side: usize, start: u64, block: &[T], values: &mut [T]) {
         let mut column = (self.first - start) as usize;
         for col in 0..side {
-            // The first row of this column to copy, and the first row that is stored unmirrored.
-            // Rows before that are mirrored.
+            // The first row of column `col` to copy, and the first row that is stored unmirrored.
+            // Rows before the first unmirrored row are mirrored.
             let from = if self.diagonal && self.falling { col } else { 0 };
             let lower = if self.diagonal { col } else { 0 };
             for row in from..side {

@@ -24,7 +24,8 @@
 #define SAME 0x80
 // A slot's staged entries take one place more than STAGED, so that slots begin in different banks.
 #define ROOM (STAGED + 1)
-// Staged entries after the end of the group have this line. Entries of NO_LINE are added to no sum.
+// NO_LINE is the line of staged entries after the end of the group. Entries of NO_LINE are added to
+// no sum.
 #define NO_LINE 0x7f
 #define AREA (SIDE * DEPTH)
 

@@ -17,12 +17,12 @@
 //   in out  c[]                    rows or columns c_leading apart
 //
 // Pieces are computed first, so that no piece runs alone at the end. All slots of a warp take as
-// many rounds as the longest line of these slots needs. Without WARPS this applies to all slots of
-// the work-group. While items add the terms of staged entries, they load the next entries. AHEAD
-// rows of D, or PIECE_AHEAD for a piece, are loaded before their terms are added. The terms of a
-// line are added in the order of its entries, so that each column has the same bits as A times that
-// column of D alone. If C is stored by columns, the sums of a tile go through local memory, and
-// neighbouring items write neighbouring elements of a column.
+// many rounds as the longest line of these slots needs. Without WARPS all slots of the work-group
+// take as many rounds as their longest line needs. While items add the terms of staged entries,
+// they load the next entries. AHEAD rows of D, or PIECE_AHEAD for a piece, are loaded before their
+// terms are added. The terms of a line are added in the order of its entries, so that each column
+// has the same bits as A times that column of D alone. If C is stored by columns, the sums of a
+// tile go through local memory, and neighbouring items write neighbouring elements of a column.
 #if !defined(THROUGH) || !defined(LONG) || !defined(STAGED) || !defined(PIECES) || !defined(WARPS)
 #error "THROUGH, LONG, STAGED, PIECES, WARPS: see src/apply/spmm/staged.rs"
 #endif

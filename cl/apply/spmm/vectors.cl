@@ -1,6 +1,6 @@
 // vectors: divides the columns of D among work-items, and loads and stores VEC neighbouring
-// elements, for products of sparse and dense matrices. The kernels of these products come after
-// this file and turn.cl.
+// elements, for products of sparse and dense matrices. The kernels of products of sparse and dense
+// matrices come after this file and turn.cl.
 // Host: src/apply/spmm/tuning.rs
 //
 // A slot is LANES neighbouring work-items. The items of a slot hold WIDTH columns of D at once:

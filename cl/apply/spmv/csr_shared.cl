@@ -25,7 +25,7 @@ KERNEL sum_shared(global const uint* restrict row_ptr, global const uint4* restr
 {
     local ARITHMETIC term[HELD + BEHIND];
     // For each long row, its first term, its number of terms, and its row. HELD terms contain at
-    // most this many long rows.
+    // most HELD / LONG + 1 long rows.
     local uint4 lot[HELD / LONG + 1];
     local uint lots[1], arrivals[1];
     const uint group = get_group_id(0), item = get_local_id(0);

@@ -60,7 +60,7 @@ void scan_rows(local ARITHMETIC* term, local const uint* row, uint count, local 
     GROUP_BARRIER;
     for (uint distance = 1; distance < CHUNKS; distance *= 2) {
 #if GROUP_SIZE == 1
-        // The loop goes downwards, so that chunk - distance has not yet taken this step.
+        // The loop goes downwards, so that a step reads the old value of chunk - distance.
         for (uint chunk = CHUNKS - 1; chunk >= distance; --chunk) {
             if (!headed[chunk]) {
                 tail[chunk] = ADD(tail[chunk - distance], tail[chunk]);

@@ -8,8 +8,8 @@
 #error "LONG_RUN, RUN_PIECE: see src/product/tuning.rs"
 #endif
 
-// Adds a run of `length` products to the record. Every item of a work-group calls this function,
-// with length 0 if it has no run.
+// Adds a run of `length` products to the record. Every item of a work-group calls `tally_run`, with
+// length 0 if it has no run.
 void tally_run(uint length, global uint* record, local uint* of_group)
 {
     const uint item = get_local_id(0), cuts = (length + RUN_PIECE - 1) / RUN_PIECE;

@@ -5,12 +5,12 @@
 //! `cl/apply/spmm/gcoo.cl`.
 //!
 //! Each line of a group is a sorted list. The position of an entry in its group is therefore the
-//! number of entries that come before it in each of the lines. On a GPU a work-item finds this
-//! number for one entry by binary searches. On a CPU a work-item finds it for several entries,
-//! advancing from one to the next. So all work-items take about the same time, whatever the lengths
-//! of the lines are. The entries of a line that is too long for a group keep their order, after the
-//! other entries of the group. In a matrix of blocks, entries and lines mean blocks and lines of
-//! blocks.
+//! number of entries that come before it in each of the lines. On a GPU a work-item finds the
+//! position of one entry by binary searches. On a CPU a work-item finds the positions of several
+//! entries, advancing from one to the next. So all work-items take about the same time, whatever
+//! the lengths of the lines are. The entries of a line that is too long for a group keep their
+//! order, after the other entries of the group. In a matrix of blocks, entries and lines mean
+//! blocks and lines of blocks.
 use super::{DenseNumbers, groups::GroupArrays};
 use crate::{
     Result,

@@ -144,8 +144,8 @@ impl<T: 'static> DeviceGcoo<T> {
     }
 
     /// Bytes of device memory held. Groups made from a compressed matrix also store, in 4 bytes,
-    /// the index of each entry in that matrix, and they keep the matrix's pattern. The matrix may
-    /// share this pattern.
+    /// the index of each entry in that matrix, and they keep the matrix's pattern. The compressed
+    /// matrix and the groups may share the pattern's memory.
     pub fn device_bytes(&self) -> u64 {
         self.grouped.bytes()
     }

@@ -62,7 +62,7 @@ numbers! {
         /// Picoseconds of the analysis for each column.
         adaptive_column_ps: All(1, 1 << 30),
         /// Microseconds that a bin of an adaptive product takes in addition to its kernels. In a
-        /// small product this time does not overlap with other kernels.
+        /// small product the additional time of a bin does not overlap with other kernels.
         adaptive_bin_us: All(1, 1 << 30),
         /// Picoseconds for visiting an entry of B once, in columns whose rows of C are found before
         /// the sums. Each piece of the found rows visits every entry of its column of B.

@@ -115,8 +115,7 @@ fn large_classes_are_bins_of_their_own() {
     let transposed = sorted([81_069, 20_874, 25_627, 29_554], [11, 46, 98, 182]);
     let dense = [(Narrow, 22_075, 933), (Medium, 35_373, 574), (Wide, 27_041, 1659), (Big, 31, 13_687)];
     let transposed = of(&[&transposed[..], &dense].concat());
-    // For 20,874 columns a kernel of their own would save less time than the launch of this kernel
-    // takes.
+    // A kernel for 20,874 columns alone would save less time than its launch takes.
     for (sums, bins, joined) in [(enron, 3, None), (cnr, 8, None), (transposed, 7, Some((Sorted64, Sorted128)))] {
         let shares = share_out(&sums, &priced(gpu()), true).expect("ESC takes longer");
         assert_eq!(shares.len(), bins, "{shares:?}");

@@ -198,8 +198,8 @@ impl SortedChunks {
     fn kernels(&self, sizes: &Sizes, by_rows: bool) -> impl Iterator<Item = &(ChunkTuning, Sort)> {
         let of = |room: u64| self.sort.iter().position(|(of, _)| of.room() as u64 >= room);
         let chunk = self.chunks.room() as u64;
-        // Number of chunks of the longest column. If all long columns are cut by rows into this
-        // many chunks, no other column has longer chunks.
+        // Number of chunks of the longest column. If all long columns are cut by rows into as many
+        // chunks as the longest column, no other column has longer chunks than the longest column.
         let each = sizes.longest.div_ceil(chunk).max(1);
         let alike = by_rows && sizes.shortest_long.div_ceil(chunk) == each;
         let most = if alike { sizes.longest.div_ceil(each) } else { sizes.longest.min(chunk) };

@@ -34,7 +34,7 @@ kernel! {
 /// products busy, but not 256.
 const EIGHTHS: [usize; 5] = [2, 3, 4, 6, 8];
 
-/// Fewest work-items of a group for which this variant of ESC is used.
+/// Fewest work-items of a work-group that sorts in local memory.
 const LEAST_GROUP: usize = 8;
 
 /// The kernel that sorts windows or chunks, for one size of work-groups.

@@ -215,8 +215,8 @@ mod tests {
         Ok(())
     }
 
-    /// A limit of 1 MiB is enough for this product in at most 40 bands, and a limit of 2 MiB in at
-    /// most 8. With a limit of 2 MiB there were 27 bands.
+    /// A limit of 1 MiB is enough for the test's product in at most 40 bands, and a limit of 2 MiB
+    /// in at most 8.
     #[test]
     fn a_mebibyte_is_enough_for_22_070_entries() -> Result<()> {
         let a =

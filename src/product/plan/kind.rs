@@ -34,7 +34,7 @@ pub struct GridMut<'a>(pub(crate) Cells<&'a mut DeviceCbc>);
 /// The arrays of a grid.
 pub struct GridArrays(pub(crate) Cells<DeviceCbc>);
 
-/// Matrices as grids of cells. Only this module implements it.
+/// Matrices as grids of cells. Only this module implements `Grid`.
 pub trait Grid: Sized + 'static {
     /// The host matrix of each cell.
     type Matrix: HostMatrix;

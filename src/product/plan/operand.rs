@@ -43,7 +43,8 @@ pub trait Operand: OperandTypes {}
 
 impl<X: OperandTypes> Operand for X {}
 
-/// The types of a product's options for one kind of operand. Only this module implements it.
+/// The types of a product's options for one kind of operand. Only this module implements
+/// `OperandTypes`.
 pub trait OperandTypes {
     /// The pattern of an operand, and the type of a mask.
     type Pattern;

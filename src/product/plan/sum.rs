@@ -1,9 +1,9 @@
 //! The sum of the products of several inner groups, which have different patterns. Kernel:
 //! `cl/product/plan/sum.cl`.
 //!
-//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …]. The operand pairs of this product
-//! are planned once. The pairs name the blocks of each sum in ascending order. The product itself
-//! is not computed.
+//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …]. The operand pairs of the product
+//! with [I; I; …] are planned once. The pairs name the blocks of each sum in ascending order. The
+//! product itself is not computed.
 use crate::{
     BlockShape, DevicePattern, OperandPair, Pattern, Result, Semiring,
     device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Scalar, Sum, Work, kernel},

@@ -159,8 +159,8 @@ pub(crate) fn block_diagonal(work: &Work, n: usize, side: usize, row_major: bool
     Ok(DevicePattern { arrays, array_shape: BlockShape::new(side, side)?, row_major })
 }
 
-/// The pattern of one column of `n` blocks of `side` x 1, all stored. A vector of rows has this
-/// pattern.
+/// The pattern of one column of `n` blocks of `side` x 1, all stored. A vector of rows has the
+/// pattern of one column.
 pub(crate) fn one_column(work: &Work, n: usize, side: usize, row_major: bool) -> Result<DevicePattern> {
     let (host, shape) = match row_major {
         true => (Pattern::trusted(1, n, (0..=n as u64).collect(), vec![0; n]), BlockShape::new(1, side)?),

@@ -281,7 +281,7 @@ fn devices_sort_what_their_work_groups_have_room_for() {
     };
     let most = |items| within(items, 48 << 10, 8);
     assert_eq!([16, 32, 63, 64, 127, 128, 1024].map(most), [0, 512, 512, 1024, 1024, 2048, 3584]);
-    // The sums of doubles and the pairs take this many bytes.
+    // In local memory a product takes 8 bytes to sum doubles, and 16 bytes to sort pairs.
     let of_local = |local_bytes| [8, 16].map(|bytes| within(1024, local_bytes, bytes));
     assert_eq!([48 << 10, 32 << 10, 16 << 10].map(of_local), [[3584, 2048], [2048, 1280], [1024, 640]]);
 }
@@ -319,8 +319,8 @@ fn far_rows_agree_with_the_model() -> Result<()> {
     let lengths = [256, 0, 32, 129, 1, 1000, 64, 500, 48, 96, 300, 380, 600, 768, 890, 1100, 2048, 2500, 3000, 3400];
     let shapes = lengths.map(shapes);
     for (number, spread) in spreads.into_iter().enumerate() {
-        // Half of the shapes of each length are tested with this spread, and the other half with
-        // the next spread.
+        // Half of the shapes of each length are tested with `spread`, and the other half with the
+        // next spread.
         let mut columns =
             shapes.iter().flat_map(|shapes| shapes[number % 2..].iter().step_by(2).cloned()).collect::<Vec<_>>();
         columns.iter_mut().flatten().flatten().for_each(|row| *row = spread(*row));

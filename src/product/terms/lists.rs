@@ -11,8 +11,7 @@ pub(crate) struct ClassLists {
     pub sizes: ClassSizes,
     /// The bins of the columns. Columns of [`Class::Rest`] are in no bin.
     pub shares: Vec<Share>,
-    /// The number of each bin in the whole product. The time of a bin is measured under this
-    /// number.
+    /// The number of each bin in the whole product, under which the time of the bin is measured.
     pub numbers: Vec<usize>,
 }
 

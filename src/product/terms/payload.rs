@@ -9,10 +9,10 @@ use crate::{
 /// The data that the sort moves with the row of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PayloadKind {
-    /// The product's value. Scalars have this payload, because their values are no larger than a
-    /// pair of operands.
+    /// The product's value. Scalars have payload `Values`, because their values are no larger than
+    /// a pair of operands.
     Values,
-    /// The pair of operands, which compression multiplies. Blocks have this payload, and so have
+    /// The pair of operands, which compression multiplies. Blocks have payload `Pairs`, and so have
     /// plans, which multiply repeatedly.
     Pairs,
 }

@@ -7,7 +7,7 @@ use crate::tuning::BinSize;
 pub(crate) struct Share {
     pub method: Method,
     pub first: Class,
-    /// The largest class that has columns. The kernels of this class compute the whole bin.
+    /// The largest class that has columns. The kernels of class `last` compute the whole bin.
     pub last: Class,
     pub columns: u64,
     pub size: BinSize,

@@ -71,7 +71,7 @@ pub(crate) enum BlockKernel {
     /// A kernel that is compiled for the three sides of larger blocks, with [`StagedTiles`] in
     /// registers and operands in local memory. Every run is a piece.
     Staged(StagedNumbers),
-    /// A kernel for blocks of one element. Work-groups of this kernel take stretches of runs.
+    /// A kernel for blocks of one element, whose work-groups take stretches of runs.
     Scalars(ScalarNumbers),
     /// A kernel for CPUs that is compiled for the three sides. A work-item sums `runs` runs one
     /// after another.
@@ -95,8 +95,8 @@ const HELD_AREA: usize = 64;
 const STAGED: StagedNumbers = StagedNumbers { group: 32, bytes: 6 << 10 };
 
 /// On a GPU a run of small blocks with at least `LONG_RUN` products has a work-group of its own.
-/// One item takes about a microsecond to add a product of small blocks, and most of this time it
-/// waits for memory. A group hides that latency.
+/// One item takes about a microsecond to add a product of small blocks, and waits for memory most
+/// of the time. A group hides the latency of memory.
 const LONG_RUN: usize = 32;
 
 /// Runs of blocks that a work-item of a CPU sums one after another.

@@ -45,8 +45,8 @@ bool is_direct(uint entries)
     return DIRECT > 0 && entries == 1;
 }
 
-// Returns the class's number in `Class`, src/product/terms/class.rs. The model of this function is
-// in src/product/columns/adaptive/rules.rs.
+// Returns the class's number in `Class`, src/product/terms/class.rs. The model of `class_of` is in
+// src/product/columns/adaptive/rules.rs.
 uint class_of(uint entries, uint products, uint first_row, uint last_row, uint sorted_most, uint most_words)
 {
     if (products == 0)

@@ -44,7 +44,7 @@ uint width_of(uint count)
     return count <= 4 ? 4 : count <= 8 ? 8 : count <= 16 ? 16 : 32;
 }
 
-// Marks a row in a bitmap. Returns whether this is the first bit of its word. A bit that is set
+// Marks a row in a bitmap. Returns whether no bit of its word was set before. A bit that is set
 // already need not be set again, but only the items of a warp may read it without an atomic.
 bool mark(local uint* bits, uint word, uint bit)
 {

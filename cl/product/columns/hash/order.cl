@@ -12,7 +12,7 @@
 
 // Returns the sum of the values of all items before this one in the work-group. `all` becomes the
 // sum of the whole work-group. `before` is the sum of the items before this one in its team, and
-// `of_team` the sum of its whole team. Every item of the work-group calls this function.
+// `of_team` the sum of its whole team. Every item of the work-group calls `group_sum_before`.
 uint group_sum_before(uint before, uint of_team, uint* all, local uint* team_sums)
 {
 #if WARPS

@@ -6,8 +6,8 @@
 //! would take longer than the product.
 //!
 //! C mostly has far fewer entries than its upper bound. If C was sampled, a band is tried as soon
-//! as its expected entries fit. If the counted entries then do not fit, this band is cut again by
-//! upper bounds, and so are all bands after it.
+//! as its expected entries fit. If the counted entries do not fit after all, the band is cut again
+//! by upper bounds, and all bands after it are cut by upper bounds, too.
 use super::{
     memory::{AdaptiveMemory, EntriesOfC},
     rules::{ClassRules, Column},
@@ -153,7 +153,7 @@ impl<'b, 'a> ColumnBands<'b, 'a> {
 
 impl AdaptiveBand {
     /// The band of all columns of a product, if they may fit `free_bytes` bytes. If ESC computes no
-    /// columns, it is enough that the entries can be counted within this memory.
+    /// columns, it is enough that the entries can be counted within `free_bytes` bytes.
     pub fn whole(memory: &AdaptiveMemory<'_>, sizes: &ClassSizes, free_bytes: u64) -> Option<Self> {
         let room = sizes.room(memory.adaptive.room_percent);
         let sure = memory.fits(sizes, room, free_bytes);

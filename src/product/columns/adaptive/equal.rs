@@ -24,9 +24,9 @@ kernel! {
     }
 }
 
-/// A column whose number is a multiple of this constant never follows another, so that the leader
-/// of a column is near it. The constant is a multiple of 2, 3 and 6, the usual numbers of unknowns
-/// of a node.
+/// A column whose number is a multiple of this constant never follows another column, so that the
+/// leader of a column is near the column. The constant is a multiple of 2, 3 and 6, the usual
+/// numbers of unknowns of a node.
 pub(super) const LEADING: usize = 192;
 
 /// A column of B with more entries than `LONG` is analysed by a whole work-group, and never follows

@@ -1,6 +1,6 @@
 //! Plans of products of scalars that keep the data of an adaptive product instead of operand pairs:
-//! the pattern of C, its columns by class, and their tasks. A plan that keeps this data needs a few
-//! bytes for each entry of C, and no memory for products.
+//! the pattern of C, its columns by class, and their tasks. A plan that keeps data of the columns
+//! needs a few bytes for each entry of C, and no memory for products.
 use super::{
     find::{Finder, Found, FoundClasses, RoomForRows},
     numeric::{Numeric, RowsOfC},

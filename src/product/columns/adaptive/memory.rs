@@ -1,6 +1,6 @@
-//! The device memory that a band of an adaptive product needs. Bands are cut so that this memory is
-//! free. The functions are pure, and add up all arrays that are allocated, as the functions of
-//! [`Limits`] do, rounded up to the pool's size classes.
+//! The device memory that a band of an adaptive product needs. Bands are cut so that the memory for
+//! each band is free. The functions are pure, and add up all arrays that are allocated, as the
+//! functions of [`Limits`] do, rounded up to the pool's size classes.
 use super::profile::Profiler;
 use crate::{
     DeviceInfo,

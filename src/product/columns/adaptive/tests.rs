@@ -186,7 +186,7 @@ fn check_executions<T: Element>(
         let (x, y) = (matrix(x, a.values(), of_a)?, matrix(y, b.values(), of_b)?);
         let old: Vec<T> = (0..(first + want.nnz()) * of_c).map(|i| T::from_f64((i % 17) as f64 - 8.0)).collect();
         // A plan rounds sums of type `f16` once, after it has scaled them. The reference rounds
-        // such sums before scaling, so sums of this type are not scaled here.
+        // sums of type `f16` before scaling, so the test does not scale them.
         let (alpha, beta) = if T::STORAGE_ROUNDOFF == 0.0 { (alpha, beta) } else { (1.0, 0.0) };
         let scaling = Scaling::of(T::TYPE, alpha, beta);
         let (alpha, beta) = (Of::<T>::nearest(alpha), Of::<T>::nearest(beta));

@@ -38,8 +38,8 @@ kernel! {
     }
 }
 
-/// Number of entries that a work-item copies. With this number, looking up the columns of a tile is
-/// a small part of the work.
+/// Number of entries that a work-item copies. With 8 entries an item, looking up the columns of a
+/// tile is a small part of the work.
 const ITEMS: usize = 8;
 
 /// Direct columns whose entries were counted.

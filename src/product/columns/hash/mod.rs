@@ -41,8 +41,8 @@ kernel! {
     }
 }
 
-/// Most rows of a column whose table in local memory has `words` words. A table with this number of
-/// rows is four fifths full.
+/// Most rows of a column whose table in local memory has `words` words. A table with the most rows
+/// is four fifths full.
 pub(in crate::product) fn most_rows(words: usize) -> usize {
     words / 5 * 4
 }

@@ -53,7 +53,7 @@ impl TaskKind {
         Self::ALL.into_iter().position(|kind| kind == self).expect("a kind is in the list of all")
     }
 
-    /// The method of the kind. The kernels of this method compute the sums.
+    /// The method whose kernels compute the sums of the kind.
     pub fn method(self) -> Method {
         match self {
             Self::Dense { .. } | Self::Equal { .. } => Method::Dense,

@@ -108,7 +108,7 @@ pub(in crate::product) struct HostSums {
     /// Products of columns whose rows are far apart.
     pub far: u64,
     /// Whether some columns are added in an array with a sum for each row of C. Columns whose runs
-    /// may be cut are added in this way.
+    /// may be cut are added in such an array.
     pub in_all_rows: bool,
     /// Upper bound of the entries of C.
     pub most_entries: u64,
@@ -200,8 +200,8 @@ impl HostChoice {
             longest_b,
             ..RangeProfile::default()
         };
-        // The number of entries of C is not known yet. Reading the operands to find this number
-        // takes too long.
+        // The number of entries of C is not known yet. Reading the operands to find the number of
+        // entries takes too long.
         let in_vain = profile.products > self.most && profile.products / MANY < self.size.read;
         !in_vain && self.is_faster(WAITS, &profile, &HostSums::default())
     }

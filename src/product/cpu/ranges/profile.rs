@@ -43,8 +43,8 @@ pub(in crate::product) const CACHED_ROWS: u64 = 1 << 17;
 
 /// Number of further rows that cost as much as a column, because their sums lie farther apart. With
 /// 225,000 products, 500,000 to 8 million rows take 0.18 ns each (two cores of an EPYC,
-/// 2026-11-26). With this number ESC is chosen about where it begins to be faster than ranges: for
-/// 450,000 products at 14 to 22 million rows (2026-11-28).
+/// 2026-11-26). ESC is chosen about where it begins to be faster than ranges: for 450,000 products
+/// at 14 to 22 million rows (2026-11-28).
 const ROWS_OF_A_COLUMN: u64 = 48;
 
 /// Approximate number of launches of a product in ranges. A product in which every product of

@@ -110,7 +110,7 @@ fn columns_of(alike: impl Fn(usize) -> bool) -> Result<(Csc<f64>, Csc<f64>)> {
 /// Every column is sampled, or every second column: those with even numbers.
 #[test]
 fn samples_make_fewer_bands_if_they_are_right() -> Result<()> {
-    // With this `equal_percent` no columns share rows.
+    // With an `equal_percent` of 101 no columns share rows.
     let sampled = AdaptiveTuning { sampled_products: 0, equal_percent: 101, ..tuning(Method::Dense) };
     let unsampled = AdaptiveTuning { sampled_products: u64::MAX, ..sampled };
     let bands = |alike: fn(usize) -> bool, tuning, megabytes: u64| -> Result<usize> {

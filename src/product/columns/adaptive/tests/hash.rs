@@ -152,7 +152,8 @@ fn rows_far_apart() -> Result<()> {
         let methods = check_equal(&a, &b, &want, &numbers(Method::Auto))?;
         let by_esc = |methods: &[Method]| methods.iter().any(|of| [Method::Esc, Method::EscLocal].contains(of));
         assert!(methods.contains(&Method::Hash) && !by_esc(&methods), "{methods:?} of {nrows} rows");
-        // With this limit, no column gets a work-group of its own for its many products.
+        // With a limit of 10,000 products, no column gets a work-group of its own for its many
+        // products.
         let few = AdaptiveTuning { hash_products: 10_000, ..numbers(Method::Auto) };
         let methods = check_equal(&a, &b, &want, &few)?;
         assert!(methods.contains(&Method::Hash) && by_esc(&methods), "{methods:?} of {nrows} rows");
