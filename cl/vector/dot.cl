@@ -17,7 +17,7 @@
 #endif
 #define HALF (PIECE / 2)
 
-// Folds HALF sums into the first.
+// Folds HALF sums into sum[0].
 void fold(local ARITHMETIC* sum)
 {
     for (uint width = HALF / 2; width > 0; width /= 2) {

@@ -119,7 +119,7 @@ impl<M: HostMatrix> ApplyGram<M> {
         options.transposed = !options.transposed;
         let back = Apply::prepared(&options)?;
         let (a, semiring) = (&options.a, options.request.semiring);
-        // `transposed` is now that of Jᵀ: if it is set, J is A, otherwise Aᵀ.
+        // `transposed` now belongs to Jᵀ. If `transposed` is set, J is A, and else J is Aᵀ.
         let rows = match options.transposed {
             true => [a.nrows(), a.shape().rows()],
             false => [a.ncols(), a.shape().cols()],

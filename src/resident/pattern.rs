@@ -258,7 +258,7 @@ impl PatternArrays {
         self.col_ptr.bytes() + self.row_idx.bytes()
     }
 
-    /// Returns the arrays for exclusive use. Arrays that others share are copied.
+    /// Returns the arrays for exclusive use. Arrays that other patterns share are copied.
     pub fn into_buffers(self: Arc<Self>, work: &Work) -> Result<(Buffer<u32>, Buffer<u32>)> {
         let copy = |from: &Buffer<u32>| -> Result<_> {
             let mut to = work.buffer(from.len())?;

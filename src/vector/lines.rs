@@ -207,7 +207,7 @@ impl Kernels {
     }
 }
 
-/// Starts to compile the kernels of [`Lines::new`], together with others.
+/// Starts to compile the kernels of [`Lines::new`], while other kernels are compiled.
 pub(crate) fn ask(device: &Device) -> Result<()> {
     let kernels = Kernels::new(device)?;
     kernels.ask(device);

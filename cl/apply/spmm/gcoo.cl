@@ -34,7 +34,8 @@
 #define SOURCE(entry) (entry)
 #endif
 
-// Returns the number of entries of the long lines from `first` to `last`, or of the other lines.
+// Returns the number of entries in lines `first` to `last`: of long lines if `of_long`, else of
+// lines that are not long.
 uint entries_of(global const uint* restrict line_ptr, uint first, uint last, bool of_long)
 {
     uint entries = 0;

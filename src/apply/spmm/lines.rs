@@ -93,8 +93,8 @@ enum Kernels {
 }
 
 /// A kernel for each pass over the columns of D. The kernels in `aligned` are for D and C with
-/// aligned rows, and those in `any` for all other matrices. Most plans use only the aligned kernels
-/// or only the others.
+/// aligned rows, and those in `any` for all other matrices. Most plans use only the kernels in
+/// `aligned` or only the kernels in `any`.
 pub(super) struct Variants<S> {
     device: Device,
     options: Box<OptionsOf>,

@@ -125,7 +125,7 @@ const CPU: DenseNumbers = DenseNumbers {
     dense_vectors: 2,
     dense_ahead: 1,
     dense_long_ahead: 1,
-    // A line does not delay others, unless it is longer than a piece.
+    // A line does not delay other lines, unless it is longer than a piece.
     dense_long: 1024,
     dense_long_average: 1,
     dense_tile: 1 << 15,

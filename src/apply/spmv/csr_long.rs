@@ -36,12 +36,12 @@ kernel! {
 
 /// Number of work-groups for pieces on each compute unit, which run at the same time. If there are
 /// no pieces, each group reads their number and ends. For `cnr-2000` an H100 took 32 us with 16
-/// groups and 43 us with 8.
+/// groups on each compute unit, and 43 us with 8.
 const GROUPS: usize = 16;
 
 /// A row is long if it has more than `LONGER` times the average number of entries. In a group of
-/// items, the other rows wait for the longest row. With 2 or 8 instead of 4, no time changed by
-/// more than the noise.
+/// items, all rows wait for the longest row. If `LONGER` is 2 or 8, no time differs from the time
+/// with 4 by more than the noise.
 const LONGER: u64 = 4;
 
 /// Fewest entries of a long row. An item adds about `SHORTEST` entries while a group begins, loads

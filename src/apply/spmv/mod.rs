@@ -109,7 +109,7 @@ pub(super) struct Request {
 
 impl Request {
     /// Products over plus-times in the format that [`Format::Auto`] chooses for `uses` executions.
-    /// The values are read in place.
+    /// The values of A are read in place.
     pub fn auto(elements: Elements, uses: u64) -> Self {
         Self {
             elements,
@@ -146,8 +146,8 @@ pub(crate) struct Spmv {
 
 impl Spmv {
     /// Prepares A·x with the rows of `a` if `rows` is set, otherwise with its columns, for the
-    /// number of executions that a solver needs. The values are read in place. [`Format::Auto`]
-    /// chooses the format. The vectors have the matrix's element type.
+    /// number of executions that a solver needs. The values of A are read in place.
+    /// [`Format::Auto`] chooses the format. The vectors have the matrix's element type.
     pub fn often(a: &DevicePattern, element: ElementType, rows: bool) -> Result<Self> {
         Self::new(&a.arrays, a.array_shape, rows, Request::auto(Elements::both(element), OFTEN))
     }

@@ -1,9 +1,9 @@
-//! SCOO: slices of 64 rows with four sums in local memory for each row. One of two kernels has a
-//! fixed order of addition. The other kernel is as published. Kernels: `cl/apply/spmv/scoo.cl`,
+//! SCOO: slices of 64 rows with four sums in local memory for each row. There are two kernels: one
+//! is as published, and one has a fixed order of addition. Kernels: `cl/apply/spmv/scoo.cl`,
 //! `scoo_atomic.cl`.
 //!
 //! In the published kernel, work-items add a slice's entries in the order in which they arrive. In
-//! the other kernel, an item adds each of the four lanes of a row; the order is
+//! the kernel with a fixed order, an item adds each of the four lanes of a row. The order is
 //! [`Order::FewLanes`].
 //!
 //! [`Order::FewLanes`]: crate::element::Order::FewLanes

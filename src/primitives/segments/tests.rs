@@ -10,8 +10,8 @@ fn pieces_of(segments: &Segments) -> Result<[Vec<u32>; 2]> {
 #[test]
 fn flags_and_bits_give_the_segments_of_their_offsets() -> Result<()> {
     let device = test_device();
-    // The numbers of elements are around a word (32) and a tile of a GPU's scan of words (2048).
-    // The last element has a flag, or no element has one.
+    // The numbers of elements lie around a word of 32 bits, and around 2048 words, which are a tile
+    // of a GPU's scan. The last element has a flag, or no element has one.
     for n in [0, 1, 2, 31, 32, 33, 64, 5000, 65_504, 65_537] {
         for every in [1, 3, 64, n.max(2) - 1, n + 1] {
             let flags: Vec<u8> = (0..n).map(|i| if i % every == every - 1 { 128 } else { 0 }).collect();

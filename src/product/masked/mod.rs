@@ -4,12 +4,12 @@
 //!
 //! An entry (i, j) of the mask is a *place*. The sum of a place (i, j) has the products of row i of
 //! A and column j of B. If the row is shorter than the column, each entry of the row is looked up
-//! in the column, otherwise each entry of the column in the row. A lookup is a *probe*. Probes are
-//! scanned and divided as the expansion divides products. Probes that find an entry are *hits*.
-//! Hits are written in the order of the probes. The order of the probes is the order of the entries
-//! of C, and within an entry the order of its terms, so nothing is sorted. Memory is proportional
-//! to the mask and the hits. Time is proportional to the probes: for each place, the entries of the
-//! shorter of its row and its column.
+//! in the column. If the row is not shorter, each entry of the column is looked up in the row. A
+//! lookup is a *probe*. Probes are scanned and divided as the expansion divides products. Probes
+//! that find an entry are *hits*. Hits are written in the order of the probes. The order of the
+//! probes is the order of the entries of C, and within an entry the order of its terms, so nothing
+//! is sorted. Memory is proportional to the mask and the hits. Time is proportional to the probes:
+//! for each place, the entries of the shorter of its row and its column.
 //!
 //! | step | file | reads |
 //! |---|---|---|

@@ -2,8 +2,9 @@
 //!
 //! A [`Plan`] keeps the data that depends on the patterns only: the pairs of entries (blocks) that
 //! are multiplied, the places of their sums, and the pattern of the result. A plan of scalars may
-//! instead keep the tasks by which columns are summed. An execution only computes the sums. Every
-//! product is planned as a product of grids of cells. A matrix is a grid of one cell.
+//! keep the tasks by which columns are summed, in place of the pairs. An execution only computes
+//! the sums. Every product is planned as a product of grids of cells. A matrix is a grid of one
+//! cell.
 mod cell;
 mod chain;
 mod core;

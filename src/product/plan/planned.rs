@@ -1,7 +1,7 @@
 //! Planned products: a plan keeps the operand pairs of all runs, and the pattern of C. Each further
 //! product of the same patterns only computes the sums of the compression. A plan of scalars may
-//! keep the data of an adaptive product instead. The data of an adaptive product takes less memory
-//! than pairs, and less time if many products are added to one entry of C.
+//! keep the data of an adaptive product in place of pairs. The data of an adaptive product takes
+//! less memory than pairs, and less time if many products are added to one entry of C.
 #[cfg(test)]
 mod tests;
 
@@ -151,7 +151,7 @@ impl PlannedProduct {
         Self::analysed(work, (a, b), tuning, &spec, Method::Auto, sums)
     }
 
-    /// The teams that compute sums without pairs, or `None` if a plan always keeps pairs. The rule
+    /// The teams that compute sums without pairs, or `None` if a plan always keeps pairs. `rule`
     /// says when a plan keeps no pairs. Without a rule, a plan keeps no pairs only if there is no
     /// memory for them.
     fn keeping(

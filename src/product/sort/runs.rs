@@ -42,7 +42,8 @@ kernel! {
     }
 }
 
-/// The kernels. There is one of each kind for each class of columns.
+/// The kernels that sort the columns of C by row. Each class of columns has a kernel that counts
+/// runs and a kernel that places them.
 pub(in crate::product) struct SortedRuns {
     count: Vec<Kernel<CountRuns<'static>>>,
     place: Vec<Kernel<PlaceRuns<'static>>>,
@@ -74,7 +75,7 @@ pub(in crate::product) struct ShortColumns {
     class: usize,
     /// Upper bound of the products of a run.
     longest: u32,
-    /// Upper bound of the number of products.
+    /// Upper bound of the number of products of all columns.
     products: u64,
 }
 

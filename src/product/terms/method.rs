@@ -18,7 +18,7 @@ macro_rules! methods {
         #[serde(rename_all = "kebab-case")]
         #[non_exhaustive]
         pub enum Method {
-            /// The method that is predicted to be fastest, for each column.
+            /// Chooses for each column the method that is predicted to be fastest.
             #[default]
             Auto,
             $( #[doc = $doc] $method, )+

@@ -16,7 +16,7 @@ use crate::{
 pub enum Weights<I, V> {
     /// A full information matrix for each block row (edge, observation). If J has n block rows of r
     /// scalar rows, W is a matrix of n x n blocks of r x r. W stores all blocks of the diagonal and
-    /// no others.
+    /// no other blocks.
     Information(I),
     /// Information matrices, each multiplied by a number. Robust losses on Mahalanobis distances
     /// need such weights.

@@ -177,7 +177,7 @@ impl BlockTiles {
         // Registers in which each item holds the next blocks. Groups with short runs need these
         // registers too. 16 registers are best, or 8 for the smallest blocks: 3x3 floats take 0.23
         // ms with 8 registers and 0.44 ms with 32. But at least eight products are loaded at once,
-        // because otherwise a run of a thousand products takes longer than all other runs.
+        // because with fewer a run of a thousand products would take longer than all other runs.
         let held = if pair <= 18 { 8 } else { 16 };
         let slots = held * group_size / (words * pair);
         let piece_teams = (slots.max(8) / 8).clamp(1, room);

@@ -148,7 +148,7 @@ impl<'a> AdaptiveMemory<'a> {
         let places = pool_bytes(if finds { 4 * chunks } else { 0 });
         let own_ptr = if direct > 0 { pool_bytes(4 * (direct + 1)) } else { 0 };
         let counted = chunk_ptr + places + own_ptr + pool_bytes(4);
-        // Rows that did not fit are found again, and written after the others.
+        // Rows that did not fit are found again, and written after the rows that did fit.
         let missing = if entries.found > room { entries.found } else { 0 };
         let first_rows = largest.array(4 * room);
         let extended = if missing > 0 { largest.array(4 * (room + missing)) } else { 0 };

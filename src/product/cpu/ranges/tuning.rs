@@ -30,7 +30,7 @@ pub(in crate::product) struct RangeTuning {
     /// of blocks are not kept.
     pub one_pass_percent: u64,
     /// If there are at least `sampled_products` products, the entries of C are estimated from
-    /// samples. Fewer products are computed in one pass.
+    /// samples. If there are fewer than `sampled_products`, products are computed in one pass.
     pub sampled_products: u64,
     /// A column of A is prefetched `ahead` entries of B ahead; 0 if nothing is prefetched.
     pub ahead: usize,

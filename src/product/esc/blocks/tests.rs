@@ -123,8 +123,8 @@ fn runs_of_all_lengths_are_summed_in_the_order_of_the_model() -> Result<()> {
     check::<f16>(&lengths, table, SCALAR_GROUP, LONG)?;
     let with_empty: Vec<usize> = lengths.iter().flat_map(|&length| [length, 0]).collect();
     check::<f64>(&with_empty, table, SCALAR_GROUP, LONG)?;
-    // The other kernels also agree with the model, so the model does not repeat the errors of one
-    // kernel.
+    // Kernels `Tiles` and `Serial` also agree with the model, so the model does not repeat the
+    // errors of one kernel.
     check::<f64>(&lengths, BlockKernel::Tiles, 64, 32)?;
     check::<f64>(&lengths, BlockKernel::Serial { runs: 3 }, 1, LONG)
 }
