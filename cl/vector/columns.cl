@@ -37,7 +37,7 @@ void fold(local ARITHMETIC* sum)
     GROUP_BARRIER;
 }
 
-// BY_ROWS is 1 if both matrices are stored by rows. Neighbouring columns are then neighbours in
+// BY_ROWS is 1 if both matrices are stored by rows, so that neighbouring columns are neighbours in
 // memory.
 #if BY_ROWS
 #define PRODUCT(row, col) (LOAD(x, (row)*x_row + (col)) * LOAD(y, (row)*y_row + (col)))

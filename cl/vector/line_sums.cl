@@ -11,9 +11,9 @@
 //               item adds, other items load the terms of the next round. With GUESSED and SPLIT,
 //               all items load ROUND_ENTRIES entries each of the next round before they add. If
 //               DIRECT, an item loads all operands of a sum of a tile itself, DIRECT entries at
-//               once. Lines are then columns, and blocks have an even number of rows and are an
-//               even number of elements apart. VALUE_PAIR and ELEMENT_PAIR are two elements of
-//               values and of x
+//               once. With DIRECT, lines are columns, and blocks have an even number of rows and
+//               are an even number of elements apart. VALUE_PAIR and ELEMENT_PAIR are two elements
+//               of values and of x
 //
 //   in      line_ptr[lines + 1]  task[pieces + tiles]   as in lines.cl, pieces first
 //   in      other[nnz]         the column of each entry of a row, or the row of each entry of a

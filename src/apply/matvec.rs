@@ -78,7 +78,7 @@ impl<M: Matrix> Apply<M> {
         Self::with(a).transposed().plan()
     }
 
-    /// Starts the options of a product. [`ApplyOptions::plan`] then prepares it.
+    /// Starts the options of a product, which [`ApplyOptions::plan`] prepares.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {
@@ -107,7 +107,8 @@ impl<M: HostMatrix> Apply<M> {
 }
 
 impl<M: HostMatrix, V: 'static> ApplyOptions<M, V> {
-    /// Prepares the product for every matrix that has the pattern. The values are read in place.
+    /// Prepares the product for every matrix that has the pattern. The values of A are read in
+    /// place.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if the pattern belongs to another kind of matrix

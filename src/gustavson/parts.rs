@@ -73,7 +73,7 @@ impl Found {
         let whole = self.stores.len() == 1 && stride == 1;
         match (self.stores.pop(), element) {
             (Some(Store { rows, sums: Some(sums) }), _) if whole && sums.element() == element => Ok((rows, sums)),
-            // The sums are the bits of the elements.
+            // The bits of the sums are the bits of the elements.
             (Some(Store { rows, sums: Some(AnyValues::U32(sums)) }), ElementType::I32) if whole => {
                 Ok((rows, AnyValues::I32(bytemuck::cast_vec(sums))))
             }
@@ -164,7 +164,7 @@ pub(super) fn parts(a: Columns<'_>, b: Columns<'_>, work: u64, fits: Fits<'_>) -
     };
     let all = groups.iter().fold(Load::default(), |all, &load| all.plus(load));
     fits(all.least)?;
-    // A column takes some time even without products.
+    // A column takes some time even if it has no products.
     let load = all.products + ncols as u64;
     let threads = (load.saturating_mul(work) / OF_THREAD).clamp(1, threads as u64);
     let share = if threads == 1 { load } else { load.div_ceil(PARTS as u64 * threads).min(PART) }.max(1);

@@ -52,7 +52,7 @@ impl Summed for u32 {
     fn of_elements(values: &mut AnyValues) -> Option<Values<'_, Self>> {
         match values {
             AnyValues::U32(values) => Some(Values::Sums(values)),
-            // The sums are the bits of the elements.
+            // The bits of the sums are the bits of the elements.
             AnyValues::I32(values) => Some(Values::Sums(bytemuck::cast_slice_mut(values))),
             AnyValues::F32(values) => Some(Values::Sums(bytemuck::cast_slice_mut(values))),
             AnyValues::F16(values) => {

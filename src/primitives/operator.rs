@@ -139,7 +139,7 @@ fn refused(text: &str, element: ElementType, error: Error) -> Error {
 }
 
 /// Checks that a text is one expression, because it becomes a macro in a program that other kernels
-/// share. The error is the reason.
+/// share. The error says why a text is refused.
 fn check(expression: &str) -> std::result::Result<(), String> {
     let of_expressions = |c: char| c.is_ascii_alphanumeric() || "_ +-*/%<>=!&|^~?:,.()".contains(c);
     if let Some(strange) = expression.chars().find(|&c| !of_expressions(c)) {

@@ -98,7 +98,7 @@ pub(crate) struct SortSegments<'a> {
 }
 
 /// The arrays of rows and of payloads: in each pair the first is read and the second is written. A
-/// kernel may also overwrite the first.
+/// kernel may also overwrite the array that is read.
 struct SortArrays<'a> {
     rows: [&'a mut Buffer<u32>; 2],
     payloads: [&'a mut Buffer; 2],

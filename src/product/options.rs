@@ -64,8 +64,8 @@ impl<'a, X: Operand> Product<'a, X> {
     /// Drops the entries (blocks) of C below a [`Threshold`]. A plain number is an absolute
     /// threshold. Approximate inverses, aggregation and Markov clustering drop small entries. For
     /// A·B entries are dropped as soon as a band of C is complete, so that neither the device nor
-    /// the host ever holds all entries. The pattern of C then depends on values, so plans do not
-    /// drop; see [`DeviceMatrix::drop_below`](crate::DeviceMatrix::drop_below).
+    /// the host ever holds all entries. If entries are dropped, the pattern of C depends on values,
+    /// so plans do not drop; see [`DeviceMatrix::drop_below`](crate::DeviceMatrix::drop_below).
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

@@ -133,8 +133,8 @@ impl ChunkTuning {
     }
 
     /// Returns the work-groups that cut chunks, by ascending number of entries that a column of B
-    /// may have. All these work-groups except the last have a work-item for each entry of the
-    /// column. The last can cut a column of any length. A work-group waits for one load after
+    /// may have. All work-groups except the last have a work-item for each entry of the column. The
+    /// last work-group can cut a column of any length. A work-group waits for one load after
     /// another. Small work-groups need so little local memory that many of them are resident and
     /// wait at the same time.
     pub fn cutting(self) -> impl Iterator<Item = Self> {

@@ -251,7 +251,7 @@ impl Blocks {
         }))
     }
 
-    /// Adds the mirror images above the diagonal to these blocks.
+    /// Adds the mirror images of the blocks, which lie above the diagonal.
     fn mirrored(&self) -> Self {
         let (transpose, source) = self.pattern.transpose();
         Self::collect(self.pattern.ncols(), |col| {

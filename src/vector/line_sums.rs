@@ -38,7 +38,7 @@ kernel! {
     }
 }
 
-/// The terms that are added up.
+/// The terms that are added up in each line of a matrix.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Terms {
     /// Elements times elements of a vector, for each scalar line, in a semiring.
@@ -74,7 +74,7 @@ impl<'a> From<&'a DeviceCbc> for Stored<'a> {
     }
 }
 
-/// Maximum number of elements that an item loads at once, for a line in several pieces. The
+/// Maximum number of elements that an item loads at once, for a line in several pieces. Loaded
 /// elements take registers.
 const MOST_AHEAD: usize = 8;
 

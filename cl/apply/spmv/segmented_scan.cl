@@ -20,9 +20,9 @@
 // A tile has CHUNKS chunks of CHUNK terms. The terms of a row in a chunk are added from left to
 // right. For a row in several chunks of the tile, the sums of all its chunks except the last are
 // added by doubling distances: each chunk adds the sum of the chunk 1 before it, then 2, 4, and so
-// on. The sum of the last chunk is then added. The array of parts is added in the same way as an
-// array of terms, in tiles. The tiles of parts are added from left to right. So a work-group takes
-// as long for one long row as for many short rows.
+// on. The sum of the row's last chunk is added at the end. The array of parts is added in the same
+// way as an array of terms, in tiles. The tiles of parts are added from left to right. So a
+// work-group takes as long for one long row as for many short rows.
 #if !defined(TILE) || !defined(CHUNK)
 #error "TILE, CHUNK: see src/apply/spmv/segmented_scan.rs"
 #endif

@@ -133,10 +133,10 @@ void merge_in_lane(uint* key, uint distance)
     merge_odd(key);
 }
 
-// Sorts the keys of a column. Each lane then has HELD neighbouring keys. `team` is EXCHANGE_IN.
-// The sort is a bitonic sort in which every comparison puts the smaller key first: two sorted
-// halves are merged by comparing the two ends, then their neighbours, and so on (Batcher 1968). All
-// bounds are constants, so that the keys stay in registers.
+// Sorts the keys of a column. After the sort each lane has HELD neighbouring keys. `team` is
+// EXCHANGE_IN. The sort is a bitonic sort in which every comparison puts the smaller key first: two
+// sorted halves are merged by comparing the two ends, then their neighbours, and so on (Batcher
+// 1968). All bounds are constants, so that the keys stay in registers.
 void sort_keys(uint* key, TEAM_OF)
 {
     sort_odd(key);

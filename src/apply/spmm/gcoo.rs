@@ -1,7 +1,7 @@
 //! Grouped coordinates (GCOO): groups of lines. The entries of a group are sorted by their place,
-//! which is the number of the row of D that they multiply. Entries that multiply the same row of D
-//! are then consecutive (S. Shi, Q. Wang, X. Chu: *Efficient Sparse-Dense Matrix-Matrix
-//! Multiplication on GPUs Using the Customized Sparse Storage Format*, 2020, section III). Kernels:
+//! which is the number of the row of D that they multiply. So entries that multiply the same row of
+//! D are consecutive (S. Shi, Q. Wang, X. Chu: *Efficient Sparse-Dense Matrix-Matrix Multiplication
+//! on GPUs Using the Customized Sparse Storage Format*, 2020, section III). Kernels:
 //! `cl/apply/spmm/gcoo.cl`.
 //!
 //! Each line of a group is a sorted list. The position of an entry in its group is therefore the

@@ -1,7 +1,7 @@
 //! Numbers of products of a sparse and a dense matrix.
 use crate::tuning::numbers;
 
-/// Most elements of a tile that a work-group copies. Elements of the widest type then fit 32 KiB of
+/// Most elements of a tile that a work-group copies. Elements of the widest type fit 32 KiB of
 /// local memory.
 const COPIED: usize = 4096;
 
@@ -104,8 +104,8 @@ const GPU: DenseNumbers = DenseNumbers {
     // A column of a tile has several cache lines, so that few pages are in use at once. A row has
     // at least one cache line.
     dense_copied_rows: 64,
-    // The number is half of the L2 cache of an H200. OpenCL reports the size of all L1 caches, but
-    // not of the L2 cache.
+    // 25 MiB are half of the L2 cache of an H200. OpenCL reports the size of all L1 caches, but not
+    // of the L2 cache.
     dense_cache_bytes: 25 << 20,
     dense_past_bytes: 8 << 20,
     // Single rows with staged entries were faster than groups on every matrix. With 32 columns

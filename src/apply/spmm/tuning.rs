@@ -1,5 +1,5 @@
-//! The division of the columns of D among work-items. The functions are pure. The functions depend
-//! on the number of columns, the element type and the device.
+//! The division of the columns of D among work-items. The functions of this file are pure. The
+//! functions depend on the number of columns, the element type and the device.
 use super::{
     ByRows, DenseNumbers,
     numbers::{HELD_LINES, SUM_BYTES},

@@ -188,7 +188,7 @@ impl Situation {
             _ => piece * depth * weights.term,
         };
         let launches = match format {
-            // A group counts its finished pieces. Counting takes about as long as a launch.
+            // A group counts the finished pieces of its row, which takes about as long as a launch.
             Format::Csr => 1 + u64::from(longest > of_item),
             Format::CsrAdaptive if of_blocks => of.adaptive_launches,
             Format::CsrAdaptive => weights.adaptive_launches,

@@ -95,7 +95,8 @@ impl SliceVectors {
     }
 }
 
-/// Number of slices of a work-item. The number is chosen so that all work-items end together.
+/// Number of slices of a work-item. Each work-item takes so many slices that all work-items end
+/// together.
 fn share(info: &DeviceInfo, slices: usize) -> usize {
     let least = ROW_SHORTEST / LANES;
     slices.div_ceil(LEAST_SHARES * info.compute_units as usize).max(least).max(1)

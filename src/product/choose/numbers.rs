@@ -90,11 +90,12 @@ const GPU: AdaptiveNumbers = AdaptiveNumbers {
     adaptive_small_hash_words: 1024,
     // With 16 KiB for four teams, 14 work-groups are resident.
     adaptive_medium_hash_words: 4096,
-    // The table takes 41.4 KiB. With the lists of 16 teams it fits every NVIDIA GPU.
+    // A hash table of 10,600 words takes 41.4 KiB. With the lists of 16 teams it fits every NVIDIA
+    // GPU.
     adaptive_hash_words: 10_600,
-    // The limit is an estimate. A work-group of 512 items that wait for memory takes about a
-    // nanosecond for each product, 4 ms in all. ESC computes a column of more products faster than
-    // hashes do, because ESC divides the products among all work-groups.
+    // The limit of 2^22 products is an estimate. A work-group of 512 items that wait for memory
+    // takes about a nanosecond for each product, 4 ms in all. ESC computes a column of more
+    // products faster than hashes do, because ESC divides the products among all work-groups.
     adaptive_hash_products: 1 << 22,
     // A range of more than 10,600 words does not fit one window of a bitmap.
     adaptive_far_words: 10_600,

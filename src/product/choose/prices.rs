@@ -187,8 +187,8 @@ pub(in crate::product) struct Whole {
     /// Most products of a column that ESC sorts whole, if other columns may have more.
     pub short: u64,
     /// Most products of a column that ESC sorts whole, if no other column has more. Work-groups
-    /// then have the size that the longest column needs. The field is 0 if all work-groups have the
-    /// same size.
+    /// have the size that the longest column needs. `longest` is 0 if all work-groups have the same
+    /// size.
     pub longest: u64,
 }
 

@@ -133,7 +133,7 @@ impl SortedChunks {
 
     /// Whether no chunks are merged, because every column has one chunk, or because chunks are cut
     /// by rows. Chunks are cut by rows if the host knows that the columns of B are short enough,
-    /// and if that is cheaper than merging. Each chunk then searches all entries of its column,
+    /// and if that is cheaper than merging. A chunk cut by rows searches all entries of its column,
     /// whose length is taken to be the average.
     pub fn are_whole(&self, task: &Columns<'_>) -> bool {
         let (b, sizes) = (task.factors.b, task.band.sizes);

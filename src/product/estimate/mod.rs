@@ -37,9 +37,9 @@ use std::cell::Cell;
 /// The bound of the memory is computed for the methods that the product will choose. If the product
 /// has one band and at most 2^26 products, entries of C are counted, and the bound exceeds the
 /// memory in use by at most half of it. In columns that ESC computes, and in larger products, each
-/// product counts as an entry of C, up to the number of rows of C. In these cases the bound may
-/// exceed the memory in use by the bytes of such entries. If the product may be cut into bands, the
-/// bound is the memory limit.
+/// product counts as an entry of C, up to the number of rows of C. If products count as entries,
+/// the bound may exceed the memory in use by the bytes of these entries. If the product may be cut
+/// into bands, the bound is the memory limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Estimate {

@@ -36,8 +36,8 @@ pub(super) struct Term {
 enum Operands {
     /// Cells as they are stored.
     Cells { a: GridPlace, b: GridPlace },
-    /// Matrices without inner columns and rows, for a cell of the mask that has no inner group. The
-    /// cell then holds explicit zeros.
+    /// Matrices without inner columns and rows, for a cell of the mask that has no inner group. A
+    /// cell without inner groups holds explicit zeros.
     Nothing { a: DeviceCbc, b: DeviceCbc },
 }
 

@@ -165,8 +165,8 @@ impl Case {
 /// with `per_entry` rows, and every third entry selects an empty column of A.
 fn column(products: usize, length: usize, per_entry: usize) -> Vec<Vec<usize>> {
     let runs = products.div_ceil(length);
-    // The column is made entry by entry. The rows of an entry are distinct, so it has at most one
-    // product of each run.
+    // The column of B is made entry by entry. The rows of an entry are distinct, so it has at most
+    // one product of each run.
     let mut left: Vec<usize> = (0..runs).map(|run| length.min(products - run * length)).collect();
     let (mut entries, mut next) = (Vec::new(), 0);
     while left.iter().any(|&left| left > 0) {

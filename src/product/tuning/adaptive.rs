@@ -53,8 +53,8 @@ pub(in crate::product) struct AdaptiveTuning {
     pub hash_bytes: u64,
     /// Entries of C that a team adds up at once.
     pub piece: usize,
-    /// Bytes of local memory of a team that adds up a piece. The last size is enough for every
-    /// piece.
+    /// Bytes of local memory of a team that adds up a piece. The last size of the list is enough
+    /// for every piece.
     pub slices: [usize; 9],
     /// Bytes of local memory that a work-group may have.
     pub local_bytes: usize,

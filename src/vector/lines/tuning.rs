@@ -30,8 +30,8 @@ pub(crate) struct LineTuning {
     /// Maximum number of entries of a line that is a single piece: `RUN_PIECE`, or more if a
     /// work-group adds the sums of several pieces at once by guesses.
     pub whole: usize,
-    /// If the longest line of a tile has at least `light` entries, tiles differ in weight. The
-    /// number is at least 1.
+    /// If the longest line of a tile has at least `light` entries, tiles differ in weight. `light`
+    /// is at least 1.
     pub light: usize,
     /// If at most `apart` work-groups are needed, each sum of a piece has a work-group.
     pub apart: usize,

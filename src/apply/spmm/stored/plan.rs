@@ -57,8 +57,8 @@ pub struct GcooOptions<'a, T: 'static> {
 }
 
 impl<T: 'static> GcooOptions<'_, T> {
-    /// Multiplies from the right: C = D·A. The number that was given to the plan as D's columns is
-    /// then the number of D's rows.
+    /// Multiplies from the right: C = D·A. In D·A, the number that was given to the plan as D's
+    /// columns is the number of D's rows.
     #[allow(clippy::wrong_self_convention)] // the side that A stands on
     pub fn from_right(mut self) -> Self {
         self.side = Side::Right;

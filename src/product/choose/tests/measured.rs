@@ -11,7 +11,7 @@ fn columns_are_analysed_if_that_may_gain() {
     assert!(!by_esc(known(13_824, [343_000, 13_824, 343_000], 8_741_816, [27; 2])));
     // For roads with hubs ESC takes 0.16 ms, and the other methods take 0.32 ms. With ten times as
     // many products ESC takes 0.55 ms, since its chunks have the size of the longest column, and
-    // the other methods 0.56 ms.
+    // the other methods take 0.56 ms.
     assert!(by_esc(known(83_521, [234_144, 83_521, 234_144], 818_106, [104; 2])));
     assert!(by_esc(known(833_569, [2_345_684, 833_569, 2_345_684], 8_171_380, [202; 2])));
     // For a matrix with one full row and one full column, whose product takes long, ESC takes 0.71
@@ -23,8 +23,8 @@ fn columns_are_analysed_if_that_may_gain() {
     assert!(!by_esc(known(11_798, [96_952, 11_798, 96_952], 12_385_556, [1347; 2])));
     // Products measured on an H100 on 2026-11-26. The columns of C of a band matrix with 33 columns
     // and of a graph can all be sorted: ESC takes 0.14 ms for the band and 0.13 ms for the graph,
-    // the other methods 0.12 ms for each. Roads have a column that needs the memory of 512 products
-    // to be sorted: ESC takes 0.14 ms, and the other methods take 0.19 ms.
+    // and the other methods take 0.12 ms for each. Roads have a column that needs the memory of 512
+    // products to be sorted: ESC takes 0.14 ms, and the other methods take 0.19 ms.
     assert!(!by_esc(known(33, [817, 33, 817], 20_977, [33; 2])));
     assert!(!by_esc(known(108, [625, 108, 625], 10_213, [52; 2])));
     assert!(by_esc(known(8464, [23_944, 8464, 23_944], 85_236, [104; 2])));
@@ -86,13 +86,13 @@ fn columns_of_up_to_3584_products_are_sorted_if_that_is_faster() {
     };
     assert_eq!([analysed(25_000, 961, 1), analysed(148_877, 684, 6)], [Some(long), None]);
     assert_eq!([analysed(25_000, 500, 1), analysed(1000, 3585, 1)], [Some(short), None]);
-    // All columns of C of a graph of poses fit in the class: sorting takes 0.06 ms on an H200,
-    // 2026-11-27, the other method 0.14 ms.
+    // All columns of C of a graph of poses fit in the class: on an H200, 2026-11-27, sorting takes
+    // 0.06 ms, and the fastest other method takes 0.14 ms.
     assert!(prices.sorts_all(Class::Sorted1536, &known(48, [1368, 48, 1368], 41_040, [36; 2])));
-    // Random graphs on an H200, 2026-11-27: with 38 entries a column sorting takes 0.46 ms, and the
-    // fastest other method takes 0.75 ms, ESC 0.92 ms. With 45 entries sorting takes 0.45 ms, and
-    // the fastest other method takes 0.63 ms, ESC 0.83 ms. On an H100 sorting takes 0.51 ms with 50
-    // and with 55 entries, ESC takes 0.74 ms with 50 and 0.72 ms with 55.
+    // Random graphs on an H200, 2026-11-27: with 38 entries a column sorting takes 0.46 ms, the
+    // fastest other method takes 0.75 ms, and ESC takes 0.92 ms. With 45 entries sorting takes 0.45
+    // ms, the fastest other method takes 0.63 ms, and ESC takes 0.83 ms. On an H100 sorting takes
+    // 0.51 ms with 50 and with 55 entries, ESC takes 0.74 ms with 50 and 0.72 ms with 55.
     let longest = [(13_850, 1444), (9877, 2025), (8000, 2500), (6612, 3025)];
     let classes = [Class::Sorted1536, Class::Sorted2048, Class::Sorted2560, Class::Sorted3072];
     assert_eq!(longest.map(|(columns, products)| analysed(columns, products, 1)), classes.map(Some));

@@ -1,5 +1,5 @@
 //! Bands of an adaptive product: ranges of columns of B. Bands are cut one after another, by the
-//! memory that the methods of scalars need for their columns. The functions are pure.
+//! memory that the methods of scalars need for their columns. The functions of this file are pure.
 //!
 //! If there are many columns, they are halved until a part fits the memory. The device adds up the
 //! sizes of a part's columns. Reading the sizes of each column, and adding them up on the host,

@@ -13,8 +13,8 @@ use crate::{
     tuning::MethodCosts,
 };
 
-/// Sizes of the local memory of a team that adds up a piece, in bytes. The last size is enough for
-/// every piece.
+/// Sizes of the local memory of a team that adds up a piece, in bytes. The last size of the list is
+/// enough for every piece.
 const SLICES: [usize; 9] = [2048, 2944, 4352, 5888, 7168, 8448, 11_776, 15_616, 25_600];
 
 /// Most windows of rows for which bitmaps are used. The number is small because each window visits

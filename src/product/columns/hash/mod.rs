@@ -109,7 +109,8 @@ pub(in crate::product) struct HashCounts {
 }
 
 impl HashCounts {
-    /// Teams of a work-group of each class. The last number is also for tables in global memory.
+    /// Teams of a work-group of each class. The last number of teams is also for tables in global
+    /// memory.
     const TEAMS: [usize; 3] = [1, 4, 16];
 
     pub fn new(device: &Device, teams: Teams, tuning: &AdaptiveTuning) -> Result<Self> {

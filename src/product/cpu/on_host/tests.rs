@@ -150,8 +150,8 @@ fn the_host_is_compared_with_esc_if_there_are_no_ranges() -> Result<()> {
 #[test]
 fn a_large_b_is_read_while_that_pays() {
     let (cpu, numbers, costs) = cpu();
-    // The product has 2000 products of entries. B has many more entries and columns than these
-    // products need.
+    // A·B has 2000 products of entries. B has many more entries and columns than 2000 products
+    // need.
     let (of_b, known) = size(100, 20, BlockShape::SCALAR);
     let known = Known { products: 2000, ..known };
     let on = |read: u64| {

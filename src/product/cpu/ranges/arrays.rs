@@ -40,7 +40,8 @@ pub(super) fn record_words(tuning: &RangeTuning, groups: usize, samples: usize) 
 /// work-groups have taken.
 pub(super) struct Ranges {
     pub begin: Buffer<u32>,
-    /// The first entry of each range. Until entries are counted, these are upper bounds.
+    /// The first entry of each range. Until entries are counted, the first entries are upper
+    /// bounds.
     pub from: Buffer<u32>,
     pub taken: Buffer<u32>,
 }
@@ -51,7 +52,8 @@ impl Ranges {
         Ok(Self { begin: array()?, from: array()?, taken: work.buffer(Phase::ALL)? })
     }
 
-    /// Uploads ranges that begin with these columns and entries. The last elements are the ends.
+    /// Uploads ranges that begin with columns `begin` and entries `from`. The last element of each
+    /// array is the end of the last range.
     pub fn upload(work: &Work, begin: &[u32], from: &[u32]) -> Result<Self> {
         Ok(Self { begin: work.upload(begin)?, from: work.upload(from)?, taken: work.upload(&[0; Phase::ALL])? })
     }

@@ -1,4 +1,4 @@
-//! Cuts columns into ranges and into bands. The functions are pure.
+//! Cuts columns into ranges and into bands. The functions of this file are pure.
 
 /// The first column of each range, and the end of the last range. Range r begins with the first
 /// column that has at least r / `ranges` of all products before it. The function is the model of

@@ -65,8 +65,8 @@ impl<'a> RangeMemory<'a> {
     }
 
     /// The number of work-groups within `free_bytes` bytes. The bitmaps and other arrays of the
-    /// work-groups take at most a fourth of these bytes. A single group may take half of the bytes.
-    /// The number is 0 if even half of them is too little.
+    /// work-groups take at most a fourth of `free_bytes`. A single group may take half of
+    /// `free_bytes`. The number of work-groups is 0 if even a single group takes more than half.
     fn groups(&self, cut: bool, longest: u64, free_bytes: u64) -> usize {
         let bitmap = bitmap_words(self.rows).iter().sum::<usize>() as u64 * 8;
         let each = self.rooms(cut, longest).into_iter().fold(bitmap, u64::saturating_add);

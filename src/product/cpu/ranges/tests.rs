@@ -1,4 +1,5 @@
-//! Products in ranges, on any device. The products are compared with the reference and with models.
+//! Tests of products in ranges, on any device. Products are compared with the reference and with
+//! models.
 mod blocks;
 
 use super::{
@@ -234,7 +235,7 @@ fn nothing_times_something_is_empty() -> Result<()> {
     Ok(())
 }
 
-/// The device's analysis and ranges are equal to those of the models.
+/// The device's analysis and ranges are equal to the analysis and ranges of the models.
 #[test]
 fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
     let device = test_device();

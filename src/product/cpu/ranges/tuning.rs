@@ -1,5 +1,6 @@
 //! The tuning of products in ranges of columns, and the choice of how entries are found. The
-//! functions are pure. The functions depend on sizes, numbers, costs and the requested method.
+//! functions of this file are pure. The functions depend on sizes, numbers, costs and the requested
+//! method.
 use super::{
     RangeNumbers,
     numbers::MULTIPLICATION_PS,

@@ -110,12 +110,12 @@ fn no_number_changes_a_bit() -> Result<()> {
         uniform(520, 90, 1, 4)?,
         uniform(520, 90, 400, 5)?,
         whole.pattern().clone(),
-        // All places are in the mask.
+        // The mask has all places of C.
         pattern(520, 90, (0..520).flat_map(|row| (0..90).map(move |col| (row, col))))?,
-        // Every seventh column has places.
+        // Every seventh column of the mask has places.
         pattern(520, 90, edges.into_iter().flat_map(|row| (0..90).step_by(7).map(move |col| (row, col))))?,
         pattern(520, 90, [])?,
-        // A single column has all places.
+        // A single column of the mask has all places.
         pattern(520, 90, (0..520).map(|row| (row, 41)))?,
         // Each of the rows at a border has its place in another column.
         pattern(520, 90, edges.into_iter().enumerate().map(|(col, row)| (row, 11 * col)))?,

@@ -117,7 +117,7 @@ fn tables_in_global_memory_serve_several_columns() -> Result<()> {
         let tuning = AdaptiveTuning { hash_bytes, ..small_tables() };
         assert_eq!(check(&a, &b, &tuning)?, [Method::Hash]);
     }
-    // The tuning is the usual one. Two columns of C have more than 20,000 rows.
+    // With the usual tuning, two columns of C have more than 20,000 rows.
     let b: Csc<f64> = matrix(400, [250, 30, 400].map(|entries| random.distinct(entries, 400)))?;
     assert_eq!(check(&a, &b, &tuning(Method::Hash))?, [Method::Hash]);
     Ok(())
