@@ -13,8 +13,8 @@
 //! Sums have the order of the kernels, so that results are equal to the bit. The terms of an entry
 //! of C are added in the order of the entries of B, and the terms of a block product in the order
 //! of the inner index. Each multiplication is rounded before the addition, and sums are cut into
-//! pieces of 1024 products. The model in the tests computes such sums in a few lines, on one
-//! thread.
+//! pieces of 1024 products. The model in the tests computes sums in this order in a few lines, on
+//! one thread.
 //!
 //! The element type of the factors is known at run time only. Sums are computed in three types
 //! (`numbers`), for which the code is compiled. The operations of plus-times are inlined.

@@ -4,7 +4,7 @@
 //! The order is that of products: elements are combined from left to right, in pieces of
 //! [`RUN_PIECE`] elements. A work-item combines a piece; on a GPU it finds the piece in local
 //! memory. If segments have several pieces, further launches compute the total of each piece, and
-//! then for each piece the total of the pieces before it. One item combines all these totals of a
+//! then for each piece the total of the pieces before it. One item combines all totals of a
 //! segment, as the order demands. Tiles are processed in waves: while that item works, other items
 //! scan the wave before and total the wave after. The values of a wave are still cached when it is
 //! scanned. [`Scan`](super::scan::Scan) is for whole numbers, whose sums do not depend on the

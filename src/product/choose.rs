@@ -92,8 +92,8 @@ fn own_launches(class: Class) -> u32 {
 /// of one place (see [`places`]). If the range of rows has several windows, the work-group clears
 /// and reads half as many words in that time, because each window visits all entries of B. On an
 /// H100, 18,000 columns of 1088 products each take 2.4 ms by bitmaps, and 15,600 columns of 1280
-/// products 2.1 ms. ESC takes 1.2 ms for each of these two products. In these products every entry
-/// of C has one product, and the ranges have 21,000 words.
+/// products take 2.1 ms. ESC takes 1.2 ms for the 18,000 columns and for the 15,600 columns. In
+/// both measurements every entry of C has one product, and the ranges have 21,000 words.
 const WORDS_OF_PLACE: u64 = 600;
 
 /// Number of places of a column of [`Class::Wide`], if one of the two teams of a work-group counts
@@ -125,8 +125,8 @@ fn places_of(class: Class) -> u64 {
         Class::Sorted128 => 4,
         Class::Sorted192 => 6,
         Class::Sorted256 => 8,
-        // From this class on, a column has more places than one for each 32 products. The teams of
-        // these classes need so many registers and so much local memory that fewer teams are
+        // From `Sorted320` on, a column has more places than one for each 32 products. Teams for so
+        // many products need so many registers and so much local memory that fewer teams are
         // resident. The numbers were measured on an H200, and beyond 2560 products on an H100. The
         // numbers of 320, 640 and 896 are interpolated between their neighbours.
         Class::Sorted320 => 12,

@@ -119,7 +119,8 @@ impl std::fmt::Debug for DevicePattern {
     }
 }
 
-/// The arrays of a pattern. The code that makes such a value guarantees that they are valid.
+/// The arrays of a pattern. The code that makes a `PatternArrays` guarantees that its arrays are
+/// valid.
 pub(crate) struct PatternArrays {
     pub device: Device,
     pub nrows: usize,

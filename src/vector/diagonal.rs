@@ -153,8 +153,8 @@ impl Core {
         Kernel::new(device, &Options::group_size(device.info().elementwise_group()))
     }
 
-    /// The kernels that copy blocks and scalars. Most solvers launch only the first or only the
-    /// second of these kernels.
+    /// The kernels that copy blocks and scalars. Most solvers launch only the kernel for blocks or
+    /// only the kernel for scalars.
     fn copies(device: &Device, element: ElementType, side: usize) -> Result<Copies> {
         let group_size = device.info().elementwise_group();
         let options = Options::group_size(group_size).element(element).define("SIDE", side);

@@ -107,10 +107,10 @@ impl Summed {
         }
     }
 
-    /// Whether a block has more terms for a sum than an item loads at once. Only for such blocks
-    /// are tiles chosen so that each item of a work-group computes one sum. With such tiles an H200
-    /// took up to 60 % less time for blocks with many terms, but up to 28 % longer for blocks of
-    /// 4x4 in `f32`, which have fewer terms.
+    /// Whether a block has more terms for a sum than an item loads at once. Only for blocks with
+    /// more terms are tiles chosen so that each item of a work-group computes one sum. With such
+    /// tiles an H200 took up to 60 % less time for blocks with many terms, but up to 28 % longer
+    /// for blocks of 4x4 in `f32`, which have fewer terms.
     fn has_wide_sums(&self) -> bool {
         self.shape.rows() * self.types[0].bytes() > 16
     }

@@ -115,7 +115,7 @@ fn scale_rows<M: HostMatrix>(a: &mut DeviceMatrix<M>, d: &DeviceVector<M::Word>)
     scale(&mut a.cbc, d.values.any(), rows_of_arrays)
 }
 
-/// Number of elements that a work-group scales. Finding the columns of these elements is a small
+/// Number of elements that a work-group scales. Finding the columns of 1024 elements is a small
 /// part of the work.
 const SCALED_ELEMENTS: usize = 1024;
 

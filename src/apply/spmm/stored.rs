@@ -156,7 +156,7 @@ impl<T: 'static> DeviceGcoo<T> {
 }
 
 impl<T: Element> DeviceGcoo<T> {
-    /// Groups the nonzero elements of a dense matrix. Reads the number of these elements back.
+    /// Groups the nonzero elements of a dense matrix. Reads the number of nonzero elements back.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) unless a group has 1 to 32 lines,

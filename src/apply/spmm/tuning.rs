@@ -45,8 +45,8 @@ pub(super) struct Pass {
     pub slot: Slot,
 }
 
-/// The local memory of a work-group in bytes. Every device of OpenCL 1.2 has at least these bytes,
-/// so one number serves all devices.
+/// The local memory of a work-group in bytes. Every device of OpenCL 1.2 has at least 32 KiB of
+/// local memory, so one number serves all devices.
 const MOST_LOCAL_BYTES: u64 = 32 << 10;
 
 /// Returns the number of elements that a CPU transposes and then writes at once. The elements fill
@@ -82,7 +82,7 @@ impl Slot {
     }
 
     /// Returns the number of entries of a line that a slot stages at once. Each item loads only a
-    /// few of these entries.
+    /// few of the staged entries.
     pub fn staged_in_turn(&self, numbers: &DenseNumbers) -> usize {
         numbers.dense_staged.min(4 * self.lanes).next_multiple_of(self.ahead)
     }

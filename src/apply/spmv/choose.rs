@@ -107,7 +107,8 @@ impl Situation {
             Format::Coo => (None, weights.coo, false),
             Format::SegmentedScan => (None, weights.segmented_scan?, false),
             Format::Scoo => (None, weights.scoo[0], true),
-            // The times of these formats are not estimated, so `auto` never chooses them.
+            // The times of the last formats of this list are not estimated, so `auto` never chooses
+            // them.
             Format::Auto | Format::Csc | Format::Hyb | Format::CsrScalar => return None,
             Format::CsrAdaptiveAtomic | Format::CooAtomic | Format::HybAtomic | Format::ScooAtomic => return None,
         };

@@ -2,8 +2,8 @@
 use crate::{Error, Result, element::Order};
 
 /// A format of A·x: the way in which the rows of A are stored and divided among work-items.
-/// Matrices of blocks support some of the formats, see [`Format::has_blocks`]. The rows of such a
-/// matrix are rows of blocks.
+/// Matrices of blocks support some of the formats, see [`Format::has_blocks`]. The rows of a matrix
+/// of blocks are rows of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

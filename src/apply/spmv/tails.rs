@@ -212,7 +212,7 @@ mod tests {
             let counted = kernels.count(&work, &rows)?;
             let longest = lengths.iter().copied().max().unwrap_or(0);
             assert_eq!(counted.longest, longest as u64);
-            // With these widths there are no heads, tails of a few rows, or no tails.
+            // The widths give no heads, tails of a few rows, or no tails.
             for width in [0, 1, 3, longest] {
                 let heads = (0..width).flat_map(|k| (0..lengths.len()).map(move |row| (row, k)));
                 let long = (0..lengths.len()).filter(|&row| lengths[row] > width);

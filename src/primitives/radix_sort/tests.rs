@@ -22,7 +22,7 @@ fn check(tuning: RadixTuning, n: usize, keys: usize, key: impl Fn(usize) -> u32)
     let before = |key: usize| sorted_keys.partition_point(|&other| (other as usize) < key) as u32;
     assert!((0..=keys).map(before).eq(starts), "starts: {what}");
 
-    // Elements carry these words instead of their indices.
+    // Elements carry the words of `carried` in place of their indices.
     let carried: Vec<u32> = (0..n as u32).map(|i| !(i * 3)).collect();
     let order = work.upload(&carried)?;
     let sorted = sort.run(&work, Elements { order: Some(&order), ..elements })?;

@@ -1,7 +1,7 @@
-//! Limits: the device memory that a band needs, array by array. Bands are planned by these limits.
-//! The functions of this file are pure. Each sum counts the arrays that a stage allocates, rounded
-//! up as the pool rounds them. So a product is computed even if the free memory is only slightly
-//! above its need.
+//! Limits: the device memory that a band needs, array by array. Bands are planned so that they fit
+//! the limits. The functions of this file are pure. Each sum counts the arrays that a stage
+//! allocates, rounded up as the pool rounds them. So a product is computed even if the free memory
+//! is only slightly above its need.
 use crate::{
     DeviceInfo,
     device::{Work, pool_bytes},

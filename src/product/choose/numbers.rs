@@ -1,7 +1,7 @@
 //! Tuning numbers for products of scalars that are computed column by column: the limits of the
 //! classes of columns, and times in addition to the costs of methods. By default only GPUs compute
-//! products column by column. On a CPU, where such a product can be requested, the classes have the
-//! same limits.
+//! products column by column. On a CPU, where products column by column can be requested, the
+//! classes have the same limits as on a GPU.
 use crate::tuning::numbers;
 
 numbers! {

@@ -165,7 +165,7 @@ impl Prices {
     }
 
     /// The predicted time of ESC for some columns of an adaptive product, including the launches
-    /// that move these columns.
+    /// that move the columns of ESC.
     pub(super) fn rest_ms(&self, of: &ClassSums) -> f64 {
         let moved = self.costs.of(Method::Esc.cost_name()).map_or(0.0, |cost| cost.launch_us);
         self.all_by_esc_ms(&[*of]).unwrap_or(0.0) + f64::from(REST_LAUNCHES) * moved * 1e-3

@@ -3,14 +3,15 @@
 //! when each is chosen. The engine that runs them is [`adaptive`].
 //!
 //! *Two passes.* The symbolic pass analyses the columns of B and counts the entries of each column
-//! of C. A scan of these lengths gives the places of the columns in C. The numeric pass then writes
-//! rows and values straight into C: there is no expansion, and no copy. The host reads twice: the
-//! sums of the classes, and the number of entries of C.
+//! of C. A scan of the numbers of entries gives the places of the columns in C. The numeric pass
+//! then writes rows and values straight into C: there is no expansion, and no copy. The host reads
+//! twice: the sums of the classes, and the number of entries of C.
 //!
 //! *Analysis* (section 4.1 of the paper, by rows). One pass over B counts the products of each
 //! column of C and finds the range of its rows: the first and the last row of the columns of A that
-//! are multiplied. A class follows from these two numbers and from the entries of the column of B.
-//! The classes are the variants of [`Class`](super::terms::Class), the rules are in
+//! are multiplied. The class of a column follows from its products, its range of rows and the
+//! entries of the column of B. The classes are the variants of [`Class`](super::terms::Class), the
+//! rules are in
 //! `adaptive/rules.rs`.
 //!
 //! * One entry of B: [`direct`] copies and scales a column of A. Method `direct` needs no memory.
@@ -22,7 +23,7 @@
 //!   the entries of B.
 //! * More products, in a narrow range of rows, if the column of B has many entries with few
 //!   products each: [`hub`] sorts 256 products at a time by slot and entry of B, and adds their
-//!   runs to the slots. Method `hub` also needs local memory for the keys of these products.
+//!   runs to the slots. Method `hub` also needs local memory for the keys of the 256 products.
 //! * More products, in a wide range of rows: [`hash`] finds rows and slots by tables in local
 //!   memory, or in global memory if C's column is too long. A team adds products to the slots in
 //!   the order of the entries of B.

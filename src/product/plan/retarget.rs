@@ -2,7 +2,8 @@
 //! `cl/product/plan/retarget.cl`.
 //!
 //! A run is given by its end. An entry without products ends where the entry before it ends. The
-//! run of such an entry is empty, and the kernels of the sums need no special case.
+//! run of an entry without products is empty, and the kernels that compute sums need no special
+//! case.
 use crate::{
     Error, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},

@@ -4,7 +4,7 @@ use crate::Part;
 /// The part of a square C with several groups, such as JᵀJ, that is computed.
 ///
 /// With J = [J_camera | J_point]: U = JcᵀJc and V = JpᵀJp are the diagonal groups, W = JcᵀJp is
-/// above the diagonal and Wᵀ below. A [`Part`] converts to `GramParts` that have this part in both
+/// above the diagonal and Wᵀ below. A [`Part`] converts to `GramParts` with the same part in both
 /// fields: `Part::Lower` computes exactly what C has on and below its diagonal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GramParts {

@@ -19,7 +19,7 @@ pub enum Weights<I, V> {
     /// no other blocks.
     Information(I),
     /// Information matrices, each multiplied by a number. Robust losses on Mahalanobis distances
-    /// need such weights.
+    /// need scaled information matrices.
     Scaled {
         /// The information matrices.
         information: I,

@@ -1,5 +1,5 @@
-//! The numbers for products of scalars that are computed column by column. All methods of such
-//! products read these numbers. The engine `adaptive` makes them.
+//! The numbers for products of scalars that are computed column by column. All methods of these
+//! products read the numbers, which the engine `adaptive` makes.
 use crate::{
     DeviceInfo,
     device::Teams,

@@ -92,7 +92,7 @@ enum Kernels {
 }
 
 impl Grouped {
-    /// Groups the nonzero elements of a dense matrix. Reads the number of these elements back.
+    /// Groups the nonzero elements of a dense matrix. Reads the number of nonzero elements back.
     pub fn from_dense(device: &Device, d: DenseBuffer<'_>, grouping: Grouping) -> Result<Self> {
         let DenseNumbers { dense_lanes: lanes, .. } = device.info().numbers();
         // In a work-group that shares a short line, most items would have no element.
@@ -119,7 +119,7 @@ fn across(shape: DenseShape, grouping: Grouping) -> DenseShape {
     if grouping.of_columns() { shape.transposed() } else { shape }
 }
 
-/// Finds the nonzero elements in groups of `group_rows` rows. Reads the number of these elements
+/// Finds the nonzero elements in groups of `group_rows` rows. Reads the number of nonzero elements
 /// back. With `together` a work-group takes a chunk of a matrix stored by rows.
 fn entries(work: &Work, d: DenseBuffer<'_>, group_rows: usize, together: bool) -> Result<Entries> {
     let (device, DenseBuffer { shape, values: d }) = (work.device(), d);

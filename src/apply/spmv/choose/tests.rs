@@ -28,7 +28,8 @@ fn chosen(device: DeviceKind, profile: Profile, request: Request, in_order: bool
     let situation = situation(device, profile, request, in_order);
     let found = choose(&situation);
     assert!(found.why.starts_with(found.format.name()), "{}", *found.why);
-    // The format chosen for all lengths must be the one chosen for these lengths.
+    // A format that is chosen without the rows' lengths must be the format that is chosen with the
+    // lengths.
     if let Some(foregone) = foregone(&situation) {
         assert_eq!(foregone.format, found.format, "{}", *foregone.why);
     }

@@ -1,8 +1,8 @@
 //! Neighbouring columns of B with the same rows, such as those of the unknowns of one node of a
 //! finite element. If columns of B have the same rows, their columns of C have the same rows too.
-//! The rows of the first column, the
-//! *leader*, are found. The columns that *follow* it share these rows. Kernels:
-//! `cl/product/columns/adaptive/equal.cl`, `cl/product/columns/adaptive/share_rows.cl`.
+//! The first column is the *leader*, whose rows are found. The columns that *follow* share the rows
+//! of the leader. Kernels: `cl/product/columns/adaptive/equal.cl`,
+//! `cl/product/columns/adaptive/share_rows.cl`.
 use crate::{
     Pattern, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Work, kernel},

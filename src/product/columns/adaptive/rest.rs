@@ -1,5 +1,5 @@
-//! The columns that the methods of scalars leave to ESC. Kernels take these columns out of B, and
-//! put the columns that ESC computes into C. Kernels: `cl/product/columns/adaptive/rest.cl`.
+//! The columns that the methods of scalars leave to ESC. Kernels take the columns for ESC out of B,
+//! and put the columns that ESC computes into C. Kernels: `cl/product/columns/adaptive/rest.cl`.
 use crate::{
     Result,
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},

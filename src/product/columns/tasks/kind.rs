@@ -21,8 +21,8 @@ pub(in crate::product) enum TaskKind {
 pub(in crate::product) enum Levels {
     /// The bitmap has every word from the first row on.
     One,
-    /// The bitmap has only the words in which there are rows. Another bitmap says which words these
-    /// are. Two levels take less memory than one if rows are far apart, and about twice the time.
+    /// The bitmap has only the words in which there are rows. Another bitmap says which words have
+    /// rows. Two levels take less memory than one if rows are far apart, and about twice the time.
     Two,
 }
 
