@@ -1,4 +1,5 @@
-// drop_entries: removes the small entries (blocks) of a matrix. The other entries keep their order.
+// drop_entries: removes the small entries (blocks) of a matrix. Entries that are not small keep
+// their order.
 // Host: src/primitives/drop_entries.rs
 //
 //   entry_sizes    LANES work-items per entry

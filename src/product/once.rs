@@ -27,7 +27,7 @@ pub(super) struct Options {
     pub method: Method,
     pub semiring: Semiring,
     pub memory_limit: Option<u64>,
-    /// Most columns of a band.
+    /// The largest number of columns that a band may have.
     pub band_columns: Option<usize>,
     pub alignment: Option<usize>,
     pub progress: Option<Progress>,

@@ -59,8 +59,8 @@ pub(crate) struct Place {
     /// Whether the block column begins on the diagonal: each of its columns begins one scalar below
     /// the one before.
     pub falling: bool,
-    /// Whether the block is on the diagonal. The elements of such a block above the diagonal are
-    /// left out (if columns are falling) or mirrored.
+    /// Whether the block is on the diagonal. The elements above the diagonal of a block on the
+    /// diagonal are left out (if columns are falling) or mirrored.
     pub diagonal: bool,
 }
 

@@ -63,7 +63,7 @@ kernel! {
 
 /// Number of columns that a work-group processes together. On a GPU 4 columns of doubles are 32
 /// bytes of a row, and their sums take 16 KiB. On a CPU 16 columns are 128 bytes of a row, and
-/// their sums take 64 KiB, which fits its cache. If the local memory cannot hold the sums of 16
+/// their sums take 64 KiB, which fits a CPU's cache. If the local memory cannot hold the sums of 16
 /// columns, a CPU takes fewer columns.
 pub(crate) fn width(device: &Device) -> usize {
     let sums = DOT_PIECE / 2 * size_of::<f64>();

@@ -85,8 +85,8 @@ KERNEL place_entries(global const uint* restrict line_ptr, global const uint* re
             }
             continue;
         }
-        // at[i] becomes the first entry of line i at or after the place. The search in that line
-        // ends at until[i].
+        // at[i] becomes the first entry of line i at or after the place. The search in line i ends
+        // at until[i].
         uint at[LINES], until[LINES], before = start + (entry - line_ptr[line]);
         WRITTEN_OUT
         for (uint i = 0; i < LINES; ++i) {

@@ -17,19 +17,19 @@
 //   out  tile_segment[tiles + 1]               segment of the first product of each tile of TILE
 //                                              products, and of the last product of all
 //
-// A work-item sorts ITEMS neighbouring products in registers. Then sorted stretches of doubling
-// width are merged. Only the segment that lies across the border of two stretches must be merged,
-// and only if it is not sorted there already. The products of an entry of B have ascending rows, so
-// a long column of A is merged as a whole. The key of a product is one word, made of its row and
-// its position in the expansion. Positions differ, so no two keys are equal, and the order is
-// stable.
+// A work-item sorts ITEMS neighbouring products in registers. Then a work-group merges sorted
+// stretches of doubling width. Only the segment that lies across the border of two stretches must
+// be merged, and only if it is not sorted there already. The products of an entry of B have
+// ascending rows, so a long column of A is merged as a whole. The key of a product is one word,
+// made of its row and its position in the expansion. Positions differ, so no two keys are equal,
+// and the order is stable.
 #if !defined(PAYLOAD) || !defined(PAYLOAD_IS_WIDE) || !defined(PACKED) || !defined(ITEMS) || !defined(SHORT_MAX) || !defined(CHUNKS) || !defined(TILE) || !defined(FROM_END)
 #error "see src/product/esc/sorted_expansion.rs"
 #endif
 #define ROOM (GROUP_SIZE * ITEMS)
 
 // A key consists of the row and 16 bits of position. If rows are below 2^(32 - POSITION_BITS) - 1,
-// both fit 32 bits (PACKED).
+// row and position fit 32 bits (PACKED).
 #if PACKED
 #define KEY uint
 #define PACK(row, position) ((row) << POSITION_BITS | (position))
@@ -52,8 +52,9 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
-// Combines two counts over positions. Bits 0 to 15 count the segments that begin there. Bits 16 to
-// 31 are the position, counted from 1, at which the products of the last entry begin.
+// Combines the counts of two stretches of positions. Bits 0 to 15 count the segments that begin in
+// a stretch. Bits 16 to 31 are the position, counted from 1, at which the products of the last
+// entry begin.
 uint behind(uint before, uint own)
 {
     return ((before + own) & 0xffff) | max(before & 0xffff0000, own & 0xffff0000);

@@ -2,12 +2,12 @@
 // before the kernels that sort, and after cl/product/sort/keys.cl.
 // Hosts: src/product/sort/mod.rs, src/product/esc/sorted_chunks.rs
 //
-// FAR_ROWS is 1 if there are such rows. Kernels use the same macros in both cases:
+// FAR_ROWS is 1 if some rows do not fit a key. Kernels use the same macros in both cases:
 //
 //   ROWS_MEMORY(columns)            memory for the rows of `columns` columns, if it is needed
 //   NOTE_ROW(key, i, row, place)    stores the row of the lane's place number i
-//   SORT_ROWS(key, products, words) sorts the keys of all places. A row was stored for each place,
-//                                     or its key is NO_KEY. `words` are those of EXCHANGE_IN
+//   SORT_ROWS(key, products, words) sorts the keys of all places. Each place has a stored row, or
+//                                     its key is NO_KEY. `words` are those of EXCHANGE_IN
 //   SORT_RUNS(key, products, words) the same; returns which of the lane's keys begin a run, as bits
 //   ROW_OF(key)                     the row of a sorted key
 #if !defined(FAR_ROWS)

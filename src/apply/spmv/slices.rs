@@ -179,8 +179,8 @@ impl SliceKernels {
         })
     }
 
-    /// Counts the places. Reads back 12 bytes, or 12 bytes for each slice if slices may be on
-    /// diagonals.
+    /// Counts the places that slices of the rows take. Reads back 12 bytes, or 12 bytes for each
+    /// slice if slices may be on diagonals.
     pub fn count(&self, work: &Work, rows: &Rows) -> Result<CountedSlices> {
         let slices = rows.len().div_ceil(self.height);
         let (mut places, mut first_col, mut found) = (work.buffer(slices + 1)?, work.buffer(slices)?, work.buffer(3)?);

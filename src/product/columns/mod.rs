@@ -11,8 +11,7 @@
 //! column of C and finds the range of its rows: the first and the last row of the columns of A that
 //! are multiplied. The class of a column follows from its products, its range of rows and the
 //! entries of the column of B. The classes are the variants of [`Class`](super::terms::Class), the
-//! rules are in
-//! `adaptive/rules.rs`.
+//! rules are in `adaptive/rules.rs`.
 //!
 //! * One entry of B: [`direct`] copies and scales a column of A. Method `direct` needs no memory.
 //!   An entry of C has one product.

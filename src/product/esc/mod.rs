@@ -106,7 +106,7 @@ pub(super) struct CountedRuns {
 }
 
 impl Esc {
-    /// Requests the kernels.
+    /// Requests the kernels of ESC.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         Ok(Self {
             front: match tuning.esc {

@@ -65,7 +65,7 @@ pub(super) struct MaskBand {
 }
 
 impl MaskAnalyser {
-    /// `options` are those of the method, so that all kernels of the method are one program.
+    /// `options` are the options of all kernels of the masked method, which are one program.
     pub fn new(device: &Device, options: &Options, scan: ScanTuning, group_size: usize) -> Result<Self> {
         Ok(Self { probes: Kernel::new(device, options)?, scan: Scan::new(device, scan)?, group_size })
     }

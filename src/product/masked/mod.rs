@@ -99,7 +99,7 @@ kernel! {
     }
 }
 
-/// The kernels of the method.
+/// The kernels of method `masked`.
 pub(super) struct Masked {
     count: Kernel<CountHits<'static>>,
     record: Kernel<MaskRecord<'static>>,
@@ -125,7 +125,7 @@ pub(super) struct CountedHits {
 }
 
 impl Masked {
-    /// Requests the kernels.
+    /// Requests the kernels of masked products.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         let options = options(spec, tuning);
         Ok(Self {

@@ -105,7 +105,7 @@ fn held(most: u32) -> u32 {
     (odd * HELD.div_ceil(odd).next_power_of_two()).max(most / team)
 }
 
-/// The odd divisor of the number of products of a class. The divisor is at most 7.
+/// The largest odd divisor of the number of products of a class, which is at most 7.
 fn odd(most: u32) -> u32 {
     most >> most.trailing_zeros()
 }

@@ -24,9 +24,9 @@ numbers! {
 const GPU: LineNumbers = LineNumbers {
     line_held: 2048,
     // One item adds a row while its work-group waits: 1024 terms one by one, nine cycles for each
-    // `f64`. If the next 8 terms are read in the meantime, `email-Enron` takes 10.1 us. With 16
-    // terms at once and none read ahead it takes 10.6 us. Blocks of 6x6 take equally long with 1, 3
-    // or 6 terms at once.
+    // `f64`. If the next 8 terms are read while 8 terms are added, `email-Enron` takes 10.1 us. If
+    // 16 terms are read at once and no terms are read ahead, it takes 10.6 us. Blocks of 6x6 take
+    // equally long with 1, 3 or 6 terms at once.
     line_together: 8,
     // On an H100 `email-Enron` takes 8.6 us with 512, 8.7 to 9.7 us with 128 to 384, and 10.5 us if
     // no line is added by guesses. 1000 rows of 300 entries take 11 us with 256, and 7 us with 512.

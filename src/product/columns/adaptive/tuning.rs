@@ -225,14 +225,14 @@ mod tests {
     #[test]
     fn the_lists_of_the_kernels_have_room() {
         let in_group = |teams: usize| 32 * teams;
-        // The parts are: extents and steps of each item, two sums for each team, a place, and the
-        // team's memory.
-        assert!(in_group(16) * 12 + 16 * 8 + 4 + 128 <= WIDE_LISTS);
-        // The parts are: products and entries before each item, a sum for each team, a place, and
+        // The wide lists have extents and steps of each item, two sums for each team, a place, and
         // the team's memory.
+        assert!(in_group(16) * 12 + 16 * 8 + 4 + 128 <= WIDE_LISTS);
+        // The hash lists have products and entries before each item, a sum for each team, a place,
+        // and the team's memory.
         assert!(in_group(16) * 8 + 16 * 4 + 4 + 128 <= HASH_LISTS);
-        // The parts are: two words for each of 64 touched words, their number, and 64 steps of each
-        // team.
+        // The narrow lists of a team have two words for each of 64 touched words, their number, and
+        // 64 steps of each team.
         let of_team = 2 * 64 * 4 + 4 + 64 * 8;
         assert!(NARROW_BITMAPS * of_team + 128 <= NARROW_LISTS && 2 * of_team + 128 <= PAIR_LISTS);
     }

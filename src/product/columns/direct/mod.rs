@@ -117,7 +117,7 @@ impl DirectSums {
         Ok(Self { sums: Kernel::rare(device, &target.define(options(group_size)))?, group_size })
     }
 
-    /// Requests the kernel.
+    /// Requests the kernel that computes direct columns.
     pub fn ask(&self, device: &Device) {
         self.sums.ask(device);
     }

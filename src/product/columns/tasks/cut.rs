@@ -92,7 +92,7 @@ pub(in crate::product) struct Tasks {
 }
 
 /// The number of tasks of each class that teams have taken. The number of the first class is at
-/// index `first`. All numbers are zero before the sums.
+/// index `first`. Before the sums are computed, no tasks are taken.
 pub(in crate::product) struct TakenTasks<'a> {
     pub numbers: &'a mut Buffer<u32>,
     pub first: usize,

@@ -169,8 +169,8 @@ impl HostProduct for OnHost<'_> {
             let end = begin + memory.band(&col_ptr[begin..], free);
             let columns = b.columns();
             let factors = factors(Columns { col_ptr: columns.col_ptr.of_columns(begin..end), ..columns })?;
-            // If there is only one band, the rows that were found are used. If there are several,
-            // rows are found again for each band.
+            // If there is only one band, the rows that were found are used. If there are several
+            // bands, rows are found again for each band.
             let found = found.take().filter(|_| end - begin == products.len());
             work.stage("multiply");
             place(band(work, operands, &factors, found, &col_ptr[begin..=end])?)?;
