@@ -1,5 +1,5 @@
-//! The choice of methods for columns of scalars: pure functions of sizes, numbers and costs. These
-//! functions use no device, and equal arguments give equal choices.
+//! The choice of methods for columns of scalars: pure functions of sizes, numbers and costs. The
+//! functions of this file use no device, and equal arguments give equal choices.
 //!
 //! The device puts each column of an adaptive product into a class. [`share_out`] takes the sums
 //! over the columns of each class and the costs of the methods. [`share_out`] decides which method

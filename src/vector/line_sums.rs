@@ -89,8 +89,8 @@ pub(crate) struct LineSums {
     /// Number of sums of a line.
     width: usize,
     kernel: Kernel<SumLines<'static>>,
-    /// For each line that is cut: the number of its finished pieces. The sums of pieces follow as
-    /// words.
+    /// For each line that is cut, the number of its finished pieces. After these numbers come the
+    /// sums of the pieces, as words.
     arrived: Scratch<u32>,
     group_size: usize,
     /// Number of work-groups that add a piece: one, or one for each sum of its line.

@@ -141,8 +141,8 @@ impl Situation {
             Format::SlicedEll if self.in_vectors() => 16,
             _ => 4,
         };
-        // In padded formats, whose values are packed, a column may take 16 bits. On a diagonal,
-        // eight places share one column.
+        // In padded formats, whose values are packed, a column may take 16 bits. The eight places
+        // of a slice on a diagonal share one column.
         let column = if padded.is_some() && near { 2 } else { 4 };
         let values = match self.request.packed || self.in_order {
             true => (places + idle) * (column + value) - on_diagonals * column + on_diagonals / 2,

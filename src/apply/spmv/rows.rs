@@ -175,7 +175,7 @@ impl Rows {
         self.options_of(self.elements, options, index)
     }
 
-    /// Makes the options of [`Rows::options_through`] for these element types.
+    /// Makes the options of [`Rows::options_through`] for the given element types.
     pub fn options_of(&self, Elements { matrix, vector }: Elements, options: Options, index: bool) -> Options {
         let through = u8::from(index && !self.packed);
         let options = self.block.options(options.element_in(vector, self.semiring).value_in(matrix, self.semiring));

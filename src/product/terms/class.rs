@@ -37,9 +37,9 @@ pub(crate) enum Class {
     Narrow,
     /// Columns with rows in a range of some ten thousand rows.
     Medium,
-    /// Columns with rows in any range.
+    /// Columns whose rows may lie in any range.
     Wide,
-    /// Columns with rows in any range, and many products.
+    /// Columns with many products, whose rows may lie in any range.
     Big,
     /// Columns with rows in any range, but few enough rows for a table of 4 KiB. The rows of all
     /// classes up to [`Class::HashedGlobal`] are found by hashes.
