@@ -1,4 +1,5 @@
-// drop_entries: removes the small entries (blocks) of a matrix. The others keep their order.
+// drop_entries: removes the small entries (blocks) of a matrix. Entries that are not small keep
+// their order.
 // Host: src/primitives/drop_entries.rs
 //
 //   entry_sizes    LANES work-items per entry
@@ -51,7 +52,7 @@ KERNEL entry_sizes(global const ELEMENT* values, global ARITHMETIC* size, uint n
 }
 
 // The bits of nonnegative numbers, read as integers, have the same order as the numbers. So the
-// maximum is computed in integers.
+// maximum of a column's sizes is computed in integers.
 KERNEL column_norms(global const ARITHMETIC* size, global const uint* col_ptr, global uint* norm, uint nnz, uint ncols, uint lower)
 {
     const uint entry = get_global_id(0);

@@ -16,16 +16,16 @@
 // A tile is sorted in local memory and written from there, so that neighbouring elements with equal
 // digits are written to neighbouring places. The 32 items of a team, which is a warp if the device
 // has warps, take 32 neighbouring elements at a time. Each item sets its bit in one mask for the
-// high half of its digit and in one for the low half. The bits that both masks have in common are
-// the items whose elements have this digit. The elements of lower items come first.
+// high half of its digit and in one for the low half. The bits that are set in both masks are the
+// items whose elements have the item's digit. The elements of lower items come first.
 #if !defined(ITEMS) || !defined(DIGIT_BITS) || !defined(COLUMNS)
 #error "ITEMS, DIGIT_BITS, COLUMNS: see src/primitives/radix_sort.rs"
 #endif
 
 #define TEAM_SIZE 32
 #define TEAMS (GROUP_SIZE / TEAM_SIZE)
-// Makes a team's writes to local memory visible to the team. All teams call it the same number of
-// times.
+// Makes a team's writes to local memory visible to the team. All teams use TEAM_BARRIER the same
+// number of times.
 #if WARPS
 #define TEAM_BARRIER WARP_BARRIER
 #else

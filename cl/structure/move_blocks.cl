@@ -4,7 +4,7 @@
 //   One work-item per element of a moved block, or on a CPU per BLOCKS blocks. BLOCKS is 0 on other
 //   devices.
 //
-//   in   source[nnz]               the block from which each is copied
+//   in   source[nnz]               the block from which each block is copied
 //   in   turned[nnz]               if TURN is 2: whether the block is transposed. If TURN is 0, no
 //                                  block is transposed; if it is 1, all are
 //   in   from[from_nnz * from_stride]      blocks of ROWS x COLS, column-major

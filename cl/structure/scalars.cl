@@ -2,12 +2,12 @@
 // Host: src/structure/scalars.rs
 //
 //   One work-item per element of a copied block, or on a CPU per BLOCKS blocks. BLOCKS is 0 on
-//   other devices. Neighbouring items read neighbouring elements. They write pieces of ROWS
+//   other devices. Neighbouring items read neighbouring elements. The items write pieces of ROWS
 //   elements. The next block of the column continues each piece.
 //
 //   in   source[nnz]                the block from which each copied block is read
-//   in   first[nnz]                 place of its element (0, 0), and in the upper bits TURNED,
-//                                   FALLING, DIAGONAL: see src/structure/scalar_map.rs
+//   in   first[nnz]                 place of the block's element (0, 0), and in the upper bits
+//                                   TURNED, FALLING, DIAGONAL: see src/structure/scalar_map.rs
 //   in   height[nnz]                number of scalars in the first column of its block column
 //   in   from[from_nnz * stride]    blocks, column-major
 //   out  to[...]                    columns of scalars, rows ascending

@@ -1,5 +1,5 @@
-// line_terms: loads the terms of a line's sums to local memory, and adds them. It comes before
-// line_pieces.cl, and before line_sums.cl, which explains its defines.
+// line_terms: loads the terms of a line's sums to local memory, and adds them. This file comes
+// before line_pieces.cl, and before line_sums.cl, which explains the defines.
 // Host: src/vector/line_sums.rs
 #if !defined(ROWS) || !defined(COLS) || !defined(TILE) || !defined(PIECE) || !defined(HELD) || !defined(AHEAD) || !defined(LEAST) || !defined(TOGETHER) ||      \
     !defined(ACROSS) || !defined(NORMS) || !defined(WHOLE_BLOCKS) || !defined(SPLIT) || !defined(DIRECT) || !defined(LONGEST) ||            \
@@ -8,7 +8,8 @@
 #endif
 #define AREA (ROWS * COLS)
 
-// SUMS is the number of sums of a line. TERM_AT is the place in a block of term k of a sum.
+// SUMS is the number of sums of a line. TERM_AT is the place, in a block, of term number k of a
+// sum.
 #if WHOLE_BLOCKS
 #define SUMS 1
 #define TERM_AT(sum, k) (k)
@@ -114,7 +115,7 @@ void load_terms(local ARITHMETIC* term, uint begin, uint count, uint number, uin
 }
 
 // Adds the terms of `count` blocks to one sum. Neighbouring terms are read as in terms.cl.
-// Otherwise the terms of TOGETHER blocks are read before they are added.
+// If terms are not neighbours, the terms of TOGETHER blocks are read before they are added.
 ARITHMETIC add_terms(ARITHMETIC sum, local const ARITHMETIC* term, uint count, uint number)
 {
 #if SUMS == 1

@@ -82,7 +82,7 @@ impl Extent {
 }
 
 /// A set of rows: a bit for each row, and above it a bit for each word that is not 0. Dense columns
-/// do not use the upper bits. The set is empty between columns.
+/// do not use the upper bits. The set of rows is empty between two columns.
 pub(super) struct RowSet {
     words: Vec<u64>,
     tops: Vec<u64>,

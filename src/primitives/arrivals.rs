@@ -1,5 +1,6 @@
 //! Sorts the entries of compressed columns by row, on GPUs. Each entry takes the next place of its
-//! row from a counter; then each row sorts its entries. Kernels: `cl/primitives/arrivals.cl`.
+//! row from a counter. Then the entries of each row are sorted. Kernels:
+//! `cl/primitives/arrivals.cl`.
 //!
 //! Entries are read twice and written twice, whatever the number of rows, while a radix sort takes
 //! a pass for every few bits of that number. Entries arrive in any order, but they are then sorted
@@ -76,16 +77,17 @@ pub(crate) struct ArrivalTuning {
 /// Entries that each work-item counts or places.
 const ITEMS: usize = 8;
 
-/// Most entries of an average row. If rows are longer, many items would wait for the same counters.
+/// Most entries of an average row. If an average row had more than `AVERAGE` entries, many items
+/// would wait for the same counters.
 const AVERAGE: usize = 128;
 
 impl ArrivalTuning {
-    /// Parameters for `rows` rows and `entries` entries; `None` if the device uses a radix sort
-    /// instead.
+    /// Parameters for `rows` rows and `entries` entries; `None` if the device sorts the entries by
+    /// a radix sort.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
         let (average, numbers) = (entries / rows.max(1), device.info().numbers::<RadixNumbers>());
-        // If rows are short, few lanes share a row, so that all lanes are busy. Otherwise many
-        // lanes do, so that the rows of a group fit its local memory.
+        // If rows are short, few lanes share a row, so that all lanes are busy. If rows are long,
+        // many lanes share a row, so that the rows of a group fit its local memory.
         let lanes = if average <= 8 { 8 } else { 32 };
         let group_size = numbers.radix_group;
         let counts = group_size >= 32 && average <= AVERAGE;
@@ -114,7 +116,7 @@ pub(crate) struct Arrived {
 /// The result of counting the entries of rows.
 pub(crate) enum Counted {
     Ordered(Box<Arrived>),
-    /// A row is too long to be sorted here; the longest has this many entries.
+    /// A row is too long to be sorted by arrivals. The number is the length of the longest row.
     TooLong(usize),
 }
 

@@ -1,6 +1,6 @@
-//! Removes small entries (blocks) of a matrix on the device. The others keep their order. The steps
-//! are flags, a scan, one copy, and one small read of the number of entries that stay. Kernels:
-//! `cl/primitives/drop_entries.cl`. [`Threshold`] describes the rule, and
+//! Removes small entries (blocks) of a matrix on the device. The other entries keep their order.
+//! The steps are flags, a scan, one copy, and one small read of the number of entries that stay.
+//! Kernels: `cl/primitives/drop_entries.cl`. [`Threshold`] describes the rule, and
 //! [`crate::matrix::drop_below`] is the model.
 use super::scan::{Scan, ScanTuning};
 mod numbers;
@@ -75,8 +75,8 @@ kernel! {
 }
 
 /// The kernels that remove small entries. Magnitudes are defined for real numbers, so functions
-/// that take a threshold require a [`Field`]. A product does not require it, because its threshold
-/// is an option.
+/// that take a threshold require a [`Field`]. A product does not require a [`Field`], because its
+/// threshold is an option.
 pub(crate) struct DropEntries {
     sizes: Kernel<EntrySizes<'static>>,
     norms: Kernel<ColumnNorms<'static>>,
@@ -114,7 +114,7 @@ impl DropMemory {
     }
 
     /// The most bytes allocated at once for `nnz` entries in `columns` columns, rounded up to size
-    /// classes. This much is allocated if all entries stay.
+    /// classes. All these bytes are allocated if all entries stay.
     pub fn peak(&self, nnz: u64, columns: u64) -> u64 {
         let places = pool_bytes(4 * (nnz + 1));
         let norms = pool_bytes(if self.relative { 8 * columns } else { 0 });
@@ -124,8 +124,8 @@ impl DropMemory {
     }
 }
 
-/// If a scan of the entries to drop has at most this many tiles, each tile adds up the sums of the
-/// tiles before it.
+/// If a scan of the entries to drop has at most `DIRECT_TILES` tiles, each tile adds up the sums of
+/// the tiles before it.
 const DIRECT_TILES: usize = 64;
 
 pub(crate) fn scan_tuning(info: &DeviceInfo, group_size: usize) -> ScanTuning {

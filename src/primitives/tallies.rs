@@ -4,7 +4,7 @@
 //!
 //! Entries are read twice and written once. If neighbouring columns have neighbouring rows,
 //! counters and places stay in the caches. A radix sort passes over all entries for every few bits
-//! of a row.
+//! of the row numbers.
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Teams, Work, kernel},
@@ -66,8 +66,8 @@ pub(crate) struct TallyTuning {
     pub stretch: usize,
 }
 
-/// Most counters of rows for each entry, added up over the work-items. They take no more memory
-/// than a radix sort would.
+/// Most counters of rows for each entry, added up over the work-items. The counters take no more
+/// memory than a radix sort would.
 const COUNTERS: usize = 2;
 
 /// Number of rows whose counters a work-item adds up.
@@ -75,12 +75,12 @@ const STRETCH: usize = 1 << 12;
 
 impl TallyTuning {
     /// Parameters for `rows` rows and `entries` entries; `None` if the device uses another sort.
-    /// GPUs do, and CPUs if there are far more rows than entries, so that most counters would stay
-    /// zero.
+    /// GPUs use another sort, and so do CPUs if there are far more rows than entries, so that most
+    /// counters would stay zero.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
         let info = device.info();
         let most = COUNTERS * entries / rows.max(1);
-        // Two work-items for each core are equally fast, and need twice the counters.
+        // Two work-items for each core take as long as one, and need twice the counters.
         let shares = (info.compute_units as usize).min(most);
         let serial = info.numbers::<RadixNumbers>().radix_group < Teams::SIZE;
         (serial && shares > 0).then_some(Self { shares, stretch: STRETCH })

@@ -1,6 +1,6 @@
-//! [`AnyProduct`]: a product that runs once. Its element type and format are values, not type
-//! parameters. A·B runs in the one-shot pipeline. For any other product a plan is made, executed
-//! once and dropped.
+//! [`AnyProduct`]: a product that runs once. The element type and the format of the product are
+//! values, not type parameters. A·B runs in the one-shot pipeline. Any other product is computed by
+//! a plan, which is executed once and dropped.
 use super::{
     GramParts, How, Report,
     bands::join,
@@ -32,7 +32,7 @@ pub(super) struct AnyProduct<'a> {
     pub device: &'a Device,
 }
 
-/// Element and format of C, if the factors agree.
+/// Element type and format of C, which all factors must share.
 pub(super) fn type_of(factors: &[(GridView<'_>, bool)]) -> Result<AnyType> {
     factors[1..].iter().try_fold(factors[0].0.of, |of, (factor, _)| of.times(factor.of))
 }
@@ -158,7 +158,7 @@ impl<'a> AnyProduct<'a> {
         Ok((ran.c, report))
     }
 
-    /// Plans, executes once, and drops the plan.
+    /// Makes a plan of the product, executes it once, and drops it.
     fn by_plan<'w>(&self, work: &'w Work) -> Result<Measured<'w, GridArrays>> {
         work.count_operand(self.held());
         let clock = work.clock();

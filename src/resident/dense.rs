@@ -82,7 +82,7 @@ impl Device {
 }
 
 impl<T> DeviceDense<T> {
-    /// Copies a dense matrix. `T` is its element type, or [`Any`].
+    /// Copies a dense matrix. `T` is the element type of the matrix, or [`Any`].
     pub(crate) fn upload_within(work: &Work, matrix: AnyDenseView<'_>) -> Result<Self> {
         matrix.shape.check()?;
         work.device().require(matrix.element())?;
@@ -221,7 +221,7 @@ impl<T: Element> DeviceDense<T> {
     }
 
     /// Replaces all elements by the elements of an array in the matrix's layout, including gaps.
-    /// Waits until they are copied.
+    /// Waits until the elements are copied.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::OpenCl`].

@@ -59,7 +59,7 @@ enum Moving {
 }
 
 impl MoveBlocks {
-    /// Prepares moves of blocks. `grid` is their shape before they are transposed.
+    /// Prepares moves of blocks. `grid` has the shape of the blocks before they are transposed.
     pub fn new(
         device: &Device,
         element: ElementType,

@@ -20,8 +20,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The planned permutation P·A·Qᵀ of a matrix whose pattern does not change. It reorders block rows
-/// and block columns, for example to reduce fill.
+/// The planned permutation P·A·Qᵀ of a matrix whose pattern does not change. The permutation
+/// reorders block rows and block columns, for example to reduce fill.
 ///
 /// A permutation is the list of old indices in their new order, as orderings (AMD, nested
 /// dissection) return it. With rows `p` and columns `q`, entry (i, j) of C is entry (`p[i]`,
@@ -251,7 +251,7 @@ struct Permuted {
     pattern: Arc<PatternArrays>,
     source: Buffer<u32>,
     turned: Buffer<u32>,
-    /// Number of entries outside the stored triangle. If it is not 0, the other fields are
+    /// Number of entries outside the stored triangle. If `wrong` is not 0, the other fields are
     /// meaningless.
     wrong: u32,
 }

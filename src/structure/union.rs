@@ -79,9 +79,9 @@ kernel! {
 /// The kernels and parameters that find the union of two patterns.
 #[derive(Debug, Clone, Copy)]
 enum UnionTuning {
-    /// A work-item for each entry looks it up in the other pattern. Groups have this size.
+    /// A work-item looks up one entry in the other pattern. Work-groups have `group_size` items.
     Entries { group_size: usize },
-    /// A work-item for each of `parts` parts merges columns.
+    /// Each of `parts` work-items merges a part of the columns.
     Columns { parts: usize },
 }
 
@@ -234,7 +234,8 @@ mod tests {
     /// The rows of each column, ascending.
     type Columns = Vec<Vec<u32>>;
 
-    /// The expected union, and the pairs of indices of its entries.
+    /// The union of the patterns of A and B as the host merges it, and for each of its entries the
+    /// indices of the entries of A and B.
     fn merged(a: &[Vec<u32>], b: &[Vec<u32>]) -> (Columns, Vec<OperandPair>) {
         let (mut columns, mut pairs, mut before) = (Vec::new(), Vec::new(), [0, 0]);
         for (of_a, of_b) in a.iter().zip(b) {
@@ -277,8 +278,9 @@ mod tests {
     #[test]
     fn each_form_merges_what_either_has() -> Result<()> {
         let every = |step: u32| (0..40).filter(|row| row % step == 0).collect::<Vec<u32>>();
-        // Columns that are empty in one pattern or in both; a column that ends before the other;
-        // columns without common rows; more parts than columns, and than entries.
+        // Some columns are empty in one pattern or in both, one column ends before that of the
+        // other pattern, and some have no common rows. There are more parts than columns, and more
+        // parts than entries.
         let a = vec![every(1), vec![], every(2), vec![39], vec![], every(3), vec![0], every(5), every(4)];
         let b = vec![every(3), vec![7], every(2), vec![0], vec![], vec![], vec![1, 2], vec![1, 2, 3, 39], every(7)];
         check(40, &a, &b)?;

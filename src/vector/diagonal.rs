@@ -48,8 +48,8 @@ kernel! {
 type Copies = (Kernel<CopyBlocks<'static>>, Kernel<CopyElements<'static>>);
 
 /// The blocks on the diagonal of a square matrix of square blocks, for example for a block-Jacobi
-/// preconditioner. They are found once for a pattern, and copied for any values. Blocks that the
-/// matrix does not store are zero.
+/// preconditioner. The blocks are found once for a pattern, and copied for any values. Blocks that
+/// the matrix does not store are zero.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {
@@ -153,7 +153,8 @@ impl Core {
         Kernel::new(device, &Options::group_size(device.info().elementwise_group()))
     }
 
-    /// The kernels that copy blocks and scalars. Most solvers launch one of them.
+    /// The kernels that copy blocks and scalars. Most solvers launch only the kernel for blocks or
+    /// only the kernel for scalars.
     fn copies(device: &Device, element: ElementType, side: usize) -> Result<Copies> {
         let group_size = device.info().elementwise_group();
         let options = Options::group_size(group_size).element(element).define("SIDE", side);

@@ -122,7 +122,7 @@ pub(crate) struct Lines {
     pub pieces: usize,
     /// Number of pieces that belong to lines of several pieces.
     pub parts: usize,
-    /// Whether tiles with long lines come first. Otherwise tiles are in the order of their lines.
+    /// Whether tiles with long lines come first. If not, tiles are in the order of their lines.
     #[cfg(test)]
     pub is_ordered: bool,
 }
@@ -158,7 +158,7 @@ pub(crate) struct Shares {
     pub parts: usize,
 }
 
-/// The kernels that divide lines. They are the same for every matrix.
+/// The kernels that divide lines. The kernels are the same for every matrix.
 pub(super) struct Kernels {
     tile_lines: Kernel<TileLines<'static>>,
     place_tiles: Kernel<PlaceTiles<'static>>,
@@ -207,7 +207,7 @@ impl Kernels {
     }
 }
 
-/// Starts to compile the kernels of [`Lines::new`], together with others.
+/// Starts to compile the kernels of [`Lines::new`], while other kernels are compiled.
 pub(crate) fn ask(device: &Device) -> Result<()> {
     let kernels = Kernels::new(device)?;
     kernels.ask(device);
@@ -221,9 +221,9 @@ pub(crate) fn ask_stretches(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Cuts the columns of a pattern into stretches of at most `length` entries and columns. A longer
-/// column is a stretch by itself. Returns the first column of each stretch, and then the number of
-/// columns.
+/// Cuts the columns of a pattern into stretches of at most `length` entries and columns. A column
+/// of more than `length` entries is a stretch by itself. Returns the first column of each stretch,
+/// and then the number of columns.
 pub(crate) fn stretches(work: &Work, pattern: &PatternArrays, length: usize) -> Result<Buffer<u32>> {
     Kernels::new(work.device())?.tile_lines(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], length)
 }
@@ -304,8 +304,8 @@ impl Shares {
 }
 
 /// The order of tiles in which those with long lines come first, so that no work-group starts a
-/// long line when the others have nearly finished. Empty if tiles stay in their order. Reads back a
-/// number for each tile.
+/// long line when the other work-groups have nearly finished. Empty if tiles stay in their order.
+/// Reads back a number for each tile.
 fn heavy_tiles_first(
     work: &Work,
     pattern: &PatternArrays,

@@ -15,8 +15,8 @@
 // are multiplied by it. If DEPTH is more than AHEAD, the rows of D are loaded again for each entry.
 // An item keeps a sum for each line of the group; for blocks it keeps HELD of the lines of each
 // block at once. The entries of a line are added in ascending order, and so are the elements of a
-// block. So a sum has the same bits as if the line was computed alone. Lines of more than LONG
-// entries are cut into pieces, which staged.cl or lines.cl adds.
+// block. So the sum of a line has the same bits as if the line was computed alone. Lines of more
+// than LONG entries are cut into pieces, which staged.cl or lines.cl adds.
 #if !defined(LINES) || !defined(STAGED) || !defined(VALUES_STAGED) || !defined(LONG) || !defined(THROUGH) || !defined(SIDE) || \
     !defined(DEPTH) || !defined(ACROSS) || !defined(HELD)
 #error "LINES, STAGED, VALUES_STAGED, LONG, THROUGH, SIDE, DEPTH, ACROSS, HELD: see src/apply/spmm/groups.rs"
@@ -24,11 +24,13 @@
 #define SAME 0x80
 // A slot's staged entries take one place more than STAGED, so that slots begin in different banks.
 #define ROOM (STAGED + 1)
-// Staged entries after the end of the group have this line. They are added to no sum.
+// NO_LINE is the line of staged entries after the end of the group. Entries of NO_LINE are added to
+// no sum.
 #define NO_LINE 0x7f
 #define AREA (SIDE * DEPTH)
 
-// NUMBER_OF is the index of an entry's block. AT is the place in a block of a line's element k.
+// NUMBER_OF is the index of an entry's block. AT is the place, in a block, of element number k of a
+// line.
 #if THROUGH
 #define NUMBER_OF(entry) g_source[entry]
 #else

@@ -21,16 +21,16 @@
 //
 // The terms of a line are added in the order of its entries, and the terms of a block in ascending
 // order. So each column has the same bits as A times that column of D alone. An item adds HELD
-// lines of a block at once. It loads AHEAD rows of D, for several entries or for one block, before
-// it adds their terms. On a GPU staged.cl adds lines of scalars.
+// lines of a block at once. An item loads AHEAD rows of D, for several entries or for one block,
+// before it adds their terms. On a GPU staged.cl adds lines of scalars.
 #if !defined(THROUGH) || !defined(LONG) || !defined(SIDE) || !defined(DEPTH) || !defined(ACROSS) || !defined(HELD) || !defined(TILED) || \
     !defined(KEPT_ROWS)
 #error "THROUGH, LONG, SIDE, DEPTH, ACROSS, HELD, TILED, KEPT_ROWS: see src/apply/spmm/lines.rs"
 #endif
 #define WHOLE 0xffffffffu
 
-// BLOCK_OF is the first element of an entry's block. AT is the place in a block of a line's element
-// k.
+// BLOCK_OF is the first element of an entry's block. AT is the place, in a block, of element number
+// k of a line.
 #if !THROUGH
 #define BLOCK_OF(place) ((ulong)(place)*stride)
 #else

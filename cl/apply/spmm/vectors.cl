@@ -1,11 +1,11 @@
 // vectors: divides the columns of D among work-items, and loads and stores VEC neighbouring
-// elements, for products of sparse and dense matrices. The kernels of these products come after
-// this file and turn.cl.
+// elements, for products of sparse and dense matrices. The kernels of products of sparse and dense
+// matrices come after this file and turn.cl.
 // Host: src/apply/spmm/tuning.rs
 //
-// A slot is LANES neighbouring work-items. They hold WIDTH columns of D at once: each item has
-// VECTORS vectors of VEC columns. D is stored by rows. ALIGNED is 1 if rows of D and C begin at
-// multiples of the vector length. A GPU then loads a vector by one instruction.
+// A slot is LANES neighbouring work-items. The items of a slot hold WIDTH columns of D at once:
+// each item has VECTORS vectors of VEC columns. D is stored by rows. ALIGNED is 1 if rows of D and
+// C begin at multiples of the vector length, so that a GPU loads a vector by one instruction.
 #if !defined(LANES) || !defined(VEC) || !defined(VECTORS) || !defined(ALIGNED) || !defined(C_BY_COLUMNS) || !defined(AHEAD)
 #error "LANES, VEC, VECTORS, ALIGNED, C_BY_COLUMNS, AHEAD: see src/apply/spmm/tuning.rs"
 #endif

@@ -1,13 +1,14 @@
-// sorted_chunks: expands long segments. Their products are sorted before they are written.
+// sorted_chunks: expands long segments. The products of a segment are sorted before they are
+// written.
 // Host: src/product/esc/sorted_chunks.rs
 //
 //   cut_chunks     one work-group per chunk: finds the row at which the chunk begins. A chunk has
 //                  at most CHUNK products. The chunks of a segment differ by at most one product
-//   sorted_chunks  one work-group per chunk. It holds at most ROOM products. Chunks of more than
-//                  ROOM, or of at most `above`, are left to another launch. If by_rows, a chunk
-//                  gets its products from columns of A that cut_chunks has cut. Otherwise it has
-//                  CHUNK consecutive products of the expansion, and the sorted chunks are merged
-//                  later
+//   sorted_chunks  one work-group per chunk. The work-group holds at most ROOM products. Chunks of
+//                  more than ROOM products, or of at most `above`, are left to another launch. If
+//                  by_rows, a chunk gets its products from columns of A that cut_chunks has cut.
+//                  If not by_rows, a chunk has CHUNK consecutive products of the expansion, and the
+//                  sorted chunks are merged later
 //
 //   in   a_col_ptr[a_cols + 1]  a_row_idx[a_nnz]  b_col_ptr[b_cols + 1]  b_row_idx[b_nnz]
 //   in   a_operand[a_nnz]  b_operand[b_nnz]    see cl/product/terms/payload.cl
@@ -23,9 +24,10 @@
 //                                              products, and of the last product of all
 //
 // The rows of a column of A ascend, so its products that belong to a chunk are neighbours. The
-// products of a row are in the order of the entries of B. A chunk may begin between two of them.
+// products of a row are in the order of the entries of B. A chunk may begin between two products of
+// one row.
 //
-// The work-group of a chunk is one team (cl/team.cl). It sorts the chunk in registers
+// The work-group of a chunk is one team (cl/team.cl). The team sorts the chunk in registers
 // (cl/product/sort/keys.cl).
 #if !defined(PAYLOAD) || !defined(PAYLOAD_IS_WIDE) || !defined(CHUNK) || !defined(ENTRIES) || !defined(TILE) || !defined(FROM_END)
 #error "see src/product/esc/sorted_chunks.rs"
@@ -130,7 +132,7 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
     const uint begin_segment = segment_ptr[segment], of_segment = segment_ptr[segment + 1] - begin_segment;
     const uint before = by_rows ? before_chunk(of_segment, number, chunks) : number * CHUNK, base = begin_segment + before;
     const uint count = by_rows ? before_chunk(of_segment, number + 1, chunks) - before : min((uint)CHUNK, of_segment - before);
-    // This is a loop of at most one turn, because PoCL 3.1 loses the barriers after a return.
+    // The loop has at most one turn, because PoCL 3.1 loses the barriers after a return.
     for (bool serves = count > above && count <= ROOM; serves; serves = false) {
         const uint passes = by_rows ? 0 : 32 - clz(chunks - 1);
         const bool cut_before = by_rows && number > 0, cut_behind = by_rows && number + 1 < chunks;

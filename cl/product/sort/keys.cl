@@ -82,9 +82,9 @@ void sort_odd(uint* key)
 }
 
 // Does the same as sort_odd if each ODD neighbouring keys are bitonic: ascending and then
-// descending, or a rotation of such keys. That takes 8 comparisons for 5 keys and 12 for 7;
-// sort_odd takes 9 and 16. An exhaustive search for 5 keys found no fewer. A network that sorts all
-// bitonic words of zeros and ones sorts all bitonic keys.
+// descending, or a rotation of such keys. merge_odd takes 8 comparisons for 5 keys and 12 for 7,
+// and sort_odd takes 9 and 16. An exhaustive search for 5 keys found no network with fewer
+// comparisons. A network that sorts all bitonic words of zeros and ones sorts all bitonic keys.
 void merge_odd(uint* key)
 {
 #if ODD < 5
@@ -133,10 +133,10 @@ void merge_in_lane(uint* key, uint distance)
     merge_odd(key);
 }
 
-// Sorts the keys of a column. Each lane then has HELD neighbouring keys. `team` is EXCHANGE_IN.
-// This is a bitonic sort in which every comparison puts the smaller key first: two sorted halves
-// are merged by comparing the two ends, then their neighbours, and so on (Batcher 1968). All bounds
-// are constants, so that the keys stay in registers.
+// Sorts the keys of a column. After the sort each lane has HELD neighbouring keys. `team` is
+// EXCHANGE_IN. The sort is a bitonic sort in which every comparison puts the smaller key first: two
+// sorted halves are merged by comparing the two ends, then their neighbours, and so on (Batcher
+// 1968). All bounds are constants, so that the keys stay in registers.
 void sort_keys(uint* key, TEAM_OF)
 {
     sort_odd(key);
@@ -149,7 +149,8 @@ void sort_keys(uint* key, TEAM_OF)
         merge_in_lane(key, size / 4);
     }
     uint other[HELD];
-    // `lanes` lanes hold the two halves. `distance` is the distance of lanes that compare keys.
+    // `lanes` lanes hold the two halves that are merged. `distance` is the distance of lanes that
+    // compare keys.
     UNROLLED
     for (uint lanes = 2; lanes <= LANES; lanes *= 2) {
         KEYS_ACROSS(other, key, lanes - 1);

@@ -1,16 +1,16 @@
 //! Grouped coordinates (GCOO): groups of lines. The entries of a group are sorted by their place,
-//! which is the number of the row of D that they multiply. Entries that multiply the same row of D
-//! are then consecutive (S. Shi, Q. Wang, X. Chu: *Efficient Sparse-Dense Matrix-Matrix
-//! Multiplication on GPUs Using the Customized Sparse Storage Format*, 2020, section III). Kernels:
+//! which is the number of the row of D that they multiply. So entries that multiply the same row of
+//! D are consecutive (S. Shi, Q. Wang, X. Chu: *Efficient Sparse-Dense Matrix-Matrix Multiplication
+//! on GPUs Using the Customized Sparse Storage Format*, 2020, section III). Kernels:
 //! `cl/apply/spmm/gcoo.cl`.
 //!
 //! Each line of a group is a sorted list. The position of an entry in its group is therefore the
-//! number of entries that come before it in each of the lines. On a GPU a work-item finds this
-//! number for one entry by binary searches. On a CPU a work-item finds it for several entries,
-//! advancing from one to the next. So all work-items take about the same time, whatever the lengths
-//! of the lines are. The entries of a line that is too long for a group keep their order, after the
-//! other entries of the group. In a matrix of blocks, entries and lines mean blocks and lines of
-//! blocks.
+//! number of entries that come before it in each of the lines. On a GPU a work-item finds the
+//! position of one entry by binary searches. On a CPU a work-item finds the positions of several
+//! entries, advancing from one to the next. So all work-items take about the same time, whatever
+//! the lengths of the lines are. The entries of a line that is too long for a group keep their
+//! order, after the other entries of the group. In a matrix of blocks, entries and lines mean
+//! blocks and lines of blocks.
 use super::{DenseNumbers, groups::GroupArrays};
 use crate::{
     Result,
@@ -53,15 +53,15 @@ pub(super) struct Gcoo {
     pub group_len: Buffer<u32>,
     /// Each entry's place, which is the number of the row of D that it multiplies.
     pub other: Buffer<u32>,
-    /// Each entry's line in the group. The highest bit is set if the entry before it has the same
-    /// place.
+    /// Each entry's line in the group. The highest bit is set if the entry before this one in the
+    /// group has the same place.
     pub line: Buffer<u8>,
     /// The index of each entry in A's values.
     pub source: Buffer<u32>,
     pub long: LongLines,
     /// Number of rows of D that all groups load: the different places in each group, added up.
     pub loads: u32,
-    /// Number of entries that use these rows.
+    /// Number of entries that use the loaded rows.
     pub merged: u32,
 }
 
@@ -73,7 +73,7 @@ impl Gcoo {
         Self::placed(work, index, (group_lines, longest), items)
     }
 
-    /// Does as [`Gcoo::new`] with work-items of `items` entries each.
+    /// Does what [`Gcoo::new`] does, with work-items of `items` entries each.
     fn placed(work: &Work, index: &Index, (group_lines, longest): (usize, usize), items: usize) -> Result<Self> {
         let (device, pattern) = (work.device(), index.pattern());
         let (nnz, lines) = (pattern.nnz(), pattern.ncols);

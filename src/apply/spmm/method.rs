@@ -11,11 +11,12 @@ use serde::Serialize;
 pub enum DenseMethod {
     /// The method that is estimated to be the fastest.
     Auto,
-    /// Each row by itself. In a matrix of blocks, each row of blocks.
+    /// Each row is computed by itself. In a matrix of blocks, each row of blocks is computed by
+    /// itself.
     Rows,
-    /// Groups of neighbouring rows. Entries of a group in one column share a row of the dense
-    /// matrix (GCOO of Shi, Wang and Chu, 2020). In a matrix of blocks the rows are rows of blocks.
-    /// A group then has fewer rows, and about the same number of scalar rows.
+    /// Neighbouring rows are computed in groups. Entries of a group in one column share a row of
+    /// the dense matrix (GCOO of Shi, Wang and Chu, 2020). In a matrix of blocks the rows are rows
+    /// of blocks. A group of rows of blocks has about as many scalar rows as a group of scalars.
     Gcoo,
 }
 

@@ -30,7 +30,8 @@ impl BlockPack {
         Self::tuned(device, element, through, area, 0)
     }
 
-    /// A kernel that also transposes the blocks. They become column-major blocks of shape `to`.
+    /// A kernel that also transposes the blocks. The blocks become column-major blocks of shape
+    /// `to`.
     pub fn transposing(device: &Device, element: ElementType, through: bool, to: BlockShape) -> Result<Self> {
         Self::tuned(device, element, through, to.area(), to.rows())
     }
@@ -78,7 +79,7 @@ impl PackedLines {
             Ok(pack)
         };
         // If lines are columns of the arrays and do not form groups, the values keep their order.
-        // They are then copied while the host waits for the number of long lines.
+        // Such values are copied while the host waits for the number of long lines.
         let in_order = if wanted.of_rows() { None } else { Some(copied(None)?) };
         let prepared = Prepared::new(&work, wanted)?;
         let pack = match (in_order, prepared.spmm.source()) {

@@ -1,8 +1,8 @@
 //! COO and HYB as published: terms are added atomically, in the order in which work-items arrive.
 //! Kernels: `cl/apply/spmv/atomics.cl`.
 //!
-//! These formats exist for comparison. Their bits differ from run to run, so [`Format::Auto`] never
-//! chooses them.
+//! Formats with atomic additions exist for comparison. Their bits differ from run to run, so
+//! [`Format::Auto`] never chooses them.
 //!
 //! [`Format::Auto`]: super::Format::Auto
 use super::{

@@ -3,13 +3,12 @@
 //!
 //! The time of a format is estimated in bytes. The estimate is the sum of the bytes that an
 //! execution moves, multiplied by a weight of the format, and a share of the conversion's bytes and
-//! steps. The time of an item that adds a long row, and the time of a launch, also count as bytes
-//! that the device could have moved.
+//! steps. The time of an item that adds a long row, and the time of a launch, also count as the
+//! bytes that the device could have moved in that time.
 //!
 //! The rows' lengths are known only after a launch and a read, which take as long as several
-//! executions of a small matrix. So the lengths are not counted if one format, for all lengths that
-//! are possible with the numbers of rows and entries, takes no longer than every other format
-//! together with the counting.
+//! executions of a small matrix. So the lengths are not counted if one format surely takes no
+//! longer than every other format and the counting together, whatever the lengths of the rows are.
 use super::{Block, Format, Request, csr_long, profile::Profile, slice_vectors, slices};
 use crate::{
     DeviceKind,
@@ -108,7 +107,8 @@ impl Situation {
             Format::Coo => (None, weights.coo, false),
             Format::SegmentedScan => (None, weights.segmented_scan?, false),
             Format::Scoo => (None, weights.scoo[0], true),
-            // The times of these formats are not estimated, so `auto` never chooses them.
+            // The times of the last formats of this list are not estimated, so `auto` never chooses
+            // them.
             Format::Auto | Format::Csc | Format::Hyb | Format::CsrScalar => return None,
             Format::CsrAdaptiveAtomic | Format::CooAtomic | Format::HybAtomic | Format::ScooAtomic => return None,
         };
@@ -137,12 +137,12 @@ impl Situation {
             Format::CsrAdaptive if of_blocks => of.adaptive_steps,
             Format::CsrAdaptive | Format::CsrShared => weights.adaptive_steps,
             Format::CsrVector | Format::Scoo => 0,
-            // These include the steps that find and place diagonals.
+            // The steps of diagonals include the steps that find and place the diagonals.
             Format::SlicedEll if self.in_vectors() => 16,
             _ => 4,
         };
-        // In padded formats, whose values are packed, a column may take 16 bits. On a diagonal,
-        // eight places share one column.
+        // In padded formats, whose values are packed, a column may take 16 bits. The eight places
+        // of a slice on a diagonal share one column.
         let column = if padded.is_some() && near { 2 } else { 4 };
         let values = match self.request.packed || self.in_order {
             true => (places + idle) * (column + value) - on_diagonals * column + on_diagonals / 2,
@@ -189,7 +189,7 @@ impl Situation {
             _ => piece * depth * weights.term,
         };
         let launches = match format {
-            // A group counts its finished pieces. This takes about as long as a launch.
+            // A group counts the finished pieces of its row, which takes about as long as a launch.
             Format::Csr => 1 + u64::from(longest > of_item),
             Format::CsrAdaptive if of_blocks => of.adaptive_launches,
             Format::CsrAdaptive => weights.adaptive_launches,
@@ -206,8 +206,8 @@ impl Situation {
         Some(executed + (index + placed + packed + steps * weights.step) / self.request.uses.max(1))
     }
 
-    /// The weight of compressed rows of scalars with one work-item each. It grows with the bytes of
-    /// the rows that a compute unit reads at the same time, if they exceed its cache.
+    /// The weight of compressed rows of scalars with one work-item each. The weight grows with the
+    /// bytes of the rows that a compute unit reads at the same time, if they exceed its cache.
     fn weight_of_rows(&self, weights: &FormatWeights) -> u64 {
         let Profile { rows, entries, .. } = self.profile;
         let rows_at_once = (rows / self.compute_units.max(1)).clamp(1, ROWS_AT_ONCE);
@@ -266,8 +266,8 @@ impl Situation {
     }
 }
 
-/// Chooses the format with the least cost. If several have it, the first in [`Format::ALL`] is
-/// chosen.
+/// Chooses the format with the least cost. If several formats have the least cost, the first of
+/// them in [`Format::ALL`] is chosen.
 pub(super) fn choose(situation: &Situation) -> FormatChoice {
     let mut costs: Vec<_> = Format::ALL.iter().filter_map(|&format| Some((situation.cost(format)?, format))).collect();
     costs.sort_by_key(|&(cost, _)| cost);
@@ -326,9 +326,9 @@ pub(super) fn foregone(situation: &Situation) -> Option<FormatChoice> {
     }))
 }
 
-/// Chooses the format that needs no index of the rows. It is for a matrix stored by columns on a
-/// device without memory for the index. Returns `None` if the device or the matrix does not support
-/// the format.
+/// Chooses the format that needs no index of the rows. The format `csc` is for a matrix stored by
+/// columns on a device without memory for the index. Returns `None` if the device or the matrix
+/// does not support the format.
 pub(super) fn without_rows(situation: &Situation) -> Option<FormatChoice> {
     let format = Format::Csc;
     situation

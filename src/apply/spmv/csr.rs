@@ -138,7 +138,7 @@ mod tests {
         primitives::segmented_reduce::RUN_PIECE,
     };
 
-    /// Rows of 0 to 6 entries, and one row of several pieces.
+    /// Tests rows of 0 to 6 entries, and one row of several pieces.
     #[test]
     fn small_rows_have_the_same_bits_in_every_share() -> Result<()> {
         let length = |row: usize| if row == 40 { 2 * RUN_PIECE + 1 } else { row * 5 % 7 };

@@ -3,8 +3,8 @@
 //!
 //! The entries of one diagonal have consecutive columns: one distance is stored for all of them,
 //! and the elements of x that they multiply are read as one vector. A row without an entry on a
-//! diagonal, for example at the border of a grid, has an unused place there. So its later entries
-//! stay beside those of its neighbours.
+//! diagonal, for example at the border of a grid, has an unused place there. Through unused places
+//! the later entries of a row stay beside the entries of its neighbours.
 use super::{Rows, profile::Profile, slices::LANES};
 use crate::{
     Result,
@@ -49,8 +49,8 @@ pub(super) struct Diagonals {
     /// For each slice on diagonals: the column at which the first diagonal meets the slice's first
     /// row.
     pub origin: Buffer<u32>,
-    /// For each diagonal: its distance from the first, and bits for the rows that have an entry on
-    /// it.
+    /// For each diagonal: its distance from the first diagonal, and bits for the rows that have an
+    /// entry on it.
     pub steps: Buffer<u32>,
 }
 
@@ -172,7 +172,7 @@ mod tests {
         let work = Work::new(&device, None);
         let range = |n: u32, row: &dyn Fn(u32) -> Vec<u32>| (0..n).map(row).collect::<Vec<_>>();
         let cases = [
-            // No row, one row, and empty rows.
+            // The first three patterns have no row, one row, and 20 empty rows.
             (50, vec![]),
             (50, vec![vec![3]]),
             (50, vec![vec![]; 20]),
@@ -183,7 +183,8 @@ mod tests {
                 200,
                 range(40, &|i| if i % 16 < 12 { vec![i + 10, i + 50, i + 90] } else { vec![i + 11, i + 50, i + 91] }),
             ),
-            // A row longer than the others; every other row empty; scattered rows.
+            // These patterns have one row longer than the others, empty rows in turn, and scattered
+            // rows.
             (200, range(24, &|i| if i == 9 { (20..60).collect() } else { vec![i + 8, i + 9] })),
             (200, range(24, &|i| if i % 2 == 0 { vec![] } else { vec![i, i + 40] })),
             (200, range(24, &|i| vec![i * 37 % 50, 60 + i * 53 % 100])),

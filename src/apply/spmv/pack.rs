@@ -25,8 +25,8 @@ pub(super) enum Layout {
     /// The terms of a block for one sum lie one after another.
     WholeSums,
     /// The first `heads` places are in slices of `height` rows, so that neighbouring work-items
-    /// read neighbouring elements. Each place after them is interleaved in the same way, as a slice
-    /// of its own.
+    /// read neighbouring elements. Each place after the heads is interleaved in the same way, as a
+    /// slice of its own.
     Sliced { heads: usize, height: usize },
 }
 

@@ -1,7 +1,7 @@
 //! Entries stored with their rows and added by a segmented scan (Garland 2008) in three kernels.
-//! The first has a work-group for each tile of 1024 entries. The second scans the parts of rows
-//! that are in several tiles; it divides the parts into tiles, too. In the third, one work-group
-//! adds the sums that continue from one tile of parts to the next. Kernels:
+//! The first kernel has a work-group for each tile of 1024 entries. The second kernel scans the
+//! parts of rows that are in several tiles, and divides the parts into tiles, too. In the third
+//! kernel, one work-group adds the sums that continue from one tile of parts to the next. Kernels:
 //! `cl/apply/spmv/segmented_scan.cl`.
 //!
 //! No item adds a long row alone: the time depends on the number of entries, not on the lengths of

@@ -2,7 +2,8 @@
 //! and for each of its entries the index of its value in the triangle. Kernels:
 //! `cl/apply/spmv/symmetric.cl`.
 //!
-//! Every format is then made from the whole matrix, and its sums have the same bits.
+//! Every format is made from the whole pattern, so its sums have the same bits as if the matrix
+//! were stored whole.
 use super::{Block, Request, RowNumbers, Rows};
 use crate::{
     BlockShape, Error, Result,

@@ -1,5 +1,5 @@
-//! Rows cut at a width: padded heads, and tails in compressed rows. The device counts, scans and
-//! places them. Kernels: `cl/apply/spmv/tails.cl`.
+//! Rows cut at a width: padded heads, and tails in compressed rows. The device counts the rows by
+//! length and places the entries. Kernels: `cl/apply/spmv/tails.cl`.
 use super::Rows;
 use crate::{
     Result,
@@ -61,8 +61,8 @@ impl Lengths {
     /// Entries of the widest head. A head is shorter than a piece of a sum.
     pub const WIDEST: usize = RUN_PIECE - 1;
 
-    /// Makes the profile from the number of rows of each length. The last count contains all longer
-    /// rows.
+    /// Makes the profile from the number of rows of each length. The last count is the number of
+    /// all rows that are longer than `WIDEST`.
     fn counted(counts: &[u64], entries: u64, longest: u64) -> Self {
         let mut at_least: Vec<_> =
             counts.iter().rev().scan(0, |sum, n| Some(std::mem::replace(sum, *sum + n) + n)).collect();
@@ -212,7 +212,7 @@ mod tests {
             let counted = kernels.count(&work, &rows)?;
             let longest = lengths.iter().copied().max().unwrap_or(0);
             assert_eq!(counted.longest, longest as u64);
-            // No heads, a few long rows, and no tails.
+            // The widths give no heads, tails of a few rows, or no tails.
             for width in [0, 1, 3, longest] {
                 let heads = (0..width).flat_map(|k| (0..lengths.len()).map(move |row| (row, k)));
                 let long = (0..lengths.len()).filter(|&row| lengths[row] > width);

@@ -47,22 +47,22 @@ kernel! {
     }
 }
 
-/// Number of pieces of a work-item. It searches for the segment of the first piece only.
+/// Number of pieces of a work-item. A work-item searches for the segment of its first piece only.
 const STRETCH: usize = 16;
 
 /// Segments as kernels take them. A piece has [`RUN_PIECE`] elements, counted from the start of its
-/// segment. The last piece of a segment may have fewer, but not 0.
+/// segment. The last piece of a segment may have fewer elements, but not 0.
 pub(in super::super) struct Pieces {
     /// The start of each piece, and the end of the last one.
     pub begin: Buffer<u32>,
-    /// 1 for a piece that is not the first of its segment; 0 after the last.
+    /// 1 for a piece that is not the first of its segment. The element after the last piece is 0.
     pub follows: Buffer<u8>,
     /// The first piece of each segment, and the number of all pieces.
     pub piece_ptr: Buffer<u32>,
     /// The first piece of each tile, and the number of all pieces.
     pub tile_ptr: Buffer<u32>,
-    /// The first piece of each segment with several pieces; `long_end` has the piece after its
-    /// last.
+    /// The first piece of each segment with several pieces; `long_end` has the piece after the
+    /// segment's last.
     pub long_begin: Buffer<u32>,
     pub long_end: Buffer<u32>,
     /// All tiles in waves. If no segment has several pieces, they are one wave.

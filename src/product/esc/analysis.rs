@@ -1,10 +1,10 @@
-//! Setup (Polok 2015, Algorithm 1, lines 1-14): the first step of ESC. It counts the products of
+//! Setup (Polok 2015, Algorithm 1, lines 1-14): the first step of ESC. Setup counts the products of
 //! each entry of B, finds the segments of the expansion, and reads their sizes (round trip 1).
 //! Kernels: `cl/product/esc/analysis.cl`.
 //!
-//! The paper also writes the column of each entry. (Its line 10 marks the last entry of each
-//! column, which fails for empty columns.) Here, a kernel that needs the column of an entry finds
-//! it by bisection. This saves an array and four launches.
+//! The paper also writes the column of each entry. (Line 10 of the listing marks the last entry of
+//! each column, which fails for empty columns.) In blockmul a kernel that needs the column of an
+//! entry finds it by bisection, which saves an array and four launches.
 use crate::{
     Error, Result,
     device::{Buffer, Device, Grid, In, Kernel, Options, Out, Work, at_most, kernel},
@@ -60,8 +60,8 @@ pub(crate) struct Analyser {
 /// The segments of a band's expansion, as the sort takes them.
 pub(crate) struct BandSegments {
     pub ptr: Buffer<u32>,
-    /// Number of chunks of each segment; after [`Analyser::segments`] has scanned it, the offsets
-    /// of the chunks.
+    /// Number of chunks of each segment. [`Analyser::segments`] scans the numbers of chunks, which
+    /// makes them the offsets of the chunks.
     chunk_ptr: Buffer<u32>,
     sizes: Sizes,
 }

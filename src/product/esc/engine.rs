@@ -1,5 +1,5 @@
-//! The engine of ESC, compiled for a product. It analyses bands of columns, finds their runs and
-//! sums them.
+//! The engine of ESC, compiled for a product. The engine analyses bands of columns, finds their
+//! runs and sums them.
 use super::{
     Columns, Esc,
     analysis::{Analyser, Analysis},
@@ -26,8 +26,8 @@ pub(in crate::product) struct Engine {
     costs: MethodCosts,
 }
 
-/// The kernels that find the runs of a product. A plan has these kernels, and not those of the
-/// sums.
+/// The kernels that find the runs of a product. A plan has the kernels that find runs, and not the
+/// kernels that compute sums.
 pub(in crate::product) struct RunFinder {
     pub tuning: Tuning,
     analyser: Analyser,

@@ -1,5 +1,5 @@
-//! Expansion (Polok 2015, Algorithm 2, lines 15-38). It writes the row of each
-//! product, and its value or its pair of operands. Kernel: `cl/product/esc/expansion.cl`.
+//! Expansion (Polok 2015, Algorithm 2, lines 15-38). Expansion writes the row of each product, and
+//! its value or its pair of operands. Kernel: `cl/product/esc/expansion.cl`.
 use super::analysis::BandSegments;
 use super::{Columns, Products};
 use crate::{

@@ -106,7 +106,7 @@ pub(super) struct SortedChunks {
 }
 
 impl SortedChunks {
-    /// `None` on devices without warps.
+    /// Makes the kernels. Returns `None` on devices without warps.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Option<Self>> {
         let Some(chunks) = tuning.chunks else { return Ok(None) };
         let options = |of: &ChunkTuning| {
@@ -133,7 +133,7 @@ impl SortedChunks {
 
     /// Whether no chunks are merged, because every column has one chunk, or because chunks are cut
     /// by rows. Chunks are cut by rows if the host knows that the columns of B are short enough,
-    /// and if that is cheaper than merging. Each chunk then searches all entries of its column,
+    /// and if that is cheaper than merging. A chunk cut by rows searches all entries of its column,
     /// whose length is taken to be the average.
     pub fn are_whole(&self, task: &Columns<'_>) -> bool {
         let (b, sizes) = (task.factors.b, task.band.sizes);
@@ -144,8 +144,8 @@ impl SortedChunks {
     }
 
     /// Writes the products of long segments. If no chunks are merged, all products of a segment are
-    /// in sorted order. Otherwise each chunk is in sorted order, and is written to `between` or to
-    /// `products`.
+    /// in sorted order. If chunks are merged, each chunk is in sorted order, and is written to
+    /// `between` or to `products`.
     pub fn run(
         &self,
         work: &Work,
@@ -198,8 +198,8 @@ impl SortedChunks {
     fn kernels(&self, sizes: &Sizes, by_rows: bool) -> impl Iterator<Item = &(ChunkTuning, Sort)> {
         let of = |room: u64| self.sort.iter().position(|(of, _)| of.room() as u64 >= room);
         let chunk = self.chunks.room() as u64;
-        // Number of chunks of the longest column. If all long columns are cut by rows into this
-        // many chunks, no other column has longer chunks.
+        // Number of chunks of the longest column. If all long columns are cut by rows into as many
+        // chunks as the longest column, no other column has longer chunks than the longest column.
         let each = sizes.longest.div_ceil(chunk).max(1);
         let alike = by_rows && sizes.shortest_long.div_ceil(chunk) == each;
         let most = if alike { sizes.longest.div_ceil(each) } else { sizes.longest.min(chunk) };

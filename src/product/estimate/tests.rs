@@ -8,8 +8,8 @@ use crate::{
 };
 
 /// Matrices of several families: columns of equal lengths, a power law, a band, one dense column
-/// and row, single entries in every third column, and no entries. They have equally many rows, so
-/// that they share kernels. They are small, because kernels of tests are not optimised.
+/// and row, single entries in every third column, and no entries. All have equally many rows, so
+/// that they share kernels. The matrices are small, because kernels of tests are not optimised.
 fn families() -> Result<Vec<(&'static str, Csc<f64>)>> {
     let n = 256;
     let uniform: Cbc<f64> = generate::Uniform { rows: n, cols: n, per_column: 7, ..Default::default() }.matrix()?;
@@ -138,8 +138,7 @@ fn tables_in_global_memory_are_bounded() -> Result<()> {
     Ok(())
 }
 
-/// Blocks whose columns are all short are sorted if method `sort` is requested. Other blocks are
-/// not.
+/// Blocks are sorted only if all columns are short and method `sort` is requested.
 #[test]
 fn blocks_keep_to_their_bounds() -> Result<()> {
     let shape = BlockShape::new(2, 2)?;

@@ -2,13 +2,14 @@
 //! so that products outside the mask are never formed. Kernels: `cl/product/masked/`. Sums are
 //! computed by `cl/product/esc/blocks/`.
 //!
-//! An entry (i, j) of the mask is a *place*. Its sum has the products of row i of A and column j of
-//! B. Each entry of the shorter of the two is looked up in the longer one: each lookup is a
-//! *probe*. Probes are scanned and divided as the expansion divides products. Probes that find an
-//! entry are *hits*. They are written in the order of the probes. This is the order of C and of
-//! ascending k, so nothing is sorted. Memory is proportional to the mask and the hits. Time is
-//! proportional to the probes: for each place, the entries of the shorter of its row and its
-//! column.
+//! An entry (i, j) of the mask is a *place*. The sum of a place (i, j) has the products of row i of
+//! A and column j of B. If the row is shorter than the column, each entry of the row is looked up
+//! in the column. If the row is not shorter, each entry of the column is looked up in the row. A
+//! lookup is a *probe*. Probes are scanned and divided as the expansion divides products. Probes
+//! that find an entry are *hits*. Hits are written in the order of the probes. The order of the
+//! probes is the order of the entries of C, and within an entry the order of its terms, so nothing
+//! is sorted. Memory is proportional to the mask and the hits. Time is proportional to the probes:
+//! for each place, the entries of the shorter of its row and its column.
 //!
 //! | step | file | reads |
 //! |---|---|---|
@@ -17,10 +18,11 @@
 //! | hits counted, and placed | here | the [`Tally`] of each band |
 //! | hits summed, or kept to be summed | `masked/once.rs`, `masked/planned.rs` | |
 //!
-//! On a CPU a probe costs as much as tens of products. There the columns of C are computed one
-//! after another. Among the products of a whole column, a bitmap of the mask's rows finds those on
-//! the mask, and the others are skipped. In a product of scalars that runs once, products are
-//! summed as they are found. If long columns have few places, all places are computed by probes.
+//! On a CPU a probe costs as much as tens of products. So CPUs compute one column of C after
+//! another. Among the products of a whole column, a bitmap of the mask's rows finds the products on
+//! the mask, and all other products are skipped. In a product of scalars that runs once, products
+//! are summed as they are found. If long columns have few places, all places are computed by
+//! probes.
 //!
 //! | step | file | reads |
 //! |---|---|---|
@@ -97,7 +99,7 @@ kernel! {
     }
 }
 
-/// The kernels of the method.
+/// The kernels of method `masked`.
 pub(super) struct Masked {
     count: Kernel<CountHits<'static>>,
     record: Kernel<MaskRecord<'static>>,
@@ -123,7 +125,7 @@ pub(super) struct CountedHits {
 }
 
 impl Masked {
-    /// Requests the kernels.
+    /// Requests the kernels of masked products.
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         let options = options(spec, tuning);
         Ok(Self {

@@ -119,8 +119,9 @@ impl ColumnPairs {
         })
     }
 
-    /// Counts the hits of A·B. `None` if this is expected to take longer than a product from the
-    /// places of the mask, or if there is no memory. The host reads once from the device.
+    /// Counts the hits of A·B. Returns `None` if counting by columns is expected to take longer
+    /// than a product from the places of the mask, or if there is no memory. The host reads once
+    /// from the device.
     pub fn count<'a>(
         &self,
         work: &Work,

@@ -42,8 +42,8 @@ struct FromPlaces {
 impl FromPlaces {
     /// Compiles kernels for the factors of `spec`.
     fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
-        // The rows of A are looked up. They are columns of Aᵀ, which is made by a transpose if A is
-        // not stored transposed.
+        // The rows of A are looked up. The rows of A are columns of Aᵀ, which is made by a
+        // transpose if A is not stored transposed.
         let spec = Spec { sourced: Transposed { a: !spec.transposed.a, b: spec.transposed.b }, ..*spec };
         Ok(Self {
             analyser: MaskAnalyser::new(device, &options(&spec, tuning), tuning.scan, tuning.tiles.group_size)?,
@@ -123,7 +123,7 @@ impl OnMask {
         Ok(counts)
     }
 
-    /// Finds the runs by columns. Returns false if they are to be found from the places of the
+    /// Finds the runs by columns. Returns false if runs are to be found from the places of the
     /// mask.
     fn by_columns(
         &self,
@@ -153,7 +153,7 @@ impl OnMask {
         let made;
         let FromPlaces { analyser, method } = match &self.places {
             Some(places) => places,
-            // Devices that compute by columns rarely need these kernels.
+            // Devices that compute by columns rarely need the kernels that start from places.
             None => {
                 made = FromPlaces::new(work.device(), &self.spec, &self.tuning)?;
                 &made

@@ -60,9 +60,9 @@ fn check(
     let factors = (&a_factor, &b_factor);
     let product = OnMask::new(work.device(), factors, tuning, columns, ElementType::F64, Semiring::PlusTimes)?;
     let planned = PlannedProduct::masked_in_bands(work, product, factors, &mask, most)?;
-    // The host reads the length of the longest row of A, if it is counted, or the number of steps.
-    // Then it reads the number of probes or hits, the ends of bands if there are several, and the
-    // record of each band.
+    // The host first reads the length of the longest row of A, if it is counted, or the number of
+    // steps. The host then reads the number of probes or hits, the ends of bands if there are
+    // several, and the record of each band.
     let bands = planned.bands().len() as u32;
     let first = if columns.is_some() { 1 } else { transposing };
     assert_eq!(work.read_backs() - reads, first + bands + u32::from(bands > 0) + u32::from(bands > 1));
@@ -168,7 +168,7 @@ fn bands_change_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Runs of 1, 7, 8 and thousands of products. They are cut into pieces or not.
+/// Runs have 1, 7, 8 or thousands of products, and are cut into pieces or not.
 #[test]
 fn long_runs_are_cut() -> Result<()> {
     let work = Work::new(&test_device(), None);

@@ -30,7 +30,7 @@ pub(super) struct Chain {
     outer: GridProduct,
 }
 
-/// A product inside a chain. It is the right factor of the next product.
+/// A product inside a chain. The result is the right factor of the next product.
 struct Inner {
     product: GridProduct,
     c: Cells<ScratchMatrix>,

@@ -1,4 +1,5 @@
-//! One planned product of two matrices. Cells of a planned product are sums of such products.
+//! One planned product of two matrices. Cells of a planned product are sums of products of two
+//! matrices.
 use crate::{
     DevicePattern, Error, Part, Result, Semiring,
     device::{Device, Work},

@@ -1,7 +1,7 @@
 //! Planned products: a plan keeps the operand pairs of all runs, and the pattern of C. Each further
 //! product of the same patterns only computes the sums of the compression. A plan of scalars may
-//! keep the data of an adaptive product instead. This takes less memory, and less time if many
-//! products are added to one entry of C.
+//! keep the data of an adaptive product in place of pairs. The data of an adaptive product takes
+//! less memory than pairs, and less time if many products are added to one entry of C.
 #[cfg(test)]
 mod tests;
 
@@ -62,15 +62,15 @@ pub(in crate::product) struct PlannedBand {
     pub first: u32,
 }
 
-/// A plan of scalars stores no operand pairs if there are at least this many products for each 100
-/// entries of C, and at least [`SUMS_PRODUCTS`] in all. It then stores the data of an adaptive
-/// product. `st27_100` has 580 products for each 100 entries and takes equally long with pairs and
-/// without them.
+/// A plan of scalars stores no operand pairs if there are at least `SUMS_PERCENT` products for each
+/// 100 entries of C, and at least [`SUMS_PRODUCTS`] in all. A plan without pairs stores the data of
+/// an adaptive product. `st27_100` has 580 products for each 100 entries and takes equally long
+/// with pairs and without them.
 const SUMS_PERCENT: u64 = 500;
 
-/// The operand pairs of this number of products take 1 GiB. With fewer products an execution takes
-/// longer without pairs: `bcsstk16`, which has 1800 products for each 100 entries, takes 0.15 ms
-/// without pairs and 0.10 ms with them.
+/// The operand pairs of `SUMS_PRODUCTS` products take 1 GiB. With fewer products an execution takes
+/// longer without pairs than with them: `bcsstk16`, which has 1800 products for each 100 entries,
+/// takes 0.15 ms without pairs and 0.10 ms with them.
 const SUMS_PRODUCTS: u64 = 1 << 27;
 
 impl PlannedBand {
@@ -151,9 +151,9 @@ impl PlannedProduct {
         Self::analysed(work, (a, b), tuning, &spec, Method::Auto, sums)
     }
 
-    /// The teams that compute sums without pairs, or `None` if a plan always keeps pairs. The rule
-    /// says when a plan keeps no pairs. Without a rule, this is the case only if there is no memory
-    /// for pairs.
+    /// The teams that compute sums without pairs, or `None` if a plan always keeps pairs. `rule`
+    /// says when a plan keeps no pairs. Without a rule, a plan keeps no pairs only if there is no
+    /// memory for them.
     fn keeping(
         device: &Device,
         (a, b): (&FactorPattern, &FactorPattern),
@@ -305,7 +305,7 @@ impl PlannedProduct {
         Ok(())
     }
 
-    /// The bands. There are none if the plan keeps no pairs.
+    /// The bands of a plan that keeps operand pairs. A plan that keeps no pairs has no bands.
     pub(in crate::product) fn bands(&self) -> &[PlannedBand] {
         match &self.sums {
             PlannedSums::Pairs { bands, .. } => bands,

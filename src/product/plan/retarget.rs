@@ -1,8 +1,9 @@
 //! Retargeting: moves the runs of a plan to a larger pattern. Kernels:
 //! `cl/product/plan/retarget.cl`.
 //!
-//! A run is given by its end. An entry without products ends where the entry before it ends. Its
-//! run is then empty, and the kernels of the sums need no special case.
+//! A run is given by its end. An entry without products ends where the entry before it ends. The
+//! run of an entry without products is empty, and the kernels that compute sums need no special
+//! case.
 use crate::{
     Error, Result,
     device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},

@@ -1,9 +1,9 @@
 //! The sum of the products of several inner groups, which have different patterns. Kernel:
 //! `cl/product/plan/sum.cl`.
 //!
-//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …]. The operand pairs of this product
-//! are planned once. The pairs name the blocks of each sum in ascending order. The product itself
-//! is not computed.
+//! The pattern of P0 + P1 + … is that of [P0 | P1 | …]·[I; I; …]. The operand pairs of the product
+//! with [I; I; …] are planned once. The pairs name the blocks of each sum in ascending order. The
+//! product itself is not computed.
 use crate::{
     BlockShape, DevicePattern, OperandPair, Pattern, Result, Semiring,
     device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Scalar, Sum, Work, kernel},
@@ -38,8 +38,8 @@ pub(crate) struct GroupSum {
 }
 
 impl GroupSum {
-    /// Plans the sum, in a semiring, of matrices with these patterns. There are at least two, of
-    /// one size and block shape.
+    /// Plans the sum, in a semiring, of matrices with these patterns. At least two patterns are
+    /// given, all of one size and block shape.
     pub fn new(work: &Work, patterns: &[&DevicePattern], element: ElementType, semiring: Semiring) -> Result<Self> {
         let (device, first) = (work.device(), patterns[0]);
         let columns = patterns.iter().map(|p| p.arrays.clone().into_buffers(work)).collect::<Result<Vec<_>>>()?;

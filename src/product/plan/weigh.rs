@@ -35,7 +35,8 @@ kernel! {
 /// W·J, prepared: the kernel, and scratch for T.
 pub(crate) struct ApplyWeights {
     kernel: Kernel<WeighEntries<'static>>,
-    /// The block row of each entry if matrices are row-major. Otherwise the arrays of J contain it.
+    /// The block row of each entry if matrices are row-major. The arrays of a column-major J
+    /// contain the block rows.
     rows_by_entry: Option<Buffer<u32>>,
     /// The pattern of W.
     weights: DevicePattern,
@@ -78,7 +79,7 @@ impl ApplyWeights {
         })
     }
 
-    /// Refuses weights that do not match J. `name` is their name in the message.
+    /// Refuses weights that do not match J. `name` is the name of the weights in the message.
     pub fn check(&self, name: &str, weights: ArrayWeights<'_>) -> Result<()> {
         if let Some(information) = weights.information() {
             self.weights.check(name, information)?;
@@ -158,8 +159,8 @@ pub(crate) fn block_diagonal(work: &Work, n: usize, side: usize, row_major: bool
     Ok(DevicePattern { arrays, array_shape: BlockShape::new(side, side)?, row_major })
 }
 
-/// The pattern of one column of `n` blocks of `side` x 1, all stored. A vector of rows has this
-/// pattern.
+/// The pattern of one column of `n` blocks of `side` x 1, all stored. A vector of rows has the
+/// pattern of one column.
 pub(crate) fn one_column(work: &Work, n: usize, side: usize, row_major: bool) -> Result<DevicePattern> {
     let (host, shape) = match row_major {
         true => (Pattern::trusted(1, n, (0..=n as u64).collect(), vec![0; n]), BlockShape::new(1, side)?),

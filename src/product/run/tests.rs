@@ -9,7 +9,7 @@ use crate::{
     reference,
 };
 
-/// Both kinds of queues use the products, plans and results in turn.
+/// Queues with times and queues without times use the products, plans and results in turn.
 #[test]
 fn times_are_kept_apart_and_change_no_bit() -> Result<()> {
     let device = Device::open_with(test_device().info(), true)?;

@@ -21,8 +21,9 @@ pub(crate) struct CountedProduct<'a> {
     pub entries: Vec<u32>,
 }
 
-/// Largest number of products for which the entries of C are counted one by one. This takes a tenth
-/// of a second on two cores. The entries of larger products are bounded.
+/// Largest number of products for which the entries of C are counted one by one. Counting the
+/// entries takes a tenth of a second on two cores. For products larger than `COUNTED` only an upper
+/// bound of the entries of C is computed.
 const COUNTED: u64 = 1 << 26;
 
 impl<'a> CountedProduct<'a> {

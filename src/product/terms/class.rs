@@ -37,20 +37,20 @@ pub(crate) enum Class {
     Narrow,
     /// Columns with rows in a range of some ten thousand rows.
     Medium,
-    /// Columns with rows in any range.
+    /// Columns whose rows may lie in any range.
     Wide,
-    /// Columns with rows in any range, and many products.
+    /// Columns with many products, whose rows may lie in any range.
     Big,
     /// Columns with rows in any range, but few enough rows for a table of 4 KiB. The rows of all
     /// classes up to [`Class::HashedGlobal`] are found by hashes.
     HashedSmall,
     HashedMedium,
-    /// Columns with more rows than the classes before, whose table fits local memory.
+    /// Columns with more rows than the smaller hashed classes, whose table still fits local memory.
     HashedLarge,
     /// Columns with more rows than a table of local memory holds.
     HashedGlobal,
-    /// Columns with more entries of B than can be visited one after another in a short time. They
-    /// are counted as [`Class::Big`], or computed by ESC with the next class.
+    /// Columns with more entries of B than can be visited one after another in a short time. Long
+    /// columns are counted as [`Class::Big`], or computed by ESC together with [`Class::Rest`].
     Long,
     /// Columns that no other class takes.
     Rest,
@@ -92,7 +92,7 @@ impl Class {
         Self::Long,
         Self::Rest,
     ];
-    /// The classes of columns that are sorted in registers. Their columns have up to
+    /// The classes of columns that are sorted in registers. Columns of sorted classes have up to
     /// [`SORTED_PRODUCTS`] products.
     pub const SORTED: [Self; SORTED_PRODUCTS.len()] = {
         let mut sorted = [Self::Sorted32; SORTED_PRODUCTS.len()];

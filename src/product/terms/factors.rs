@@ -63,8 +63,8 @@ impl<'a> NumberedPattern<'a> {
         Self { pattern, source: None }
     }
 
-    /// The words that kernels read for the entries. If there is no source, kernels do not read this
-    /// array.
+    /// The words that kernels read for the entries. If there is no source, kernels do not read the
+    /// words.
     fn operand(&self) -> &'a Buffer {
         self.source.unwrap_or(&self.pattern.row_idx)
     }

@@ -18,7 +18,7 @@ macro_rules! methods {
         #[serde(rename_all = "kebab-case")]
         #[non_exhaustive]
         pub enum Method {
-            /// The method that is predicted to be fastest, for each column.
+            /// Chooses for each column the method that is predicted to be fastest.
             #[default]
             Auto,
             $( #[doc = $doc] $method, )+
@@ -47,8 +47,8 @@ macro_rules! methods {
                 }
             }
 
-            /// The method's name in the table of costs. Both variants of ESC have the same name
-            /// there.
+            /// The method's name in the table of costs. In the table the two variants of ESC have
+            /// the same name.
             pub(crate) fn cost_name(self) -> &'static str {
                 if self == Self::EscLocal { Self::Esc.name() } else { self.name() }
             }

@@ -1,6 +1,6 @@
 //! The terms of a product: types that several modules of `product` use. This module has no kernels,
-//! launches or choices, and uses no other module of `product`. Code that computes with one of these
-//! types is in the module that does the computation.
+//! launches or choices, and uses no other module of `product`. Code that computes with a type of
+//! this module is in the module that does the computation.
 mod band;
 mod bound;
 mod chunks;

@@ -24,9 +24,9 @@
 //
 // `purpose` is ALL or MISSING and applies to columns, see cl/product/columns/tasks/found.cl.
 
-// Inserts AHEAD rows into a table, except those that are NO_ROW. Returns how many were not there
-// yet. A place that is taken does not change, so the items of a warp may read it without an atomic.
-// All rows are looked up together, so that loads overlap.
+// Inserts AHEAD rows into a table, except those that are NO_ROW. Returns how many rows were not in
+// the table yet. A place that is taken does not change, so the items of a warp may read it without
+// an atomic. All rows are looked up together, so that loads overlap.
 #define DEFINE_INSERT_ROWS(insert_rows, SPACE)                                                                        \
     uint insert_rows(volatile SPACE uint* table, uint capacity, uint* row)                                            \
     {                                                                                                                 \
@@ -99,8 +99,8 @@ DEFINE_INSERT_ROWS(insert_rows_global, global)
     group_sum_before(0, inserted, &found, team_sums)
 
 // Gives the rows of a column the place `at`, and stores their number. Each item computes whether
-// they fit: if only item 0 did so, PoCL 3.1 would lose the condition, and all items would take a
-// place.
+// the rows fit: if only item 0 did so, PoCL 3.1 would lose the condition, and all items would take
+// a place.
 #define TAKE_PLACE(at, count)                                                                                         \
     if (item == 0)                                                                                                    \
         shared_at = atomic_add(top, count);                                                                           \

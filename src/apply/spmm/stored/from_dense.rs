@@ -4,8 +4,8 @@
 //!
 //! A group is counted in chunks, so that a long group is divided among many work-items. On a GPU
 //! neighbouring items read neighbouring elements. If the lines are stored one after another,
-//! neighbouring elements are places of one chunk, so a work-group takes a chunk. Otherwise they
-//! belong to the lines of neighbouring groups.
+//! neighbouring elements are places of one chunk, so a work-group takes a chunk. If neighbouring
+//! elements belong to different lines, these are lines of neighbouring groups.
 use super::groups::{Grouped, Groups, group_size, options};
 use crate::{
     BlockShape, Device, Result,
@@ -92,7 +92,7 @@ enum Kernels {
 }
 
 impl Grouped {
-    /// Groups the nonzero elements of a dense matrix. Reads their number back.
+    /// Groups the nonzero elements of a dense matrix. Reads the number of nonzero elements back.
     pub fn from_dense(device: &Device, d: DenseBuffer<'_>, grouping: Grouping) -> Result<Self> {
         let DenseNumbers { dense_lanes: lanes, .. } = device.info().numbers();
         // In a work-group that shares a short line, most items would have no element.
@@ -100,8 +100,8 @@ impl Grouped {
         Self::from_dense_by(device, d, grouping, together)
     }
 
-    /// Does as [`Grouped::from_dense`]. With `together` the items of a work-group share lines that
-    /// are stored one after another.
+    /// Groups the nonzero elements of a dense matrix. With `together` the items of a work-group
+    /// share lines that are stored one after another.
     pub fn from_dense_by(device: &Device, d: DenseBuffer<'_>, grouping: Grouping, together: bool) -> Result<Self> {
         let (work, element) = (Work::new(device, None), ElementType::of(d.values.word()));
         let lines = DenseBuffer { shape: across(d.shape, grouping), ..d };
@@ -119,8 +119,8 @@ fn across(shape: DenseShape, grouping: Grouping) -> DenseShape {
     if grouping.of_columns() { shape.transposed() } else { shape }
 }
 
-/// Finds the nonzero elements in groups of `group_rows` rows. Reads their number back. With
-/// `together` a work-group takes a chunk of a matrix stored by rows.
+/// Finds the nonzero elements in groups of `group_rows` rows. Reads the number of nonzero elements
+/// back. With `together` a work-group takes a chunk of a matrix stored by rows.
 fn entries(work: &Work, d: DenseBuffer<'_>, group_rows: usize, together: bool) -> Result<Entries> {
     let (device, DenseBuffer { shape, values: d }) = (work.device(), d);
     let (d_line, d_place, together) = match shape.layout {

@@ -225,8 +225,8 @@ impl Adaptive {
         computed.map_err(|error| band.explain(error))
     }
 
-    /// Finds the entries of a band that has products, and adds it to the counts. `None` if its
-    /// entries were expected to fit and do not.
+    /// Finds the entries of a band that has products, and adds it to the counts. Returns `None` if
+    /// the entries of the band were expected to fit the memory and do not fit.
     fn find_band(
         &self,
         work: &Work,

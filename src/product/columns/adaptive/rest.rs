@@ -1,5 +1,5 @@
-//! The columns that the methods of scalars leave to ESC. Kernels take them out of B, and put the
-//! columns that ESC computes into C. Kernels: `cl/product/columns/adaptive/rest.cl`.
+//! The columns that the methods of scalars leave to ESC. Kernels take the columns for ESC out of B,
+//! and put the columns that ESC computes into C. Kernels: `cl/product/columns/adaptive/rest.cl`.
 use crate::{
     Result,
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
@@ -63,7 +63,8 @@ kernel! {
     }
 }
 
-/// The kernels that move columns. They are compiled when they are first needed.
+/// The kernels that move columns. Kernels that move columns are compiled when they are first
+/// needed.
 pub(super) struct Rest {
     lengths: Kernel<RestLengths<'static>>,
     entries: Kernel<RestEntries<'static>>,
@@ -73,7 +74,7 @@ pub(super) struct Rest {
     group_size: usize,
 }
 
-/// Columns of C that ESC computed, and the place of the first in the list.
+/// Columns of C that ESC computed, and the place of the first of them in the list of columns.
 pub(super) struct Part {
     pub first: u32,
     pub columns: DeviceCbc,

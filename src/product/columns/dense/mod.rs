@@ -34,7 +34,8 @@ kernel! {
     }
 }
 
-/// Most products of a sampled column. Longer columns would take longer than all other samples.
+/// Most products of a sampled column. A column with more products would take longer than all other
+/// samples together.
 pub(in crate::product) const SAMPLE_PRODUCTS: u32 = 1 << 16;
 
 /// The kernels that find rows.
@@ -67,9 +68,9 @@ impl DenseCounts {
         })
     }
 
-    /// Counts the entries of C in `samples` columns, spread evenly over all columns. Adds their
-    /// number to `sums[at]`, and its upper bound to `sums[at + 1]`. Columns whose rows are in a
-    /// range of more than `most_words` words of 32 rows are left out.
+    /// Counts the entries of C in `samples` columns, spread evenly over all columns. Adds the
+    /// number of these entries to `sums[at]`, and the upper bound of this number to `sums[at + 1]`.
+    /// Columns whose rows are in a range of more than `most_words` words of 32 rows are left out.
     pub fn sample(
         &self,
         work: &Work,

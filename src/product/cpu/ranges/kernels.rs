@@ -1,5 +1,5 @@
-//! The kernels of ranges. A work-group is one work-item with a bitmap of its own. It takes one
-//! range of columns after another. Kernels: `cl/product/cpu/ranges/`.
+//! The kernels of ranges. A work-group is one work-item with a bitmap of its own. A work-group
+//! takes one range of columns after another. Kernels: `cl/product/cpu/ranges/`.
 use super::{
     RangeProfile, RangeTuning,
     arrays::{Bitmaps, Phase, Ranges, record_words},
@@ -70,7 +70,7 @@ kernel! {
 /// Columns that the device has analysed.
 pub(super) struct Analysed {
     pub profile: RangeProfile,
-    /// Number of products of each column. The value 2^32 - 1 stands for that many or more.
+    /// Number of products of each column. The value 2^32 - 1 stands for 2^32 - 1 products or more.
     pub products: Buffer<u32>,
     pub ranges: Ranges,
     pub bitmaps: Bitmaps,

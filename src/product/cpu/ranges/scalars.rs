@@ -46,7 +46,8 @@ pub(in crate::product) struct ScalarKernels {
 /// The sums of all work-groups, by row.
 pub(in crate::product) struct RowSums {
     sum: Buffer,
-    /// Allocated only if some runs may have more than [`RUN_PIECE`] products.
+    /// The sums of complete parts of runs. The sums of parts are allocated only if some runs may
+    /// have more than [`RUN_PIECE`] products.
     done: Buffer,
     terms: Buffer<u32>,
 }

@@ -16,7 +16,7 @@ pub(in crate::product) trait RangeSums: Sized {
     type Rooms;
     /// The data of C's entries before they are counted, in memory for all products.
     type Places;
-    /// Requests the kernels.
+    /// Requests the kernels of products in ranges.
     fn new(device: &Device, spec: &Spec, options: Options) -> Result<Self>;
     fn rooms(&self, work: &Work, groups: &Groups, nrows: usize) -> Result<Self::Rooms>;
     fn places(&self, work: &Work, products: usize) -> Result<Self::Places>;

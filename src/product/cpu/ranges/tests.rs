@@ -1,4 +1,5 @@
-//! Products in ranges, on any device. They are compared with the reference and with models.
+//! Tests of products in ranges, on any device. Products are compared with the reference and with
+//! models.
 mod blocks;
 
 use super::{
@@ -44,7 +45,8 @@ fn in_two_passes() -> RangeTuning {
     RangeTuning { one_pass_percent: 101, ..small() }
 }
 
-/// A matrix whose columns have the given rows. The sums of its values depend on their order.
+/// A matrix whose columns have the given rows. Sums of the values of the matrix depend on their
+/// order.
 fn matrix<T: Element>(nrows: usize, columns: &[Vec<u64>]) -> Result<Csc<T>> {
     let value = |i: usize| ((i * 2_654_435_761) % 1009) as f64 * 2f64.powi((i % 5) as i32 - 8) - 1.5;
     let of_column =
@@ -54,8 +56,8 @@ fn matrix<T: Element>(nrows: usize, columns: &[Vec<u64>]) -> Result<Csc<T>> {
     Csc::from_triplets(nrows, columns.len(), entries)
 }
 
-/// A matrix A of `nrows` rows. Its columns are empty, or have one row, neighbouring rows, any rows,
-/// or rows just before and after the borders of words, lines and tops.
+/// A matrix A of `nrows` rows. The columns of A are empty, or have one row, neighbouring rows, any
+/// rows, or rows just before and after the borders of words, lines and tops.
 fn a<T: Element>(nrows: u64, ncols: u64) -> Result<Csc<T>> {
     let mut random = Random::new(7);
     let edges: Vec<u64> = [0, 63, 64, 65, 127, 4095, 4096, 4097, 262_143, 262_144, nrows - 1]
@@ -79,8 +81,8 @@ fn b<T: Element>(nrows: u64, lengths: &[u64]) -> Result<Csc<T>> {
     matrix(nrows as usize, &lengths.iter().map(|&length| random.distinct(length, nrows)).collect::<Vec<_>>())
 }
 
-/// Computes C within `limit` bytes besides the operands. Returns C, its counts, and the bytes used
-/// for it.
+/// Computes C within `limit` bytes besides the operands. Returns C, the counts of the product, and
+/// the bytes used for C.
 fn run<T: Element, S: RangeSums>(
     (a, b): (CbcView<'_, T>, CbcView<'_, T>),
     tuning: &RangeTuning,
@@ -101,12 +103,14 @@ fn run<T: Element, S: RangeSums>(
     Ok((c.finish(MatrixKind::Cbc).typed()?, counts, work.most_used_bytes()))
 }
 
-/// Checks that C has the bits of the reference, and compares it with its bound. Returns its counts.
+/// Checks that C has the bits of the reference, and compares the product with its bound. Returns
+/// the counts of the product.
 fn check<T: Element>(factors: (&Csc<T>, &Csc<T>), tuning: &RangeTuning, limit: u64) -> Result<(Counts, u64)> {
     check_payload::<Csc<T>, ScalarKernels>(factors, tuning, (1, limit))
 }
 
-/// Checks a product of any matrices in the same ways. Entries of C are `c_stride` elements apart.
+/// Checks a product of any matrices in the same ways as `check`. Entries of C are `c_stride`
+/// elements apart.
 fn check_payload<M: Matrix, S: RangeSums>(
     factors: (&M, &M),
     tuning: &RangeTuning,
@@ -133,8 +137,8 @@ fn check_payload<M: Matrix, S: RangeSums>(
     let Bound { bands, peak_bytes } = bound(&memory, &counted, limit.min(device.info().global_bytes))?;
     assert_eq!(bands.is_none(), counts.pipeline == Pipeline::Esc, "{tuning:?} within {limit}");
     assert_eq!(counted.all_products(), counts.products, "{tuning:?} within {limit}");
-    // Entries are counted, so the number of bands is that of the product. One band takes the
-    // predicted memory.
+    // The bound is computed from counted entries, so it has the number of bands of the product. One
+    // band takes the predicted memory.
     assert!(bands.is_none_or(|bands| bands == counts.bands), "{bands:?} of {counts:?} within {limit}");
     assert!(bands.is_none() || used <= peak_bytes, "{used} of {peak_bytes} bytes by {tuning:?} within {limit}");
     assert!(bands != Some(1) || used == peak_bytes, "{used} of {peak_bytes} bytes by {tuning:?} within {limit}");
@@ -180,7 +184,7 @@ fn every_element_and_every_range_of_rows() -> Result<()> {
     check_all(&a::<half::f16>(5000, 300)?, &b(300, &lengths)?)
 }
 
-/// Runs of 1024 products and more. They are cut into parts.
+/// Runs of 1024 products and more are cut into parts.
 #[test]
 fn long_columns_are_cut_as_in_the_reference() -> Result<()> {
     let a = |columns: u64| matrix(67, &(0..columns).map(|k| vec![0, 3, 5 + k % 62]).collect::<Vec<_>>());
@@ -195,7 +199,8 @@ fn long_columns_are_cut_as_in_the_reference() -> Result<()> {
     check_all(&halves(&a(3000)?)?, &halves(&b(3000, &lengths)?)?)
 }
 
-/// Columns with far fewer products than there are lines of rows. One of them has runs that are cut.
+/// Columns with far fewer products than there are lines of rows. One of the columns has runs that
+/// are cut.
 #[test]
 fn sparse_columns_have_the_bits_of_the_reference() -> Result<()> {
     let a = matrix::<f64>(1_200_000, &(0..1100).map(|k| vec![7, 100 + 1000 * k]).collect::<Vec<_>>())?;
@@ -230,7 +235,7 @@ fn nothing_times_something_is_empty() -> Result<()> {
     Ok(())
 }
 
-/// The device's analysis and ranges are equal to those of the models.
+/// The device's analysis and ranges are equal to the analysis and ranges of the models.
 #[test]
 fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
     let device = test_device();
@@ -262,7 +267,8 @@ fn small_columns_are_analysed_as_by_the_models() -> Result<()> {
     Ok(())
 }
 
-/// The limits of memory decrease: one pass, two passes, bands, and finally an error or ESC.
+/// As the memory limit decreases, a product is computed in one pass, in two passes, in bands, and
+/// finally by ESC or not at all.
 #[test]
 fn a_limit_changes_the_way_and_no_bit() -> Result<()> {
     let (a, b) = (a::<f64>(3000, 600)?, b(600, &(0..400).map(|i| i * 7 % 60).collect::<Vec<_>>())?);

@@ -40,7 +40,7 @@ pub(super) struct ScalarSums {
     cut: Kernel<CutStretches<'static>>,
     sum: Kernel<SumScalars<'static>>,
     numbers: ScalarNumbers,
-    /// Runs with more products are summed in pieces.
+    /// Runs with more products than `long_run` are summed in pieces.
     long_run: usize,
     group_size: usize,
     sum_bytes: usize,

@@ -52,7 +52,8 @@ fn kernels_agree_on_transposed_operands() -> Result<()> {
         for transposed in [Transposed { a: true, b: false }, Transposed { a: false, b: true }] {
             let factor = |transposed| FactorPattern { pattern: a.pattern.clone(), shape, transposed };
             let (left, right) = (factor(transposed.a), factor(transposed.b));
-            // Runs of all lengths from one product on. The longest runs are in pieces.
+            // There are runs of all lengths from one product on. The longest runs are cut into
+            // pieces.
             let executed = |kernel, group_size, long_run| -> Result<Vec<f64>> {
                 let blocks = BlockTuning { kernel, group_size, long_run };
                 let tuning = Tuning::new(device.info(), left.op_shape(), right.op_shape()).keeping_pairs();
