@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Sets the arguments of a launch one after another. Its functions are not generic, so that
-/// hundreds of kernels share them. After a failure nothing more is set.
+/// hundreds of kernels share them. If setting an argument fails, the later arguments are not set.
 pub(crate) struct Arguing<'k> {
     kernel: &'k KernelHandle,
     name: &'static str,

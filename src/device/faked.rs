@@ -27,9 +27,9 @@ pub(super) struct EndFaked;
 impl Drop for EndFaked {
     fn drop(&mut self) {
         for event in MADE.take() {
-            // This has no effect if the event has ended.
+            // Setting the status has no effect if the event has ended.
             let _ = set_user_event_status(event, 0);
-            // SAFETY: `fake` retained it.
+            // SAFETY: `fake` retained the event.
             let _ = unsafe { release_event(event) };
         }
     }

@@ -49,7 +49,7 @@ pub struct DeviceInfo {
     #[serde(skip)]
     pub(crate) long_atomics: bool,
     /// Whether 64-bit atomic minima are supported, and 64-bit words are read whole. A device with
-    /// 32-bit addresses may read the two halves one after the other.
+    /// 32-bit addresses may read the two halves of a word one after the other.
     #[serde(skip)]
     pub(crate) long_minima: bool,
     /// Whether quotients and square roots of `f32` can be correctly rounded.
@@ -160,7 +160,7 @@ pub(super) fn describe(index: usize, platform: &Platform, id: cl_device_id) -> R
     };
     let (platform_name, driver) =
         (trimmed(platform.name().unwrap_or_default()), trimmed(get(device.driver_version())?));
-    // Only NVIDIA's platform supports this query; on others it is an error.
+    // Only NVIDIA's platform supports this query; on other platforms the query is an error.
     let capability = if platform_name == NVIDIA { device.compute_capability_major_nv().unwrap_or(0) } else { 0 };
     let name = trimmed(get(device.name())?);
     Ok(DeviceInfo {

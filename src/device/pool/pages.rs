@@ -19,7 +19,7 @@ use {
 #[cfg(target_os = "linux")]
 const PAGE: usize = 2 << 20;
 
-/// Smallest buffer in large pages, in bytes. At most half of its memory is wasted.
+/// Smallest buffer in large pages, in bytes. At most half of a buffer's memory is wasted.
 #[cfg(target_os = "linux")]
 const LEAST: usize = 2 * PAGE;
 
@@ -50,8 +50,8 @@ struct Region {
 
 #[cfg(target_os = "linux")]
 impl Region {
-    /// Maps memory for `bytes` bytes, from the start of a large page; `None` if the system has
-    /// none.
+    /// Maps memory for `bytes` bytes, from the start of a large page; `None` if the system has no
+    /// large pages.
     fn new(bytes: usize) -> Option<Self> {
         let pages = bytes.checked_next_multiple_of(PAGE)?;
         let len = pages.checked_add(PAGE)?;
@@ -96,7 +96,7 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         // SAFETY: the mapping belongs to this region, and no buffer uses it any more. If unmapping
-        // fails, it stays mapped.
+        // fails, the memory stays mapped.
         let _ = unsafe { munmap(self.base, self.len) };
     }
 }
