@@ -32,8 +32,8 @@ fn free(meminfo: &str) -> Option<u64> {
 
 /// Refuses `bytes` bytes for `what` with [`Error::Memory`] if the host has less memory available.
 ///
-/// Memory counts as used when it is first written, not when it is allocated. So pass the sum of the
-/// sizes of arrays that are filled together.
+/// The system counts memory as used when it is first written, not when it is allocated. So the
+/// caller passes the sum of the sizes of arrays that are filled together.
 pub fn check(what: &str, bytes: u64) -> Result<()> {
     match available() {
         Some(available) if available < bytes => {
