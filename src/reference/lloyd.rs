@@ -9,8 +9,8 @@ use crate::{
 /// The label of a vertex that belongs to no patch.
 const NONE: u32 = u32::MAX;
 
-/// Computes the patches that [`Lloyd::run`] makes of the vertices of `g`, with the same bits.
-/// `total_ms` is 0.
+/// Computes the patches of the vertices of `g`, with the same bits as [`Lloyd::run`]. `total_ms` is
+/// 0.
 ///
 /// ```
 /// use blockmul::{generate, graph::Lloyd, reference};
@@ -22,7 +22,7 @@ const NONE: u32 = u32::MAX;
 /// ```
 ///
 /// # Errors
-/// The errors of [`Lloyd::run`], except those of devices.
+/// The errors of [`Lloyd::run`], except errors of devices.
 pub fn lloyd(g: &Csc<f64>, asked: &Lloyd<'_>) -> Result<Patches> {
     let seeds = asked.checked(g.ncols())?;
     if let Some(least) = g.values().iter().copied().filter(|length| *length < 0.0).reduce(f64::min) {
@@ -173,7 +173,7 @@ fn distances(g: &Csc<f64>, sources: &[u32]) -> Result<Vec<f64>> {
 }
 
 /// For each vertex, the lowest rank of a seed from which a chain of tight edges leads to the
-/// vertex. It determines the vertex's patch.
+/// vertex. This rank determines the patch of the vertex.
 fn nearest(entering: &Csc<f64>, seeds: &[u32], ranks: &Ranks, distance: &[f64]) -> Vec<u32> {
     let mut rank = vec![NONE; distance.len()];
     seeds.iter().zip(&ranks.rank).for_each(|(&seed, &of)| rank[seed as usize] = rank[seed as usize].min(of));
