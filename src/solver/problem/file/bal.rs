@@ -33,8 +33,8 @@ pub struct BundleAdjustment {
     pub cameras: Vec<[f64; 9]>,
     /// The place of each point in the world.
     pub points: Vec<[f64; 3]>,
-    /// Observations in the order of the file. Repeated observations of a point by a camera all
-    /// count.
+    /// Observations in the order of the file. If a camera observes a point repeatedly, all of these
+    /// observations count.
     pub observations: Vec<Observation>,
 }
 
@@ -172,7 +172,7 @@ mod tests {
             assert_eq!(refused(&text), what);
         }
         assert_eq!(refused(""), "x.txt:1: the file ends where the number of cameras should stand");
-        // Sizes alone allocate no memory.
+        // The numbers in the first line alone make the reader allocate no memory.
         assert!(refused("4000000000 4000000000 0\n1 2").starts_with("x.txt:2: the file ends where"));
     }
 }
