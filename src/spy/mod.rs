@@ -1,4 +1,4 @@
-//! Pictures of matrices. A raster of cells covers a matrix; each cell has the number of its entries
+//! Pictures of matrices. A raster of cells covers a matrix. Each cell has the number of its entries
 //! and their largest magnitude.
 //!
 //! The binning runs on the device that holds the matrix ([`Raster::of`], kernel: `cl/spy/bin.cl`)
@@ -56,7 +56,8 @@ pub struct Cell {
     /// otherwise elements of blocks.
     pub entries: u32,
     /// Largest magnitude of an element; NaN if any element is NaN. For `f64` only the upper 32 bits
-    /// are used: the result is correct to one part in a million, and it is 0 for zeros only.
+    /// of a magnitude are used, so the result is correct to one part in a million. It is 0 only if
+    /// all elements are 0.
     pub largest: f64,
 }
 
