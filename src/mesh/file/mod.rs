@@ -51,7 +51,8 @@ impl MeshFormat {
 }
 
 /// Reads the mesh in the file at `path`. The ending of its name gives the format. If the name has
-/// no ending, the first word of the file does. For an archive this is the name of its member.
+/// no ending, the first word of the file gives the format. For an archive, the name of its member
+/// counts.
 ///
 /// # Errors
 /// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line, or

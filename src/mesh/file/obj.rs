@@ -1,5 +1,6 @@
-//! Wavefront's OBJ: `v x y z` lines, and `f` lines that name vertices. Vertices are counted from 1,
-//! or, with negative numbers, from the end. An `f` line comes after the `v` lines that it names.
+//! Wavefront's OBJ: `v x y z` lines, and `f` lines that name vertices. A positive number of a
+//! vertex counts from the first vertex, which is 1; a negative number counts back from the last
+//! vertex, which is -1. An `f` line comes after the `v` lines that it names.
 use super::{Fan, Mesh, text::Text};
 use crate::{
     Result,

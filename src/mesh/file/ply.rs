@@ -69,7 +69,7 @@ impl Number {
         }
     }
 
-    /// The number with these bytes, the least significant first. The conversion is exact.
+    /// Converts the bytes of a number, the least significant first, exactly to `f64`.
     fn value(self, little: [u8; 8]) -> f64 {
         let word = u64::from_le_bytes(little);
         match self {
@@ -195,7 +195,7 @@ fn header(file: &mut Text<'_>) -> Result<(Encoding, Vec<Element>)> {
         }
     }
     let place = |name: &[u8]| elements.iter().position(|element| element.name == name);
-    // Elements without properties would take no bytes, whatever their number.
+    // A header could declare any number of elements without properties, because they take no bytes.
     if let Some(empty) = elements.iter().find(|element| element.properties.is_empty()) {
         return file.refuse(format!("element {} has no properties", String::from_utf8_lossy(&empty.name)));
     }

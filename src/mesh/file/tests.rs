@@ -1,4 +1,4 @@
-//! Every format, packed and not, and what each refuses.
+//! Tests files of every format, packed and not packed, and the files that each format refuses.
 use super::*;
 use crate::io::packing::{Packing, tests::packed};
 use crate::io::zipped::tests::archive_of;
@@ -19,7 +19,7 @@ fn read(text: &[u8], name: &str) -> Result<Mesh> {
 #[test]
 fn the_mesh_of_an_archive_is_read_in_the_format_of_its_own_name() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
-    // The archive's name may be a mesh's too.
+    // The name of the archive may also be the name of a mesh.
     for name in ["m.zip", "a.obj", "archive"] {
         let path = folder.path().join(name);
         for (member, text) in [("b.ply", PLY), ("b/c.OFF", OFF), ("mesh", OBJ)] {
@@ -86,7 +86,7 @@ fn what_says_nothing_of_the_surface_is_read_over() -> Result<()> {
         assert_eq!(read(text.as_bytes(), "a.obj")?, square(), "{text}");
     }
     assert_eq!(read(OFF.replace('\n', "\r").as_bytes(), "a.off")?, square());
-    // A name without an ending: the first word gives the format.
+    // If a name has no ending, the first word of the file gives the format.
     for text in [OBJ.as_bytes(), OFF.as_bytes(), &OFF.as_bytes()[14..], PLY.as_bytes(), &binary(true)] {
         assert_eq!(read(text, "stdin")?, square());
     }
