@@ -8,7 +8,7 @@ use std::{collections::HashMap, f64::consts::TAU};
 const MOST_DIVISIONS: u32 = 13;
 
 /// A sphere of radius 1: an icosahedron whose triangles are divided into four, `divisions` times.
-/// It has 10 · 4^`divisions` + 2 points.
+/// The mesh has 10 · 4^`divisions` + 2 points.
 ///
 /// # Errors
 /// [`Error::Argument`] for more than 13 divisions; [`Error::Memory`].
@@ -23,7 +23,8 @@ pub fn sphere(divisions: u32) -> Result<Mesh> {
     const BYTES: u64 = 24 + 24 + 6 + 3 * 16;
     crate::host::memory::check_large(|| format!("a sphere of {count} points"), count * BYTES)?;
     let (mut points, mut triangles): (Vec<[f64; 3]>, Vec<[u32; 3]>) = (room(count, 24)?, room(2 * count, 12)?);
-    // The corners of three rectangles that are perpendicular to each other.
+    // The points of an icosahedron are the corners of three rectangles that are perpendicular to
+    // each other.
     for axis in 0..3 {
         for (one, other) in [(-1.0, -golden), (1.0, -golden), (-1.0, golden), (1.0, golden)] {
             let mut point = [0.0; 3];
