@@ -1,4 +1,5 @@
-// start: sets the distances before any path is known: 0 at the sources, EMPTY elsewhere.
+// start: sets the distances before any path is known. They are 0 at the sources and EMPTY
+// elsewhere.
 // Host: src/graph/start.rs
 //
 //   begin_distances  one work-item per vertex
