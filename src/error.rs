@@ -66,7 +66,7 @@ pub enum Error {
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
     /// A number does not fit the integer width of the format or the device.
-    #[error("{what} is {value}, the most that fits is {limit}")]
+    #[error("{what} is {value}, but the largest that fits is {limit}")]
     TooLarge { what: &'static str, value: u64, limit: u64 },
 
     /// There is no OpenCL library, or none of its platforms has a device.

@@ -124,7 +124,7 @@ impl Semiring {
     pub fn check_type(self, element: ElementType) -> Result<()> {
         match self == Self::OrAnd || element != ElementType::U8 {
             true => Ok(()),
-            false => Err(Error::Argument(format!("elements of {element} have or-and alone, not {self}"))),
+            false => Err(Error::Argument(format!("elements of {element} support or-and only, not {self}"))),
         }
     }
 

@@ -145,7 +145,7 @@ impl<'a> Lloyd<'a> {
     pub(crate) fn checked(&self, vertices: usize) -> Result<Vec<u32>> {
         let refused = |why: String| Err(Error::Argument(why));
         if self.seeds.is_empty() {
-            return refused("no seed: patches begin at one at least".into());
+            return refused("at least one seed is required".into());
         }
         if let Some(outside) = self.seeds.iter().find(|&&seed| seed >= vertices) {
             return refused(format!("seed {outside} is outside a graph of {vertices} vertices"));

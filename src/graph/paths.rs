@@ -206,7 +206,7 @@ impl<'a> ShortestPaths<'a> {
     /// Uploads the sources, each once.
     fn sources(&self, work: &Work, vertices: usize) -> Result<Buffer<u32>> {
         if self.sources.is_empty() {
-            return Err(Error::Argument("no source: paths begin at one at least".into()));
+            return Err(Error::Argument("at least one source is required".into()));
         }
         if let Some(outside) = self.sources.iter().find(|&&source| source >= vertices) {
             let why = match vertices {

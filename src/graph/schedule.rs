@@ -87,7 +87,9 @@ impl Schedule {
             Self::Auto => Ok(Self::Frontier),
             asked if negative && asked != Self::Sweeps => {
                 let least = survey.least;
-                Err(Error::Argument(format!("{asked} takes no negative length, the least is {least}: sweeps does")))
+                Err(Error::Argument(format!(
+                    "{asked} does not support negative lengths, and the least is {least}: use sweeps"
+                )))
             }
             asked => Ok(asked),
         }
@@ -107,7 +109,7 @@ impl Schedule {
                 Err(Error::Argument(format!("delta is {delta}, it has to be above 0")))
             }
             Some(_) if self == Self::Sweeps => Err(Error::Argument(format!(
-                "{self} has no limit between near and far that a delta moves: near-far and frontier have"
+                "{self} does not use a delta, which applies to the schedules near-far and frontier only"
             ))),
             delta => Ok(delta.unwrap_or(usual).max(least_step(lengths.element, self))),
         }

@@ -369,11 +369,11 @@ fn what_is_no_graph_or_no_source_is_refused() -> Result<()> {
     let device = test_device();
     let g = device.upload(&graph::<f64>(5, &vec![(0, 1, 1.0)]))?;
     let refused = |paths: ShortestPaths<'_>| paths.run(&g).map(drop).unwrap_err().to_string();
-    assert_eq!(refused(ShortestPaths::from(&[])), "no source: paths begin at one at least");
+    assert_eq!(refused(ShortestPaths::from(&[])), "at least one source is required");
     assert_eq!(refused(ShortestPaths::from(&[0, 5])), "source 5 is outside the graph, whose vertices are 0 to 4");
     assert_eq!(refused(ShortestPaths::from(&[0]).delta(0.0)), "delta is 0, it has to be above 0");
     let by_sweeps = ShortestPaths::from(&[0]).schedule(Schedule::Sweeps);
-    assert!(refused(by_sweeps.delta(3.0)).starts_with("sweeps has no limit"));
+    assert!(refused(by_sweeps.delta(3.0)).starts_with("sweeps does not use a delta"));
     let empty = device.upload(&graph::<f64>(0, &vec![]))?;
     assert_eq!(shortest_paths(&empty, &[0]).map(drop).unwrap_err().to_string(), "the graph has no vertices");
     let host = graph::<f64>(5, &vec![(0, 1, 1.0), (2, 4, f64::NAN), (2, 3, 1.0)]);

@@ -68,7 +68,7 @@ impl Unfinished {
     pub(super) fn take_place(self, target: &Path) -> io::Result<()> {
         let mut files = unfinished();
         let Some(place) = files.iter().position(|one| one.number == self.number) else {
-            return Err(io::Error::new(io::ErrorKind::Interrupted, "given up before it was whole"));
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "discarded before the file was complete"));
         };
         match files.swap_remove(place).name {
             Some(name) => Ok(name.persist(target)?),
@@ -286,7 +286,7 @@ mod tests {
             unfinished().retain(|one| one.number != begun.number);
             assert_eq!(files(place.path()), 1, "gone at once");
             let error = begun.take_place(&target).unwrap_err();
-            assert_eq!(error.to_string(), "given up before it was whole");
+            assert_eq!(error.to_string(), "discarded before the file was complete");
             assert_eq!((fs::read(&target).unwrap().as_slice(), files(place.path())), (b"before".as_slice(), 1));
         }
     }

@@ -197,7 +197,9 @@ impl<R: Read> Read for Checked<R> {
         // The checksum counts bytes modulo 2^32.
         let is_whole = self.found.sum() == self.crc && self.found.amount() == self.bytes as u32;
         match bytes == 0 && !to.is_empty() && !is_whole {
-            true => Err(io::Error::new(ErrorKind::InvalidData, "the checksum of the zip archive is another")),
+            true => {
+                Err(io::Error::new(ErrorKind::InvalidData, "the checksum of the zip archive does not match the data"))
+            }
             false => Ok(bytes),
         }
     }

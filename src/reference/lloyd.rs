@@ -26,7 +26,7 @@ const NONE: u32 = u32::MAX;
 pub fn lloyd(g: &Csc<f64>, asked: &Lloyd<'_>) -> Result<Patches> {
     let seeds = asked.checked(g.ncols())?;
     if let Some(least) = g.values().iter().copied().filter(|length| *length < 0.0).reduce(f64::min) {
-        return Err(Error::Argument(format!("patches take no negative length, the least is {least}")));
+        return Err(Error::Argument(format!("patches do not support negative lengths, and the least is {least}")));
     }
     let steps = OnHost { g, entering: g.try_transpose()?, points: asked.points, energy: asked.energy };
     relax(&steps, asked, seeds)

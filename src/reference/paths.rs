@@ -70,7 +70,7 @@ fn paths_in<D: Length>(g: AnyView<'_>, sources: &[usize]) -> Result<Vec<D>> {
         return refused(format!("source {outside} is outside a graph of {vertices} vertices"));
     }
     if sources.is_empty() {
-        return refused("no source: paths begin at one at least".into());
+        return refused("at least one source is required".into());
     }
     let mut distance = vec![D::HIGHEST; vertices];
     sources.iter().for_each(|&source| distance[source] = D::ZERO);

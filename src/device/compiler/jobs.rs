@@ -105,7 +105,7 @@ impl Shared {
                 programs.iter().zip(compiled).for_each(|(program, compiled)| program.finish(Ok(compiled)));
             }
             Err(error) if programs.len() > 1 => {
-                tracing::warn!(target: "blockmul::device", %error, "kernels do not compile together: one by one");
+                tracing::warn!(target: "blockmul::device", %error, "kernels do not compile together, so they are compiled one by one");
                 for program in programs.iter().take_while(|_| !self.queue().closed) {
                     self.compile(std::slice::from_ref(program));
                 }

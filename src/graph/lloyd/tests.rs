@@ -279,9 +279,9 @@ fn patches_without_vertices_begin_anew_far_away() -> Result<()> {
 fn what_makes_no_patches_is_refused() -> Result<()> {
     let g = test_device().upload(&Csc::from_triplets(3, 3, [(0, 1, 1.0), (1, 2, -2.0)])?)?;
     let refused = |asked: Lloyd<'_>| asked.run(&g).map(drop).unwrap_err().to_string();
-    assert_eq!(refused(Lloyd::from(&[])), "no seed: patches begin at one at least");
+    assert_eq!(refused(Lloyd::from(&[])), "at least one seed is required");
     assert_eq!(refused(Lloyd::from(&[3])), "seed 3 is outside a graph of 3 vertices");
-    assert_eq!(refused(Lloyd::from(&[0])), "patches take no negative length, the least is -2");
+    assert_eq!(refused(Lloyd::from(&[0])), "patches do not support negative lengths, and the least is -2");
     let few = refused(Lloyd::from(&[0]).points(&[[0.0; 3]]));
     assert_eq!(few, "points has 1 elements, 3 expected (one for each vertex)");
     Ok(())

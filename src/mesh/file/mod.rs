@@ -76,7 +76,9 @@ fn format_of(path: &Path) -> Result<Option<MeshFormat>> {
     match MeshFormat::of(path) {
         None if path.extension().is_some() => {
             let path = path.display();
-            Err(Error::Argument(format!("{path}: no mesh ends so; known are .obj, .ply and .off, and these packed")))
+            Err(Error::Argument(format!(
+                "{path}: not the name of a mesh: it must end in .obj, .ply or .off, packed or not"
+            )))
         }
         format => Ok(format),
     }

@@ -40,12 +40,14 @@ pub(super) fn parse(text: &mut Text<'_>) -> Result<Mesh> {
         let numbers = text.words().count() - 1;
         match text.first() {
             b"v" if numbers >= MOST_OF_VERTEX => {
-                return text.refuse(format!("a vertex of {numbers} numbers; it has 3, a weight and a colour"));
+                return text.refuse(format!(
+                    "a vertex has {numbers} numbers; 3 are expected, then at most a weight and a colour"
+                ));
             }
             b"v" => push(&mut points, text.point(text.words().skip(1))?, "vertices")?,
             b"f" => {
                 if numbers < 3 {
-                    return text.refuse(format!("a face of {numbers} corners; it takes 3"));
+                    return text.refuse(format!("a face of {numbers} corners; at least 3 are required"));
                 }
                 let mut fan = Fan::default();
                 for word in text.words().skip(1) {

@@ -17,7 +17,9 @@ pub(super) fn parse(text: &mut Text<'_>) -> Result<Mesh> {
         text.expect(|| format!("face {face} of {faces}"))?;
         let (count, listed) = (text.count(text.first(), "corners of a face")?, text.words().count() - 1);
         if count < 3 || count > listed as u64 {
-            return text.refuse(format!("a face of {count} corners, of which the line lists {listed}; it takes 3"));
+            return text.refuse(format!(
+                "a face of {count} corners, of which the line lists {listed}; at least 3 are required"
+            ));
         }
         let mut fan = Fan::default();
         for word in text.words().skip(1).take(count as usize) {

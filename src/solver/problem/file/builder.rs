@@ -278,7 +278,7 @@ impl<P: Place> Builder<P> {
             }
         }
         let nowhere =
-            |line, name| text.refuse_on(line, format!("no edges lead to pose {name} from one whose place is known"));
+            |line, name| text.refuse_on(line, format!("no edges lead to pose {name} from a pose whose place is known"));
         for (name, line) in names {
             match placed.get(&name) {
                 Some(_) if self.vertices.contains_key(&(false, name)) => {}

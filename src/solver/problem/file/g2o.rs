@@ -294,7 +294,7 @@ mod tests {
         let vertices = "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 0 0 0\nVERTEX_XY 2 0 0\n";
         for (line, what) in [
             ("VERTEX_SE2 0 0 0 0", "a second vertex 0"),
-            ("VERTEX_SE2 3 0 0", "the line ends where a pose should stand"),
+            ("VERTEX_SE2 3 0 0", "the line ends where a pose is expected"),
             ("VERTEX_SE2 3 0 0 0 0", "\"0\" is one word too many"),
             ("VERTEX_SE2 3 0 inf 0", "a pose: \"inf\" is not a finite number"),
             ("VERTEX_SE2 -3 0 0 0", "a vertex: \"-3\" is not a whole number from 0"),
@@ -305,13 +305,13 @@ mod tests {
                 "PARAMS_SE2OFFSET 3 0 0 0.1",
                 "offset 3 is not zero: sensors with a pose of their own are not supported in the plane",
             ),
-            ("EDGE_SE2 0 1 0 0 0 1 0 0 1 0", "the line ends where an element of an information matrix should stand"),
+            ("EDGE_SE2 0 1 0 0 0 1 0 0 1 0", "the line ends where an element of an information matrix is expected"),
             ("EDGE_SE2 0 0 0 0 0 1 0 0 1 0 1", "an edge from vertex 0 to itself"),
             ("EDGE_SE2 0 2 0 0 0 1 0 0 1 0 1", "vertex 2 is a landmark, not a pose"),
             ("EDGE_SE2_XY 0 1 0 0 1 0 1", "vertex 1 is a pose, not a landmark"),
             ("EDGE_SE2 0 5 0 0 0 1 0 0 1 0 1", "there is no vertex 5 in the file"),
             ("FIX 8", "there is no vertex 8 in the file"),
-            ("FIX", "the line ends where a vertex should stand"),
+            ("FIX", "the line ends where a vertex is expected"),
         ] {
             let error = plane(&format!("{vertices}{line}\n")).expect_err(line).to_string();
             assert_eq!(error, format!("x.g2o:4: {what}"));
@@ -322,7 +322,7 @@ mod tests {
             ("EDGE_SE3_TRACKXYZ 0 1 0 1 1 1 1 0 0 1 0 1", "x.g2o:1: no PARAMS_SE3OFFSET 0 stands before this edge"),
             (
                 "EDGE_SE2 0 1 0 0 0 1 0 0 1 0 1\nEDGE_SE2 2 3 0 0 0 1 0 0 1 0 1",
-                "x.g2o:2: no edges lead to pose 2 from one whose place is known",
+                "x.g2o:2: no edges lead to pose 2 from a pose whose place is known",
             ),
         ] {
             assert_eq!(read_from(text.as_bytes(), "x.g2o").expect_err(text).to_string(), what);

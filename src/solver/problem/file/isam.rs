@@ -93,14 +93,14 @@ mod tests {
             ),
             (
                 "EDGE2 0 1 0 0 0 1 0 0 1 0",
-                "x.txt:1: the line ends where an element of an information matrix or its root should stand",
+                "x.txt:1: the line ends where an element of an information matrix or its root is expected",
             ),
             (
                 "\nEDGE3 0 1 0 0 0 0 0 0 1",
-                "x.txt:2: the line ends where an element of an information matrix or its root should stand",
+                "x.txt:2: the line ends where an element of an information matrix or its root is expected",
             ),
             ("EDGE2 0 1 0 0 0 1e200 0 0 1 0 1", "x.txt:1: these numbers lead to a value that is not finite"),
-            ("LANDMARK 3 1 0 0 1 0 1", "x.txt:1: no edges lead to pose 3 from one whose place is known"),
+            ("LANDMARK 3 1 0 0 1 0 1", "x.txt:1: no edges lead to pose 3 from a pose whose place is known"),
         ] {
             assert_eq!(read_from(text.as_bytes(), "x.txt").expect_err(text).to_string(), what);
         }

@@ -92,7 +92,7 @@ impl<'r> Numbers<'r> {
     pub fn word(&mut self, what: &str) -> Result<&[u8]> {
         match self.word_here() {
             Some(word) => Ok(&self.line[word]),
-            None => self.refuse(format!("the line ends where {what} should stand")),
+            None => self.refuse(format!("the line ends where {what} is expected")),
         }
     }
 
@@ -103,7 +103,7 @@ impl<'r> Numbers<'r> {
                 return Ok(word);
             }
             if !self.next_line()? {
-                return self.refuse(format!("the file ends where {what} should stand"));
+                return self.refuse(format!("the file ends where {what} is expected"));
             }
         }
     }
@@ -150,7 +150,7 @@ impl<'r> Numbers<'r> {
     pub fn count(&mut self, what: &str) -> Result<u64> {
         match self.word_here() {
             Some(word) => self.as_count(word, what),
-            None => self.refuse(format!("the line ends where {what} should stand")),
+            None => self.refuse(format!("the line ends where {what} is expected")),
         }
     }
 
@@ -158,7 +158,7 @@ impl<'r> Numbers<'r> {
     pub fn real(&mut self, what: &str) -> Result<f64> {
         match self.word_here() {
             Some(word) => self.as_real(word, what),
-            None => self.refuse(format!("the line ends where {what} should stand")),
+            None => self.refuse(format!("the line ends where {what} is expected")),
         }
     }
 
