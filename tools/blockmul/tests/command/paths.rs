@@ -180,7 +180,7 @@ fn what_has_no_paths_is_refused() {
     for (line, why) in [
         ("paths g.mtx --sources 6", "source 6 is outside g.mtx, whose vertices are 1 to 5"),
         ("paths circle.mtx --sources 1", "circle.mtx: a cycle of negative length, -2, passes through vertex 2"),
-        ("paths g.mtx --sources 1 --schedule sweeps --delta 3", "sweeps does not use a delta between near and far"),
+        ("paths g.mtx --sources 1 --schedule sweeps --delta 3", "sweeps does not use a delta"),
         ("paths nan.mtx --sources 1", "nan.mtx: G has NaN at row 3, column 2, which is no length"),
         ("paths nan.mtx --sources 1 --transpose", "nan.mtx: G has NaN at row 3, column 2, which is no length"),
         ("paths empty.mtx --sources 1", "empty.mtx has no vertices"),
