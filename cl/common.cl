@@ -99,9 +99,9 @@ void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha
 #endif
 
 // Defines name(value, shared, &total). The function returns the combination of the values of all
-// work-items before the calling item, and 0 for the first item. It writes the combination of the
-// values of all items of the work-group to total. Every item of the work-group must call it. shared
-// holds GROUP_SIZE words, and may be reused as soon as the function returns.
+// work-items before the calling item, and 0 for the first item. The function writes the combination
+// of the values of all items of the work-group to total. Every item of the work-group must call the
+// function. shared holds GROUP_SIZE words, and may be reused as soon as the function returns.
 #define GROUP_SCAN(name, WORD, COMBINE)                                                                               \
     WORD name(WORD value, local WORD* shared, WORD* total)                                                            \
     {                                                                                                                 \
@@ -119,8 +119,8 @@ void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha
         return item > 0 ? shared[item - 1] : 0;                                                                       \
     }
 
-// Returns the column of an entry, or the segment of an element. It is the last of the columns from
-// `first` to `last` that begins at or before the entry. If several columns begin at the same place,
+// Returns the column of an entry, or the segment of an element: of the columns from `first` to
+// `last`, the last that begins at or before the entry. If several columns begin at the same place,
 // all of them except the last are empty.
 uint column_between(global const uint* col_ptr, uint first, uint last, uint entry)
 {

@@ -75,8 +75,8 @@
 //! only a triangle, or only the entries of a mask.
 //!
 //! A solver multiplies the same patterns in every iteration. A [`Plan`] keeps everything that
-//! depends on the patterns, so an execution only computes the sums. It allocates nothing and reads
-//! nothing back, and its result has the same bits as a single product.
+//! depends on the patterns, so an execution only computes the sums. An execution allocates nothing
+//! and reads nothing back, and its result has the same bits as a single product.
 //!
 //! Every operation that is prepared for patterns and then executed with values implements
 //! [`Planned`]:
@@ -121,8 +121,8 @@
 //! device. A product is cut into bands of columns if it does not fit the device's memory, the free
 //! memory of a CPU device's host, or the limit given to [`Product::memory_limit`]. If a band does
 //! not fit either, the result is an [`Error`] with the numbers of bytes. The library prints
-//! nothing. It does not panic on any input, with one exception: the operators `*` and `+` of
-//! matrices on the host panic if their sizes do not fit, as those of nalgebra do. `try_mul` and
+//! nothing. The library does not panic on any input, with one exception: the operators `*` and `+`
+//! of matrices on the host panic if their sizes do not fit, as those of nalgebra do. `try_mul` and
 //! `try_add` return an error.
 //!
 //! # Events

@@ -26,12 +26,12 @@
 // distance is at most the new limit.
 //
 // A work-group takes a share of the list. Vertices whose distance the work-group lowers go to its
-// queue in local memory. The work-group then visits the vertices of its queue, which is a hop. It
-// makes up to `most_hops` hops, so that a short list advances by several edges in one launch. The
-// vertices that are left in the queue at the end, and the vertices that do not fit the queue, go to
-// the near list of the next round. A queue that overflows ends the work-group's hops. If the list
-// has more than one share for each work-group, each work-group takes tiles of the list and makes no
-// hops.
+// queue in local memory. The work-group then visits the vertices of its queue, which is a hop. A
+// work-group makes up to `most_hops` hops, so that a short list advances by several edges in one
+// launch. The vertices that are left in the queue at the end, and the vertices that do not fit the
+// queue, go to the near list of the next round. A queue that overflows ends the work-group's hops.
+// If the list has more than one share for each work-group, each work-group takes tiles of the list
+// and makes no hops.
 //
 // A distance is lowered by an atomic minimum of its bits. The bits have the order of the numbers,
 // because no distance is negative. An item that lowers the distance of a vertex puts the vertex
@@ -55,9 +55,10 @@
 // Distances are read by plain loads while other items lower them. A distance that is read may be
 // old, and is then longer than the newest distance of the vertex. If an edge seems to lower a
 // distance, the atomic minimum decides. But the vertex must have had the distance that is read at
-// some time. Otherwise an edge could be skipped because of a path that does not exist. So the
-// device has to read a distance as a whole word. Every device reads words of 32 bits as a whole.
-// The devices that `check` in the host file accepts also read words of 64 bits as a whole.
+// some time: an edge that is skipped because of a distance that the vertex never had could be part
+// of a shortest path. So the device has to read a distance as a whole word. Every device reads
+// words of 32 bits as a whole. The devices that `check` in the host file accepts also read words of
+// 64 bits as a whole.
 //
 // At the start of a round every item computes the state that the earlier rounds have left, from the
 // slot of the round before. So each launch is a round, and no launch waits for the host.

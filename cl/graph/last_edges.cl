@@ -16,7 +16,8 @@
 // own vertex.
 
 // If a length and a distance are infinite with opposite signs, their sum is NaN, which is no
-// distance. In this case this kernel finds the least distance.
+// distance. If a distance is NaN after a sweep, this kernel replaces it by the least distance over
+// the vertex's edges.
 KERNEL last_edges(ENTERING_OF, global const ELEMENT* restrict before, global ELEMENT* restrict after, global uint* restrict last,
                   uint vertices)
 {

@@ -1,5 +1,4 @@
-// start: sets the distances before any path is known. They are 0 at the sources and EMPTY
-// elsewhere.
+// start: sets the distances before any path is known, to 0 at the sources and to EMPTY elsewhere.
 // Host: src/graph/start.rs
 //
 //   begin_distances  one work-item per vertex

@@ -22,9 +22,9 @@
 // Lists the marked vertices to which the edges first..end lead, and returns their number. There
 // must be at least one edge in first..end. The edges mark..mark_end lead to all marked vertices.
 // The vertex of every edge is written to the list, and the list's end advances only if the vertex
-// is marked. This avoids a branch, which would often be mispredicted. If few vertices are marked,
-// they are looked up among the edges instead. A step of a lookup takes as long as going over LOOKUP
-// edges.
+// is marked. Writing every vertex avoids a branch, which would often be mispredicted. If few
+// vertices are marked, they are looked up among the edges instead. A step of a lookup takes as long
+// as going over LOOKUP edges.
 uint list_marked(global const uint* restrict to, uint first, uint end, uint mark, uint mark_end, global const ulong* restrict words,
                  global uint* restrict list)
 {

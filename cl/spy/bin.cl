@@ -17,10 +17,10 @@
 
 #define AREA (BLOCK_ROWS * BLOCK_COLS)
 
-// Returns 32 bits that have the order of magnitudes, and are 0 only for zero. They are the bits of
-// a float without its sign (an integer is rounded to a float), or the upper half of a double's
-// bits. A double is not rounded to a float, because 1e-50 would become a zero. Any NaN becomes the
-// NaN whose bits are next above those of infinity.
+// Returns 32 bits that have the order of magnitudes, and are 0 only for zero. The result is the
+// bits of a float without its sign (an integer is rounded to a float), or the upper half of a
+// double's bits. A double is not rounded to a float, because 1e-50 would become a zero. Any NaN
+// becomes the NaN whose bits are next above those of infinity.
 uint magnitude(ARITHMETIC value)
 {
 #if ELEMENT_IS_DOUBLE

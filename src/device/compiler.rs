@@ -2,9 +2,9 @@
 //! kernels are compiled from source.
 //!
 //! The stages of a product request their kernels while they are set up. When the first kernel is
-//! launched, the host waits for all requested kernels. Those that are not in the cache are compiled
-//! as one program (see `batch`), because PoCL and NVIDIA's driver compile only one program of a
-//! process at a time. Binaries from the cache are loaded in parallel.
+//! launched, the host waits for all requested kernels. Requested kernels that are not in the cache
+//! are compiled as one program (see `batch`), because PoCL and NVIDIA's driver compile only one
+//! program of a process at a time. Binaries from the cache are loaded in parallel.
 mod jobs;
 
 use super::{

@@ -15,8 +15,8 @@ use opencl3::{
 };
 
 impl Device {
-    /// Adopts an application's context, device and queue. They are retained until the last clone of
-    /// the device and the last matrix on it are dropped.
+    /// Adopts an application's context, device and queue. The context and the queue are retained
+    /// until the last clone of the adopted device and the last matrix on it are dropped.
     ///
     /// If the queue has no profiling, the times of stages are `None`. If the queue runs out of
     /// order, the device orders its own commands by events. The application's commands on that
@@ -108,7 +108,7 @@ impl Device {
     }
 
     /// A marker after all commands that have been enqueued through the device so far. Other queues
-    /// can wait for it.
+    /// can wait for this marker.
     ///
     /// # Errors
     /// [`Error::OpenCl`].

@@ -29,8 +29,8 @@ pub type RawMemory = *mut c_void;
 /// `cl_event`.
 pub type RawEvent = *mut c_void;
 
-/// Defines a type of handles. It stores the raw handle as a number, so that handles of thread-safe
-/// objects are `Send` and `Sync`.
+/// Defines a type of handles. A value of this type stores the raw handle as a number, so that
+/// handles of thread-safe objects are `Send` and `Sync`.
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident: $raw:ty, $release:path) => {
         $(#[$doc])*
@@ -95,7 +95,7 @@ pub(super) struct Event {
 /// The marker that commands without events share.
 #[derive(Debug)]
 struct LaterMarker {
-    /// The queue of the commands. It runs commands in order.
+    /// The queue of the commands, which runs commands in order.
     queue: Arc<CommandQueue>,
     /// Whether the marker has been requested. Commands accepted after the request may come after
     /// the marker.

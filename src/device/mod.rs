@@ -1,11 +1,11 @@
 //! Devices: listing and opening them, their limits, and the state shared by all objects on a
 //! device.
 //!
-//! Only this module uses opencl3. It has no matrices, which are in the module `resident`. Both
-//! modules call OpenCL through `unsafe` code; SECURITY.md lists the few other places with unsafe
-//! code. This module has typed buffers (`buffer`), typed launches (`kernel`) and `Work`. Each
-//! product has one `Work`, which allocates memory, launches kernels, reads results back and records
-//! times.
+//! Only this module uses opencl3. Matrices on devices are in the module `resident`. The modules
+//! `device` and `resident` call OpenCL through `unsafe` code; SECURITY.md lists the few other
+//! places with unsafe code. This module has typed buffers (`buffer`), typed launches (`kernel`) and
+//! `Work`. Each product has one `Work`, which allocates memory, launches kernels, reads results
+//! back and records times.
 mod arguing;
 mod arguments;
 mod batch;
@@ -142,8 +142,8 @@ impl Device {
     }
 
     /// The environment variable that names the device for [`Device::auto`] and for every command
-    /// without `--device`. Its value is a name that [`Device::select`] accepts. An empty value
-    /// counts as unset.
+    /// without `--device`. The variable's value is a name that [`Device::select`] accepts. An empty
+    /// value counts as unset.
     pub const ENVIRONMENT_VARIABLE: &'static str = "BLOCKMUL_DEVICE";
 
     /// Opens the device that `wanted` names: `auto` (a GPU, otherwise a CPU, otherwise any device),
@@ -157,9 +157,9 @@ impl Device {
     }
 
     /// Opens the device that the environment variable
-    /// [`BLOCKMUL_DEVICE`](Device::ENVIRONMENT_VARIABLE) names. If it is unset, opens a GPU,
-    /// otherwise a CPU, otherwise any other device. With this variable the users of a program can
-    /// choose the device.
+    /// [`BLOCKMUL_DEVICE`](Device::ENVIRONMENT_VARIABLE) names. If the variable is unset, opens a
+    /// GPU; if there is no GPU, a CPU; if there is neither, any other device. With this variable
+    /// the users of a program can choose the device.
     ///
     /// # Errors
     /// See [`Device::select`]. [`Error::NoSuchDevice`] mentions the variable if it contains the

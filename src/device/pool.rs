@@ -9,7 +9,7 @@
 //!
 //! The driver counts kept memory as allocated, like memory in use. So if a `Work` requests memory,
 //! the memory kept by the pool counts towards the limit and the peak of this `Work`. The pool keeps
-//! as much memory as was needed recently. It returns the rest to the driver, the oldest memory
+//! as much memory as was needed recently, and returns the rest to the driver, the oldest memory
 //! first. Memory that a plan reserves for its executions counts as in use as long as the plan
 //! lives.
 mod memory;
@@ -33,7 +33,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
 };
 
-/// The pool of one context. It stores raw handles as numbers, so that it is `Send` and `Sync`.
+/// The pool of one context. The pool stores raw handles as numbers, so that it is `Send` and
+/// `Sync`.
 pub(super) struct Pool {
     context: isize,
     max_alloc: u64,

@@ -39,8 +39,8 @@ const BRIEFLY: Duration = Duration::from_micros(100);
 /// An event that is shared by everything that waits for it or reads its times.
 pub(super) type SharedEvent = Arc<Event>;
 
-/// A function that enqueues one command. Its arguments are the queue and the events to wait for. It
-/// returns the event of the command, or OpenCL's error. If the command [needs no
+/// A function that enqueues one command. The function gets the queue and the events to wait for,
+/// and returns the event of the command, or OpenCL's error. If the command [needs no
 /// event](Waits::is_silent), the function may return null.
 pub(super) type Command<'c> = dyn FnMut(cl_command_queue, Waits<'_>) -> std::result::Result<cl_event, i32> + 'c;
 
@@ -89,7 +89,8 @@ impl Waits<'_> {
 }
 
 impl Queue {
-    /// Makes the first queue of a device. It runs commands in the order in which they are enqueued.
+    /// Makes the first queue of a device, which runs commands in the order in which they are
+    /// enqueued.
     pub(super) fn in_order(raw: CommandQueue) -> Self {
         Self::new(raw, Arc::default(), false)
     }
@@ -100,7 +101,7 @@ impl Queue {
         Self::new(raw, Arc::default(), true)
     }
 
-    /// Makes a further queue of the same device. It runs commands in the order in which they are
+    /// Makes a further queue of the same device, which runs commands in the order in which they are
     /// enqueued.
     pub(super) fn another(&self, raw: CommandQueue) -> Self {
         Self::new(raw, self.commands.clone(), false)

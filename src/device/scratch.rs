@@ -36,8 +36,9 @@ struct Idle {
     failures: u64,
 }
 
-/// A buffer for one execution. Its contents are undefined unless the scratch is zeroed. When it is
-/// dropped, the buffer returns to the plan, possibly before the commands that use it have run.
+/// A buffer for one execution. The contents of the buffer are undefined unless the scratch is
+/// zeroed. When it is dropped, the buffer returns to the plan, possibly before the commands that
+/// use it have run.
 pub(crate) struct Taken<'a, T = Any> {
     scratch: &'a Scratch<T>,
     /// The buffer; `None` after it has been returned.

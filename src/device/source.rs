@@ -63,7 +63,7 @@ impl Options {
         self
     }
 
-    /// The implementation of `define`. It is not generic, so that it is compiled once.
+    /// The implementation of `define`, which is not generic, so that it is compiled once.
     fn add(&mut self, name: &str, value: &dyn std::fmt::Display) {
         self.defines.push((name.to_owned(), value.to_string()));
     }

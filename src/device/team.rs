@@ -27,7 +27,7 @@ impl Teams {
     pub const SIZE: usize = 32;
     /// Maximum number of work-items in a large team, if the device allows work-groups of this size.
     const LARGEST: usize = 256;
-    /// Teams that are whole work-groups. They run on any device.
+    /// Teams that are whole work-groups, which any device can run.
     #[cfg(test)]
     pub const PORTABLE: Self =
         Self { warps: false, unrolls: false, hints: false, size: Self::SIZE, largest: Self::LARGEST, most: 1 };

@@ -28,7 +28,7 @@ use std::{
 pub use times::StageTime;
 use times::{StageRecord, TimedEvent};
 
-/// Allocates memory, launches kernels, copies and reads back for one product. It records the
+/// Allocates memory, launches kernels, copies and reads back for one product, and records the
 /// product's peak memory and the events of its stages. A `Work` belongs to one thread. Threads that
 /// share a device have one `Work` each.
 pub(crate) struct Work {
@@ -243,8 +243,8 @@ impl Work {
     }
 
     /// Enqueues a command. A driver that allocates on first use may have no memory left for the
-    /// command's buffers. In this case the pool returns all memory that it keeps, and the command
-    /// is tried once more.
+    /// command's buffers. If a command fails for lack of memory, the pool returns all memory that
+    /// it keeps, and the command is tried once more.
     pub(super) fn enqueue(&self, call: &'static str, uses: &Uses, command: &mut Command<'_>) -> Result<()> {
         let Device { inner } = &self.device;
         let mut taken = self.queue.enqueue(call, command);

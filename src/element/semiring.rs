@@ -30,8 +30,8 @@ use crate::{Error, Result};
 /// in the same order, so their bits are equal, except for the bits of a NaN.
 ///
 /// **Blocks.** Every element of a block is an entry, even if its value is 0. If a matrix of scalars
-/// is [cut](crate::Csc::to_blocks) into blocks, elements without an entry become zeros. Its
-/// products then remain the same only in plus-times and or-and.
+/// is [cut](crate::Csc::to_blocks) into blocks, elements without an entry become zeros. The
+/// products of the matrix then remain the same only in plus-times and or-and.
 ///
 /// The factors alpha and beta of an [`Accum`](crate::plan::Accum) belong to plus-times. In other
 /// algebras alpha must be 1, and beta must be 0 to replace the old contents or 1 to add to them.

@@ -76,8 +76,8 @@ macro_rules! with_values {
     };
 }
 
-/// Applies a function that only moves numbers and returns values of the same type. It is compiled
-/// once for each size of a number: 1, 2, 4 and 8 bytes.
+/// Applies a function that only moves numbers and returns values of the same type. The function is
+/// compiled once for each size of a number: 1, 2, 4 and 8 bytes.
 macro_rules! move_values {
     ($any:expr, $bits:ident => $moved:expr) => {
         match $any {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 /// OOPSLA 2014, with the constants of Vigna's reference code). A counter steps by the golden ratio
 /// and is mixed to 64 bits; its period is 2^64.
 ///
-/// The generator is small and fast, and gives the same numbers on every platform. It is not
-/// suitable for secrets.
+/// The generator is small and fast, and gives the same numbers on every platform. This generator is
+/// not suitable for secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Random {
     state: u64,

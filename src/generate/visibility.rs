@@ -16,7 +16,7 @@ pub struct Visibility {
     /// many neighbours on the path.
     pub views: usize,
     /// Shape of a block: the number of parameters of a camera by the number of parameters of a
-    /// point. This is 6x3, or 9x3 if the lens is included.
+    /// point. The shape is 6x3, or 9x3 if the lens is included.
     pub shape: BlockShape,
     /// Distribution of the elements.
     pub values: Values,

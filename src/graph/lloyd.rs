@@ -23,12 +23,12 @@ use steps::{OnDevice, Shared};
 ///   aggregation for algebraic multigrid (`lloyd_cluster` of PyAMG).
 ///
 /// If several vertices qualify as the centre, the seed stays where it is if it is among them;
-/// otherwise it moves to the first of them. These two steps are repeated until no seed moves, at
-/// most [`Lloyd::steps`] times. The patches with the least energy are the result. A patch has no
-/// vertices if its seed is at distance 0 from another seed. The seed of such a patch moves to the
-/// vertex farthest from all seeds; the seeds of several such patches move one after the other. A
-/// vertex that no seed reaches counts as the farthest. A patch stays empty if every vertex is at
-/// distance 0 from a seed.
+/// otherwise it moves to the first of them. Assigning vertices to seeds and moving seeds is a step.
+/// Steps are repeated until no seed moves, at most [`Lloyd::steps`] times. The patches with the
+/// least energy are the result. A patch has no vertices if its seed is at distance 0 from another
+/// seed. The seed of such a patch moves to the vertex farthest from all seeds; the seeds of several
+/// such patches move one after the other. A vertex that no seed reaches counts as the farthest. A
+/// patch stays empty if every vertex is at distance 0 from a seed.
 ///
 /// The energy is a sum of squares of distances, which [`Lloyd::energy`] chooses. Vertices that no
 /// seed reaches belong to no patch and do not count in the energy. A result with fewer unreached

@@ -18,9 +18,9 @@ use crate::{
 /// A computation of shortest paths, with options.
 ///
 /// The distance of a vertex is the least length of a path from any source: the sum of the lengths
-/// of its edges, rounded after each edge. It is infinite for a vertex out of reach. If distances
-/// are integers, the largest number of their type counts as infinite. Distances have the bits that
-/// Dijkstra's algorithm gives.
+/// of its edges, rounded after each edge. The distance is infinite for a vertex out of reach. If
+/// distances are integers, the largest number of their type counts as infinite. Distances have the
+/// bits that Dijkstra's algorithm gives.
 /// [`reference::multiply_vector_over`](crate::reference::multiply_vector_over) in
 /// [min-plus](crate::Semiring::MinPlus), repeated until nothing changes, gives the same bits.
 #[derive(Debug, Clone)]
@@ -45,9 +45,9 @@ pub struct Paths<D> {
     /// If several vertices can precede a vertex on a shortest path, its predecessor is the vertex
     /// with the lowest number among those that are closer to the sources. If the last edge of every
     /// shortest path has length 0 or a length that is lost in rounding, no preceding vertex is
-    /// closer. In this case, or if lengths may be negative, the predecessor is the vertex with the
-    /// lowest number among the vertices whose own path has the fewest edges of this kind. Following
-    /// predecessors ends at a source.
+    /// closer. If no preceding vertex is closer, or if lengths may be negative, the predecessor is
+    /// the vertex with the lowest number among the vertices whose own path has the fewest edges
+    /// whose length is 0 or lost. Following predecessors ends at a source.
     pub predecessors: Option<DeviceVector<u32>>,
     /// The schedule that was used.
     pub schedule: Schedule,

@@ -41,9 +41,9 @@ fn least_step(element: ElementType, schedule: Schedule) -> f64 {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Schedule {
-    /// [`Schedule::Sweeps`] if a length is negative. Otherwise [`Schedule::NearFar`] on CPUs,
-    /// [`Schedule::Frontier`] on other devices that have atomic minima of the distances' type, and
-    /// [`Schedule::Sweeps`] on all other devices.
+    /// Chooses [`Schedule::Sweeps`] if a length is negative. If no length is negative, chooses
+    /// [`Schedule::NearFar`] on CPUs, [`Schedule::Frontier`] on other devices that have atomic
+    /// minima of the distances' type, and [`Schedule::Sweeps`] on all other devices.
     #[default]
     Auto,
     /// One work-item visits vertices near the sources first. No length may be negative.

@@ -6,11 +6,11 @@
 //! edges that enter vertex i. E is stored in the format that [`plan::Apply`](crate::plan::Apply)
 //! chooses.
 //!
-//! Two arrays take turns. One holds the distances d(k) of the last sweep. The other holds the
-//! distances d(k-1) of the sweep before it, and becomes min(d(k-1), E·d(k)). This is d(k+1), bit
-//! for bit: d(k) is min(d(k-1), E·d(k-1)), and E·d(k) is nowhere above E·d(k-1), because rounding
-//! keeps the order of numbers. If lengths are negative, a sum may be NaN. In this case the vertex's
-//! distance is computed from d(k) alone.
+//! Two arrays of distances take turns. One array holds the distances d(k) of the last sweep. The
+//! other array holds the distances d(k-1) of the sweep before the last, and becomes min(d(k-1),
+//! E·d(k)). The result is d(k+1), bit for bit: d(k) is min(d(k-1), E·d(k-1)), and E·d(k) is nowhere
+//! above E·d(k-1), because rounding keeps the order of numbers. If lengths are negative, a sum may
+//! be NaN. The distance of a vertex whose sum is NaN is computed from d(k) alone.
 use super::{
     cycles::{LastEdges, NONE, cycles, is_time_to_look},
     edges::{Edges, Entering, Graph, Lengths},

@@ -77,8 +77,8 @@ kernel! {
 /// The way to count the triangles of each edge.
 #[derive(Debug, Clone, Copy)]
 enum CountTuning {
-    /// There is a work-item for each edge, in groups of this size. It looks up the edges of one end
-    /// of its edge among the edges of the other end, which has more edges.
+    /// There is a work-item for each edge, in groups of this size. The work-item looks up the edges
+    /// of one end of its edge among the edges of the other end, which has more edges.
     Edges { group_size: usize },
     /// Groups of one work-item take ranges of vertices, and mark the neighbours of each vertex.
     /// `lookup` is the number of edges that can be looked at in the time of one bisection step.

@@ -10,8 +10,8 @@ use crate::{Error, Result};
 use std::path::Path;
 
 /// Number of bytes of host memory that are still available; `None` if the system does not report
-/// it. This is the free memory of the machine, or less if a control group of the process (such as a
-/// container) allows less.
+/// it. The result is the free memory of the machine, or what a control group of the process (such
+/// as a container) allows if that is less.
 pub(crate) fn available() -> Option<u64> {
     #[cfg(test)]
     if let Some(limit) = tests::LIMIT.get() {

@@ -1,9 +1,9 @@
 //! Progress reporting for long-running operations.
 use std::sync::Arc;
 
-/// A callback for progress. Its arguments are the finished part and the total, in bytes of a file
-/// that is read, in entries that are written, or in other units that the operation names. The
-/// callback is called from time to time, from any thread.
+/// A callback for progress. The arguments of the callback are the finished part and the total, in
+/// bytes of a file that is read, in entries that are written, or in other units that the operation
+/// names. The callback is called from time to time, from any thread.
 ///
 /// ```
 /// use blockmul::extra::host::Progress;

@@ -7,9 +7,9 @@
 //! 3. the only sparse matrix, recognised by its banner;
 //! 4. the only file.
 //!
-//! If the archive has the first choice, the search ends there. The other choices depend on all
-//! members, so the archive is read a second time. A stream cannot be read again, so the reader
-//! takes the first member FOLDER/FOLDER.mtx of a stream.
+//! If the archive has the first choice, the search ends there. Choices 2 to 4 depend on all
+//! members, so for them the archive is read a second time. A stream cannot be read again, so the
+//! reader takes the first member FOLDER/FOLDER.mtx of a stream.
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,8 @@
 //! any float, integer or boolean type. An array with one axis is a column. Any other file is read
 //! by [`io::read`](super::read). Places without an entry become zeros, and a -0 in a Matrix Market
 //! array becomes 0. [`write()`] makes a `.npy` file with the layout and the element type of the
-//! matrix, or a Matrix Market array. Both may be packed like other files: `.npy.gz`.
+//! matrix, or a Matrix Market array. Files of both kinds may be packed like other files, for
+//! example as `.npy.gz`.
 //!
 //! ```
 //! use blockmul::dense::{DenseShape, DenseView, Layout};

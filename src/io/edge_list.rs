@@ -254,7 +254,7 @@ fn weight(word: &[u8]) -> std::result::Result<f64, String> {
 /// complete. The file is packed with gzip if its name ends in `.gz`, with bzip2 if it ends in
 /// `.bz2`.
 ///
-/// If all weights are 1, they are left out. Otherwise they are written with the fewest digits that
+/// If all weights are 1, they are left out. If not, weights are written with the fewest digits that
 /// give the same bits when read.
 ///
 /// # Errors
@@ -269,8 +269,8 @@ pub(super) fn write_view(path: &Path, matrix: AnyView<'_>, options: &WriteOption
     write_whole(path, |writer| write_lines(writer, matrix, options))
 }
 
-/// Writes `matrix` to any writer as [`write()`] does, but unpacked. It writes a few KiB at a time,
-/// so `writer` need not be buffered.
+/// Writes `matrix` to any writer as [`write()`] does, but unpacked. The function writes a few KiB
+/// at a time, so `writer` need not be buffered.
 ///
 /// # Errors
 /// The errors of `writer`; [`io::ErrorKind::InvalidInput`] if the matrix is not square.

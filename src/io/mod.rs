@@ -22,7 +22,7 @@
 //! refused, and the message names UTF-16.
 //!
 //! Readers check every declaration of a file against its contents and allocate memory as the data
-//! arrives. If they refuse a file, the error is [`Error::Parse`] (`path:line: reason`), or
+//! arrives. If a reader refuses a file, the error is [`Error::Parse`] (`path:line: reason`), or
 //! [`Error::Malformed`] for files without lines.
 mod archive;
 mod assemble;
@@ -82,8 +82,8 @@ pub struct MatrixFile {
     pub layout: Option<BlockLayout>,
     /// The type of values that the file declares.
     pub field: ValueType,
-    /// The element type in which the file stores its values. It is [`ElementType::F64`] for texts,
-    /// and for numbers that no narrower type can represent.
+    /// The element type in which the file stores its values. The type is [`ElementType::F64`] for
+    /// texts, and for numbers that no narrower type can represent.
     pub element: ElementType,
     /// The symmetry that the file declares.
     pub symmetry: Symmetry,
@@ -126,7 +126,7 @@ pub enum ValueType {
     Pattern,
 }
 
-/// The symmetry that a file declares. It determines which entries the file stores.
+/// The symmetry that a file declares. The symmetry determines which entries the file stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Symmetry {
@@ -265,8 +265,8 @@ impl MatrixFile {
 }
 
 impl BlockLayout {
-    /// The layout of blocks with these ends (in scalars, ascending). It is [`BlockLayout::Uniform`]
-    /// if all blocks have one shape that is allowed.
+    /// The layout of blocks with these ends (in scalars, ascending). The result is
+    /// [`BlockLayout::Uniform`] if all blocks have one shape that is allowed.
     pub fn of_ends(row_ends: Vec<u64>, col_ends: Vec<u64>) -> Self {
         let side = |ends: &[u64]| {
             let side = *ends.first()?;

@@ -32,7 +32,7 @@ pub(super) struct Numbers<'r> {
 }
 
 impl<'r> Numbers<'r> {
-    /// Opens the stream. The first bytes show how it is compressed.
+    /// Opens a stream. The first bytes of the stream show how it is compressed.
     pub fn new(reader: impl Read + 'r, name: &Path) -> Result<Self> {
         Self::of_bytes(Box::new(reader), name)
     }

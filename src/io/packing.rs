@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 
-/// A function that writes the contents of a file. It is a trait object, so that the functions that
-/// call it are compiled once.
+/// A function that writes the contents of a file. The type is a trait object, so that the functions
+/// that call it are compiled once.
 pub(super) type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// Compression format of a file.
@@ -15,16 +15,16 @@ pub(super) type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 pub(crate) enum Packing {
     Gzip,
     Bzip2,
-    /// This format can only be read.
+    /// A format that is read but never written.
     Xz,
-    /// This format can only be read.
+    /// A format that is read but never written.
     Zstd,
 }
 
 /// Number of bytes at the start of a file by which its packing is recognised.
 pub(super) const FIRST: usize = 6;
 
-/// Largest window of unpacked data, in bytes, that a file may use. This is the default limit of
+/// Largest window of unpacked data, in bytes, that a file may use. 128 MiB are the default limit of
 /// zstd and twice the window of `xz -9`. Gzip and bzip2 use less than 1 MiB.
 pub(super) const LARGEST_WINDOW: u64 = 128 << 20;
 

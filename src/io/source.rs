@@ -73,7 +73,7 @@ impl Source<'static> {
 }
 
 impl<'r> Source<'r> {
-    /// Opens a reader. The first bytes show how it is packed.
+    /// Opens a reader. The first bytes of the data show how they are packed.
     pub fn new(reader: impl Read + Send + 'r, name: &Path) -> Result<Self> {
         Self::in_blocks(reader, name, BLOCK_BYTES)
     }

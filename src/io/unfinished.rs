@@ -1,10 +1,11 @@
 //! Output files that do not have their final names yet.
 //!
 //! On Linux an unfinished file has no name at all, so nothing remains of it however the process
-//! ends. If it replaces another file, it has a temporary name only between linking and renaming. If
-//! the system or the file system does not support files without names, an unfinished file has a
-//! temporary name in the folder of its final name. Such a file is registered before it is created
-//! and until it has its final name, so that a handler that ends the process early can remove it.
+//! ends. If an unfinished file replaces another file, it has a temporary name only between linking
+//! and renaming. If the system or the file system does not support files without names, an
+//! unfinished file has a temporary name in the folder of its final name. A file with a temporary
+//! name is registered before it is created and until it has its final name, so that a handler that
+//! ends the process early can remove it.
 use std::fs::{self, File};
 use std::io::{self, Seek};
 use std::path::Path;

@@ -153,8 +153,8 @@ mod tests {
         }
     }
 
-    /// The files in this test contain `1 2 3 ` a hundred times, with a checksum. They were made by
-    /// `xz` 5.4 and `zstd` 1.5.
+    /// The files in this test contain `1 2 3 ` a hundred times, with a checksum. The files were
+    /// made by `xz` 5.4 and `zstd` 1.5.
     #[test]
     fn what_the_programs_of_these_formats_wrote_is_read() {
         let text = "1 2 3\n".repeat(100);

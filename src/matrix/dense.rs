@@ -72,8 +72,8 @@ pub struct DenseShape {
     /// The order of the elements.
     pub layout: Layout,
     /// Number of elements from the start of a row to the start of the next row, or from column to
-    /// column if the matrix is stored by columns. It must be at least the length of a row or
-    /// column.
+    /// column if the matrix is stored by columns. The leading dimension must be at least the length
+    /// of a row or column.
     pub leading: usize,
 }
 

@@ -7,9 +7,9 @@ use crate::{
 use std::marker::PhantomData;
 
 /// The host type of a matrix on a device, the parameter of [`DeviceMatrix`](crate::DeviceMatrix).
-/// It is a [`Matrix`], whose type defines the element type and the format, or [`AnyMatrix`], whose
-/// element type and format are known at run time only. The trait is implemented in this module
-/// only.
+/// The host type is a [`Matrix`], whose type defines the element type and the format, or
+/// [`AnyMatrix`], whose element type and format are known at run time only. The trait is
+/// implemented in this module only.
 pub trait HostMatrix: Sealed + Clone + Send + Sync + Sized + 'static {
     /// The element type of vectors that are multiplied with the matrix: the matrix's element type,
     /// or [`Any`].

@@ -75,7 +75,7 @@ fn stack(matrices: &[AnyView<'_>], beside: bool) -> Result<AnyMatrix> {
     Ok(AnyMatrix::of_arrays(first.kind, pattern, first.shape, first.shape.area(), values))
 }
 
-/// The entries of the result. Their values are copied later.
+/// The entries of the result, whose values are copied later.
 #[derive(Default)]
 struct Entries {
     col_ptr: Vec<u64>,

@@ -47,8 +47,8 @@ pub fn gram_weighted<M: Matrix>(j: &M, weights: Weights<&M, &[M::Element]>, part
 
 /// Computes y = Jᵀ·(W·(J·x)) like [`ApplyGram`](crate::plan::ApplyGram). The sums of the products
 /// with J and with Jᵀ are added as in [`multiply_vector`](super::multiply_vector). If W has blocks,
-/// an element of W·(J·x) is a sum over a row of a block, in ascending order. Otherwise an element
-/// of J·x is multiplied by its weight, if there is one.
+/// an element of W·(J·x) is a sum over a row of a block, in ascending order. If W has no blocks, an
+/// element of W·(J·x) is an element of J·x, multiplied by its weight if there is one.
 ///
 /// # Errors
 /// The errors of [`multiply_vector_over`](super::multiply_vector_over) and [`gram_weighted`].

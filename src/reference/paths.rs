@@ -182,9 +182,9 @@ fn visit<D: Length, E: Iterator<Item = (usize, D)>>(
 }
 
 /// Visits edges in sweeps until no distance falls. A sweep computes with the distances of the sweep
-/// before, so that cycles are found after the same number of sweeps as on devices. It only visits
-/// edges that leave vertices whose distance fell in the sweep before, because no other edge lowers
-/// a distance.
+/// before, so that cycles are found after the same number of sweeps as on devices. A sweep only
+/// visits edges that leave vertices whose distance fell in the sweep before, because no other edge
+/// lowers a distance.
 fn sweep<D: Length, E: Iterator<Item = (usize, D)>>(
     distance: &mut [D],
     sources: &[usize],

@@ -55,7 +55,7 @@ impl<T> From<Damping> for FlooredDamping<'_, T> {
 /// * r: an element of Z·y is a sum along a row of Z, and within a block over its columns. The sum
 ///   is cut into pieces of 1024 blocks and subtracted from b_c.
 /// * Back-substitution: an element of Zᵀ·x_c is a sum along a column of Z, cut in the same way, and
-///   t is y - Zᵀ·x_c. Then xⱼ = (tⱼ - Σ lₖⱼ·xₖ)·ρⱼ with sums over k > j, from the last j up.
+///   t is y - Zᵀ·x_c. From the last j to the first, xⱼ = (tⱼ - Σ lₖⱼ·xₖ)·ρⱼ with sums over k > j.
 ///
 /// # Errors
 /// [`Error::NotPositiveDefinite`] with the first block of V' that is not positive definite;

@@ -131,7 +131,7 @@ pub fn multiply_any_vector<'a>(
 /// The old contents of a vector to which a product is added.
 #[derive(Debug, Clone, Copy)]
 pub struct Onto<'a> {
-    /// The factor of the old contents. If it is 0, only the number of old contents matters.
+    /// The factor of the old contents. If beta is 0, only the number of old contents matters.
     pub beta: f64,
     /// The old contents.
     pub old: &'a AnyValues,

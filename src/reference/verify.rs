@@ -41,7 +41,7 @@ pub struct Verification {
     #[serde(skip)]
     pub wrong: u64,
     /// Row and column of the first element that differs by more than the bound, in the order in
-    /// which C stores elements. They are counted in scalars from 0. `None` for matrices of groups.
+    /// which C stores elements, counted in scalars from 0. `None` for matrices of groups.
     #[serde(skip)]
     pub first_wrong: Option<(usize, usize)>,
 }
@@ -84,8 +84,8 @@ impl Verification {
 /// Compares C with the reference product of A and B.
 ///
 /// The bound holds for two sums of the same n terms in any order, with each product rounded once.
-/// It is |c - r| <= 2·n·u·Σ|a||b| to first order (Higham, Accuracy and Stability of Numerical
-/// Algorithms, section 4.2).
+/// To first order the bound is |c - r| <= 2·n·u·Σ|a||b| (Higham, Accuracy and Stability of
+/// Numerical Algorithms, section 4.2).
 ///
 /// # Errors
 /// The errors of [`reference::multiply`].

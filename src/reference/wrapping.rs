@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 /// Sums of integers that wrap around at the ends of their type.
 ///
-/// The bound of a product is cheap to compute. If it is within the type, no sum wraps. Otherwise
-/// [`IntegerSums::wrapped`] counts the sums that wrap.
+/// The bound of a product is cheap to compute. If the bound is within the range of the type, no sum
+/// wraps. If not, [`IntegerSums::wrapped`] counts the sums that wrap.
 ///
 /// ```
 /// use blockmul::reference::{self, IntegerSums};
@@ -26,8 +26,8 @@ use rayon::prelude::*;
 #[derive(Debug, Clone, Copy)]
 pub struct IntegerSums {
     element: ElementType,
-    /// Whether the sums contain the values of the first factor. If they do not, each value counts
-    /// as 1.
+    /// Whether the sums contain the values of the first factor. If `of_first` is false, each of
+    /// these values counts as 1.
     of_first: bool,
     of_second: bool,
 }

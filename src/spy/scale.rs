@@ -20,8 +20,7 @@ pub struct Scale {
     pub cols: CellLines,
     /// Block shape of the matrix.
     pub shape: BlockShape,
-    /// Whether cells count whole blocks, each of which is in one cell. Otherwise cells count
-    /// elements of blocks.
+    /// Whether cells count whole blocks, each of which is in one cell, and not elements of blocks.
     pub whole_blocks: bool,
 }
 
@@ -36,13 +35,13 @@ impl Scale {
     /// The maximum number of cells on a side.
     pub const MAX_SIZE: usize = 8192;
 
-    /// The maximum number of rows or columns, counted in scalars. This is more than a matrix may
-    /// have.
+    /// The maximum number of rows or columns of a raster's matrix, counted in scalars, which is
+    /// more than a matrix may have.
     pub const MAX_LINES: u64 = 1 << 40;
 
     /// The finest scale with at most `size` cells on each side. Rows and columns have the same
-    /// scale, unless one side would be shorter than a quarter of `size`. In that case the shorter
-    /// side is shown with more cells, up to one for each row or column.
+    /// scale, unless one side would be shorter than a quarter of `size`. A side that would be so
+    /// short is shown with more cells, up to one for each row or column.
     ///
     /// # Errors
     /// [`Error::Argument`] if `size` is 0 or above [`Scale::MAX_SIZE`]; [`Error::TooLarge`] if

@@ -16,16 +16,16 @@ pub enum Shade {
 /// Red, green and blue.
 pub(super) type Colour = [u8; 3];
 
-/// The first colours of the palette. They are for cells without entries, for zeros, for values that
-/// are not finite, for entries, for the frame and for lines. The colours of a ramp or of mixtures
-/// follow in the palette.
+/// The first colours of the palette, for cells without entries, for zeros, for values that are not
+/// finite, for entries, for the frame and for lines. The colours of a ramp or of mixtures follow in
+/// the palette.
 const FIXED: [Colour; 6] = [[255; 3], [200; 3], [0xd5, 0x5e, 0x00], [0; 3], [0x80, 0x80, 0x80], [0xec, 0xec, 0xec]];
 
 /// Number of steps of a ramp.
 pub(super) const STEPS: u8 = 64;
-/// Viridis (van der Walt and Smith 2015, CC0) reversed, as ten colours to interpolate. Its
-/// lightness is even, larger values are darker on white, and colour-blind people can distinguish
-/// the colours.
+/// Viridis (van der Walt and Smith 2015, CC0) reversed, as ten colours to interpolate. The
+/// lightness of Viridis is even, larger values are darker on white, and colour-blind people can
+/// distinguish the colours.
 const VIRIDIS: [u32; 10] =
     [0xfde725, 0xb4de2c, 0x6dcd59, 0x35b779, 0x1f9e89, 0x26828e, 0x31688e, 0x3e4a89, 0x482878, 0x440154];
 /// The ramp for numbers of entries. This ramp has a single hue.

@@ -91,7 +91,7 @@ type Coefficients = [f64; 4];
 /// does not run on GPUs), and its coefficients on CPUs.
 ///
 /// The coefficients of GPUs were fitted by `blockmul tune --seconds 60` on an NVIDIA H200, with 6
-/// microseconds for a launch. There are three exceptions. A launch of `direct` counts 15
+/// microseconds for a launch. Three costs are exceptions. A launch of `direct` counts 15
 /// microseconds, because the squares of road networks with 8 million products took 85 microseconds
 /// longer with a separate bin for `direct` than if the columns of that bin were sorted. `esc` was
 /// fitted to whole products (`docs/decisions/0011-costs-of-methods.md`), with weights for how often

@@ -38,7 +38,7 @@ struct Section {
     numbers: Map<String, Value>,
 }
 
-/// The numbers and costs of the file for a device. These numbers and costs replace those of the
+/// The numbers and costs of the file for a device, which replace the numbers and costs of the
 /// tables.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Given {
@@ -60,8 +60,8 @@ struct Overrides {
     devices: BTreeMap<String, Section>,
 }
 
-/// Some editors write this character at the beginning of a text in UTF-8. It is not part of the
-/// contents.
+/// Some editors write this character at the beginning of a text in UTF-8. The byte order mark is
+/// not part of the contents.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl Overrides {
@@ -155,7 +155,7 @@ fn with_costs(mut costs: MethodCosts, given: &GivenCosts) -> std::result::Result
     Ok(costs)
 }
 
-/// Returns the path of the user's tuning file, whether or not the file exists. It is
+/// Returns the path of the user's tuning file, whether or not the file exists. The path is
 /// `blockmul/tuning.json` in the configuration folder of the platform, or the path in
 /// `BLOCKMUL_TUNING`. The result is `None` if the variable is `off`, or if the platform has no
 /// configuration folder.

@@ -68,10 +68,10 @@ impl MethodCost {
     /// are relative, so small and large bins have equal weight.
     ///
     /// `usual` are the costs on other devices of this kind. All of them are scaled by one factor to
-    /// the measured times. They determine the coefficients that the bins leave open. For example,
-    /// if no two products of a column have the same row, all bins have the same ratio of products
-    /// and entries of C, and the two costs cannot be measured separately. A product costs at least
-    /// a fiftieth of its scaled usual cost.
+    /// the measured times. The usual costs determine the coefficients that the bins leave open. For
+    /// example, if no two products of a column have the same row, all bins have the same ratio of
+    /// products and entries of C, and the two costs cannot be measured separately. A product costs
+    /// at least a fiftieth of its scaled usual cost.
     ///
     /// # Errors
     /// [`Error::Argument`] if there are no samples, or if a time is not positive.

@@ -20,8 +20,8 @@ pub(crate) struct FormatWeights {
     pub segmented_scan: Option<u64>,
     pub ell: u64,
     pub sliced_ell: u64,
-    /// Weights of sliced ELL whose slices are added as vectors. The first is for column indices of
-    /// 16 bits, the second for indices of 32 bits.
+    /// Weights of sliced ELL whose slices are added as vectors: the first for column indices of 16
+    /// bits, the second for indices of 32 bits.
     pub in_vectors: [u64; 2],
     /// Two numbers for vector slices on diagonals: their weight without the bytes of their rows,
     /// and additional bytes for each row.

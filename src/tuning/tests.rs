@@ -22,8 +22,8 @@ const ROUNDS: usize = 4;
 struct Trial {
     /// The kind of device. A CPU can also run the kernels of GPUs.
     kind: DeviceKind,
-    /// Whether only the operations of the sample are run. They are run in every round; all other
-    /// operations are run in every second round.
+    /// Whether only the operations of the sample are run. Operations of the sample are run in every
+    /// round; all other operations are run in every second round.
     sampled: bool,
 }
 

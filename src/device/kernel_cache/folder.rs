@@ -17,8 +17,8 @@ pub(super) const BINARY: &str = "binary";
 pub(super) const KEY_LENGTH: usize = 64;
 /// Beginning of the names of files that are being written.
 const UNFINISHED: &str = ".unfinished-";
-/// Maximum size of all files together, in bytes. This is enough for about 500 batches of kernels
-/// that PoCL compiles, of about 500 KB each.
+/// Maximum size of all files together, in bytes. 256 MiB are enough for about 500 batches of
+/// kernels that PoCL compiles, of about 500 KB each.
 const MOST_BYTES: u64 = 256 << 20;
 /// Maximum size of one file, in bytes. The cache never writes a larger file.
 const LARGEST: u64 = 64 << 20;

@@ -16,8 +16,8 @@ use std::{
     },
 };
 
-/// If this many commands are pending, the statuses of commands are checked even if nothing is read.
-/// So a solver that never reads does not keep an event for each command that it enqueued.
+/// The statuses of commands are checked when this many commands are pending, even if nothing is
+/// read. So a solver that never reads does not keep an event for each command that it enqueued.
 pub(super) const MOST_PENDING: usize = 1024;
 
 /// Maximum number of queues of a device, because a set of queues is stored as the bits of one word.
@@ -34,7 +34,7 @@ pub(in crate::device) struct Commands {
 
 #[derive(Default)]
 pub(super) struct State {
-    /// A clock for the records of commands. It counts accepted commands, and calls that make
+    /// A clock for the records of commands. The clock counts accepted commands, and calls that make
     /// commands wait for other commands.
     now: u64,
     queues: Vec<QueueState>,

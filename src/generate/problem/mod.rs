@@ -42,7 +42,7 @@ fn turned(by: &Vector3<f64>) -> UnitQuaternion<f64> {
     UnitQuaternion::new_unchecked(Quaternion::from_parts(cosine, axis * sine))
 }
 
-/// Checks a deviation. It must be 0, or a number whose square and whose square's reciprocal are
+/// Checks a deviation, which must be 0, or a number whose square and whose square's reciprocal are
 /// normal numbers.
 fn deviation(what: &str, value: f64) -> Result<f64> {
     match value == 0.0 || (value > 0.0 && (value * value).is_normal() && (1.0 / (value * value)).is_normal()) {

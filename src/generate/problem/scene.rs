@@ -157,8 +157,8 @@ mod tests {
     use crate::{BlockShape, Error, generate};
     use nalgebra::Rotation3;
 
-    /// The observed point in the coordinates of its camera, and the residual of the observation.
-    /// Both are computed only from the problem's numbers.
+    /// The observed point in the coordinates of its camera, and the residual of the observation,
+    /// computed only from the problem's numbers.
     fn residual(problem: &BundleAdjustment, of: &Observation) -> (Vector3<f64>, Vector2<f64>) {
         let [a, b, c, x, y, z, f, k1, k2] = problem.cameras[of.camera as usize];
         let point = Vector3::from(problem.points[of.point as usize]);

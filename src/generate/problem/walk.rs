@@ -19,9 +19,9 @@ pub struct Walk {
     pub closures: usize,
     /// Number of landmarks.
     pub landmarks: usize,
-    /// Number of poses that see each landmark. They are drawn from the poses in the landmark's cell
-    /// and in adjacent cells. If these cells have fewer poses than `views`, all of their poses see
-    /// the landmark.
+    /// Number of poses that see each landmark. These poses are drawn from the poses in the
+    /// landmark's cell and in adjacent cells. If there are fewer than `views` poses in these cells,
+    /// all of them see the landmark.
     pub views: usize,
     /// Course of the path.
     pub shape: Shape,
@@ -64,11 +64,11 @@ impl Default for Walk {
 /// covers the surface in turns whose distance from one another is 1, and cells have edges of length
 /// 2.
 ///
-/// Information matrices describe the noise. They are the identity if there is no noise. In the
-/// start, each pose follows from the pose before and the measured step between them. The first pose
-/// is the true pose, and it is fixed. A landmark starts where the first pose that sees it measured
-/// it. Steps and closures are in the order of the later pose. Sightings are in the order of the
-/// landmarks, whose names follow the names of the poses.
+/// Information matrices describe the noise. If there is no noise, information matrices are the
+/// identity. In the start, each pose follows from the pose before and the measured step between
+/// them. The first pose is the true pose, and it is fixed. A landmark starts where the first pose
+/// that sees it measured it. Steps and closures are in the order of the later pose. Sightings are
+/// in the order of the landmarks, whose names follow the names of the poses.
 ///
 /// The error of the start grows with the square root of the path's length. Closures whose ends are
 /// far apart along the path can then lead a solver into a wrong minimum. An example is 600 poses on

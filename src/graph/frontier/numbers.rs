@@ -32,7 +32,7 @@ const GPU: FrontierNumbers = FrontierNumbers {
     frontier_share: 16,
     // With shares of 32 parts this grid takes 9.2 ms with 6 and with 12 hops, and 11.8 ms with 24.
     frontier_hops: 12,
-    // These are enough work-groups for all work-items that a multiprocessor runs at once.
+    // With 8 work-groups a multiprocessor has as many work-items as it runs at once.
     frontier_groups: 8,
     // With 16 edges this grid takes 10.4 ms. With 256 it takes 9.0 ms and 1.6 times as many visits.
     frontier_edges: 64,

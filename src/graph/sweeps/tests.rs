@@ -31,8 +31,8 @@ fn model<D: Length>(g: &Csc<D>) -> (Vec<D>, u64) {
     unreachable!("sweeps end")
 }
 
-/// Edges of a graph without cycles, from each vertex to the next and to later vertices. Their
-/// lengths are `length(random)`. Edges lead from all other vertices to the last of the `n`
+/// Edges of a graph without cycles, from each vertex to the next and to later vertices. The length
+/// of each edge is `length(random)`. Edges lead from all other vertices to the last of the `n`
 /// vertices.
 fn edges(n: usize, mut length: impl FnMut(&mut Random) -> f64) -> Vec<(usize, usize, f64)> {
     let mut random = Random::new(n as u64);

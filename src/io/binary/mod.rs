@@ -1,8 +1,8 @@
 //! Compressed rows in plain binary: `BCSR0001` for scalars, and `BSR1` for dense blocks of one
 //! shape.
 //!
-//! These files need no parsing, so they are faster to read than files of any other format. Programs
-//! that measure matrix products exchange them.
+//! Files in plain binary need no parsing, so they are faster to read than files of any other
+//! format. Programs that measure matrix products exchange them.
 //!
 //! | | `BCSR0001` | `BSR1` |
 //! |---|---|---|
@@ -129,8 +129,8 @@ struct Sizes {
     shape: BlockShape,
     /// Type of the values: 0 none, 1 `f32`, 2 `f64`.
     kind: i32,
-    /// The shape of the blocks of which the matrix consists. It may differ from the shape of the
-    /// blocks in the file.
+    /// The shape of the blocks of which the matrix consists. This shape may differ from the shape
+    /// of the blocks in the file.
     layout: Option<BlockShape>,
 }
 

@@ -1,10 +1,10 @@
 //! Makes compressed columns from entries in any order, on all threads.
 //!
 //! The columns are cut into one range for each thread, with about the same number of entries. One
-//! thread counts, places and sorts the entries of a range, in its own slice of every array. It
-//! reads the parts of the file in their order. So placing is stable: entries with the same row and
-//! column keep the file's order, for any number of ranges. In most files a part has entries in only
-//! a few columns, so the threads of most ranges skip the part.
+//! thread counts, places and sorts the entries of a range, in its own slice of every array. The
+//! thread reads the parts of the file in their order. So placing is stable: entries with the same
+//! row and column keep the file's order, for any number of ranges. In most files a part has entries
+//! in only a few columns, so the threads of most ranges skip the part.
 use std::ops::Range;
 
 use bytemuck::Zeroable;

@@ -12,14 +12,14 @@
 //!
 //! The reader accepts the fields `real`, `integer`, `unsigned-integer` (read as `integer`) and
 //! `pattern` (every value is 1). The reader accepts the symmetries `general`, `symmetric` and
-//! `skew-symmetric`, and expands symmetric and skew-symmetric files to the full matrix. It refuses
-//! `complex` and `hermitian`.
+//! `skew-symmetric`, and expands symmetric and skew-symmetric files to the full matrix. The reader
+//! refuses the field `complex` and the symmetry `hermitian`.
 //!
 //! The reader accepts the banner in upper or lower case, line ends LF and CRLF, blank lines and
-//! comments anywhere after the banner (comments in any encoding), and blanks around words. It
-//! accepts exponents with `E` or `D`, and `inf` and `nan` if the field is `real`. A banner with one
-//! `%` instead of two gives a [warning](MatrixFile::warnings). A real number that is too small
-//! becomes 0 by IEEE rounding. Numbers that are too large and integers that `f64` cannot hold
+//! comments anywhere after the banner (comments in any encoding), and blanks around words. The
+//! reader accepts exponents with `E` or `D`, and `inf` and `nan` if the field is `real`. A banner
+//! with one `%` instead of two gives a [warning](MatrixFile::warnings). A real number that is too
+//! small becomes 0 by IEEE rounding. Numbers that are too large and integers that `f64` cannot hold
 //! exactly are refused. A line has at most 1 MiB.
 //!
 //! A comment before the sizes may be a note `%%blockmul blocks 6x3`, which says that the matrix
@@ -76,9 +76,9 @@ pub(super) use header::is_banner;
 
 /// Reads the file at `path`, plain or packed (recognised by its first bytes, not its name).
 ///
-/// A tar archive, as in the SuiteSparse collection, may contain the matrix. Its member
-/// NAME/NAME.mtx is read; if there is no such member, the only sparse matrix; if there is none, the
-/// only file.
+/// The file may be a tar archive, as in the SuiteSparse collection. Of an archive, the member
+/// NAME/NAME.mtx is read; if there is no such member, the only sparse matrix; if there is no sparse
+/// matrix either, the only file.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the system refuses the file;

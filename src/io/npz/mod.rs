@@ -4,8 +4,8 @@
 //! A file is a zip archive of NumPy arrays; its members are stored or deflated. The arrays are
 //! `format`, `shape` and `data`, and `indices` and `indptr`. COO has `row` and `col`, or both as
 //! `coords`, in place of the last two, and DIA has `offsets`. Values may have any float, integer or
-//! boolean type, and indices any integer type. Both may be in any byte order. Complex numbers and
-//! integers that `f64` cannot represent exactly are refused.
+//! boolean type, and indices any integer type, in any byte order. Complex numbers and integers that
+//! `f64` cannot represent exactly are refused.
 //!
 //! As in SciPy, entries come in any order, and indices after the end given by `indptr` are ignored.
 //! Zeros of DIA do not become entries, because they pad the diagonals. The blocks of BSR become the

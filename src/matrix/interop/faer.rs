@@ -67,7 +67,7 @@ impl<T: Element, I: Index> TryFrom<SparseColMat<I, T>> for Csc<T> {
 /// Converts a matrix of `faer`, by rows. Values are copied only if its arrays have gaps.
 ///
 /// # Errors
-/// The errors of the conversion to [`Csc`]. Its columns are the rows of this matrix.
+/// The errors of the conversion to [`Csc`], whose messages then name columns instead of rows.
 impl<T: Element, I: Index> TryFrom<SparseRowMat<I, T>> for Csr<T> {
     type Error = Error;
     fn try_from(matrix: SparseRowMat<I, T>) -> Result<Self> {

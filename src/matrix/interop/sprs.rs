@@ -31,7 +31,7 @@ impl<T: Element> From<Csr<T>> for CsMat<T> {
     }
 }
 
-/// Converts a matrix of `sprs`. If it is stored by rows, it is transposed, and its values are
+/// Converts a matrix of `sprs`. A matrix that is stored by rows is transposed, and its values are
 /// copied.
 ///
 /// # Errors
@@ -47,11 +47,11 @@ impl<T: Element, I: SpIndex, P: SpIndex> TryFrom<CsMatI<T, I, P>> for Csc<T> {
     }
 }
 
-/// Converts a matrix of `sprs`. If it is stored by columns, it is transposed, and its values are
-/// copied.
+/// Converts a matrix of `sprs`. A matrix that is stored by columns is transposed, and its values
+/// are copied.
 ///
 /// # Errors
-/// The errors of the conversion to [`Csc`]. Its columns are the rows of this matrix.
+/// The errors of the conversion to [`Csc`], whose messages then name columns instead of rows.
 impl<T: Element, I: SpIndex, P: SpIndex> TryFrom<CsMatI<T, I, P>> for Csr<T> {
     type Error = Error;
     fn try_from(matrix: CsMatI<T, I, P>) -> Result<Self> {

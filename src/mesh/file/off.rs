@@ -32,8 +32,8 @@ pub(super) fn parse(text: &mut Text<'_>) -> Result<Mesh> {
     }
 }
 
-/// The numbers of vertices and faces. These numbers are in the first line, or in the second line if
-/// the first line is only `OFF`.
+/// The numbers of vertices and faces, which are in the first line, or in the second line if the
+/// first line is only `OFF`.
 fn counts(text: &mut Text<'_>) -> Result<(u64, u64)> {
     text.expect(|| "its first line".into())?;
     let mut named = 0;

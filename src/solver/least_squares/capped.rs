@@ -28,8 +28,8 @@ pub struct Costs {
 const ROUNDING_OF_FIRST: f64 = 1e-24;
 
 /// [`Costs::rounding`] may be at most this share of the cost of the first state, or [`GROWN`] times
-/// the rounding of that cost. If it would be above both limits, unknowns have diverged so far that
-/// residuals contain only rounding.
+/// the rounding of that cost. If the rounding of a state is above both limits, unknowns have
+/// diverged so far that residuals contain only rounding.
 const BELIEVED: f64 = 1e-6;
 const GROWN: f64 = 100.0;
 
@@ -191,8 +191,8 @@ mod tests {
         };
         assert_eq!(of_rounding([1e-20, 1e-7], 1.0)?, 1e-7);
         assert_eq!(of_rounding([1e-20, 1e-3], 1.0)?, 0.0);
-        // The first state had nearly as much rounding as this state. It was far from the origin, or
-        // already solved.
+        // The first state had nearly as much rounding as this state, because it was far from the
+        // origin or already solved.
         assert_eq!(of_rounding([1e-4, 1e-3], 1.0)?, 1e-3);
         Ok(())
     }

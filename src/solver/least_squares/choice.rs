@@ -20,10 +20,10 @@ use faer::sparse::{
 };
 use std::time::Instant;
 
-/// Work for each scalar of a factor in addition to its arithmetic, in floating-point operations. It
-/// stands for memory access and short columns. In 30 systems (M3500, city10000, sphere2500 and
-/// bundle adjustments) with 10⁵ to 5·10⁷ scalars, each scalar took 20 ns and each operation 0.05 ns
-/// on one thread of a Xeon, to within a factor of 2.
+/// Work for each scalar of a factor in addition to its arithmetic, in floating-point operations.
+/// This work stands for memory access and short columns. In 30 systems (M3500, city10000,
+/// sphere2500 and bundle adjustments) with 10⁵ to 5·10⁷ scalars, each scalar took 20 ns and each
+/// operation 0.05 ns on one thread of a Xeon, to within a factor of 2.
 const OF_A_SCALAR: f64 = 400.0;
 /// Factoring S is clearly more work if its predicted work is more than this many times the
 /// predicted work of H. Predictions are accurate only to a factor of 2, and the device helps to
@@ -146,7 +146,8 @@ struct LowerBlocks {
 }
 
 impl LowerBlocks {
-    /// Appends a block column with ascending rows. The first row is the row of the diagonal block.
+    /// Appends a block column with ascending rows, of which the first is the row of the diagonal
+    /// block.
     fn push(&mut self, width: usize, rows: impl Iterator<Item = usize>) {
         self.widths.push(width);
         self.rows.extend(rows);
@@ -238,8 +239,8 @@ mod tests {
             // A graph whose landmarks are seen while the path passes them.
             (true, Structure { u: poses(800, 100, random), w: landmarks(800, 200, 5, 5, random), c: 3, p: 2 }),
             (true, Structure { u: poses(800, 800, random), w: landmarks(800, 100, 6, 12, random), c: 6, p: 3 }),
-            // Graphs with distant beacons. The first has so many poses that the bound decides; the
-            // second has fewer.
+            // Graphs with distant beacons: one with so many poses that the bound decides, and one
+            // with fewer poses.
             (false, Structure { u: poses(800, 100, random), w: landmarks(800, 12, 200, 800, random), c: 3, p: 2 }),
             (false, Structure { u: poses(800, 100, random), w: landmarks(800, 60, 40, 800, random), c: 3, p: 2 }),
             (false, Structure { u: poses(800, 100, random), w: landmarks(800, 40, 100, 200, random), c: 6, p: 3 }),

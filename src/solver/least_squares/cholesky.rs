@@ -38,7 +38,7 @@ impl Symbolic {
         Ok(Self { factor: analyse(&pattern, SupernodalThreshold::AUTO)?, pattern })
     }
 
-    /// The pattern of the matrix. The first entry of each column is the diagonal.
+    /// The pattern of the matrix, in which the first entry of each column is on the diagonal.
     pub fn pattern(&self) -> &SymbolicSparseColMat<usize> {
         &self.pattern
     }
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_matrix_is_factored_again_and_again() -> Result<()> {
         let mut cholesky = Cholesky::new(Symbolic::new(arrow())?)?;
-        // The matrix of this test. Once its last diagonal element is negative.
+        // The matrix of this test, whose last diagonal element is negative once:
         // | 4 2 2 |
         // | 2 5 0 |
         // | 2 0 6 |

@@ -1,4 +1,4 @@
-//! Floors of damping. They prevent that unknowns on which no residual depends make a system
+//! Floors of damping, which prevent that unknowns on which no residual depends make a system
 //! singular.
 //!
 //! λ·Hⱼⱼ damps nothing if Hⱼⱼ is 0. Therefore damping adds λ·max(Hⱼⱼ, floor) to the diagonal. The

@@ -43,24 +43,26 @@
 //! at most as n times the median row. Rows whose measurement is met do not count for the median.
 //! [`Solution::dominant`] is a row that makes up more than half of the cost at the end. A problem
 //! that you define gets a capped cost if it writes
-//! [`Linearization::row_costs_mut`](super::problem::Linearization::row_costs_mut). Otherwise the
-//! whole cost takes the place of the capped cost, and 1e-24 of the first cost counts as rounding.
+//! [`Linearization::row_costs_mut`](super::problem::Linearization::row_costs_mut). For a problem
+//! that does not write them, the whole cost takes the place of the capped cost, and 1e-24 of the
+//! first cost counts as rounding.
 //!
 //! The third and fourth conditions hold only if λ ≤ 1e-3, because a step x that damping made short
-//! does not indicate a minimum. For the same reason they hold only if the model predicts for the
-//! best step t·x in the same direction at most 100 times the decrease of x. They do not hold either
-//! if the floor of damping holds back an unknown that could lower the cost by more than
-//! [`Options::tolerance`]. In the last system conjugate gradients continue until the second half of
-//! their steps gains less than a tenth of the total gain. *Converged* means that the state is a
-//! stationary point within these tolerances, in practice a local minimum. The start decides which
-//! minimum is found: see [`start::cheaper`]. An iteration ends without convergence at the limit of
-//! iterations, or if no step lowers the cost with any damping.
+//! does not indicate a minimum. For the same reason these conditions hold only if the model
+//! predicts for the best step t·x in the same direction at most 100 times the decrease of x. The
+//! two conditions do not hold either if the floor of damping holds back an unknown that could lower
+//! the cost by more than [`Options::tolerance`]. In the last system conjugate gradients continue
+//! until the second half of their steps gains less than a tenth of the total gain. *Converged*
+//! means that the state is a stationary point within these tolerances, in practice a local minimum.
+//! The start decides which minimum is found: see [`start::cheaper`]. An iteration ends without
+//! convergence at the limit of iterations, or if no step lowers the cost with any damping.
 //!
 //! # Linear systems
 //!
 //! A second group of unknowns is eliminated, unless factoring H takes clearly less work: see
 //! [`Linear::Cholesky`]. Factorizations run on one thread and reuse their memory in all iterations.
-//! Their bits do not depend on the number of threads or on the global parallelism of `faer`.
+//! The bits of a factorization do not depend on the number of threads or on the global parallelism
+//! of `faer`.
 //!
 //! To minimize residuals that you define, implement [`LeastSquares`].
 //!
@@ -164,8 +166,8 @@ pub enum Stop {
     Converged,
     /// The limit of iterations was reached without convergence.
     Iterations,
-    /// No step lowers the cost, however short, though the model predicts a decrease. This is not
-    /// convergence.
+    /// No step lowers the cost, however short, though the model predicts a decrease, so the
+    /// iteration has not converged.
     NoStep,
     /// The system is singular with any damping, or the cost, the gradient or H is not finite.
     Failed,

@@ -17,7 +17,7 @@ use crate::{
 /// Plans for a Jacobian J of one pattern, and the results of the plans.
 ///
 /// For two groups of unknowns, H = [U W; Wᵀ V]. The plans compute Wᵀ, and U and V on and above the
-/// diagonal. These matrices are row-major, because J is. Read by columns, the same arrays are the
+/// diagonal. The computed matrices are row-major, like J. Read by columns, their arrays are the
 /// lower triangle of U, W, and V, which are the operands of an
 /// [`Elimination`](crate::solver::Elimination).
 pub struct Normal {

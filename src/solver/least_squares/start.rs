@@ -5,12 +5,12 @@
 //! 2007).
 //!
 //! Rotations are computed first. For a measured step from pose i to pose j with the rotation R_ij,
-//! the rows r_i and r_j of the rotation matrices of the two poses satisfy R_ijᵀ·r_i = r_j. These
-//! equations are linear if the rows need not form a rotation. Each solution is then replaced by the
-//! nearest rotation. Translations follow from the linear equations t_j - t_i = R_i·t_ij. Landmarks
-//! are placed last, each at the mean of the places where it was seen. Both linear systems are
-//! least-squares problems of 3x3 blocks with three right-hand sides, so H is computed on the
-//! device.
+//! the rows r_i and r_j of the rotation matrices of the two poses satisfy R_ijᵀ·r_i = r_j. The
+//! equations for the rows are linear if the rows need not form a rotation. Each solution is then
+//! replaced by the nearest rotation. Translations follow from the linear equations t_j - t_i =
+//! R_i·t_ij. Landmarks are placed last, each at the mean of the places where it was seen. The
+//! linear systems for rotations and for translations are least-squares problems of 3x3 blocks with
+//! three right-hand sides, so H is computed on the device.
 use super::{
     anchors::Anchors,
     cholesky::{Cholesky, Symbolic},

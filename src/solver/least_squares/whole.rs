@@ -1,5 +1,5 @@
-//! Factors the whole of H. This is done for one group of unknowns, and for two groups if
-//! elimination is clearly more work.
+//! Factors the whole of H, for one group of unknowns, or for two groups if elimination is clearly
+//! more work.
 use super::{
     cholesky::{Cholesky, Symbolic},
     linear::{LinearStep, equations},

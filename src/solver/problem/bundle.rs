@@ -13,7 +13,7 @@ use std::f64::consts::PI;
 /// Moves cameras and points so that every point appears where it was observed. The cost is half the
 /// sum of squared distances in pixels, or of a robust loss of the distances.
 ///
-/// The Jacobian J is [J_camera | J_point], with blocks of 2x9 and 2x3. It has a row of blocks for
+/// The Jacobian J is [J_camera | J_point], with blocks of 2x9 and 2x3. J has a row of blocks for
 /// each observation, in the order of the file. The row is multiplied by the root of the weight that
 /// the loss gives the observation. Cameras and points without observations are not unknowns. No
 /// camera or point is held fixed, so the seven directions of a similarity are in the null space of

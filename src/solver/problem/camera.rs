@@ -4,8 +4,8 @@ use nalgebra::{Matrix2, Matrix2x3, Matrix3, SMatrix, Vector2, Vector3};
 /// A camera prepared to project many points.
 ///
 /// With P = R·X + t and p = -(P.x, P.y)/P.z, the place in the picture is f·(1 + k1·|p|² +
-/// k2·|p|⁴)·p. This is the model of BAL, in which cameras look along -z. A negative focal length f
-/// models a camera that looks along +z.
+/// k2·|p|⁴)·p. The formula is the model of BAL, in which cameras look along -z. A negative focal
+/// length f models a camera that looks along +z.
 ///
 /// ```
 /// use blockmul::solver::problem::Camera;

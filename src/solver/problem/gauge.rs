@@ -113,8 +113,8 @@ impl<P: Manifold> PoseGraph<P> {
     fn parts(&self) -> BTreeMap<u32, Part> {
         let is_fixed_pose = |pose: u32| self.fixed_poses.binary_search(&pose).is_ok();
         let is_fixed_landmark = |landmark: u32| self.fixed_landmarks.binary_search(&landmark).is_ok();
-        // Measurements of vertices that do not exist connect nothing. A problem with such
-        // measurements is refused later.
+        // Measurements of vertices that do not exist connect nothing. A problem that has
+        // measurements of missing vertices is refused later.
         let (poses, landmarks) = (self.poses.len(), self.landmarks.len());
         let are_steps = |step: &&Step<P>| (step.from.max(step.to) as usize) < poses;
         let are_sightings = |one: &&Sighting<P>| (one.pose as usize) < poses && (one.landmark as usize) < landmarks;
@@ -275,7 +275,7 @@ mod tests {
     }
 
     /// Tests that two landmarks count as one place if their distance is lost in the rounding of H.
-    /// This does not depend on how far the origin is.
+    /// The result does not depend on how far the origin is.
     #[test]
     fn places_are_told_apart_by_their_distance_alone() -> Result<()> {
         for (apart, loose) in [(0.0, 1), (1e-9, 1), (1e-7, 0), (2.0, 0)] {

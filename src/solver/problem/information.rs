@@ -17,9 +17,9 @@ impl<P: Manifold> PoseGraph<P> {
         Some((1 + ends.count() + seen.count(), first))
     }
 
-    /// Number of measurements that lose their weight in [`PoseGraph::isotropic`]. Their information
-    /// about a translation, rotation or landmark is not zero, but the mean of their variances is
-    /// not positive.
+    /// Number of measurements that lose their weight in [`PoseGraph::isotropic`], because their
+    /// information about a translation, rotation or landmark is not zero, but the mean of their
+    /// variances is not positive.
     pub fn losing(&self) -> usize {
         let steps = self.steps.iter().filter(|step| {
             let information = P::step_information(&step.information);
@@ -52,10 +52,10 @@ impl<P: Manifold> PoseGraph<P> {
     /// the weight 2κ. In space κ is 3/(2·tr(Ω⁻¹)), computed from the rows for the rotation; in the
     /// plane κ is the element of Ω for the angle.
     ///
-    /// With these weights χ² is the objective of that paper: exactly in space, and up to the fourth
-    /// power of angles in the plane. Measurements that get no positive weight by these rules get
-    /// weight 0: see [`PoseGraph::losing`]. This function must be called only once, because in the
-    /// plane each call doubles the weight of rotations.
+    /// With the isotropic weights χ² is the objective of the paper on SE-Sync: exactly in space,
+    /// and up to the fourth power of angles in the plane. Measurements that get no positive weight
+    /// by these rules get weight 0: see [`PoseGraph::losing`]. This function must be called only
+    /// once, because in the plane each call doubles the weight of rotations.
     pub fn isotropic(mut self) -> Self {
         self.steps.iter_mut().for_each(|step| step.information = P::isotropic_step(&step.information));
         self.sightings.iter_mut().for_each(|one| one.information = P::isotropic_sighting(&one.information));

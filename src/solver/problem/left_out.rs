@@ -7,7 +7,7 @@ pub enum Why {
     Held,
     /// The file fixes the pose or landmark.
     Fixed,
-    /// There are no observations or measurements of it.
+    /// The camera, point, pose or landmark has no observations or measurements.
     Unseen,
 }
 

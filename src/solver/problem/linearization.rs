@@ -55,10 +55,10 @@ pub trait LeastSquares: Sync {
     }
 }
 
-/// The Jacobian J and the weighted residuals W·e at a state, on a device. With these, the Hessian H
-/// is JᵀWJ, and the gradient of the cost is Jᵀ·(W·e).
+/// The Jacobian J and the weighted residuals W·e at a state, on a device. The Hessian H is JᵀWJ,
+/// and the gradient of the cost is Jᵀ·(W·e).
 ///
-/// J is row-major. It has a row of blocks for each measurement, and consists of cells, one for each
+/// J is row-major and has a row of blocks for each measurement. It consists of cells, one for each
 /// group of rows and each group of unknowns. Unknowns are numbered as in the steps of
 /// [`LeastSquares::moved`].
 pub struct Linearization {
@@ -117,9 +117,9 @@ impl Linearization {
         &mut self.jacobian
     }
 
-    /// For each group of rows, the vector that Jᵀ maps to the gradient. It is W·e including the
-    /// weights of the loss; or √w·e, if the rows of J are multiplied by the roots √w of their
-    /// weights.
+    /// For each group of rows, the vector that Jᵀ maps to the gradient. This vector is W·e
+    /// including the weights of the loss; or √w·e, if the rows of J are multiplied by the roots √w
+    /// of their weights.
     pub fn weighted_residuals(&self) -> &[DeviceVector<f64>] {
         &self.weighted
     }

@@ -28,7 +28,7 @@ pub struct RowCost {
     /// The loss ρ(eᵀWe) of the row's residual e.
     pub cost: f64,
     /// The cost at or below which the measurement counts as met. A residual is a difference of two
-    /// numbers. It counts as met at 1e-8 of their size, because no measurement is so exact. Rows
+    /// numbers, and counts as met at 1e-8 of their size, because no measurement is so exact. Rows
     /// that are met do not count for the median, so they do not make other rows look large.
     pub met: f64,
     /// The cost at which the residual is only rounding, which is about 1e-14 of the size of the

@@ -1,6 +1,6 @@
-//! U', which is U with its damping, as an operator. It consists of the damped diagonal blocks and
-//! the blocks below the diagonal. The blocks above the diagonal are the transposes of the blocks
-//! below.
+//! U', which is U with its damping, as an operator. The operator consists of the damped diagonal
+//! blocks and the blocks below the diagonal of U. The blocks above the diagonal are the transposes
+//! of the blocks below.
 use super::{
     base::{Base, Slots},
     equations::Floored,

@@ -93,7 +93,8 @@ impl Core {
         let (products, entries) = (self.form.products(), self.w.nnz() as u64);
         let (c, p) = (shape.rows() as u64, shape.cols() as u64);
         // Solving for Z takes p² operations for each row of a block, where p is the number of a
-        // block's columns. Then Z is multiplied by y.
+        // block's columns. Multiplying Z by y takes another 2·c·p operations for each block of c x
+        // p elements.
         let of_z = entries * (c * p * p + 2 * c * p);
         Cost {
             products,

@@ -16,8 +16,8 @@ pub struct NormalEquations<'a, T: Element> {
     pub u: &'a DeviceMatrix<Cbc<T>>,
     /// The matrix W, cameras by points, with blocks of c x p elements.
     pub w: &'a DeviceMatrix<Cbc<T>>,
-    /// The matrix V, points by points, with blocks of p x p elements. It has exactly the diagonal
-    /// blocks, and only elements on and below the diagonal of each block are read.
+    /// The matrix V, points by points, with blocks of p x p elements. V must have exactly the
+    /// diagonal blocks, and only elements on and below the diagonal of each block are read.
     pub v: &'a DeviceMatrix<Cbc<T>>,
     /// Right-hand side of the cameras.
     pub b_c: &'a DeviceVector<T>,
@@ -38,11 +38,12 @@ pub struct NormalEquations<'a, T: Element> {
 /// lets a scale fall below its largest value so far.
 ///
 /// A good floor is far below every diagonal element that matters, for example 1e-30 of the largest
-/// element for the same coordinate. Such a floor scales with the unit of the coordinate, and does
-/// not change the damping of any element above the floor. λ·floor must be a normal number of the
-/// type. Floors of 0 change nothing. An infinite floor holds the coordinate fixed, with or without
-/// damping: its diagonal elements are replaced by 1. An infinite floor is meant for a coordinate
-/// whose rows are zero in all members of the group, so that the step of the coordinate is 0.
+/// element for the same coordinate. A floor that is a share of the largest element scales with the
+/// unit of the coordinate, and does not change the damping of any element above the floor. λ·floor
+/// must be a normal number of the type. Floors of 0 change nothing. An infinite floor holds the
+/// coordinate fixed, with or without damping: its diagonal elements are replaced by 1. An infinite
+/// floor is meant for a coordinate whose rows are zero in all members of the group, so that the
+/// step of the coordinate is 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Floors<'a, T: Element> {
     /// Floors of the c coordinates of a camera (a block of U).

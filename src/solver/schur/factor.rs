@@ -12,7 +12,7 @@ use crate::{
     resident::DeviceCbc,
 };
 
-/// Declares one of the two kernels that factor blocks. Both kernels have the same arguments.
+/// Declares one of the two kernels that factor blocks, which have the same arguments.
 macro_rules! factor_kernel {
     ($name:ident, $kernel:literal) => {
         kernel! {
@@ -81,7 +81,7 @@ impl Factor {
         Ok(Self { element, kernel, groups, side, blocks })
     }
 
-    /// Allocates the factors of an execution. Their contents are undefined.
+    /// Allocates the factors of an execution, with undefined contents.
     pub fn output(&self, work: &Work) -> Result<Factors> {
         let Self { side, blocks, .. } = *self;
         let word = self.element.word();

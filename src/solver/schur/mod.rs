@@ -51,15 +51,15 @@ use system::block_rows;
 ///
 /// U has cameras by cameras, in blocks of c x c elements. Only its blocks on and below the diagonal
 /// are read, so it may be stored whole or as its lower triangle. A block above the diagonal without
-/// its mirror image below is refused. V has points by points, in blocks of p x p elements. It has
-/// exactly the diagonal blocks, and only elements on and below their diagonals are read. W has
+/// its mirror image below is refused. V has points by points, in blocks of p x p elements. V must
+/// have exactly the diagonal blocks, and only elements on and below their diagonals are read. W has
 /// cameras by points, in blocks of c x p elements. The sides c and p are any numbers from 1 to 32.
 /// U' and V' are U and V with the damping; the matrices U and V do not change. Elements are `f64`
 /// or `f32`.
 ///
-/// On the device each diagonal block of V' is factored as L·Lᵀ. Then Z = W·L⁻ᵀ, y = L⁻¹·b_p,
-/// S = U' - Z·Zᵀ and r = b_c - Z·y are computed. No inverse is formed, and the matrix subtracted
-/// from U' is exactly symmetric. There are two forms:
+/// On the device each diagonal block of V' is factored as L·Lᵀ. Then Z = W·L⁻ᵀ, y = L⁻¹·b_p, S = U'
+/// - Z·Zᵀ and r = b_c - Z·y are computed. No inverse is formed, and the matrix subtracted from U'
+/// is exactly symmetric. There are two forms of S:
 ///
 /// * [`Elimination::formed`] computes S as a matrix with the blocks on and below its diagonal:
 ///   the blocks of U and of W·Wᵀ, and every diagonal block. Diagonal blocks are complete.
@@ -68,8 +68,8 @@ use system::block_rows;
 ///
 /// The results have the same bits as [`reference::schur`](crate::reference::schur), which documents
 /// the order of every sum. An execution reads [`NormalEquations`] and overwrites a [`Reduced`]; it
-/// cannot add to the old contents. One plan may be executed with any number of these, also from
-/// several threads at once.
+/// cannot add to the old contents. One plan may be executed with any number of [`NormalEquations`]
+/// and [`Reduced`], also from several threads at once.
 ///
 /// ```
 /// # fn main() -> blockmul::Result<()> {

@@ -4,8 +4,8 @@ use crate::{Cbc, DeviceMatrix, DevicePattern, DeviceVector, Error, Result, resid
 use std::sync::OnceLock;
 
 /// The normal equations reduced to the cameras, S·x_c = r, and the values that back-substitution
-/// needs. It is the output of an [`Elimination`](super::Elimination), which creates it by
-/// [`output`](crate::Planned::output).
+/// needs. A reduced system is the output of an [`Elimination`](super::Elimination), which creates
+/// it by [`output`](crate::Planned::output).
 ///
 /// A reduced system holds the results of the last execution that wrote it. An execution that is
 /// refused changes nothing. After an execution that ends in an OpenCL error, the reduced system

@@ -34,7 +34,7 @@ impl Damping {
         Ok(Damped { scale, shift })
     }
 
-    /// The scale and the shift. Both must be finite after they are rounded to the element type.
+    /// The scale and the shift, which must be finite after they are rounded to the element type.
     pub(crate) fn terms(self, element: ElementType) -> Result<[f64; 2]> {
         let (scale, shift) = match self {
             Self::None => (0.0, 0.0),

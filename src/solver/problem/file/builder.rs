@@ -202,8 +202,8 @@ impl<P: Place> Builder<P> {
 
     /// Returns the graph. If `placing` is true, the measurements determine the places of poses and
     /// landmarks that have no place in the file. Placing starts from the poses with places, or from
-    /// the first pose. It uses chains of as few edges as possible. If several chains are equally
-    /// short, it uses the edges that are earlier in the file.
+    /// the first pose. Placing uses chains of as few edges as possible. If several chains are
+    /// equally short, it uses the edges that are earlier in the file.
     pub fn finish(mut self, text: &Numbers<'_>, placing: bool) -> Result<PoseGraph<P>> {
         if placing {
             self.place_others(text)?;

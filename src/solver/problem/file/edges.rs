@@ -1,5 +1,5 @@
-//! Graphs in the text formats of iSAM and of TORO. Both use the keywords EDGE2 and EDGE3, but the
-//! numbers after the measurement have different meanings.
+//! Graphs in the text formats of iSAM and of TORO. Both formats use the keywords EDGE2 and EDGE3,
+//! but the numbers after the measurement have different meanings.
 use super::{
     builder::{Builder, finite, planar, show_space},
     keywords::unknown,

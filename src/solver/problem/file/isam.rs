@@ -10,12 +10,12 @@
 //! ```
 //!
 //! The numbers R11, R12 and so on are the upper triangle, row by row, of the square root R of an
-//! information matrix RᵀR. If they are left out, R is the identity. A rotation turns by roll about
-//! x, then by pitch about y, then by yaw about z. Landmarks and poses are numbered separately. The
-//! first pose is at the origin; the measurements determine the places of all landmarks, and of all
-//! other poses without `POSE3D_INIT`. Files of [`toro`](super::toro) use some of these keywords
-//! with other numbers. Lines that only iSAM's evaluation uses (`SOLVE`, `POSE3D_TRUE`,
-//! `EDGE3_INIT`, `EDGE3_TRUE`) and lines that begin with `#` are skipped.
+//! information matrix RᵀR. If a line does not have these numbers, R is the identity. A rotation
+//! turns by roll about x, then by pitch about y, then by yaw about z. Landmarks and poses are
+//! numbered separately. The first pose is at the origin; the measurements determine the places of
+//! all landmarks, and of all other poses without `POSE3D_INIT`. Files of [`toro`](super::toro) use
+//! some of these keywords with other numbers. Lines that only iSAM's evaluation uses (`SOLVE`,
+//! `POSE3D_TRUE`, `EDGE3_INIT`, `EDGE3_TRUE`) and lines that begin with `#` are skipped.
 //!
 //! ```
 //! use blockmul::solver::problem::{Graph, isam};

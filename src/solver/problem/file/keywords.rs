@@ -1,5 +1,5 @@
-//! Error messages for keywords that the reader of g2o refuses. They are keywords of g2o and of
-//! programs based on g2o.
+//! Error messages for keywords, of g2o and of programs based on g2o, that the reader of g2o files
+//! refuses.
 use crate::io::words::quote;
 
 /// The treatment of a keyword that the reader of g2o does not interpret.

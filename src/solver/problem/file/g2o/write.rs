@@ -181,8 +181,8 @@ fn planar(pose: &Isometry2<f64>) -> [f64; 3] {
     [pose.translation.x, pose.translation.y, angle(&pose.rotation)]
 }
 
-/// An angle whose cosine and sine have exactly these bits, if there is one. Such an angle is at
-/// most a few roundings from the arc tangent.
+/// An angle whose cosine and sine have exactly the bits of `rotation`, searched within a few
+/// roundings of the arc tangent. If there is no such angle, the result is the arc tangent.
 fn angle(rotation: &UnitComplex<f64>) -> f64 {
     let nearest = libm::atan2(rotation.im, rotation.re);
     let (mut below, mut above) = (nearest, nearest);
