@@ -80,9 +80,9 @@
 #endif
 
 // Ordered sums use ADD(x, y), MULTIPLY(x, y), IDENTITY and EMPTY. A sum starts from IDENTITY, and
-// EMPTY is the value of an entry without products. All four are of type ARITHMETIC, and the host
-// defines their text. ADD and MULTIPLY may evaluate x and y more than once. The arguments x and y
-// are numbers, or vectors of equal length.
+// EMPTY is the value of an entry without products. The sums, products, IDENTITY and EMPTY are of
+// type ARITHMETIC. The host defines the text of all four macros. ADD and MULTIPLY may evaluate x
+// and y more than once. The arguments x and y are numbers, or vectors of equal length.
 #if !defined(ADD) || !defined(MULTIPLY) || !defined(IDENTITY) || !defined(EMPTY)
 #error "ADD, MULTIPLY, IDENTITY, EMPTY: see src/element/algebra.rs"
 #endif

@@ -6,7 +6,7 @@
 // have any number of such teams. Every other team is a whole work-group.
 //
 // All items of a team must call each of these functions together. A kernel declares TEAM_MEMORY
-// first. It passes this memory to functions by TEAM, and functions declare the parameter by
+// first. The kernel passes this memory to functions by TEAM, and functions declare the parameter by
 // TEAM_OF.
 //
 //   TEAM_BARRIER            makes writes of the team's items to memory visible to the team

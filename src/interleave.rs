@@ -249,7 +249,7 @@ mod tests {
         assert!((0..80).all(|seed| sum_of(seed, false) == sum_of(seed, false)));
     }
 
-    /// One item stores two words. Another item loads them in the opposite order.
+    /// One item stores two words. Another item loads the two words in the opposite order.
     #[test]
     fn a_load_finds_older_values_and_never_goes_back() {
         let mut met = [[false; 2]; 2];

@@ -35,12 +35,12 @@
 //
 // Chains of tight edges from closer vertices end at a source. The label at the end of a chain is
 // correct unless several sources are equally near. Vertices that edges of length 0 connect in both
-// directions are a level. All vertices of a level have one label. So they follow one edge, which
-// enters any vertex of the level, by way of the level's root. A few more rounds correct the labels
-// of vertices with several nearest sources. In each round a vertex compares its label with the
-// labels from which tight edges lead to it. If the lowest of these labels is below its own label,
-// its level follows the edge with this label from then on. All vertices then follow their chains
-// again.
+// directions are a level. All vertices of a level have one label. So the vertices of a level follow
+// one edge, which enters any vertex of the level, by way of the level's root. A few more rounds
+// correct the labels of vertices with several nearest sources. In each round a vertex compares its
+// label with the labels from which tight edges lead to it. If the lowest of these labels is below
+// its own label, its level follows the edge with this label from then on. All vertices then follow
+// their chains again.
 //
 // Every interleaving of the work-items gives the same labels:
 //
@@ -139,8 +139,8 @@ KERNEL follow(volatile global uint* chain, global uint* label, uint vertices)
     const uint vertex = get_global_id(0);
     if (vertex >= vertices)
         return;
-    // Each vertex on the way along the chain gets a later vertex of the chain as its next vertex.
-    // Other items then follow a shorter chain.
+    // Each vertex on the way along the chain gets a later vertex of the chain as its next vertex,
+    // so that items which follow the chain later take fewer steps.
     uint at = vertex, next = chain[at]; // a race: any value leads to the end
     while (next != at) {
         const uint further = chain[next]; // a race: any value leads to the end

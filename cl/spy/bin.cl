@@ -58,8 +58,8 @@ KERNEL bin(global const uint* col_ptr, global const uint* row_idx, global const 
 {
     const ulong elements = (ulong)nnz * AREA;
     const ulong begin = min((ulong)get_global_id(0) * ITEMS, elements), end = min(begin + ITEMS, elements);
-    // Neighbouring elements mostly belong to one cell. One pair of atomic operations adds all of
-    // them to the cell.
+    // Neighbouring elements mostly belong to one cell. A work-item adds all neighbouring elements
+    // of one cell to the cell by one pair of atomic operations.
     ulong cell = 0;
     uint count = 0, most = 0;
     uint col = 0, col_end = 0;

@@ -6,7 +6,7 @@
 //! whose lower and upper bound differ are counted, and those with the longest columns of B come
 //! first. When a run is found that is longer than all remaining columns of B, the runs of these
 //! columns need not be counted. Counting visits each product of a column and keeps a mark and a
-//! count for each row. It stops when the budget of products is used up.
+//! count for each row. Counting stops when the budget of products is used up.
 use crate::{Error, Pattern, Result, error::Dimensions};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -43,8 +43,8 @@ pub struct ProductSize {
     pub longest_run: Bounds,
 }
 
-/// Number of products that are counted in one round, before the next columns are chosen. This many
-/// products keep the threads busy.
+/// Number of products that are counted in one round, before the next columns are chosen. A round of
+/// this many products keeps the threads busy.
 const ROUND: u64 = 1 << 22;
 
 /// A column of C whose size is not known yet.

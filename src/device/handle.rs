@@ -149,9 +149,9 @@ impl Event {
 
     /// Whether this is the common event of several commands, and its marker is not enqueued yet.
     pub(super) fn is_open(&self) -> bool {
-        // A command that was accepted before this flag is read is before the marker, because the
-        // flag is set before the driver gets the marker, and the driver accepts commands one by
-        // one.
+        // If the flag `is_needed` is not set yet, every command that the driver has already
+        // accepted runs before the marker. The flag is set before the driver gets the marker, and
+        // the driver accepts commands one by one.
         self.marker.as_ref().is_some_and(|marker| !marker.is_needed.load(Ordering::SeqCst))
     }
 

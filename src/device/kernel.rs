@@ -86,16 +86,16 @@ impl<S: Arguments> Kernel<S> {
         Self::rare_from(S::SOURCE, device, options)
     }
 
-    /// Like [`Kernel::new`], with another file that contains a kernel with this name and these
-    /// arguments.
+    /// Like [`Kernel::new`], but compiles the file `source`, which must contain a kernel of the
+    /// same name and arguments.
     pub fn new_from(source: Source, device: &Device, options: &Options) -> Result<Self> {
         let kernel = Self::rare_from(source, device, options)?;
         kernel.ask(device);
         Ok(kernel)
     }
 
-    /// Like [`Kernel::rare`], with another file that contains a kernel with this name and these
-    /// arguments.
+    /// Like [`Kernel::rare`], but compiles the file `source`, which must contain a kernel of the
+    /// same name and arguments.
     pub fn rare_from(source: Source, device: &Device, options: &Options) -> Result<Self> {
         Ok(Self { untyped: Untyped::new(device, source, S::KERNEL, options), arguments: PhantomData })
     }

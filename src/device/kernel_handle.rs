@@ -16,8 +16,8 @@ use std::{
     ptr,
 };
 
-/// A kernel. It stores its arguments, so it is not `Sync`: two threads cannot use it at the same
-/// time.
+/// A kernel. A kernel of OpenCL stores its arguments, so this type is not `Sync`: two threads
+/// cannot use a kernel at the same time.
 pub(super) struct KernelHandle {
     handle: SharedKernel,
     /// The number of the queue on which it is launched next.

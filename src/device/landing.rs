@@ -15,8 +15,8 @@ use std::{
     sync::{Mutex, OnceLock, TryLockError},
 };
 
-/// Size of the memory for short reads, in bytes. Longer reads take so long that this memory saves
-/// them little, so they use other memory.
+/// Size of the memory for short reads, in bytes. A longer read takes so long that this memory would
+/// save little of its time, so longer reads use other memory.
 const BYTES: usize = 4096;
 
 /// Mapped host memory, allocated at the first read that uses it.

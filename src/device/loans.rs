@@ -1,6 +1,6 @@
 //! Keeps kernels and other compiled objects between two uses. A product with the methods for
-//! scalars has about ninety kernels. Looking up all these kernels again takes the host longer than
-//! a GPU needs for a small product.
+//! scalars has about ninety kernels. Looking up ninety kernels for each product takes the host
+//! longer than a GPU needs for a small product.
 use super::Device;
 use crate::{Error, Result};
 use std::{

@@ -97,7 +97,7 @@ struct Inner {
     room: Option<HostRoom>,
     /// Host memory for short reads, unless the device is a CPU.
     landing: Option<Landing>,
-    /// The first queue. It takes all commands for which no other queue is requested.
+    /// The first queue. The first queue takes all commands for which no other queue is requested.
     queue: Arc<Queue>,
     /// Further queues, and the queues with profiling that are used when times are recorded.
     further: Mutex<Further>,

@@ -1,4 +1,4 @@
-//! Free memory for a CPU device. Such a device uses the host's memory, which other programs use,
+//! Free memory for a CPU device. A CPU device uses the host's memory, which other programs use,
 //! too.
 use crate::host::memory;
 use std::{

@@ -91,7 +91,7 @@ impl Options {
         self
     }
 
-    /// Sets the type of PAYLOAD. Another macro of the options defines it.
+    /// Sets the type of the macro PAYLOAD, which other options define.
     pub fn payload_is(mut self, word: WordType) -> Self {
         self.words.payload = word;
         self

@@ -6,8 +6,8 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Whether the device has accepted a command that uses some memory or a kernel. If the device
-/// failed after that use, the use does not count, because that command may have failed.
+/// Whether the device has accepted a command that uses some memory or a kernel. A use does not
+/// count if the device failed after it, because the command that made the use may have failed.
 #[derive(Debug, Default)]
 pub(super) struct FirstUse {
     /// 0 before the first use, then 1 plus the number of failures that the device had forgotten at

@@ -8,7 +8,8 @@ use num_traits::NumAssign;
 pub trait Arithmetic: Word + Listed + nalgebra::Scalar + PartialOrd + NumAssign {
     /// Zero, which is +0.0 for floats.
     const ZERO: Self;
-    /// The zero that changes no bit of a number to which it is added. For floats this zero is -0.0.
+    /// The zero that can be added to any number without a change of a bit. For floats this zero is
+    /// -0.0.
     const NEUTRAL: Self;
     /// The lowest number: -infinity for floats.
     const LOWEST: Self;

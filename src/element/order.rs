@@ -11,11 +11,11 @@ pub enum Order {
     Ascending,
     /// Each of 32 lanes adds every 32nd term in ascending order of places. The sums of the lanes
     /// are then folded in halves: first the sums of lanes 16 apart are added, then those 8, 4, 2
-    /// and 1 apart. This order is for matrices of scalars only.
+    /// and 1 apart. `Lanes` is for matrices of scalars only.
     Lanes,
     /// All entries of the matrix, row after row, are cut into tiles of 1024. The terms of a row in
     /// a tile are added in ascending order of places. Then the row's sums of all tiles are added
-    /// from left to right. This order is for matrices of scalars only.
+    /// from left to right. `Tiles` is for matrices of scalars only.
     Tiles,
     /// A segmented scan of all entries, row after row. Tiles of 1024 entries are cut into chunks of
     /// 8. In a chunk the terms of a row are added in ascending order of places. In a tile, the sums
@@ -25,14 +25,14 @@ pub enum Order {
     /// the sums of its tiles become entries of a list that has two places for each tile. The row's
     /// sum in its first tile takes the second place of that tile; its sum in every other tile takes
     /// the first place. The list is cut into tiles and chunks and added like the entries, and the
-    /// sums of its tiles are added from left to right. This order is for matrices of scalars only.
+    /// sums of its tiles are added from left to right. `Scan` is for matrices of scalars only.
     Scan,
     /// Terms are added in ascending order of places, in pieces of 1024 terms. A piece of more than
     /// 64 terms is an exception: each of 32 lanes adds every 32nd term in ascending order, and the
-    /// sums of the lanes are added from left to right. This order is for matrices of scalars only.
+    /// sums of the lanes are added from left to right. `Shared` is for matrices of scalars only.
     Shared,
     /// Each of 4 lanes adds every 4th term in ascending order of places, and the sums of the lanes
-    /// are added from left to right. This order is for matrices of scalars only.
+    /// are added from left to right. `FewLanes` is for matrices of scalars only.
     FewLanes,
     /// Terms are added in the order in which work-items arrive, so the bits differ from run to run.
     Arrival,

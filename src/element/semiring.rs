@@ -128,7 +128,7 @@ impl Semiring {
         }
     }
 
-    /// Refuses weights between two products in an algebra other than plus-times.
+    /// Refuses a weighted product in an algebra other than plus-times.
     pub(crate) fn check_weights(self) -> Result<()> {
         match self {
             Self::PlusTimes => Ok(()),

@@ -2,8 +2,8 @@
 use super::Element;
 use half::f16;
 
-/// An element type of vectors with which a matrix of `T` may be multiplied. This type is `T`
-/// itself, or a type whose arithmetic represents every `T` exactly: a matrix of `f32` may be
+/// An element type of vectors with which a matrix of `T` may be multiplied. The type of the vectors
+/// is `T` itself, or a type whose arithmetic represents every `T` exactly: a matrix of `f32` may be
 /// multiplied with vectors of `f64`, and a matrix of `f16` with vectors of `f64` or `f32`. Sums and
 /// products are computed in the arithmetic type of the vectors.
 ///

@@ -185,8 +185,8 @@ mod tests {
             for row in 0..180 {
                 let beside: f64 =
                     (0..180).filter(|&col| col != row).filter_map(|col| element(row, col)).map(f64::abs).sum();
-                // The generator adds the same magnitudes in another order. The rounding error of
-                // 180 terms is far below 1.
+                // The generator adds the same magnitudes in another order. The rounding error of a
+                // sum of 180 terms is far below 1.
                 assert!(element(row, row).unwrap() > beside);
                 assert!((0..180).all(|col| element(row, col) == element(col, row)));
             }

@@ -120,7 +120,7 @@ pub(crate) fn no_graph(nrows: usize, ncols: usize, shape: BlockShape) -> Error {
 }
 
 impl Edges {
-    /// The edges with these lengths.
+    /// These edges together with `lengths`.
     pub fn with<'a>(&'a self, lengths: &'a Lengths<'a>) -> WeighedEdges<'a> {
         WeighedEdges { edges: self, lengths }
     }

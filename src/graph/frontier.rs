@@ -1,7 +1,7 @@
 //! Distances by visits of near vertices before far ones (Davidson, Baxter, Garland, Owens:
 //! *Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths*, IPDPS 2014). All
-//! work-items of the device visit edges at once, and lower distances by atomic minima. This
-//! schedule is for GPUs. Kernels: `cl/graph/frontier.cl`.
+//! work-items of the device visit edges at once, and lower distances by atomic minima. The schedule
+//! frontier is for GPUs. Kernels: `cl/graph/frontier.cl`.
 //!
 //! Each round is a launch of a kernel, and the host reads the record only after many rounds. The
 //! edges of a vertex are cut into parts, and a work-group divides the edges of several parts among

@@ -110,7 +110,8 @@ pub(super) fn nearest(
         vertices: count,
     };
     begin.launch(work, grid, args)?;
-    // `open` counts the vertices that follow no vertex closer to a source. Sources are among them.
+    // `open` counts the vertices that follow no vertex closer to a source. Sources count as such
+    // vertices.
     if open.download(work)?[0] as usize > sources.len() {
         level = levels(work, edges, lengths, distance, &mut before, level)?;
     }

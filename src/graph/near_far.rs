@@ -1,6 +1,6 @@
 //! Distances by visits of near vertices before far ones (Davidson, Baxter, Garland, Owens:
 //! *Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths*, IPDPS 2014). One
-//! work-item makes all visits. This schedule is for CPUs. Kernels: `cl/graph/near_far.cl`.
+//! work-item makes all visits. The schedule near-far is for CPUs. Kernels: `cl/graph/near_far.cl`.
 //!
 //! A single work-item needs no atomics and no barriers, and visits few vertices twice. The limit
 //! between near and far moves by steps that grow while few vertices are near.

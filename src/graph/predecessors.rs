@@ -2,10 +2,11 @@
 //! `cl/graph/predecessors.cl`.
 //!
 //! The ends of an edge have equal distances if its length is 0 or is lost in rounding. Edges whose
-//! ends have equal distances could make two vertices the predecessors of each other. So they are
-//! used only for vertices that have no other predecessor, and each step along such an edge leads
-//! away from vertices whose chain of predecessors is known to end at a source. The number of steps
-//! to a vertex is its distance along such edges alone, and is computed like any distance.
+//! ends have equal distances could make two vertices the predecessors of each other. So edges whose
+//! ends have equal distances are used only for vertices that have no other predecessor, and each
+//! step along such an edge leads away from vertices whose chain of predecessors is known to end at
+//! a source. The number of steps to a vertex is its distance along such edges alone, and is
+//! computed like any distance.
 use super::{
     edges::{Edges, Graph, Leaving, Lengths},
     lengths::Survey,

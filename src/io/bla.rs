@@ -134,7 +134,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Reads the ends of `blocks` block rows or columns. The last of them ends at `size`.
+    /// Reads the ends of `blocks` block rows or columns. The last block row or column ends at
+    /// `size`.
     fn ends(&mut self, what: &str, blocks: u64, size: u64) -> std::result::Result<Vec<u64>, Refusal> {
         let start = self.count(&format!("the start of the {what}s"))?;
         if start != 0 {

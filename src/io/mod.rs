@@ -16,7 +16,7 @@
 //! `%%MatrixMarket` is read as Matrix Market, whatever its name. The matrix in a tar archive
 //! (`NAME.tar.gz`), as in the SuiteSparse collection, is also read as Matrix Market. A zip archive
 //! may contain one matrix, and files of other kinds; the matrix is read in the format of its name.
-//! Names with other endings are refused.
+//! A file whose name has none of these endings is refused.
 //!
 //! Texts are ASCII or UTF-8. A byte order mark at the beginning is skipped. A text in UTF-16 is
 //! refused, and the message names UTF-16.
@@ -145,8 +145,9 @@ pub struct ReadOptions {
     /// refusing them. In a pattern each entry counts as 1.
     pub sum_duplicates: bool,
     /// The number of rows and of columns that a file may declare regardless of its contents. A file
-    /// that declares more rows or columns must have at least one entry for each 16 of them, so that
-    /// a short file cannot make the reader allocate much memory. Default: 2^24.
+    /// that declares more rows or columns than this number must have at least one entry for each 16
+    /// rows or columns, so that a short file cannot make the reader allocate much memory. Default:
+    /// 2^24.
     pub max_unproven_lines: u64,
     /// Called with the number of bytes read from the file.
     pub progress: Option<Progress>,

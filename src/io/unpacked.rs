@@ -174,7 +174,8 @@ mod tests {
                 let error = read(&whole[..length]).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{packing:?} {length}");
             }
-            // A wrong bit in the checksum or before it, and extra bytes after the end.
+            // The reader must refuse a wrong bit in the checksum or before it, and extra bytes
+            // after the end.
             let mut flipped = whole.clone();
             *flipped.iter_mut().nth_back(7).unwrap() ^= 1;
             for damaged in [flipped, [&whole[..], b"more that is not packed"].concat()] {

@@ -9,7 +9,7 @@ use crate::{
 /// from another language.
 ///
 /// A matrix of any type converts to an `AnyMatrix`, and back by `try_into` or [`AnyMatrix::typed`].
-/// These conversions move the arrays.
+/// Conversions from and to `AnyMatrix` move the arrays.
 ///
 /// ```
 /// use blockmul::{Csc, Csr, element::ElementType, matrix::{AnyMatrix, MatrixKind}};

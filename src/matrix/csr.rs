@@ -102,7 +102,7 @@ impl<T: Element> Csr<T> {
         Self { transposed: self.transposed.without_zeros() }
     }
 
-    /// Iterates over the entries row by row: row, column, value.
+    /// Iterates over the entries row by row. Each item is (row, column, value).
     pub fn entries(&self) -> impl Iterator<Item = (usize, usize, T)> {
         self.transposed.entries().map(|(col, row, value)| (row, col, value))
     }

@@ -101,7 +101,7 @@ impl DenseShape {
     }
 
     /// Number of elements of the array from the first to the last element of the matrix, gaps
-    /// between lines included. The result saturates at the largest number.
+    /// between lines included. If the number would overflow `usize`, the result is `usize::MAX`.
     #[allow(clippy::len_without_is_empty)] // the length of an array, not of a collection
     pub fn len(&self) -> usize {
         match self.lines() {
@@ -110,7 +110,8 @@ impl DenseShape {
         }
     }
 
-    /// The index of an element in the array. The result saturates at the largest number.
+    /// The index of an element in the array. If the index would overflow `usize`, the result is
+    /// `usize::MAX`.
     pub fn at(&self, row: usize, col: usize) -> usize {
         let (line, place) = if self.layout == Layout::ByRows { (row, col) } else { (col, row) };
         line.saturating_mul(self.leading).saturating_add(place)

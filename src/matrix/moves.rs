@@ -1,5 +1,5 @@
-//! Conversions that only move elements. These conversions are compiled once for each size of an
-//! element: 1, 2, 4 and 8 bytes.
+//! Conversions that only move elements. The conversions of this module are compiled once for each
+//! size of an element: 1, 2, 4 and 8 bytes.
 
 use super::{AnyMatrix, AnyView, BlockShape, Pattern, pattern_of};
 use crate::{

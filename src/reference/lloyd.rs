@@ -144,7 +144,8 @@ impl OnHost<'_> {
     }
 }
 
-/// The edges within patches. All other edges get infinite length.
+/// The graph whose edges between different patches have infinite length. Edges within patches keep
+/// their length.
 fn within(edges: &Csc<f64>, labels: &[u32]) -> Result<Csc<f64>> {
     let pattern = edges.pattern();
     let of_col = |col: usize| pattern.entries(col).map(move |entry| (entry, col));
@@ -173,7 +174,7 @@ fn distances(g: &Csc<f64>, sources: &[u32]) -> Result<Vec<f64>> {
 }
 
 /// For each vertex, the lowest rank of a seed from which a chain of tight edges leads to the
-/// vertex. This rank determines the patch of the vertex.
+/// vertex. The lowest rank determines the patch of the vertex.
 fn nearest(entering: &Csc<f64>, seeds: &[u32], ranks: &Ranks, distance: &[f64]) -> Vec<u32> {
     let mut rank = vec![NONE; distance.len()];
     seeds.iter().zip(&ranks.rank).for_each(|(&seed, &of)| rank[seed as usize] = rank[seed as usize].min(of));
@@ -214,8 +215,8 @@ fn from_borders(g: &Csc<f64>, entering: &Csc<f64>, labels: &[u32]) -> Result<Vec
     Ok(distances(g, &border)?.into_iter().map(|reached| -reached).collect())
 }
 
-/// The member of each patch with the lowest score. If several have the same score, the result is
-/// the seed if the seed is among them, otherwise the first of them.
+/// The member of each patch with the lowest score. If several members of a patch have the lowest
+/// score, the result is the patch's seed if it is one of them, otherwise the first of them.
 fn centres(members: &[Vec<usize>], score: &[f64], seeds: &[u32], labels: &[u32]) -> Vec<u32> {
     let centre = |(patch, &seed): (usize, &u32)| {
         let least =

@@ -91,8 +91,8 @@ impl Edges<'_> {
         lost
     }
 
-    /// Number of vertices whose distance is the least number of the type although an even shorter
-    /// path leads to them.
+    /// Number of vertices whose distance is the least number of the type, although a path to them
+    /// is shorter than that number.
     fn too_low(&self, distance: &[f64]) -> usize {
         let lowest = self.element.nearest(f64::NEG_INFINITY);
         let mut is_lost = vec![false; distance.len()];

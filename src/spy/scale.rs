@@ -6,7 +6,7 @@ use crate::{BlockShape, Error, Result};
 pub struct CellLines {
     /// Number of rows or columns, counted in scalars.
     pub lines: u64,
-    /// Number of rows or columns in each cell. The last cell may have fewer.
+    /// Number of rows or columns in each cell. The last cell may have fewer rows or columns.
     pub per_cell: u64,
 }
 

@@ -28,7 +28,7 @@ pub(super) const STEPS: u8 = 64;
 /// distinguish the colours.
 const VIRIDIS: [u32; 10] =
     [0xfde725, 0xb4de2c, 0x6dcd59, 0x35b779, 0x1f9e89, 0x26828e, 0x31688e, 0x3e4a89, 0x482878, 0x440154];
-/// The ramp for numbers of entries. This ramp has a single hue.
+/// The ramp of colours for numbers of entries, from light blue to dark blue.
 const BLUES: [u32; 3] = [0x9cc3e0, 0x4a90c4, 0x08306b];
 
 /// Colours of entries that are in both matrices, only in the first matrix (the fill-in), and only
@@ -39,8 +39,8 @@ const PARTS: [u32; 3] = [0x0072b2, 0xe69f00, 0xaa3377];
 const EIGHTHS: u64 = 8;
 
 /// Number of decades below the largest magnitude that have different colours. Rounding errors are
-/// 16 decades below the numbers that are rounded. Without a limit, one number close to 0 would make
-/// all other numbers look alike.
+/// 16 decades below the numbers that are rounded. If the number of decades had no limit, one number
+/// close to 0 would make all other numbers look alike.
 const DECADES: f64 = 20.0;
 
 /// Cells and their colours.

@@ -87,8 +87,8 @@ pub(super) fn terms_ms(size: &BinSize) -> [f64; 4] {
 /// Four coefficients in the order of [`MethodCost::NAMES`].
 type Coefficients = [f64; 4];
 
-/// The methods that have costs. Each has its name, its coefficients on GPUs (`None` if the method
-/// does not run on GPUs), and its coefficients on CPUs.
+/// The methods that have costs. Each method has its name, its coefficients on GPUs (`None` if the
+/// method does not run on GPUs), and its coefficients on CPUs.
 ///
 /// The coefficients of GPUs were fitted by `blockmul tune --seconds 60` on an NVIDIA H200, with 6
 /// microseconds for a launch. Three costs are exceptions. A launch of `direct` counts 15

@@ -60,7 +60,7 @@ struct Overrides {
     devices: BTreeMap<String, Section>,
 }
 
-/// Some editors write this character at the beginning of a text in UTF-8. The byte order mark is
+/// The byte order mark, which some editors write at the beginning of a text in UTF-8. The mark is
 /// not part of the contents.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 

@@ -67,11 +67,11 @@ impl MethodCost {
     /// Finds the costs of a method that best explain measured times, rounded to four digits. Errors
     /// are relative, so small and large bins have equal weight.
     ///
-    /// `usual` are the costs on other devices of this kind. All of them are scaled by one factor to
-    /// the measured times. The usual costs determine the coefficients that the bins leave open. For
-    /// example, if no two products of a column have the same row, all bins have the same ratio of
-    /// products and entries of C, and the two costs cannot be measured separately. A product costs
-    /// at least a fiftieth of its scaled usual cost.
+    /// `usual` are the costs on other devices of this kind. All usual costs are scaled by one
+    /// factor to the measured times. The usual costs determine the coefficients that the bins leave
+    /// open. For example, if no two products of a column have the same row, all bins have the same
+    /// ratio of products and entries of C, and the two costs cannot be measured separately. A
+    /// product costs at least a fiftieth of its scaled usual cost.
     ///
     /// # Errors
     /// [`Error::Argument`] if there are no samples, or if a time is not positive.
@@ -93,7 +93,8 @@ impl MethodCost {
         let terms = DMatrix::from_fn(rows.len(), 4, |row, col| rows[row][col]);
         let mut least = [0.0; 4];
         least[PRODUCT] = if usual.product_ps > 0.0 { LEAST * scale * usual.product_ps } else { 0.0 };
-        // Only the part of the costs above the least costs is fitted. This part is not negative.
+        // Only the part of the costs above the least costs is fitted. The fitted part of a cost is
+        // not negative.
         let above = DVector::from_vec(targets) - &terms * DVector::from_row_slice(&least);
         let measured = samples.iter().any(|sample| terms_ms(&sample.size).iter().any(|&term| term > 0.0));
         if !measured {
@@ -189,8 +190,8 @@ mod tests {
                 assert_eq!(fit, cost);
                 assert!(errors.worst < 1e-9 && errors.bins == 20, "{errors:?}");
             }
-            // If the usual costs have other ratios, the fit changes only coefficients that hardly
-            // influence the times.
+            // If the ratios of the usual costs differ from those of the device's costs, the fit is
+            // inexact only in coefficients that hardly influence the times.
             let (_, errors) = fitted(cost, MethodCost::new([10.0, 9.0, 8.0, 700.0])?, || 1.0)?;
             assert!(errors.worst < 0.1 && errors.mean < 0.02, "{errors:?}");
         }

@@ -61,8 +61,8 @@ pub(crate) struct FormatWeights {
     /// Three numbers of `scoo`: its weight, the bytes that it moves for each row in addition to
     /// `csr`, and the number that replaces `entry`.
     pub scoo: [u64; 3],
-    /// Bytes that the device moves while it finds the rows of a column-major matrix. This number
-    /// counts once for each entry and once for each row.
+    /// Bytes that the device moves while it finds the rows of a column-major matrix. The device
+    /// moves this number of bytes once for each entry and once for each row.
     pub index: u64,
     /// Two numbers of `csc`: the bytes that a compute unit moves while an item goes to the next
     /// column, and while it adds an entry. `None` on devices whose items do not go through all

@@ -63,7 +63,7 @@ pub enum DeviceKind {
     Cpu,
     /// A dedicated accelerator.
     Accelerator,
-    /// Any other processor.
+    /// A processor that is no GPU, no CPU and no accelerator.
     Other,
 }
 

@@ -112,7 +112,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Makes the stage that has these numbers.
+    /// Makes the stage that has the numbers of the type `N`.
     pub const fn of<N: StageNumbers>() -> Self {
         Self { names: N::NAMES, bounds: |kind, given, most| N::with(kind, given).within(most).bounds() }
     }

@@ -25,8 +25,8 @@
 //
 // The terms of a line are added in ascending order, and inside a block in ascending order of the
 // block's other index. A sum starts at IDENTITY, and each product is rounded before it is added.
-// After every PIECE terms from the line's start a new sum begins. These sums are added from left to
-// right.
+// After every PIECE terms from the line's start a new sum begins. The sums of a line are then added
+// from left to right.
 //
 // These kernels support plus-times only, because the solver subtracts.
 #if !defined(LONG) || !defined(PIECE)

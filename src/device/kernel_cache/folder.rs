@@ -20,7 +20,7 @@ const UNFINISHED: &str = ".unfinished-";
 /// Maximum size of all files together, in bytes. 256 MiB are enough for about 500 batches of
 /// kernels that PoCL compiles, of about 500 KB each.
 const MOST_BYTES: u64 = 256 << 20;
-/// Maximum size of one file, in bytes. The cache never writes a larger file.
+/// Maximum size of one file, in bytes. The cache never writes a file of more bytes.
 const LARGEST: u64 = 64 << 20;
 /// The time stamp of a cache file in use is renewed at most once a day.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

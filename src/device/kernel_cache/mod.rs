@@ -62,9 +62,9 @@ fn named() -> Option<OsString> {
     std::env::var_os(VARIABLE).filter(|value| !value.is_empty())
 }
 
-/// The folder of compiled kernels. The environment variable `BLOCKMUL_CACHE` names it; if it is
-/// unset, the folder is `blockmul/kernels` in the user's cache folder. `None` if the variable is
-/// `off` or the user has no cache folder.
+/// The folder of compiled kernels. The environment variable `BLOCKMUL_CACHE` names the folder. If
+/// the variable is unset, the folder is `blockmul/kernels` in the user's cache folder. `None` if
+/// the variable is `off` or the user has no cache folder.
 pub fn folder() -> Option<PathBuf> {
     match named() {
         Some(value) if value.eq_ignore_ascii_case("off") => None,
@@ -95,7 +95,7 @@ pub fn obstacle() -> Option<String> {
     Some(format!("every run compiles its kernels, since the folder {path} is not used: {why}; {remedy}"))
 }
 
-/// Removes every compiled kernel from [`folder`]. Other files remain.
+/// Removes every compiled kernel from [`folder`]. Files that are no compiled kernels remain.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if a file cannot be removed.

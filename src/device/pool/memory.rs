@@ -14,8 +14,8 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
 };
 
-/// A `cl_mem`. Either it comes from the pool and returns there, or it belongs to the application
-/// and is retained.
+/// A `cl_mem`. The memory either comes from the pool and returns there, or belongs to the
+/// application and is retained.
 pub(in crate::device) struct Memory {
     pub(super) raw: isize,
     pub(super) bytes: u64,

@@ -117,8 +117,8 @@ impl Commands {
     }
 
     /// Counts one more command of `queue` among those without an event of their own, and returns
-    /// the event that these commands share. As soon as the event is needed, it is checked like the
-    /// event of a single command.
+    /// the event that these commands share. As soon as the common event is needed, it is checked
+    /// like the event of a single command.
     pub(super) fn end_of_silent(&self, queue: u32, call: &'static str) -> SharedEvent {
         let mut state = self.state();
         let of_queue = &mut state.queues[queue as usize];

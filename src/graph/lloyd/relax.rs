@@ -11,12 +11,12 @@ const NONE: u32 = u32::MAX;
 const MOST_BALANCES: usize = 10;
 
 /// The maximum number of sets of moves that are tried from one state. Balancing lowers energies by
-/// 5.3 % with 4 tries and by 5.0 % with 2. With 8 tries it lowers them by 5.4 %, in 1.2 times as
-/// many steps as with 4.
+/// 5.3 % with 4 tries and by 5.0 % with 2. With 8 tries balancing lowers energies by 5.4 %, in 1.2
+/// times as many steps as with 4 tries.
 const MOST_TRIES: usize = 4;
 
-/// Number of times that the two seeds of a divided patch move to the centres of their halves. A
-/// second time does not lower energies further.
+/// Number of times that the two seeds of a divided patch move to the centres of their halves.
+/// Moving the seeds twice lowers energies no further than moving them once.
 const DIVISIONS: usize = 1;
 
 /// The order in which patches take vertices at equal distance from several seeds.

@@ -192,7 +192,8 @@ fn balance_lowers_the_energy_of_round_patches() -> Result<()> {
         for asked in [Lloyd::from(&from), Lloyd::from(&from).points(mesh.points())] {
             let (plain, balanced) = (check(&g, &asked)?, check(&g, &asked.clone().balanced())?);
             assert!(balanced.energy() < plain.energy(), "{} {}", balanced.energy(), plain.energy());
-            // The steps without balance come first, so balance cannot end with a higher energy.
+            // A balanced computation begins with all steps of the computation without balance, so
+            // balance cannot raise the final energy.
             assert_eq!(balanced.energies[..plain.energies.len()], plain.energies);
         }
     }

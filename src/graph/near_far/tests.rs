@@ -94,8 +94,8 @@ async fn near_far(leaving: &[Vec<(usize, usize)>], memory: &Memory, step: usize,
     limits.store(0, limit).await;
 }
 
-/// Items set sources in any order. One item does all other work, and it always reads its own latest
-/// writes.
+/// Items set sources in any order. After that, one item does all the work, and always reads its own
+/// latest writes.
 #[test]
 fn distances_are_right_in_every_order() {
     for family in families() {

@@ -72,7 +72,7 @@ fn they_are_the_least_by_the_fewest_steps() -> Result<()> {
             check::<i32>(n, &edges, &[n - 1])?;
         }
     }
-    // An infinite edge leads nowhere.
+    // An edge of infinite length is never used.
     check::<f32>(4, &vec![(0, 1, f64::INFINITY), (0, 2, 1.0), (2, 3, f64::INFINITY), (3, 1, 1.0)], &[0])
 }
 

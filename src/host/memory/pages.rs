@@ -11,7 +11,7 @@ const PAGE: usize = 2 << 20;
 /// to the system if that end is longer than 128 KiB. When glibc first unmaps an array, it raises
 /// the limit for separate mapping to the array's size, and the limit for the end of its heap to
 /// twice that size. So this function allocates a large array and frees it without writing to it.
-/// With other allocators this has no effect.
+/// With allocators other than glibc's, this function has no effect.
 pub(crate) fn keep_small() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| drop(black_box(Vec::<u8>::with_capacity(2 * PAGE))));

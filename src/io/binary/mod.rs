@@ -2,7 +2,7 @@
 //! shape.
 //!
 //! Files in plain binary need no parsing, so they are faster to read than files of any other
-//! format. Programs that measure matrix products exchange them.
+//! format. Programs that measure matrix products exchange files in these two formats.
 //!
 //! | | `BCSR0001` | `BSR1` |
 //! |---|---|---|

@@ -102,8 +102,8 @@ fn integer(word: &[u8]) -> Result<f64, String> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err(format!("value: {} is not an integer, and the file says its values are", quote(word)));
     }
-    // Parsing as `f64` rounds an integer of up to 128 bits to the nearest `f64`. Converting the
-    // result back to an integer shows whether rounding changed it.
+    // Parsing as `f64` rounds an integer of up to 128 bits to the nearest `f64`. The `f64` is
+    // converted back to an integer, which shows whether rounding changed the number.
     let text = std::str::from_utf8(word).unwrap_or_default();
     match (text.parse::<i128>(), text.parse::<f64>()) {
         (Ok(exact), Ok(value)) if exact == 0 || (value.abs() < 1e38 && value as i128 == exact) => Ok(value + 0.0),

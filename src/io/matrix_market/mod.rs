@@ -25,8 +25,8 @@
 //! A comment before the sizes may be a note `%%blockmul blocks 6x3`, which says that the matrix
 //! consists of blocks of 6 rows and 3 columns. [`write()`] writes such a note for a matrix of
 //! blocks. The reader returns the layout of the note as [`MatrixFile::layout`], and
-//! [`Csc::to_blocks`](crate::Csc::to_blocks) then gives the same blocks again. Other comments have
-//! no effect.
+//! [`Csc::to_blocks`](crate::Csc::to_blocks) then gives the same blocks again. All comments but
+//! this note have no effect.
 //!
 //! # Threads and memory
 //!

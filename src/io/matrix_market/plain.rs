@@ -49,7 +49,7 @@ fn index(bytes: &[u8], at: usize, limit: u64) -> Option<(u32, usize)> {
         Some(&eight) if digits_of(eight) < 8 => (number(eight), start + digits_of(eight)),
         _ => digit_by_digit(bytes, start)?,
     };
-    // Without a digit the number is 0, which is no valid index.
+    // If there is no digit, the number is 0, which is no valid index.
     ((1..=limit).contains(&index) && ends_word(bytes, at)).then(|| ((index - 1) as u32, at))
 }
 
@@ -93,7 +93,8 @@ fn real(bytes: &[u8], at: usize) -> Option<(f64, usize)> {
     (value.is_finite() && ends_word(bytes, start + length)).then_some((value, start + length))
 }
 
-/// Reads an integer of at most 15 characters. Such an integer is below 2^53 and therefore exact.
+/// Reads an integer of at most 15 characters. An integer of at most 15 characters is below 2^53 and
+/// therefore exact.
 fn integer(bytes: &[u8], at: usize) -> Option<(f64, usize)> {
     let start = skip_blanks(bytes, at);
     let mut end = start;

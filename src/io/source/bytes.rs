@@ -75,8 +75,8 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// Tests many sizes of chunks. Each size divides the text at other places, including between CR
-    /// and LF.
+    /// Tests many sizes of chunks. Chunks of each size end at different places of the text,
+    /// including places between CR and LF.
     #[test]
     fn lines_end_in_returns_wherever_blocks_are_cut() -> Result<()> {
         let text = "one\r\ntwo\rthree\n\r\r\nfour\n\nfive\r";

@@ -9,8 +9,8 @@ use crate::{
 };
 
 /// Number of elements of y that differ from the reference's A·x, or Aᵀ·x. With [`Order::Arrival`]
-/// an element counts as different if the difference exceeds rounding. With any other order it
-/// counts if a bit differs.
+/// an element counts as different if the difference exceeds rounding. With any order but `Arrival`
+/// an element counts as different if a bit differs.
 ///
 /// ```
 /// use blockmul::element::{AnyValues, Order};
@@ -87,8 +87,9 @@ pub fn verify_vector_gram<'a>(
     Ok(beyond_rounding(y, &want, &sizes, roundings(j, weights)))
 }
 
-/// Counts for [`beyond_rounding`] of Jᵀ·(W·(J·x)): the number of terms of its two or three
-/// successive sums, added up, and the number of these sums.
+/// The arguments `terms` and `stored` of [`beyond_rounding`] for a product Jᵀ·(W·(J·x)). The
+/// product has two or three successive sums. The first number counts the terms of all these sums
+/// together, the second number counts the sums.
 fn roundings(j: Factor<'_, AnyMatrix>, weights: Option<Weights<&AnyMatrix, &AnyValues>>) -> (usize, usize) {
     let terms = most_terms(j) + most_terms(j.t());
     let Some((information, numbers)) = weights.map(|weights| weights.parts()) else { return (terms, 2) };
@@ -126,7 +127,7 @@ pub fn different(found: &AnyValues, want: &AnyValues) -> usize {
 /// Number of elements that differ by more than rounding. A result is computed by `stored`
 /// successive sums, each rounded to the element type; the sums have `terms` terms together. `sizes`
 /// has, for each element, the sum of the magnitudes of its terms. Two NaN count as equal. An
-/// infinite element differs from every other number.
+/// infinite element counts as different from every number except the same infinity.
 ///
 /// # Panics
 /// If the three arrays do not have the same length.

@@ -4,8 +4,8 @@
 //! measurement between two poses that are held, or of a point in the plane of its camera. So steps
 //! are judged by a cost without the rows that touch no unknown, because those rows are constant.
 //! The rules of convergence use a *capped* cost, in which each of n rows counts at most as n times
-//! the median row. In a problem without such rows both costs equal the cost itself, to the last
-//! bit.
+//! the median row. In a problem without rows that are constant or exceed this cap, the cost for
+//! judging steps and the capped cost have the same bits as the cost itself.
 use crate::solver::problem::{Linearization, RowCost};
 
 /// The costs of a state.
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::{BlockGroups, BlockShape, Bsr, Result, device::test_device};
 
-    /// A linearization with rows of these costs. The rows `constant` touch no unknown.
+    /// A linearization whose rows have the costs `costs`. The rows `constant` touch no unknown.
     fn rows(costs: &[f64], constant: &[usize]) -> Result<Linearization> {
         let n = costs.len();
         let touches = |row: usize| u64::from(!constant.contains(&row));
@@ -149,7 +149,8 @@ mod tests {
         assert_eq!(judged(&[1e30, 2.0, 1.0, 3.0], &[])?, [1e30, 14.0]);
         // If two of four rows are large, the lower of the two middle rows counts as the median.
         assert_eq!(judged(&[1e30, 1.0, 1e30, 2.0], &[])?, [2e30, 19.0]);
-        // Rows with residual zero do not count for the median, so the other rows are not outliers.
+        // Rows with residual zero do not count for the median, so the two rows with a residual are
+        // not outliers.
         assert_eq!(judged(&[0.0, 0.0, 0.0, 5.0, 4.0], &[])?, [9.0; 2]);
         assert_eq!(judged(&[-1e-20, -1e-22, -1e-21, 5.0, 4.0], &[])?, [9.0; 2]);
         assert_eq!(judged(&[-3.0, -5e9], &[])?, [3.0 + 5e9; 2]);

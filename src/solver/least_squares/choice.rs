@@ -26,8 +26,8 @@ use std::time::Instant;
 /// operation 0.05 ns on one thread of a Xeon, to within a factor of 2.
 const OF_A_SCALAR: f64 = 400.0;
 /// Factoring S is clearly more work if its predicted work is more than this many times the
-/// predicted work of H. Predictions are accurate only to a factor of 2, and the device helps to
-/// compute S.
+/// predicted work of H. The factor 2 is needed because the predicted time is accurate only to a
+/// factor of 2, and because the device helps to compute S.
 const CLEARLY: f64 = 2.0;
 
 /// Returns the solver with the lower predicted time.

@@ -32,9 +32,9 @@ impl Default for Limits {
     }
 }
 
-/// The range of norms of right-hand sides whose squares, and the squares of whose residuals, are
-/// normal numbers. A right-hand side whose norm is outside of it is scaled by a power of two, which
-/// changes no bit of its digits.
+/// If the norm of a right-hand side is in this range, the squares of that norm and of the
+/// residual's norm are normal numbers. A right-hand side whose norm is outside of this range is
+/// scaled by a power of two, which changes none of its digits.
 const SQUARED: std::ops::Range<f64> = 1e-100..1e100;
 
 /// Norm of the residual at which a system counts as solved exactly, as a share of the norm of the

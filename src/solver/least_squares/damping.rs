@@ -20,8 +20,8 @@ impl DampingRule {
     /// Cholesky's factorization of n unknowns always succeeds if the eigenvalues are above n·u once
     /// the diagonal is scaled to 1 (J. W. Demmel, *On Floating Point Errors in Cholesky*, 1989).
     /// Damping adds λ to each eigenvalue. With the unit round-off u of 1.1e-16, a λ of 1e-12 is
-    /// enough for up to 5000 unknowns, more than most reduced systems have. For larger systems λ
-    /// rises when a factorization fails.
+    /// enough for up to 5000 unknowns, more than most reduced systems have. For a system of more
+    /// than 5000 unknowns, λ rises when a factorization fails.
     const LEAST: f64 = 1e-12;
     /// After a system that could not be solved, λ is at least this many times the λ of that system.
     const ABOVE_FAILED: f64 = 10.0;

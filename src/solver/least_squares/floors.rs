@@ -9,9 +9,9 @@
 use crate::{Device, DeviceVector, Result, solver::Floors};
 
 /// The floor, as a share of the largest diagonal element for the same coordinate. A column of J
-/// whose diagonal element has a smaller share is below the rounding of the largest column. The
-/// smallest share of a diagonal element in any iteration was 7e-17 in four bundle adjustments of
-/// BAL (for points of problem-49-7776), and 4e-3 in six graphs of g2o.
+/// whose diagonal element is below the floor is smaller than the rounding of the largest column.
+/// The smallest share of a diagonal element in any iteration was 7e-17 in four bundle adjustments
+/// of BAL (for points of problem-49-7776), and 4e-3 in six graphs of g2o.
 const SHARE: f64 = 1e-30;
 /// The smallest floor, except if all diagonal elements are smaller. The product of this floor and
 /// the least λ is a normal number.

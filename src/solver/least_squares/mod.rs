@@ -22,15 +22,15 @@
 //!
 //! # Convergence
 //!
-//! An iteration ends *converged* if one of four conditions holds. None of them depends on the
-//! units of residuals or unknowns:
+//! An iteration ends *converged* if one of four conditions holds. None of the conditions depends on
+//! the units of residuals or unknowns:
 //!
 //! * the gradient is flat: for every column of J, the cosine |bⱼ|/√(Hⱼⱼ·2·cost) of the angle
 //!   between the residuals and the column, both weighted by information and loss, is at most 1e-10;
 //! * the cost is only rounding: each residual is a difference of two numbers, and at most about
 //!   1e-14 of their size ([`RowCost::rounding`](super::problem::RowCost::rounding));
-//! * a step changes the cost by at most the share [`Options::tolerance`], and the model predicted
-//!   no larger change;
+//! * a step changes the cost by at most the share [`Options::tolerance`], and the model also
+//!   predicted a change of at most this share;
 //! * a step does not lower the cost, and the decrease that the model predicted is no larger than
 //!   the effect of rounded residuals.
 //!
@@ -50,12 +50,13 @@
 //! The third and fourth conditions hold only if λ ≤ 1e-3, because a step x that damping made short
 //! does not indicate a minimum. For the same reason these conditions hold only if the model
 //! predicts for the best step t·x in the same direction at most 100 times the decrease of x. The
-//! two conditions do not hold either if the floor of damping holds back an unknown that could lower
-//! the cost by more than [`Options::tolerance`]. In the last system conjugate gradients continue
-//! until the second half of their steps gains less than a tenth of the total gain. *Converged*
-//! means that the state is a stationary point within these tolerances, in practice a local minimum.
-//! The start decides which minimum is found: see [`start::cheaper`]. An iteration ends without
-//! convergence at the limit of iterations, or if no step lowers the cost with any damping.
+//! third and fourth conditions do not hold either if the floor of damping holds back an unknown
+//! that could lower the cost by more than [`Options::tolerance`]. In the last system conjugate
+//! gradients continue until the second half of their steps gains less than a tenth of the total
+//! gain. *Converged* means that the state is a stationary point within these tolerances, in
+//! practice a local minimum. The start decides which minimum is found: see [`start::cheaper`]. An
+//! iteration ends without convergence at the limit of iterations, or if no step lowers the cost
+//! with any damping.
 //!
 //! # Linear systems
 //!

@@ -44,8 +44,9 @@ impl Normal {
         let (rows, cols) = (j.row_groups().len(), j.col_groups());
         let device = j.device();
         let (mut gradients, mut b, mut diagonals) = (Vec::new(), Vec::new(), Vec::new());
-        // These kernels are requested before the first plan waits for its own kernels. So they are
-        // compiled together with the kernels of H, which is planned last.
+        // The kernels of the diagonals are requested before the first plan waits for its own
+        // kernels. So the kernels of the diagonals are compiled together with the kernels of H,
+        // which is planned last.
         cols.iter().try_for_each(|group| Diagonal::<Bsr<f64>>::ask_scalars(device, group.side))?;
         for (col, group) in cols.iter().enumerate() {
             let cells = (0..rows).filter_map(|row| Some((row, j.get(row, col)?)));

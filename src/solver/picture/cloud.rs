@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn cameras_are_where_bal_has_them() {
-        // The camera is turned by a quarter around y. It looks along its own -z, which is +x in the
-        // world.
+        // The camera is turned by a quarter around y. The camera looks along its own -z, which is
+        // +x in the world.
         let camera = DrawnCamera::of_bal(&[0.0, std::f64::consts::FRAC_PI_2, 0.0, 1.0, 2.0, 3.0, 500.0, 0.0, 0.0]);
         let near = |a: [f64; 3], b: [f64; 3]| (0..3).all(|i| (a[i] - b[i]).abs() < 1e-12);
         assert!(near(camera.direction, [1.0, 0.0, 0.0]), "{camera:?}");

@@ -22,9 +22,9 @@ use std::path::Path;
 pub enum AnyProblem {
     /// A bundle adjustment.
     Bundle(BundleProblem),
-    /// A graph in the plane.
+    /// A pose graph in the plane.
     Plane(GraphProblem<Plane>),
-    /// A graph in space.
+    /// A pose graph in space.
     Space(GraphProblem<Space>),
 }
 

@@ -80,12 +80,14 @@ impl BundleProblem {
         self.points.of_number(number)
     }
 
-    /// The cameras without observations, ascending. J has no columns for them.
+    /// The cameras without observations, ascending. J has no columns for cameras without
+    /// observations.
     pub fn missing_cameras(&self) -> impl Iterator<Item = u32> {
         self.cameras.missing()
     }
 
-    /// The points without observations, ascending. J has no columns for them.
+    /// The points without observations, ascending. J has no columns for points without
+    /// observations.
     pub fn missing_points(&self) -> impl Iterator<Item = u32> {
         self.points.missing()
     }

@@ -264,8 +264,8 @@ mod tests {
         check(&[], "FIX 0 100", &[1, 4], &[])
     }
 
-    /// Tests that measurements of weight zero connect nothing. A pose that has only such
-    /// measurements is a part by itself.
+    /// Tests that measurements of weight zero connect nothing. A pose that has only measurements of
+    /// weight zero is a part of its own.
     #[test]
     fn weightless_measurements_join_nothing() -> Result<()> {
         let weightless = "EDGE_SE2 2 4 1 0 0 0 0 0 0 0 0\nEDGE_SE2 4 7 1 0 0 0 0 0 0 0 0\n";

@@ -58,7 +58,7 @@ pub trait LeastSquares: Sync {
 /// The Jacobian J and the weighted residuals W·e at a state, on a device. The Hessian H is JᵀWJ,
 /// and the gradient of the cost is Jᵀ·(W·e).
 ///
-/// J is row-major and has a row of blocks for each measurement. It consists of cells, one for each
+/// J is row-major and has a row of blocks for each measurement. J consists of cells, one for each
 /// group of rows and each group of unknowns. Unknowns are numbered as in the steps of
 /// [`LeastSquares::moved`].
 pub struct Linearization {

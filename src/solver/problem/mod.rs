@@ -10,9 +10,9 @@
 //! one residual for each measured number. [`BundleProblem`] linearises a bundle adjustment,
 //! [`GraphProblem`] a graph, and [`AnyProblem`] the problem of any file.
 //!
-//! [`read`] and [`read_with`] recognise these files by their contents. A [`LeastSquares`] problem
-//! is evaluated on all threads of the host, and J and W·e are written directly to arrays on a
-//! device ([`Linearization`]). Derivatives are analytic ([`Camera`], [`Manifold`]); losses may be
+//! [`read`] and [`read_with`] recognise the format of a file by its contents. A [`LeastSquares`]
+//! problem is evaluated on all threads of the host, and J and W·e are written directly to arrays on
+//! a device ([`Linearization`]). Derivatives are analytic ([`Camera`], [`Manifold`]); losses may be
 //! robust ([`Loss`]). `solver::least_squares` (feature `faer`) forms H = JᵀWJ and Schur
 //! complements, and solves for steps.
 //!

@@ -6,7 +6,8 @@ use nalgebra::Vector3;
 
 /// An origin is far if its distance from the middle of the scene is more than this many times the
 /// radius that contains three quarters of the points and cameras with observations. The condition
-/// number of the normal equations grows with the square of this ratio.
+/// number of the normal equations grows with the square of the ratio of that distance to that
+/// radius.
 const FAR: f64 = 100.0;
 
 impl BundleAdjustment {

@@ -29,7 +29,8 @@ pub struct RowCost {
     pub cost: f64,
     /// The cost at or below which the measurement counts as met. A residual is a difference of two
     /// numbers, and counts as met at 1e-8 of their size, because no measurement is so exact. Rows
-    /// that are met do not count for the median, so they do not make other rows look large.
+    /// that are met do not count for the median, so they do not make rows with larger costs look
+    /// like outliers.
     pub met: f64,
     /// The cost at which the residual is only rounding, which is about 1e-14 of the size of the
     /// numbers whose difference it is.

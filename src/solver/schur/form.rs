@@ -8,7 +8,7 @@ use super::{
 use crate::{BlockShape, Device, DevicePattern, Real, Result, device::Work, element::ElementType, resident::DeviceCbc};
 
 /// The form in which an [`Elimination`](super::Elimination) computes S: [`Formed`](super::Formed)
-/// or [`Implicit`](super::Implicit). Only these two types implement the trait.
+/// or [`Implicit`](super::Implicit). Only `Formed` and `Implicit` implement the trait.
 pub trait Form: Sized + Send + Sync {
     /// Elements of the matrices.
     type Element: Real;

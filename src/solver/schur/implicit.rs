@@ -19,9 +19,9 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// The form of an [`Elimination`] in which S is an operator and never formed. This form is meant
-/// for preconditioned conjugate gradients on an S that has too many blocks (S. Agarwal, N. Snavely,
-/// S. M. Seitz, R. Szeliski: *Bundle Adjustment in the Large*, 2010, section 5).
+/// The form of an [`Elimination`] in which S is an operator and never formed. The implicit form is
+/// meant for preconditioned conjugate gradients, if S has too many blocks to be stored (S. Agarwal,
+/// N. Snavely, S. M. Seitz, R. Szeliski: *Bundle Adjustment in the Large*, 2010, section 5).
 ///
 /// ```text
 /// S·x = U'·x - Z·(Zᵀ·x),      Z·Zᵀ = W·V'⁻¹·Wᵀ,      r = b_c - W·V'⁻¹·b_p

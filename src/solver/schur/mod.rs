@@ -178,9 +178,9 @@ impl<F: Form> Planned for Elimination<F> {
 
     /// The products that are counted multiply a block of Z with a block of Zᵀ. A formed S takes
     /// such a product for each point and each pair of cameras that see the point, including each
-    /// camera with itself. An implicit S only takes the products of a camera with itself. The
-    /// operations of damping, roots and divisions, of back-substitution, and of products by S are
-    /// not counted.
+    /// camera with itself. An implicit S takes such a product only for each point and each camera
+    /// that sees the point. The operations of damping, roots and divisions, of back-substitution,
+    /// and of products by S are not counted.
     fn cost(&self) -> Cost {
         self.core.cost()
     }

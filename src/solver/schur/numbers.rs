@@ -32,6 +32,6 @@ pub(super) const LINE_BYTES: usize = 16 << 10;
 pub(super) const FACTOR_SIDE: usize = 6;
 
 /// Number of bytes of local memory for the blocks that a work-group factors in registers, counted
-/// as doubles. This is enough for work-groups of 64 blocks if sides are up to 4, and of 32 blocks
-/// if sides are up to 6.
+/// as doubles. 10 KiB are enough for work-groups of 64 blocks if sides are up to 4, and of 32
+/// blocks if sides are up to 6.
 pub(super) const FACTOR_BYTES: usize = 10 << 10;

@@ -7,7 +7,7 @@ pub(crate) enum Values {
     All,
     PowersOfTwo,
     /// Powers of two that are numbers of work-items of a work-group, or of a part of a work-group.
-    /// Devices limit these numbers.
+    /// Each device limits the number of work-items of a work-group.
     Groups,
     MultiplesOf8,
 }

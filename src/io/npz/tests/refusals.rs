@@ -98,7 +98,7 @@ fn members_that_say_more_or_less_than_they_hold() {
     assert_eq!(data("(3,)", 2), "member data.npy, element 2: the data ends here, the header says 3 elements");
     assert_eq!(data("(3,)", 4), "member data.npy, element 3: more data than the 3 elements of the header");
     // The header of one array announces so many elements that much memory would be allocated for
-    // them. Another header announces so many that no file can hold them.
+    // them. The header of another array announces so many elements that no file can hold them.
     let huge =
         [("indices", "<i4", "(4000000000000,)", i4(&[0; 3])), ("data", "<f8", "(4000000000000,)", f8(&[0.0; 3]))];
     let file = accepted(&with(csr(), &[]));

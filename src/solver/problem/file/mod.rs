@@ -188,7 +188,7 @@ mod tests {
             ([ROOT, ROOT], Ok(Edges::Isam)),
             ([EITHER, TORO], Ok(Edges::Toro)),
             ([ROOT, EITHER], Ok(Edges::Isam)),
-            // For these numbers both formats give the same matrices.
+            // iSAM and TORO agree about the information matrix of an edge whose six numbers are 0.
             (["0 0 0 0 0 0", TORO], Ok(Edges::Toro)),
             (["0 0 0 0 0 0", "0 0 0 0 0 0"], Ok(Edges::Isam)),
             ([EITHER, EITHER], Err("are regular by both")),

@@ -14,7 +14,7 @@ fn check(rows: usize, derivative: &[f64], at: impl Fn(&[f64]) -> Vec<f64>) {
     let cols = derivative.len() / rows;
     for col in 0..cols {
         // Residuals and third derivatives are about 10. So the finite step causes an error of at
-        // most about 1e-9, and rounding another error of this size.
+        // most about 1e-9, and rounding causes another error of at most about 1e-9.
         let h = 1e-5;
         let moved = |by: f64| {
             let mut step = vec![0.0; cols];
