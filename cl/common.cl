@@ -50,7 +50,7 @@
 #endif
 
 // Writes a vector past the caches, so that the overwritten memory is not loaded. Only kernels for
-// CPUs use this macro.
+// CPUs use the macro that writes past the caches.
 #if defined(__clang__) && !defined(__NV_CL_C_VERSION)
 #define STORE_PAST(vector, place) __builtin_nontemporal_store(vector, place)
 #else
@@ -121,7 +121,7 @@ void place_sum(ARITHMETIC sum, global ELEMENT* values, ulong i, ARITHMETIC alpha
 
 // Returns the column of an entry, or the segment of an element: of the columns from `first` to
 // `last`, the last that begins at or before the entry. If several columns begin at the same place,
-// all of them except the last are empty.
+// all these columns except the last are empty.
 uint column_between(global const uint* col_ptr, uint first, uint last, uint entry)
 {
     while (first < last) {

@@ -90,8 +90,8 @@ pub enum Error {
     #[error("{call} failed: OpenCL error {code} ({name})")]
     OpenCl { call: &'static str, code: i32, name: &'static str },
     /// A command failed after the device had accepted it, so results computed since then may be
-    /// wrong. Every call returns this error until [`Device::finish`](crate::Device::finish) has
-    /// reported it.
+    /// wrong. After such a failure every call returns this error until
+    /// [`Device::finish`](crate::Device::finish) has reported it.
     #[error("{call} was taken by the device and failed later: OpenCL error {code} ({name})")]
     CommandFailed { call: &'static str, code: i32, name: &'static str },
     /// The device's results are impossible for its operands: a command failed without an error, or

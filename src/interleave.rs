@@ -108,8 +108,8 @@ impl Words {
         Self { is_local: true, ..Self::new(values) }
     }
 
-    /// The newest values. Reading them is not a step, so only the host reads this way, and items
-    /// read words that no item writes.
+    /// The newest values. Reading the newest values is not a step. So only the host reads them, and
+    /// items only read words that no item writes.
     pub fn values(&self) -> Vec<usize> {
         self.words.borrow().iter().map(|word| word.values[word.values.len() - 1]).collect()
     }

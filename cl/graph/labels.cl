@@ -173,8 +173,8 @@ KERNEL lower_labels(ENTERING_OF, global const ELEMENT* restrict path_length, glo
         }
     }
     if (first != vertex) {
-        // Items of other vertices of the level may also replace the level's edge. Any of these
-        // edges may stay.
+        // Items of other vertices of the level may also replace the level's edge. Whichever item
+        // writes last, its edge is a valid choice.
         atomic_xchg(before + level[vertex], first);
         atomic_or(changed + number, 1u);
     }

@@ -17,7 +17,8 @@
 //            of the root. When both are the same vertex, the ends are in one tree.
 //
 // Plain stores together with exchanges require that the device writes an aligned word of 32 bits as
-// a whole, without changing neighbouring words. Every device that has `atomic_cmpxchg` does this.
+// a whole, without changing neighbouring words. Every device that has `atomic_cmpxchg` writes
+// aligned words of 32 bits as a whole.
 
 // Returns the root of a vertex. Each vertex on the way gets an ancestor closer to the root as its
 // parent.

@@ -7,8 +7,8 @@ use crate::{
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// The rule of equality. Values must have the same bits, unless a field of this type allows a
-/// difference. Two NaN are equal.
+/// The rule by which two values count as equal. Values must have the same bits, unless a field of
+/// this type allows a difference. Two NaN are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tolerance {
     /// Allows |a - b| up to this number times the larger of |a| and |b|.

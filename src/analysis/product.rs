@@ -51,7 +51,8 @@ const ROUND: u64 = 1 << 22;
 struct OpenColumn {
     col: usize,
     products: u64,
-    /// Number of entries in the column of B. No run in this column of C has more products.
+    /// Number of entries in the column of B. No run in a column of C has more products than the
+    /// column of B has entries.
     b_len: u64,
     nnz: Bounds,
 }
@@ -121,8 +122,8 @@ pub fn product_size(a: &Pattern, b: &Pattern, budget: u64) -> Result<ProductSize
 
 /// The number of entries in some columns of C = A·B. The products of each column are visited.
 pub(crate) fn entries_of_columns(a: &Pattern, b: &Pattern, columns: impl IntoIterator<Item = usize>) -> Vec<u32> {
-    // Scratch arrays that no thread uses at the moment. For each row such an array holds 1 plus the
-    // last column with an entry in that row.
+    // Scratch arrays that no thread uses at the moment. For each row a scratch array holds 1 plus
+    // the last column with an entry in that row.
     let scratch = Mutex::new(Vec::<Vec<u32>>::new());
     let free = || scratch.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let count = |col: usize| {

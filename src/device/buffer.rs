@@ -1,5 +1,5 @@
-//! Device memory and the type of its values. The host may know this type at compile time or only at
-//! run time.
+//! Device memory and the type of its values. The host may know the type of the values at compile
+//! time or only at run time.
 use super::{pool::Memory, queue::Queue};
 use crate::{
     Error, Result, Word,

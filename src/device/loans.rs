@@ -14,7 +14,7 @@ pub(super) struct Loans {
     kept: Mutex<Vec<Box<dyn AnyLoan>>>,
 }
 
-/// An object that is kept under a key. Only one user at a time can borrow it.
+/// An object that is kept under a key. Only one user at a time can borrow a kept object.
 pub(crate) struct Loan<K, V> {
     key: K,
     pub value: V,

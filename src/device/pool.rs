@@ -1,5 +1,5 @@
 //! A pool of device memory for reuse. Creating a buffer and touching it for the first time takes 25
-//! to 500 us. A buffer from the pool does not take this time.
+//! to 500 us. A buffer from the pool takes almost no time.
 //!
 //! Memory returns to the pool when its buffer is dropped, although queued commands may still use
 //! it. The pool stores memory with the last commands of the queues that have used it, and the

@@ -1,5 +1,5 @@
 //! Programs of kernels. A stage requests its programs when it is set up. When a stage waits for one
-//! of them, the compiler makes all requested programs.
+//! of its programs, the compiler makes all requested programs.
 use super::{arguments::KernelArguments, batch::Unit, handle::Program as ClProgram, kernel_handle::KernelHandle};
 use crate::Result;
 use std::{

@@ -49,8 +49,8 @@ pub(super) struct Queue {
     raw: Arc<CommandQueue>,
     /// The index of the queue among the queues of the device.
     number: u32,
-    /// Whether the queue may reorder commands. In such a queue each command waits for the event of
-    /// the command before.
+    /// Whether the queue may reorder commands. In a queue that may reorder commands, each command
+    /// waits for the event of the command before.
     by_events: bool,
     /// Whether kernels are launched without events.
     silent: AtomicBool,

@@ -92,9 +92,9 @@ impl Teams {
     }
 }
 
-/// Whether a device keeps arrays in registers if the loops over them are unrolled. GPUs keep them
-/// in registers. PoCL does not, because it splits kernels at barriers; its platform name decides,
-/// because PoCL may present the CPU as another kind of device.
+/// Whether a device keeps arrays in registers if the loops over them are unrolled. GPUs keep arrays
+/// of unrolled loops in registers. PoCL does not, because it splits kernels at barriers; its
+/// platform name decides, because PoCL may present the CPU as another kind of device.
 fn unrolls(info: &DeviceInfo) -> bool {
     info.kind == DeviceKind::Gpu && info.platform != "Portable Computing Language"
 }

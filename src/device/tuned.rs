@@ -38,7 +38,8 @@ impl DeviceInfo {
     }
 
     /// Returns this device with the numbers and costs of the text of a tuning file; numbers that
-    /// the file does not contain stay. A device that is opened with the result uses these numbers.
+    /// the file does not contain stay. A device that is opened with the result uses the numbers of
+    /// the tuning file.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `text` is not a tuning file, or if no kernel

@@ -42,7 +42,7 @@ pub unsafe trait Word: bytemuck::Pod + Send + Sync {
     const CL_NAME: &'static str;
 }
 
-// SAFETY: OpenCL C 1.2, section 6.1.1, fixes the width of these types.
+// SAFETY: OpenCL C 1.2, section 6.1.1, fixes the width of the scalar types.
 unsafe impl Word for u32 {
     const CL_NAME: &'static str = "uint";
 }
@@ -70,8 +70,8 @@ unsafe impl Word for f32 {
 unsafe impl Word for f64 {
     const CL_NAME: &'static str = "double";
 }
-// SAFETY: `half` is IEEE 754 binary16, like `half::f16`. Pointers to it are part of OpenCL C 1.0
-// without extensions.
+// SAFETY: `half` is IEEE 754 binary16, like `half::f16`. Pointers to `half` are part of OpenCL C
+// 1.0 without extensions.
 unsafe impl Word for f16 {
     const CL_NAME: &'static str = "half";
 }
@@ -170,7 +170,7 @@ pub trait Element: Word + values::Listed + PartialEq + PartialOrd + std::fmt::De
 }
 
 /// An [`Element`] that is a real number: `f64`, `f32`, `half::f16`. Norms, dot products, scalings
-/// and thresholds are computed for these types only.
+/// and thresholds are computed for floating-point types only.
 pub trait Field: Element<Arithmetic: RealField> {}
 
 impl<T: Element<Arithmetic: RealField>> Field for T {}
@@ -183,8 +183,8 @@ impl<T: Field> FieldOrAny for T {}
 
 impl FieldOrAny for Any {}
 
-/// A [`Field`] whose arithmetic type is the type itself: `f64`, `f32`. The solvers require such an
-/// element type.
+/// A [`Field`] whose arithmetic type is the type itself: `f64`, `f32`. The solvers require `f64` or
+/// `f32`.
 pub trait Real: Field<Arithmetic = Self> + RealField + Copy {}
 
 impl<T: Field<Arithmetic = T> + RealField + Copy> Real for T {}

@@ -7,7 +7,7 @@ use half::f16;
 /// multiplied with vectors of `f64`, and a matrix of `f16` with vectors of `f64` or `f32`. Sums and
 /// products are computed in the arithmetic type of the vectors.
 ///
-/// The trait is implemented for these pairs of types only.
+/// The trait is implemented only for pairs of types that can be multiplied in this way.
 pub trait VectorElement<T: Element>: Element {
     /// Converts a matrix's value exactly to the type in which it is multiplied.
     fn take(value: T) -> Self::Arithmetic;

@@ -30,8 +30,9 @@ pub enum PatternDifference {
         /// Size of the plan's pattern.
         expected: PatternSize,
     },
-    /// Only one of the two patterns has an entry (block) at this place. No earlier place has this
-    /// difference; places are compared column by column (row by row for row-major matrices).
+    /// Only one of the two patterns has an entry (block) at this place. No earlier place has an
+    /// entry in only one of the patterns; places are compared column by column (row by row for
+    /// row-major matrices).
     Entry {
         /// Size of both patterns.
         size: PatternSize,

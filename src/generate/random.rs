@@ -33,8 +33,8 @@ impl Random {
     }
 
     /// A normal deviate of mean 0 and variance 1. The method is Marsaglia's polar method
-    /// (Marsaglia, Bray: *A Convenient Method for Generating Normal Variables*, 1964). The method
-    /// makes two deviates, and only one of them is used.
+    /// (Marsaglia, Bray: *A Convenient Method for Generating Normal Variables*, 1964). Marsaglia's
+    /// polar method makes two deviates at a time, and only one of the two is used.
     pub fn normal(&mut self) -> f64 {
         loop {
             let (x, y) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);

@@ -3,10 +3,10 @@
 //! Clustering*, SISC 2024). Kernels: `cl/graph/balance.cl`.
 //!
 //! If a patch is given up, its vertices go to the next nearest seeds. The cost is the rise of the
-//! energy. If a patch is divided between two seeds, the gain is the fall of the energy. The paper
-//! chooses the best of all pairs of vertices as the two seeds. This module finds two seeds by Lloyd
-//! relaxation within the patch, which begins with two vertices at far ends of the patch. All
-//! patches are divided together, by paths that stay within patches.
+//! energy. If a patch is divided between two seeds, the gain is the fall of the energy. Zaman and
+//! others choose the best of all pairs of vertices in a patch as the two seeds. This module finds
+//! two seeds by Lloyd relaxation within the patch, which begins with two vertices at far ends of
+//! the patch. All patches are divided together, by paths that stay within patches.
 use super::{
     edges::{Edges, Entering, Graph, Lengths},
     sweeps::Sweeps,

@@ -69,8 +69,8 @@ const BOUNDS: usize = 4;
 /// Number of edges in a part. Each item of a work-group takes one or two edges.
 const CHUNK: usize = 256;
 
-/// Number of rounds after which the host reads for the first time. The number is small, because a
-/// graph with short paths needs few rounds. The number of rounds doubles after each read, up to
+/// Number of rounds after which the host reads for the first time. A graph with short paths needs
+/// few rounds, so the host reads early. The number of rounds doubles after each read, up to
 /// [`MOST_TOGETHER`].
 const FIRST_TOGETHER: usize = 8;
 const MOST_TOGETHER: usize = 64;

@@ -41,7 +41,8 @@ const FAR_COUNT: usize = 2;
 const PHASES: usize = 4;
 const EDGES: usize = 5;
 
-/// The number of edges that a launch visits. A launch of this size takes tens of milliseconds.
+/// The number of edges that a launch visits. A launch that visits this number of edges takes tens
+/// of milliseconds.
 const BUDGET: u64 = 1 << 21;
 
 /// The amount of work of a computation of distances.

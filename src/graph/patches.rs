@@ -233,9 +233,9 @@ impl Centres {
         Ok(score)
     }
 
-    /// The vertex of each patch with the least score. If several vertices have the least score, the
-    /// result is the seed if it is among them, otherwise the first of them. A patch without
-    /// vertices keeps its seed.
+    /// The vertex of each patch with the least score. If several vertices of a patch have the least
+    /// score, the result is the patch's seed if it is one of them, otherwise the first of them. A
+    /// patch without vertices keeps its seed.
     pub fn least(&self, work: &Work, members: &Members, score: &Buffer<f64>, seeds: &[u32]) -> Result<Vec<u32>> {
         let run_patch: Vec<u32> = members.runs().map(|(patch, _)| patch).collect();
         let (mut pieces, mut piece_ptr) = (Vec::new(), vec![0u32]);

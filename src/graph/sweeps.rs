@@ -59,8 +59,8 @@ kernel! {
 const TOGETHER: usize = 8;
 
 /// The number of sweeps for which the format of the matrix is chosen. Graphs whose paths have few
-/// edges take about this many: an R-MAT graph of 2^18 vertices takes 22 sweeps. If paths have many
-/// edges, the time of the conversion to the format matters little.
+/// edges take about this number of sweeps: an R-MAT graph of 2^18 vertices takes 22. If paths have
+/// many edges, the time of the conversion to the format matters little.
 const USES: u64 = 20;
 
 /// The sweeps over a graph, prepared for any sources.

@@ -22,7 +22,7 @@ use super::words::words;
 use super::zipped::{MOST_MEMBERS, listed, only};
 use crate::{Error, Result};
 
-/// Bytes of a header. Members begin at multiples of this size.
+/// Bytes of a header. Members of a tar archive begin at multiples of the size of a header.
 pub(super) const BLOCK: usize = 512;
 /// Maximum number of bytes of a name, and of the list of a member's attributes.
 const LONGEST_NOTE: u64 = 1 << 16;

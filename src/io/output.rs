@@ -60,7 +60,7 @@ fn attempt(path: &Path, fill: Fill<'_>) -> io::Result<()> {
     unfinished.file().sync_all()?;
     unfinished.take_place(&target)?;
     // Also writes the name to the disk, if the file system allows it. The file is complete even if
-    // this fails.
+    // its name cannot be written to the disk.
     let _ = File::open(folder(&target)).and_then(|folder| folder.sync_all());
     Ok(())
 }

@@ -44,8 +44,8 @@ impl Unfinished {
         Self::begin_as(target, without_name(target))
     }
 
-    /// The implementation of [`begin`](Self::begin). If `without_name` is given, this file without
-    /// a name is used.
+    /// The implementation of [`begin`](Self::begin). If `without_name` is given, the file without a
+    /// name that it holds is used.
     fn begin_as(target: &Path, without_name: Option<File>) -> io::Result<Self> {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let mut files = unfinished();
@@ -65,7 +65,7 @@ impl Unfinished {
         &self.file
     }
 
-    /// Gives the file its final name. A file that has this name is replaced.
+    /// Gives the file its final name. If another file has this name, that file is replaced.
     pub(super) fn take_place(self, target: &Path) -> io::Result<()> {
         let mut files = unfinished();
         let Some(place) = files.iter().position(|one| one.number == self.number) else {
@@ -103,7 +103,7 @@ fn builder(target: &Path) -> tempfile::Builder<'static, 'static> {
 }
 
 /// The permissions of the file that is replaced; if no file is replaced, everyone may read and
-/// write. In both cases the system applies the umask.
+/// write. The system applies the umask to the permissions, whether a file is replaced or not.
 #[cfg(unix)]
 fn mode(target: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
@@ -127,7 +127,8 @@ fn without_name(_: &Path) -> Option<File> {
     None
 }
 
-/// Gives a file without a name the name `target`. A file that has this name is replaced.
+/// Gives a file without a name the name `target`. If another file has this name, that file is
+/// replaced.
 fn name_as(file: &File, target: &Path) -> io::Result<()> {
     // Linking does not replace a file. If the name exists, the file gets a temporary name and is
     // renamed.

@@ -84,8 +84,8 @@ pub(super) fn fill(reader: &mut impl Read, to: &mut Vec<u8>, count: usize) -> io
     reader.take(left).read_to_end(to).map(drop)
 }
 
-/// A reader whose first bytes can be inspected in advance. If reading these bytes failed, the error
-/// is returned when the caller reads them.
+/// A reader whose first bytes can be inspected in advance. If reading the first bytes failed, the
+/// error is returned when the caller reads them.
 pub(super) struct Peeked<R> {
     first: Cursor<Vec<u8>>,
     failed: Option<io::Error>,

@@ -1,5 +1,6 @@
 //! Reference computations on the CPU, of products and of most other operations. The tests and
-//! `--verify` compare results of devices with them. If there is no OpenCL, the command uses them.
+//! `--verify` compare results of devices with the reference computations. If there is no OpenCL,
+//! the command `blockmul` uses the reference computations.
 //!
 //! Products are computed by Gustavson's algorithm (ACM TOMS 4, 1978), column by column, on all
 //! cores.

@@ -26,8 +26,8 @@ use rayon::prelude::*;
 #[derive(Debug, Clone, Copy)]
 pub struct IntegerSums {
     element: ElementType,
-    /// Whether the sums contain the values of the first factor. If `of_first` is false, each of
-    /// these values counts as 1.
+    /// Whether the sums contain the values of the first factor. If `of_first` is false, each value
+    /// of the first factor counts as 1.
     of_first: bool,
     of_second: bool,
 }

@@ -17,8 +17,9 @@ impl Scales {
             ElementType::F64 => f64::MAX,
             _ => f32::MAX.into(),
         };
-        // For f32 the range of squared norms that need no scaling is 2^-21 to 2^64. In this range
-        // the square of a residual is a normal number even if the residual is 2^-50 of the norm.
+        // For f32 the range of squared norms that need no scaling is 2^-21 to 2^64. If the squared
+        // norm is in this range, the square of a residual is a normal number even if the residual
+        // is 2^-50 of the norm.
         let safe = largest.powf(-1.0 / 6.0)..=largest.sqrt();
         if squares.iter().all(|square| safe.contains(square)) {
             return Ok(None);

@@ -12,8 +12,8 @@ use serde::ser::{SerializeMap, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct BinSize {
-    /// About how many kernels are launched for the bin. For the method `host` this is the number of
-    /// times that the host waits for copies.
+    /// About how many kernels are launched for the bin. For the method `host` the number counts how
+    /// often the host waits for copies.
     pub launches: u32,
     /// Number of products of entries.
     pub products: u64,
@@ -77,8 +77,8 @@ impl MethodCost {
     }
 }
 
-/// Returns the numbers by which a method's coefficients are multiplied. The sum of these products
-/// is the predicted time in milliseconds.
+/// Returns the numbers by which a method's coefficients are multiplied. The sum of the products of
+/// coefficients and numbers is the predicted time in milliseconds.
 pub(super) fn terms_ms(size: &BinSize) -> [f64; 4] {
     let BinSize { launches, products, entries, places } = *size;
     [f64::from(launches) * 1e-3, products as f64 * 1e-9, entries as f64 * 1e-9, places as f64 * 1e-9]

@@ -171,7 +171,7 @@ pub fn user_file() -> Option<PathBuf> {
 static OPTIONAL: AtomicBool = AtomicBool::new(false);
 
 /// Allows the file that `BLOCKMUL_TUNING` names to be missing, which is otherwise an error. A
-/// program that writes the file calls this function, before the first search for devices.
+/// program that writes the tuning file calls this function before the first search for devices.
 pub fn allow_missing_user_file() {
     OPTIONAL.store(true, Ordering::Relaxed);
 }

@@ -2,7 +2,7 @@
 use super::DeviceKind;
 
 /// Weights of the bytes that a format moves, in percent: 100 is the weight of a byte that is
-/// copied. Times are expressed as numbers of bytes that could be copied in them.
+/// copied. A time is expressed as the number of bytes that could be copied in that time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FormatWeights {
     pub csr: u64,
@@ -37,8 +37,8 @@ pub(crate) struct FormatWeights {
     /// Bytes that a compute unit moves while an item adds an entry of a padded row. Moving and
     /// adding overlap: the longer of the two times counts fully, and the shorter by a third. If the
     /// shorter time counted by half, `csr-adaptive` would be chosen for 100 uses of a matrix of
-    /// finite elements with rows of 60 entries in `f32`. For this matrix `csr-adaptive` takes 34.8
-    /// us on an H200, and sliced ELL 22 us.
+    /// finite elements with rows of 60 entries in `f32`. For such a matrix of finite elements
+    /// `csr-adaptive` takes 34.8 us on an H200, and sliced ELL 22 us.
     pub padded_entry: u64,
     /// The weight, in percent, of the bytes that a conversion to padded rows moves.
     pub placed: u64,

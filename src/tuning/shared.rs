@@ -28,8 +28,8 @@ const CPU: SharedNumbers = SharedNumbers {
 };
 
 /// An operation in ranges visits about this many rows of a column in the time of one bisection
-/// step. With this number at 2, a masked product with columns of 200 entries and 8 places of the
-/// mask in each column took 164 ms; with 4 and with 8 it took 80 ms. Only CPUs compute in ranges.
+/// step. With 2 rows, a masked product with columns of 200 entries and 8 places of the mask in each
+/// column took 164 ms; with 4 and with 8 rows it took 80 ms. Only CPUs compute in ranges.
 pub(crate) const LOOKUP_STEPS: usize = 4;
 
 /// In ranges a CPU prefetches a column of A this many entries of B ahead. The kernel that squares

@@ -76,7 +76,7 @@ pub(super) fn at_bound(kind: DeviceKind, mut given: GivenNumbers, name: &str, bo
 /// Names of numbers, with the bound to which each is set.
 type Ends = Vec<(&'static str, usize)>;
 
-/// Makes [`ROUNDS`] rounds. In each of them half of the numbers are at a bound.
+/// Makes [`ROUNDS`] rounds. In each round half of the numbers are at a bound.
 fn rounds(kind: DeviceKind, random: &mut Random) -> [Ends; ROUNDS] {
     let mut rounds = [const { Vec::new() }; ROUNDS];
     for bound in bounds(kind, &GivenNumbers::new(), usize::MAX) {

@@ -1,4 +1,5 @@
-//! The folder of the cache. Only its owner can write to it, and its size is bounded.
+//! The folder of the cache. Only the owner of the folder can write to it, and the size of the
+//! folder is bounded.
 use super::Cleared;
 use crate::{Error, Result};
 use std::{

@@ -3,7 +3,8 @@
 //! OpenCL runtimes for CPUs allocate memory in pages of 4 KiB. Scattered reads then wait for
 //! address translation, and touching a page for the first time costs as much as reading it many
 //! times. So large buffers use memory that this module maps, with a request for large pages. The
-//! runtime uses this memory in place, and releases it when the last command that uses it has ended.
+//! OpenCL runtime uses the mapped memory in place, and releases it when the last command that uses
+//! it has ended.
 use opencl3::{
     memory::{self as cl, CL_MEM_READ_WRITE},
     types::{cl_context, cl_mem},

@@ -51,14 +51,15 @@ struct QueueState {
     /// Whether each command waits for the event of the command before.
     by_events: bool,
     /// The last command of the queue, with the time at which it was accepted. If several threads
-    /// enqueued commands at the same time, their order is not known, and all of them count as last.
-    /// The list is empty if the last command is known to have ended.
+    /// enqueued commands at the same time, the order of these commands is not known, and each of
+    /// them counts as the last. The list is empty if the last command is known to have ended.
     last: Vec<(u64, SharedEvent)>,
     /// Commands of other queues for which the next command waits, with the time at which the wait
     /// was requested.
     awaited: Vec<(u64, Point)>,
-    /// The event of the commands that have no event of their own. When a caller waits for one of
-    /// these commands, a marker is enqueued as this event, and later commands share a new event.
+    /// The event of the commands that have no event of their own. When a caller waits for a command
+    /// that has no event of its own, a marker is enqueued as the common event, and later commands
+    /// share a new event.
     silent: Option<SharedEvent>,
 }
 

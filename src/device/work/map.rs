@@ -121,7 +121,7 @@ impl<'a> Mapping<'a> {
     }
 
     /// Whether the memory is aligned for its elements. An application's memory
-    /// (CL_MEM_USE_HOST_PTR) may lack this alignment, and then it must not be read through the
+    /// (CL_MEM_USE_HOST_PTR) may be unaligned. Unaligned memory must not be read through the
     /// mapping.
     fn is_aligned(&self) -> bool {
         self.pointer.is_none_or(|address| address.addr() % self.buffer.word().bytes() == 0)

@@ -76,8 +76,8 @@ impl Work {
         Ok(())
     }
 
-    /// Tries to copy bytes of `buffer` from value `start` on through `landing`. Returns whether
-    /// this succeeded.
+    /// Tries to copy bytes of `buffer` from value `start` on through `landing`. Returns whether the
+    /// bytes were copied.
     fn read_by(&self, landing: &Landing, buffer: &Buffer, start: usize, to: &mut [u8]) -> Result<bool> {
         let bytes = to.len();
         landing.read(&self.device.inner.context, self.queue.raw(), to, |to| {

@@ -9,7 +9,7 @@ use std::f64::consts::{PI, TAU};
 pub(super) type Point = (Vector3<f64>, Vector3<f64>);
 
 /// A path around the tube of a torus. The radius r of the tube is a third of the radius of the
-/// torus. With this r the path has 6πr turns of 2πr steps each.
+/// torus. If r is a third of the radius of the torus, the path has 6πr turns of 2πr steps each.
 pub(super) fn torus(poses: u32) -> impl Fn(f64) -> Point {
     let n = f64::from(poses);
     let tube = (n / (12.0 * PI * PI)).sqrt();

@@ -147,7 +147,7 @@ fn recorded<R: Turn<D>, const D: usize, const N: usize>(walk: &Walk) -> Result<P
 }
 
 /// Typical number of poses in a cell and in the cells that touch it. Memory is reserved for this
-/// number.
+/// number of poses.
 const NEAR: usize = 28;
 
 /// Standard deviations of coordinates, and of rotations about every axis.

@@ -45,8 +45,8 @@ pub(crate) trait Steps {
     /// The patches of some seeds.
     type State;
     /// The patches around seeds. If several seeds are equally near, a vertex goes to the smallest
-    /// of their patches. If several of these patches are equally small, it goes to the patch with
-    /// the lowest number.
+    /// of their patches. If several of these patches are equally small, the vertex goes to the
+    /// patch with the lowest number.
     fn state(&self, seeds: &[u32], sizes: Option<&[u32]>) -> Result<Self::State>;
     /// The energy that the options ask for.
     fn energy(&self, state: &Self::State) -> Result<f64>;

@@ -7,7 +7,7 @@ struct Files {
     limit: &'static str,
     used: &'static str,
     /// Names of the lines in `memory.stat` that count cached pages of files. The system reclaims
-    /// these pages before it kills a process.
+    /// cached pages before it kills a process.
     cached: [&'static str; 2],
 }
 

@@ -129,8 +129,8 @@ struct Sizes {
     shape: BlockShape,
     /// Type of the values: 0 none, 1 `f32`, 2 `f64`.
     kind: i32,
-    /// The shape of the blocks of which the matrix consists. This shape may differ from the shape
-    /// of the blocks in the file.
+    /// The shape of the blocks of which the matrix consists. The blocks of the matrix may differ in
+    /// shape from the blocks in the file.
     layout: Option<BlockShape>,
 }
 

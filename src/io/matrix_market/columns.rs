@@ -221,7 +221,8 @@ impl ColumnSlices<'_> {
     }
 }
 
-/// Zeroed memory. The system provides each page when a thread first writes to it.
+/// Zeroed memory. The system provides each page of zeroed memory when a thread first writes to the
+/// page.
 fn zeros<T: Zeroable>(count: usize, what: &str) -> Result<Vec<T>> {
     let (what, needed) = (|| format!("{what} of a file"), (count as u64).saturating_mul(size_of::<T>() as u64));
     crate::host::memory::check_large(what, needed)?;

@@ -18,7 +18,7 @@ pub(super) struct Part {
     /// Number of entries read; in an array the number of all values, including zeros.
     pub len: u64,
     /// `(entry, line)` for each entry that is not on the line directly after the previous entry.
-    /// Messages need the line of an entry, and this list takes hardly any memory.
+    /// Messages need the line of an entry, and a list of exceptions takes hardly any memory.
     jumps: Vec<(u64, u64)>,
     /// The reason why the chunk was not read to its end.
     pub trouble: Option<Trouble>,

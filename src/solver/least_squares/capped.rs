@@ -15,8 +15,8 @@ pub struct Costs {
     pub all: f64,
     /// The cost of the rows that touch an unknown.
     pub of_unknowns: f64,
-    /// `of_unknowns`, with every row limited to n times the median row, where n is the number of
-    /// rows.
+    /// The cost `of_unknowns`, in which each row counts at most as n times the median row. Here n
+    /// is the number of rows.
     pub capped: f64,
     /// The cost that the rows that touch an unknown would have if their residuals were only
     /// rounding; 0 if unknowns have diverged.

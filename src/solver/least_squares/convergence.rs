@@ -3,10 +3,12 @@ use super::capped::Costs;
 
 /// Largest cosine between the residuals and a column of J at which the gradient counts as zero.
 const FLAT: f64 = 1e-10;
-/// Rounding of a cost, as a share of the cost. A tolerance below this share could not be reached.
+/// Rounding of a cost, as a share of the cost. A tolerance below the rounding of a cost could not
+/// be reached.
 pub const ROUNDING: f64 = 1e-15;
-/// Rounding of a cost that is nearly the cost of one row, as a share of the cost. The cost of that
-/// row changes by this share if an unknown changes by its rounding.
+/// Rounding of a cost that is nearly the cost of one row, as a share of the cost. If an unknown
+/// changes by its rounding, the cost of a row that makes up nearly the whole cost changes by this
+/// share.
 const HIDDEN: f64 = 1e-12;
 
 /// A step is not the last step if a longer step in the same direction is predicted to gain more
@@ -32,8 +34,7 @@ pub struct Trial {
 
 impl Trial {
     /// Whether this step is the last. The last step changed the cost by at most the tolerance or by
-    /// rounding only, and a longer step in its direction is not predicted to gain much more than
-    /// it.
+    /// rounding only, and a longer step in the same direction is not predicted to gain much more.
     pub fn is_last(&self, costs: &Costs, tolerance: f64) -> bool {
         let promises = |least: f64| self.promised <= least && self.most_promised() <= LONGER * least;
         let least = tolerance.max(ROUNDING) * costs.capped;

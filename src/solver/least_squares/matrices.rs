@@ -8,8 +8,8 @@ impl Linearization {
     /// The names that [`Normal::matrix`] accepts. Every problem has H and J. A problem with two
     /// groups of unknowns also has U, W and V, where H = [U W; Wᵀ V]. A problem with two groups of
     /// unknowns, one group of rows and no information matrices also has Jc and Jp, the parts of J.
-    /// A problem with one group of rows and information matrices has Omega, which consists of these
-    /// matrices.
+    /// A problem with one group of rows and information matrices has Omega, which consists of the
+    /// information matrices.
     pub fn matrix_names(&self) -> Vec<&'static str> {
         let (j, mut names) = (self.jacobian(), vec!["H", "J"]);
         if j.col_groups().len() == 2 {

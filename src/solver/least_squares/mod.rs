@@ -189,8 +189,8 @@ pub struct Solution<S> {
     /// If the iteration failed: the first eliminated unknown (point or landmark) whose own block of
     /// H is not positive definite with any damping.
     pub singular: Option<usize>,
-    /// Unknowns on which no residual depended when the last step was computed. Damping keeps them
-    /// where they are.
+    /// Unknowns on which no residual depended when the last step was computed. Damping keeps
+    /// unknowns without influence where they are.
     pub without_influence: WithoutInfluence,
     /// If the iteration failed because a cost, the gradient or H is not finite: the row of blocks
     /// of J, through all groups of rows, with the residual or derivative that causes this.
@@ -205,7 +205,7 @@ pub struct Solution<S> {
     /// Milliseconds in total, including plans.
     pub total_ms: f64,
     /// Milliseconds spent waiting for kernels to be compiled or loaded. No other time of this
-    /// struct includes them.
+    /// struct includes these milliseconds.
     pub kernels_ms: f64,
 }
 

@@ -75,10 +75,10 @@ pub struct Chosen<S> {
 ///
 /// A guess by dead reckoning drifts with its path. A solver that begins with such a guess can end
 /// in a wrong minimum, which cannot be distinguished from the right minimum. The chordal start uses
-/// every measurement at once. In six public graphs and six difficult graphs of `tools/minima`, its
-/// cost was 1.04 to 1.6 times the cost of the best known minimum, and the solver reached that
-/// minimum from it. The cost of dead reckoning was 12 to a million times the cost of the best known
-/// minimum.
+/// every measurement at once. In six public graphs and six difficult graphs of `tools/minima`, the
+/// cost of the chordal start was 1.04 to 1.6 times the cost of the best known minimum. From the
+/// chordal start the solver reached that minimum. The cost of dead reckoning was 12 to a million
+/// times the cost of the best known minimum.
 ///
 /// # Errors
 /// [`Error::Memory`], [`Error::OpenCl`], [`Error::Unsupported`] without double precision.

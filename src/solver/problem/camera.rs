@@ -163,7 +163,8 @@ mod tests {
                 };
                 for i in 0..12 {
                     // A central difference with step h has an error of h²·|p'''|/6, plus the
-                    // rounding of places of up to 1000 divided by h. Together this is 1e-7.
+                    // rounding of places of up to 1000 divided by h. The sum of both errors is
+                    // 1e-7.
                     let h = 1e-5;
                     let (mut more, mut less) = (numbers(), numbers());
                     (more[i], less[i]) = (more[i] + h, less[i] - h);

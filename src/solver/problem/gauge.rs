@@ -173,8 +173,8 @@ impl<P: Manifold> PoseGraph<P> {
         let mut ways: Vec<Vector3<f64>> = places.map(|place| place - first).collect();
         let nothing = f64::EPSILON.sqrt();
         let mut least = nothing * part.range;
-        // The longest distance gives a direction. The extent perpendicular to this direction is
-        // examined next.
+        // The longest distance gives a direction. After the longest distance, the extent
+        // perpendicular to its direction is examined.
         for _ in 1..P::LANDMARK {
             let longest = ways.iter().copied().max_by(|a, b| a.norm().total_cmp(&b.norm()));
             let Some(direction) = longest.filter(|way| way.norm() > least) else { return false };

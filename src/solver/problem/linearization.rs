@@ -45,7 +45,7 @@ pub trait LeastSquares: Sync {
     fn moved(&self, state: &Self::State, step: &[Vec<f64>]) -> Result<Self::State>;
 
     /// Checks that steps need no damping. [`minimize`](crate::solver::least_squares::minimize)
-    /// calls this before Gauss-Newton steps. By default all problems pass.
+    /// calls this function before Gauss-Newton steps. By default all problems pass.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if the measurements leave the unknowns free to

@@ -12,8 +12,8 @@ const FAR: f64 = 100.0;
 
 impl BundleAdjustment {
     /// A place in the middle of the points and cameras with observations, if the origin of the
-    /// coordinates is far from this place. Coordinates [about](BundleAdjustment::about) this place
-    /// make the problem better conditioned.
+    /// coordinates is far from this place. Coordinates relative to a [near
+    /// origin](BundleAdjustment::about) make a problem better conditioned.
     ///
     /// ```
     /// use blockmul::solver::problem::bal;

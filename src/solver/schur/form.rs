@@ -1,4 +1,4 @@
-//! The two forms of S. An elimination uses one of them.
+//! The two forms of S, of which each elimination uses one.
 use super::{
     cameras::{Cameras, DampedU},
     equations::Floored,

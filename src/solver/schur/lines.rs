@@ -78,7 +78,7 @@ kernel! {
 
 /// The rows or the columns of Z.
 struct Lines {
-    /// The pattern of Z or of its transpose. The columns of this pattern are the lines.
+    /// The pattern of Z or of its transpose. The columns of the pattern are the lines.
     pattern: Arc<PatternArrays>,
     piece_ptr: Buffer<u32>,
     pieces: Buffer<Piece>,

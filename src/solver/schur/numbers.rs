@@ -11,7 +11,7 @@ numbers! {
 }
 
 // A single work-item of a GPU takes about a microsecond to add a term, and waits for memory most of
-// this time. A work-group loads many terms at once, which hides this latency.
+// this time. A work-group loads many terms at once, which hides the latency of memory.
 const GPU: SchurNumbers = SchurNumbers { schur_short_line: 32 };
 
 // On a CPU a work-item reads its terms from the cache, so all lines are added by one work-item
@@ -20,7 +20,7 @@ const CPU: SchurNumbers = SchurNumbers { schur_short_line: 1024 };
 
 /// Number of work-items in a work-group that processes lines, or scalars of points. Each work-item
 /// takes an element or a piece. The number must be at least 32, the longest side of a block. On a
-/// CPU one work-item processes this many lines or scalars.
+/// CPU one work-item processes this number of lines or scalars.
 pub(super) const GROUP: usize = 64;
 
 /// Number of bytes of local memory in which the work-group of a long line holds its products. Every

@@ -14,7 +14,8 @@ pub enum Damping {
     /// No damping.
     #[default]
     None,
-    /// Adds λ times the diagonal. With this damping steps do not depend on units (Marquardt, 1963).
+    /// Adds λ times the diagonal. With damping by λ times the diagonal, steps do not depend on
+    /// units (Marquardt, 1963).
     Marquardt(f64),
     /// Adds λ itself to each element of the diagonal (Levenberg, 1944).
     Levenberg(f64),
