@@ -38,8 +38,8 @@
 // directions are a level. All vertices of a level have one label. So the vertices of a level follow
 // one edge, which enters any vertex of the level, by way of the level's root. A few more rounds
 // correct the labels of vertices with several nearest sources. In each round a vertex compares its
-// label with the labels from which tight edges lead to it. If the lowest of these labels is below
-// its own label, its level follows the edge with this label from then on. All vertices then follow
+// label with the labels from which tight edges lead to it. If a vertex finds a label below its own
+// label, its level follows the edge with the lowest label from then on. All vertices then follow
 // their chains again.
 //
 // Every interleaving of the work-items gives the same labels:

@@ -18,8 +18,9 @@ pub(super) struct Loans {
 pub(crate) struct Loan<K, V> {
     key: K,
     pub value: V,
-    /// The number of failed programs when the object was made. If the number of failed programs has
-    /// grown since, one of the object's own programs may have failed without being launched.
+    /// The number of failed programs when the object was made. If more programs have failed after
+    /// the object was made, one of the object's own programs may have failed without being
+    /// launched.
     failed: u64,
 }
 

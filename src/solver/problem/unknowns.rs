@@ -39,7 +39,7 @@ impl Unknowns {
         self.numbers[one as usize]
     }
 
-    /// The member with this number.
+    /// The member with the number `number`.
     pub fn of_number(&self, number: usize) -> Option<usize> {
         self.numbers.iter().position(|&found| found.is_some_and(|found| found as usize == number))
     }
