@@ -32,8 +32,9 @@
 #error "WARPS, UNROLLS, CACHE_HINTS: see src/device/team.rs"
 #endif
 
-// With UNROLLS, the arrays of such a loop stay in registers. Otherwise the loop is not unrolled,
-// because a compiler that splits kernels at barriers takes minutes for hundreds of barriers.
+// With UNROLLS, the arrays of an UNROLLED loop stay in registers. Without UNROLLS the loop is not
+// unrolled, because a compiler that splits kernels at barriers takes minutes for hundreds of
+// barriers.
 #if UNROLLS
 #define UNROLLED _Pragma("unroll")
 #else
@@ -78,7 +79,7 @@ uint warp_votes(uint vote)
     return votes;
 }
 
-// These loads need compute capability 7.0.
+// Loads with cache hints need compute capability 7.0.
 #if CACHE_HINTS
 ushort load_once_2(global const void* from)
 {

@@ -29,7 +29,7 @@ impl Source {
 }
 
 /// Names a file under `cl/`: `source!("product/esc/gather.cl")`. If several files are given, the
-/// last one contains the kernel, and the others precede it in the source.
+/// last file contains the kernel, and the other files precede it in the source.
 macro_rules! source {
     ($($path:literal),+) => {
         $crate::device::Source { files: const { &[$($crate::device::file(concat!("cl/", $path))),+] } }
@@ -63,7 +63,7 @@ impl Options {
         self
     }
 
-    /// The implementation of `define`. It is not generic, so that it is compiled once.
+    /// The implementation of `define`, which is not generic, so that it is compiled once.
     fn add(&mut self, name: &str, value: &dyn std::fmt::Display) {
         self.defines.push((name.to_owned(), value.to_string()));
     }
@@ -91,14 +91,15 @@ impl Options {
         self
     }
 
-    /// Sets the type of PAYLOAD. Another macro of the options defines it.
+    /// Sets the type of the macro PAYLOAD, which other options define.
     pub fn payload_is(mut self, word: WordType) -> Self {
         self.words.payload = word;
         self
     }
 
     /// Requests correctly rounded quotients and square roots of `float`, if the device supports
-    /// them and `element` is computed in `float`. For `double` they are always correctly rounded.
+    /// them and `element` is computed in `float`. Quotients and square roots of `double` are always
+    /// correctly rounded.
     pub fn exact_division(mut self, info: &DeviceInfo, element: ElementType) -> Self {
         if info.exact_division && element.arithmetic() == ElementType::F32 {
             self.flags += " -cl-fp32-correctly-rounded-divide-sqrt";
@@ -115,8 +116,9 @@ impl Options {
     /// Like [`Options::element`], with the operations of a semiring: ADD, MULTIPLY, IDENTITY and
     /// EMPTY of `cl/common.cl`.
     ///
-    /// In OpenCL C a signed sum that overflows is undefined. So if elements are added, `i32` is
-    /// computed as `uint`: modulo 2^32 the sums and products have the same bits.
+    /// In OpenCL C a signed sum that overflows is undefined. So if elements are added, `i32`
+    /// elements are computed as `uint`. Modulo 2^32, sums and products of `int` and of `uint` have
+    /// the same bits.
     pub fn element_in(self, element: ElementType, semiring: Semiring) -> Self {
         self.algebra(element, semiring, element == ElementType::I32 && semiring.adds())
     }
@@ -129,7 +131,8 @@ impl Options {
     }
 
     /// Adds the type and the conversion of a matrix's values: VALUE and LOAD_VALUE of
-    /// `cl/common.cl`. They are for kernels in which vectors may have another element type.
+    /// `cl/common.cl`. These macros are for kernels in which vectors may have another element type
+    /// than the matrix.
     pub fn value(self, element: ElementType) -> Self {
         self.valued(element, false)
     }

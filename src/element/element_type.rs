@@ -106,7 +106,7 @@ impl ElementType {
         }
     }
 
-    /// Whether the type can represent `number`. Integer types represent the whole numbers of their
+    /// Whether the type can represent `number`. An integer type represents the whole numbers of its
     /// range, except that the ends of the range stand for infinities.
     pub fn has(self, number: f64) -> bool {
         !self.is_integer() || self.nearest(number) == number || number.is_infinite()

@@ -19,19 +19,19 @@ use crate::{Error, Result};
 /// `f16`, `u32` and `i32`; `u8` supports `or-and` only.
 ///
 /// **Integers.** Sums wrap around at 2^32, and products of plus-times wrap too. In min-plus and
-/// max-plus `u32::MAX` is +infinity; `i32::MAX` and `i32::MIN` are +infinity and -infinity.
-/// Infinite values stay infinite, whatever is added, and finite sums saturate at them. The sum of
-/// +infinity and -infinity is the value of an entry without products. `u32` has no -infinity: an
-/// entry of max-plus or max-min without products is 0.
+/// max-plus `u32::MAX` is +infinity; `i32::MAX` and `i32::MIN` are +infinity and -infinity. An
+/// infinite value stays infinite, whatever is added to it, and a finite sum that leaves the range
+/// becomes infinite. The sum of +infinity and -infinity is the value of an entry without products.
+/// `u32` has no -infinity: an entry of max-plus or max-min without products is 0.
 ///
 /// **NaN and zeros.** NaN counts as both the smaller and the larger of two numbers, so it remains
 /// in a sum to the end. -0.0 and 0.0 are equal; if two numbers are equal, the sum is the later one.
 /// In or-and NaN is not 0. The device and the [reference](crate::reference) follow the same rules
 /// in the same order, so their bits are equal, except for the bits of a NaN.
 ///
-/// **Blocks.** Every element of a block is an entry, even if its value is 0. So if a matrix of
-/// scalars is [cut](crate::Csc::to_blocks) into blocks that are not full, its products remain the
-/// same only in plus-times and or-and.
+/// **Blocks.** Every element of a block is an entry, even if its value is 0. If a matrix of scalars
+/// is [cut](crate::Csc::to_blocks) into blocks, elements without an entry become zeros. The
+/// products of the matrix then remain the same only in plus-times and or-and.
 ///
 /// The factors alpha and beta of an [`Accum`](crate::plan::Accum) belong to plus-times. In other
 /// algebras alpha must be 1, and beta must be 0 to replace the old contents or 1 to add to them.
@@ -124,11 +124,11 @@ impl Semiring {
     pub fn check_type(self, element: ElementType) -> Result<()> {
         match self == Self::OrAnd || element != ElementType::U8 {
             true => Ok(()),
-            false => Err(Error::Argument(format!("elements of {element} have or-and alone, not {self}"))),
+            false => Err(Error::Argument(format!("elements of {element} support or-and only, not {self}"))),
         }
     }
 
-    /// Refuses weights between two products in an algebra other than plus-times.
+    /// Refuses a weighted product in an algebra other than plus-times.
     pub(crate) fn check_weights(self) -> Result<()> {
         match self {
             Self::PlusTimes => Ok(()),

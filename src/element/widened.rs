@@ -8,9 +8,9 @@ use std::borrow::Cow;
 /// `f64`.
 pub(crate) trait Widened: Arithmetic {
     /// Converts values to this type. Returns `None` if this type cannot represent every number of
-    /// their element type.
+    /// the values' element type.
     fn widened(values: AnySlice<'_>) -> Option<Cow<'_, [Self]>>;
-    /// Converts sums to an element type. Each is rounded to nearest.
+    /// Converts sums to an element type. Each sum is rounded to nearest.
     fn narrowed(sums: Vec<Self>, element: ElementType) -> AnyValues;
 }
 

@@ -67,8 +67,9 @@ mod tests {
             assert_eq!((graph.pattern().ncols(), graph.nnz()), (cols * rows, edges), "{cols}x{rows}");
             let back = graph.transpose();
             assert_eq!((back.pattern(), back.values()), (graph.pattern(), graph.values()));
-            // Along the two axes, neighbours are at most 1.5 and 0.5 apart, and the ends of a
-            // diagonal at most 1.5 and 1.5. Each cell has its shorter diagonal.
+            // Neighbours are at most 1.5 apart along one axis and 0.5 along the other. The ends of
+            // a diagonal are at most 1.5 apart along each axis. Each cell of the grid is divided by
+            // the shorter of its two diagonals.
             assert!(graph.values().iter().all(|length| (0.5..1.9).contains(length)));
         }
         for (cols, rows) in [(0, 5), (0, usize::MAX), (usize::MAX, 0)] {

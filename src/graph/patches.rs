@@ -73,7 +73,8 @@ impl Members {
         Ok((work.upload(&run_end)?, work.upload(&pieces)?))
     }
 
-    /// The patches that have vertices. Each has its begin and its end in `order`.
+    /// The patches that have vertices. Each of these patches comes with its begin and its end in
+    /// `order`.
     fn runs(&self) -> impl Iterator<Item = (u32, [u32; 2])> {
         let ends = self.patch_ptr.windows(2).map(|ends| [ends[0], ends[1]]);
         (0..).zip(ends).filter(|(_, [begin, end])| begin < end)
@@ -134,7 +135,7 @@ impl Centres {
         counted.dot(&DeviceVector { values: work.upload(&vec![1.0; squares.len()])?, device: self.device.clone() })
     }
 
-    /// The elements of `number` for the vertices that have a patch, 0 for the others.
+    /// The elements of `number`, replaced by 0 for vertices that have no patch.
     fn counted(&self, work: &Work, label: &Buffer<u32>, number: &Buffer<f64>) -> Result<DeviceVector<f64>> {
         let mut counted = work.buffer(label.len())?;
         let vertices = label.len() as u32;
@@ -145,7 +146,7 @@ impl Centres {
 
     /// Lists the vertices of each of `patches` patches.
     pub fn members(&self, work: &Work, label: Buffer<u32>, patches: usize) -> Result<Members> {
-        // One more key is for vertices without a patch, whose label is NONE.
+        // The last key is for vertices without a patch, whose label is NONE.
         let sorted = self.sort.run(work, Elements { key: &label, keys: patches + 1, order: None })?;
         let patch_ptr = self.sort.starts(work, &sorted.key, patches)?.download(work)?;
         Ok(Members { label, order: sorted.order, patch_ptr })
@@ -222,8 +223,8 @@ impl Centres {
         Ok(listed)
     }
 
-    /// Scores vertices by their distance from the border of their patch: a farther vertex has a
-    /// lower score.
+    /// Scores vertices by their distance from the border of their patch. The farther a vertex is
+    /// from the border, the lower is its score.
     pub fn by_borders(&self, work: &Work, path_length: &Buffer<f64>) -> Result<Buffer<f64>> {
         let vertices = path_length.len();
         let mut score = work.buffer(vertices)?;
@@ -232,8 +233,9 @@ impl Centres {
         Ok(score)
     }
 
-    /// The vertex of each patch with the least score. If several have it, the seed is taken if it
-    /// is one of them, otherwise the first. A patch without vertices keeps its seed.
+    /// The vertex of each patch with the least score. If several vertices of a patch have the least
+    /// score, the result is the patch's seed if it is one of them, otherwise the first of them. A
+    /// patch without vertices keeps its seed.
     pub fn least(&self, work: &Work, members: &Members, score: &Buffer<f64>, seeds: &[u32]) -> Result<Vec<u32>> {
         let run_patch: Vec<u32> = members.runs().map(|(patch, _)| patch).collect();
         let (mut pieces, mut piece_ptr) = (Vec::new(), vec![0u32]);
@@ -260,8 +262,8 @@ impl Centres {
         seed.download(work)
     }
 
-    /// The vertex with the largest distance, the first if there are several; `None` if all
-    /// distances are 0.
+    /// The vertex with the largest distance; the first vertex if several have this distance; `None`
+    /// if all distances are 0.
     pub fn farthest(&self, work: &Work, path_length: &Buffer<f64>) -> Result<Option<u32>> {
         let vertices = path_length.len();
         let parts = PARTS.min(vertices);

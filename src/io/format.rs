@@ -36,8 +36,8 @@ impl FileFormat {
         }
     }
 
-    /// The endings of file names in this format, without those of packings. The first is the usual
-    /// one.
+    /// The endings of file names in this format, without the endings of packings such as `.gz`. The
+    /// first ending is the usual one.
     pub fn endings(self) -> &'static [&'static str] {
         match self {
             Self::MatrixMarket => &["mtx"],

@@ -6,7 +6,7 @@ use crate::{
     matrix::{AnyMatrix, AnyView, HostMatrix},
 };
 
-/// The product A·diag(d).
+/// The product A·diag(d): column j of A is multiplied by element j of d.
 ///
 /// # Errors
 /// [`Error::Length`] if d does not have as many elements as A has scalar columns.
@@ -14,7 +14,7 @@ pub fn scale_columns<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Resu
     scale(a.into(), M::Element::any_slice(d), M::ROW_MAJOR)?.typed()
 }
 
-/// The product diag(d)·A.
+/// The product diag(d)·A: row i of A is multiplied by element i of d.
 ///
 /// # Errors
 /// [`Error::Length`] if d does not have as many elements as A has scalar rows.

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 const MAGIC: &[u8] = b"blockmul kernels 1\n";
 const CHECKSUM: usize = 32;
 
-/// The description of a kernel. It is the header of a file without payload.
+/// The description of a kernel. A description is the header of a cache file without payload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::device) struct KnownKernel {
     /// The key from which the file's name is made.

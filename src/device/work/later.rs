@@ -1,5 +1,5 @@
-//! Copies that are enqueued together, so that one wait is enough for all. PoCL copies a few
-//! kilobytes in 5 microseconds, but takes 40 more to wake up a waiting thread.
+//! Copies that are enqueued together, so that the host waits once for all of them. PoCL copies a
+//! few kilobytes in 5 microseconds, but takes another 40 microseconds to wake up a waiting thread.
 use super::Work;
 use crate::{
     Result, Word,

@@ -1,4 +1,5 @@
-//! Uploads and downloads numbers of any element type as `f64`, which can represent all of them.
+//! Uploads and downloads numbers of any element type as `f64`, which can represent the numbers of
+//! every element type.
 use super::Work;
 use crate::{
     Element, Result,

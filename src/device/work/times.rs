@@ -22,7 +22,7 @@ pub(super) struct StageRecord {
     /// The stage of each kernel launched.
     pub launches: Vec<&'static str>,
     pub read_backs: u32,
-    /// The last command. All others have ended when it has ended.
+    /// The last command. When it has ended, all other commands of the work have ended.
     pub last: Option<SharedEvent>,
 }
 
@@ -33,18 +33,19 @@ pub struct StageTime {
     /// Name of the stage.
     pub name: &'static str,
     /// Busy time in milliseconds: the time of the stage's commands on the device's clock, plus the
-    /// time of its computations on the host. Commands on several queues may overlap, so the sum may
-    /// exceed the elapsed time. `None` if the queue records no times (an adopted queue may not), or
-    /// if the product is [untimed](crate::Product::untimed).
+    /// time of the stage's computations on the host. Commands on several queues may overlap, so the
+    /// sum may exceed the elapsed time. `None` if the queue records no times, as an adopted queue
+    /// may do, or if the product is [untimed](crate::Product::untimed).
     pub ms: Option<f64>,
     /// Number of commands enqueued: kernels, copies, fills, reads.
     pub commands: u32,
     /// Number of kernels launched.
     pub launches: u32,
     /// The least number of bytes that the stage has to move between memory and the device.
-    /// Scattered accesses count as sectors of 32 bytes. `None` if not declared.
+    /// Scattered accesses count as sectors of 32 bytes. `None` if the stage does not declare the
+    /// number.
     pub bytes: Option<u64>,
-    /// Number of floating-point operations; `None` if not declared.
+    /// Number of floating-point operations; `None` if the stage does not declare the number.
     pub flops: Option<u64>,
 }
 

@@ -55,7 +55,7 @@ impl<T: Element> TryFrom<CscMatrix<T>> for Csc<T> {
 /// Converts a matrix of `nalgebra-sparse`, by rows.
 ///
 /// # Errors
-/// See the conversion to [`Csc`], whose columns are the rows here.
+/// The errors of the conversion to [`Csc`], whose messages then name columns instead of rows.
 impl<T: Element> TryFrom<CsrMatrix<T>> for Csr<T> {
     type Error = Error;
     fn try_from(matrix: CsrMatrix<T>) -> Result<Self> {

@@ -51,7 +51,8 @@ impl MeshFormat {
 }
 
 /// Reads the mesh in the file at `path`. The ending of its name gives the format. If the name has
-/// no ending, the first word of the file does. For an archive this is the name of its member.
+/// no ending, the first word of the file gives the format. For an archive, the name of its member
+/// counts.
 ///
 /// # Errors
 /// [`Error::Io`] if the system refuses the file; [`Error::Parse`] with the line, or
@@ -75,7 +76,9 @@ fn format_of(path: &Path) -> Result<Option<MeshFormat>> {
     match MeshFormat::of(path) {
         None if path.extension().is_some() => {
             let path = path.display();
-            Err(Error::Argument(format!("{path}: no mesh ends so; known are .obj, .ply and .off, and these packed")))
+            Err(Error::Argument(format!(
+                "{path}: not the name of a mesh: it must end in .obj, .ply or .off, packed or not"
+            )))
         }
         format => Ok(format),
     }

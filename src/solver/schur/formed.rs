@@ -69,7 +69,7 @@ impl FormedCore {
         PlannedProduct::ask_retarget(device, &Spec::of_square(element, shape, cameras, Part::Lower))?;
         structure::Kernels::new(device)?;
         Base::ask(device, element, shape.rows())?;
-        // The kernel that copies the scalars of S for a sparse Cholesky factorization.
+        // Requests the kernel that copies the scalars of S for a sparse Cholesky factorization.
         ask_scalars(device, element, shape.product(shape.transpose()))
     }
 

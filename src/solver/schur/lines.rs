@@ -1,8 +1,8 @@
-//! Products of Z with vectors: r = b_c - Z·y by the rows of Z, and x_p = L⁻ᵀ·(y - Zᵀ·x_c) by its
-//! columns. Kernels: `cl/solver/schur/lines.cl`.
+//! Products of Z with vectors: r = b_c - Z·y, summed along the rows of Z, and x_p = L⁻ᵀ·(y -
+//! Zᵀ·x_c), summed along the columns of Z. Kernels: `cl/solver/schur/lines.cl`.
 //!
-//! Long rows or columns (lines) are cut into pieces of [`RUN_PIECE`] terms. A work-group adds one
-//! piece. In a short line one work-item adds the terms of each element.
+//! Long rows or columns (lines) are cut into pieces of [`RUN_PIECE`] terms, and a work-group adds
+//! one piece. If a line is short, one work-item adds all terms of an element.
 use super::{
     factor::Factors,
     numbers::{GROUP, LINE_BYTES, SchurNumbers},
@@ -78,7 +78,7 @@ kernel! {
 
 /// The rows or the columns of Z.
 struct Lines {
-    /// The pattern of Z or of its transpose. Its columns are the lines.
+    /// The pattern of Z or of its transpose. The columns of the pattern are the lines.
     pattern: Arc<PatternArrays>,
     piece_ptr: Buffer<u32>,
     pieces: Buffer<Piece>,

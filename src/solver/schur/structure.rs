@@ -1,5 +1,6 @@
-//! Finds the pattern of S, once for a plan. S has the blocks of Z·Zᵀ and of U on and below the
-//! diagonal, and the whole diagonal. Kernels: `cl/solver/schur/structure.cl`.
+//! Finds the pattern of the Schur complement S, once for a plan. On and below the diagonal, S has
+//! the blocks of Z·Zᵀ and of U, and all blocks of the diagonal. Kernels:
+//! `cl/solver/schur/structure.cl`.
 use super::base::Slots;
 use crate::{
     Error, Result,
@@ -71,10 +72,10 @@ kernel! {
     }
 }
 
-/// The pattern of S, and the entries of S that correspond to entries of the product and of U.
+/// The pattern of S, and the entries of S that correspond to entries of the product Z·Zᵀ and of U.
 pub(super) struct Structure {
     pub pattern: Arc<PatternArrays>,
-    /// Entry of S for each entry of the product.
+    /// The entry of S for each entry of the product Z·Zᵀ.
     pub places: Buffer<u32>,
     pub slots: Slots,
 }

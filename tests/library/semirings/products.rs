@@ -123,7 +123,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
         product.run().map(drop).unwrap_err().to_string()
     }
     let a = device.upload(&Csc::from_triplets(1, 1, [(0, 0, 1u8)]).unwrap()).unwrap();
-    assert_eq!(refused(&Product::of(&a, &a)), "elements of u8 have or-and alone, not plus-times");
+    assert_eq!(refused(&Product::of(&a, &a)), "elements of u8 support or-and only, not plus-times");
     let a = device.upload(&Csc::from_triplets(1, 1, [(0, 0, 1.0)]).unwrap()).unwrap();
     let dropped = Product::of(&a, &a).semiring(Semiring::MinPlus).drop_below(1.0);
     assert_eq!(refused(&dropped), "entries are dropped by their magnitude: of floats, in plus-times");

@@ -1,5 +1,5 @@
-//! The implementation for several right-hand sides, compiled once for all element types. Kernels:
-//! `cl/solver/schur/several.cl`.
+//! The implementation of [`Several`](super::Several), without a type parameter for elements, so
+//! that it is compiled once. Kernels: `cl/solver/schur/several.cl`.
 use super::super::{cameras::CameraColumns, core::Core, reduced::ReducedCore};
 use crate::{
     Error, Marker, Result,
@@ -37,7 +37,7 @@ kernel! {
     }
 }
 
-/// The preparation for several right-hand sides, without element types.
+/// The preparation for several right-hand sides, whose element type is known at run time only.
 pub(super) struct SeveralCore {
     element: ElementType,
     pub n: usize,

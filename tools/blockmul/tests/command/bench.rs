@@ -229,7 +229,7 @@ fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
         ("short.bcsr --operation read", 2, &["short.bcsr: sizes: the file ends"]),
         ("uniform:9x2 --operation transpose --element u32", 2, &["transpose is not for matrices of u32"]),
         ("uniform:9x2 --operation components --element u32", 2, &["components is not for matrices of u32"]),
-        ("s.mtx --element u8", 2, &["s in 1x1 u8: ", "elements of u8 have or-and alone, not plus-times"]),
+        ("s.mtx --element u8", 2, &["s in 1x1 u8: ", "elements of u8 support or-and only, not plus-times"]),
         ("s.mtx --operation apply --element u32", 2, &["s has -1 at row 2, column 2, which is not of type u32"]),
         ("w.mtx --operation dense --element i32", 2, &["w has 0.5 at row 1, column 1, which is not of type i32"]),
         (

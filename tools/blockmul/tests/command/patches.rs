@@ -118,7 +118,7 @@ fn what_makes_no_patches_is_refused() {
         ("patches a.obj --count 2 --graph --energy centroid", "--energy centroid is for centres near centroids"),
         ("patches a.obj --count 2 -o a.txt", "a.txt: patches are written to .png"),
         ("patches b.obj", "b.obj:2: corner 2 is none of the 1 vertices so far"),
-        ("patches a.stl", "a.stl: no mesh ends so"),
+        ("patches a.stl", "a.stl: not the name of a mesh"),
         ("patches none.ply", "none.ply"),
         ("patches far.obj --count 1", "far.obj: the edge between vertices 1 and 2 is too long: the square"),
         ("patches cloud.obj --count 1", "cloud.obj has no triangles: patches follow their edges"),

@@ -180,18 +180,21 @@ fn what_has_no_paths_is_refused() {
     for (line, why) in [
         ("paths g.mtx --sources 6", "source 6 is outside g.mtx, whose vertices are 1 to 5"),
         ("paths circle.mtx --sources 1", "circle.mtx: a cycle of negative length, -2, passes through vertex 2"),
-        ("paths g.mtx --sources 1 --schedule sweeps --delta 3", "sweeps has no limit between near and far"),
+        ("paths g.mtx --sources 1 --schedule sweeps --delta 3", "sweeps does not use a delta"),
         ("paths nan.mtx --sources 1", "nan.mtx: G has NaN at row 3, column 2, which is no length"),
         ("paths nan.mtx --sources 1 --transpose", "nan.mtx: G has NaN at row 3, column 2, which is no length"),
         ("paths empty.mtx --sources 1", "empty.mtx has no vertices"),
-        ("paths circle.mtx --sources 1 --schedule near-far", "near-far takes no negative length, the least is -3"),
+        (
+            "paths circle.mtx --sources 1 --schedule near-far",
+            "near-far does not support negative lengths, and the least is -3",
+        ),
         (
             "paths circle.mtx --sources 1 --element u32",
             "circle.mtx: G has -3 at row 3, column 2, which is not of type u32",
         ),
         ("paths wide.mtx --sources 1", "wide.mtx: a graph is a square matrix of scalars, this one is 2x4"),
-        ("apply g.mtx --element u8", "elements of u8 have or-and alone, not plus-times"),
-        ("multiply g.mtx --element u8", "elements of u8 have or-and alone, not plus-times"),
+        ("apply g.mtx --element u8", "elements of u8 support or-and only, not plus-times"),
+        ("multiply g.mtx --element u8", "elements of u8 support or-and only, not plus-times"),
         ("multiply half.mtx --element i32", "half.mtx: A has 0.5 at row 1, column 1, which is not of type i32"),
         ("multiply g.mtx --semiring min-plus --block 5", "--semiring min-plus multiplies scalars"),
         (
