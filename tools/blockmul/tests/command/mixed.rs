@@ -92,7 +92,15 @@ fn the_report_counts_blocks_and_the_operations_of_their_shapes() {
     let aligned = desk.report("a.mtx --transpose-b --align 64 --verify");
     assert_eq!((&aligned["c"], &aligned["verified"]["pattern_equal"]), (&report["c"], &true.into()));
     assert_eq!((&report["verified"]["pattern_equal"], &report["element"]), (&true.into(), &"f32".into()));
-    let explained = desk.multiply("a.mtx --transpose-b --explain").stderr;
+    // The table has a row for each method, with its time. For blocks no time is predicted.
+    assert_eq!(report["method"], desk.report("a.mtx --block 1 --transpose-b")["method"]);
+    let (ran, bins) = (&report["bins"][0], report["bins"].as_array().unwrap());
+    assert_eq!((bins.len(), &ran["products"], &ran["predicted_ms"]), (1, &8.into(), &Value::Null), "{report}");
+    assert!(ran["measured_ms"].as_f64() > Some(0.0), "{report}");
+    assert_eq!(aligned["bins"][0]["measured_ms"], Value::Null);
+    let ran = desk.multiply("a.mtx --transpose-b --explain");
+    assert!(ran.stdout.contains("predicted ms  measured ms"), "{}", ran.stdout);
+    let explained = ran.stderr;
     for line in ["2x1 by 1x2: 1 product", "2x2 by 2x1: 1 product", "1x2 by 2x1: 1 product"] {
         assert!(explained.contains(line), "{line}: {explained}");
     }
