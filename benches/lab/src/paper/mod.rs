@@ -71,8 +71,8 @@ pub struct Args {
     /// and columns in which the fraction S of the elements is zero.
     #[arg(long, value_name = "N:S,...", value_delimiter = ',', num_args = 1..)]
     squares: Vec<Square>,
-    /// The generated matrices of parger with these names, such as cage13 or power-law:1e6, instead
-    /// of all of them.
+    /// The matrices of parger with these names, such as cage13 or power-law:1e6, instead of all of
+    /// them. Files have names too: g for g.mtx.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', num_args = 1..)]
     only: Vec<String>,
 }

@@ -214,6 +214,18 @@ fn models_are_measured_beside_files_and_written_for_other_libraries() {
 }
 
 #[test]
+fn only_chooses_files_by_their_names_too() {
+    let desk = Desk::new();
+    put_uniform(&desk, "g.mtx", 60, 4);
+    put_uniform(&desk, "h.mtx", 60, 4);
+    let (_, object) = study(&desk, "paper parger g.mtx h.mtx --only h");
+    let measured: Vec<_> = object["products"].as_array().unwrap().iter().map(|of| &of["matrix"]).collect();
+    assert_eq!(measured, ["h"]);
+    let ran = lab(&desk, "paper parger g.mtx h.mtx --only mario002 -o p");
+    assert!(ran.status == 2 && ran.stderr.contains("no matrix is called mario002, but g, h"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_report_replaces_the_figures_of_the_one_before() {
     let desk = Desk::new();
     let figures = |object: &Value| -> Vec<String> { serde_json::from_value(object["figures"].clone()).unwrap() };
