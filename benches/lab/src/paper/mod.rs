@@ -15,7 +15,7 @@ mod written;
 
 use crate::regret::methods::{Contest, Variant, Wanted};
 use crate::study::{self, Lab, StudyArgs};
-use blockmul::{Bsr, Cbc, Csc, Csr, Device, Error, Matrix, Method, Result, device::DeviceKind};
+use blockmul::{Bsr, Cbc, Csc, Csr, Device, Error, Matrix, Method, Result, device::DeviceKind, element::ElementType};
 use blockmul_cli::bench::{matrices::Input, record::median};
 use blockmul_cli::failure::Failure;
 use blockmul_cli::messages::{Tone, tell};
@@ -121,7 +121,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
         return Err(Failure::Usage("--only is for parger".into()));
     }
     Places::default().reads(args.study.inputs.iter().filter_map(Input::file).chain(&args.peers)).check()?;
-    let lab = &args.study.lab()?;
+    let lab = &args.study.lab(ElementType::F64)?;
     if folder.exists() && !folder.is_dir() {
         return Err(Failure::Usage(format!("{} is no folder, in which a report could be written", folder.display())));
     }
