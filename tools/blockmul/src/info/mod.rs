@@ -58,6 +58,9 @@ pub struct Args {
     /// Limit of the device memory used at once, such as 2GiB.
     #[arg(long, value_name = "SIZE", value_parser = crate::sizes::bytes)]
     memory_limit: Option<u64>,
+    /// Multiply by at most N columns of B at a time (of blocks, if there are any).
+    #[arg(long, value_name = "N", value_parser = crate::numbers::some)]
+    band_columns: Option<NonZero<u32>>,
     #[command(flatten)]
     reading: Reading,
     /// Print one line for each file, a JSON object.
@@ -165,6 +168,7 @@ fn tell(path: &Path, args: &Args, devices: &Devices, messages: &Messages) -> Res
         devices: devices.as_deref().unwrap_or_default(),
         method: args.method,
         memory_limit: args.memory_limit,
+        band_columns: args.band_columns.map(|columns| columns.get() as usize),
         dense,
     };
     let (product, needs) = product(&file.matrix, shape, &wanted)?;
