@@ -114,13 +114,10 @@ impl Options {
     }
 
     /// Like [`Options::element`], with the operations of a semiring: ADD, MULTIPLY, IDENTITY and
-    /// EMPTY of `cl/common.cl`.
-    ///
-    /// In OpenCL C a signed sum that overflows is undefined. So if elements are added, `i32`
-    /// elements are computed as `uint`. Modulo 2^32, sums and products of `int` and of `uint` have
-    /// the same bits.
+    /// EMPTY of `cl/common.cl`. `i32` is computed as `uint` where [`Semiring::adds_unsigned`] says
+    /// so.
     pub fn element_in(self, element: ElementType, semiring: Semiring) -> Self {
-        self.algebra(element, semiring, element == ElementType::I32 && semiring.adds())
+        self.algebra(element, semiring, semiring.adds_unsigned(element))
     }
 
     /// Adds only the macro ARITHMETIC. With `wraps`, `i32` is computed as `uint`.
@@ -139,29 +136,39 @@ impl Options {
 
     /// Like [`Options::value`], for sums in a semiring.
     pub fn value_in(self, element: ElementType, semiring: Semiring) -> Self {
-        self.valued(element, element == ElementType::I32 && semiring.adds())
+        self.valued(element, semiring.adds_unsigned(element))
     }
 
     fn valued(mut self, element: ElementType, wraps: bool) -> Self {
         self.words.value = element.word();
         self.words.wraps |= wraps;
         let name = if wraps { unsigned(element.word()) } else { element.word().name() };
-        self.define("VALUE", name).define("VALUE_IS_HALF", u8::from(element == ElementType::F16))
+        self.define("VALUE", name).define("VALUE_IS_HALF", is_half_or_byte(element)[0])
     }
 
     fn algebra(mut self, element: ElementType, semiring: Semiring, wraps: bool) -> Self {
         let (word, arithmetic) = (element.word(), element.arithmetic().word());
         (self.words.element, self.words.arithmetic, self.words.wraps) = (word, arithmetic, wraps);
         let [word, arithmetic] = [word, arithmetic].map(|word| self.words.declared(word));
-        let text = Text::of(element, semiring);
+        let (text, [is_half, is_byte]) = (Text::of(element, semiring), is_half_or_byte(element));
         self.define("ELEMENT", word)
             .define("ARITHMETIC", arithmetic)
-            .define("ELEMENT_IS_HALF", u8::from(element == ElementType::F16))
-            .define("ELEMENT_IS_BYTE", u8::from(element == ElementType::U8))
+            .define("ELEMENT_IS_HALF", is_half)
+            .define("ELEMENT_IS_BYTE", is_byte)
             .define("ADD(x, y)", text.add)
             .define("MULTIPLY(x, y)", text.multiply)
             .define("IDENTITY", text.identity)
             .define("EMPTY", text.empty)
+    }
+}
+
+/// Whether elements are stored as halves, and whether they are stored as bytes. They are then
+/// widened when they are loaded.
+fn is_half_or_byte(element: ElementType) -> [u8; 2] {
+    match element {
+        ElementType::F16 => [1, 0],
+        ElementType::U8 => [0, 1],
+        ElementType::F64 | ElementType::F32 | ElementType::U32 | ElementType::I32 => [0, 0],
     }
 }
 

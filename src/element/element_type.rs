@@ -67,7 +67,7 @@ impl ElementType {
 
     /// Whether elements are real numbers, see [`Field`](super::Field).
     pub const fn is_real(self) -> bool {
-        matches!(self, Self::F64 | Self::F32 | Self::F16)
+        !self.is_integer()
     }
 
     /// Refuses integer types. `what` is a plural for the message: "norms are of real numbers".
@@ -102,7 +102,7 @@ impl ElementType {
     pub const fn storage_roundoff(self) -> f64 {
         match self {
             Self::F16 => f16::STORAGE_ROUNDOFF,
-            _ => 0.0,
+            Self::F64 | Self::F32 | Self::U32 | Self::I32 | Self::U8 => 0.0,
         }
     }
 

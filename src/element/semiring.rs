@@ -100,6 +100,13 @@ impl Semiring {
         matches!(self, Self::PlusTimes | Self::PlusFirst | Self::PlusSecond | Self::PlusPair)
     }
 
+    /// Whether kernels compute the sums of elements of this type in its unsigned type. In OpenCL C
+    /// a signed sum that overflows is undefined. Modulo 2^32 unsigned sums and products have the
+    /// same bits.
+    pub(crate) fn adds_unsigned(self, element: ElementType) -> bool {
+        self.adds() && element.has_signed_sums()
+    }
+
     /// The algebra in which the factors of every product are swapped.
     pub(crate) fn mirrored(self) -> Self {
         match self {
@@ -122,7 +129,7 @@ impl Semiring {
     /// # Errors
     /// See [`Semiring::check`].
     pub fn check_type(self, element: ElementType) -> Result<()> {
-        match self == Self::OrAnd || element != ElementType::U8 {
+        match self == Self::OrAnd || !element.is_truth() {
             true => Ok(()),
             false => Err(Error::Argument(format!("elements of {element} support or-and only, not {self}"))),
         }

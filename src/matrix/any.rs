@@ -241,7 +241,8 @@ impl<'a> From<&'a AnyMatrix> for AnyView<'a> {
     }
 }
 
-/// Compares element type, format, pattern, shape and blocks, but not the padding.
+/// Compares element type, format, pattern, shape and blocks, but not the padding. Elements are
+/// compared as numbers: 0.0 equals -0.0, and NaN equals nothing.
 impl PartialEq for AnyMatrix {
     fn eq(&self, other: &Self) -> bool {
         let (a, b) = (self.view(), other.view());
@@ -324,6 +325,15 @@ mod tests {
         of_type::<u32>()?;
         of_type::<i32>()?;
         of_type::<u8>()
+    }
+
+    #[test]
+    fn elements_are_equal_as_numbers() -> Result<()> {
+        let of = |value| Csc::from_triplets(1, 1, [(0, 0, value)]).map(AnyMatrix::from);
+        assert_eq!(of(0.0)?, of(-0.0)?);
+        assert_ne!(of(0.0)?, of(1.0)?);
+        assert_ne!(of(f64::NAN)?, of(f64::NAN)?);
+        Ok(())
     }
 
     #[test]

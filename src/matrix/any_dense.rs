@@ -116,7 +116,8 @@ impl AnyDense {
     }
 }
 
-/// Compares sides and elements. The layouts may differ.
+/// Compares sides and elements. The layouts may differ. As in [`AnyMatrix`](super::AnyMatrix),
+/// elements are compared as numbers.
 impl PartialEq for AnyDense {
     fn eq(&self, other: &Self) -> bool {
         let ([a, b], DenseShape { rows, cols, .. }) = ([self.view(), other.view()], self.shape);

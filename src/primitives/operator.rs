@@ -71,7 +71,7 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Operator<T> {
     /// The product.
     pub fn product() -> Self {
         let text = Text::of(T::TYPE, Semiring::PlusTimes).multiply;
-        Self { text, empty: T::one(), unsigned: Self::is_signed() }
+        Self { text, empty: T::one(), unsigned: T::TYPE.has_signed_sums() }
     }
 
     /// The smaller element.
@@ -101,12 +101,8 @@ impl<T: Element<Arithmetic = T> + Arithmetic> Operator<T> {
     }
 
     fn added(semiring: Semiring) -> Self {
-        let unsigned = semiring.adds() && Self::is_signed();
+        let unsigned = semiring.adds_unsigned(T::TYPE);
         Self { text: Text::of(T::TYPE, semiring).add.into(), empty: Algebra::<T>::of(semiring).empty, unsigned }
-    }
-
-    fn is_signed() -> bool {
-        T::TYPE == ElementType::I32
     }
 
     /// The macros of `cl/primitives/segmented_scan.cl`.

@@ -59,7 +59,7 @@ impl Report {
             Pipeline::Host => &sizes.host_floors(),
             Pipeline::Ranges(way) => &sizes.range_floors(direct, way),
             // No lower bounds are known for a part of C.
-            Pipeline::Masked => &[],
+            Pipeline::Masked | Pipeline::Planned => &[],
         };
         for (stage, floor) in self.stages.iter_mut().zip(floors) {
             (stage.bytes, stage.flops) = (Some(floor.bytes), Some(floor.flops));
@@ -82,8 +82,13 @@ impl Counts {
             return Ok(bins);
         }
         bins.iter_mut().for_each(|bin| bin.measured_ms = Some(0.0));
+        let numbers: Vec<u64> = match self.pipeline {
+            // A plan has one bin for each method.
+            Pipeline::Planned => bins.iter().map(|bin| bin.method.number()).collect(),
+            _ => (0..bins.len() as u64).collect(),
+        };
         for (bits, ms) in times {
-            let counts = |number: usize| bits >> number & 1 == 1;
+            let counts = |number: usize| bits >> numbers[number] & 1 == 1;
             let products = (0..bins.len()).filter(|&bin| counts(bin)).map(|bin| bins[bin].products).sum::<u64>();
             for (_, bin) in bins.iter_mut().enumerate().filter(|(number, _)| counts(*number)) {
                 let part = ms * bin.products as f64 / products.max(1) as f64;

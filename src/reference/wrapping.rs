@@ -42,7 +42,7 @@ impl IntegerSums {
             Semiring::PlusPair => (false, false),
             _ => return None,
         };
-        let wraps = element.is_integer() && element != ElementType::U8;
+        let wraps = element.is_integer() && !element.is_truth();
         wraps.then_some(Self { element, of_first, of_second })
     }
 

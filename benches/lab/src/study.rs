@@ -1,5 +1,5 @@
 //! The common part of all studies: their options, the device, the number of rounds, and the turns.
-use blockmul::{Csc, Device, Element, Result, device::DeviceKind, extra::host::Progress};
+use blockmul::{Csc, Device, Element, Result, device::DeviceKind, element::ElementType, extra::host::Progress};
 use blockmul_cli::bench::{
     matrices::{Input, Padded, Source},
     measure::Patience,
@@ -52,10 +52,10 @@ pub struct Lab {
 }
 
 impl StudyArgs {
-    /// Opens the device.
-    pub fn lab(&self) -> Result<Lab> {
+    /// Opens the device for elements of this type.
+    pub fn lab(&self, element: ElementType) -> Result<Lab> {
         Ok(Lab {
-            device: target::select(self.device.as_deref())?,
+            device: target::select_for(element, self.device.as_deref())?,
             patience: self.patience,
             messages: Messages::new(self.quiet),
             reading: self.reading,

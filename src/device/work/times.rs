@@ -57,6 +57,19 @@ impl Work {
         record.on_host.push(spent);
     }
 
+    /// Runs `run`, and makes all its commands count towards a set of bins, which may depend on its
+    /// result. See [`Work::count_towards`].
+    pub fn counted<R>(&self, run: impl FnOnce() -> Result<R>, bins: impl FnOnce(&R) -> u64) -> Result<R> {
+        let record = self.record.borrow();
+        let (commands, on_host) = (record.events.len(), record.on_host.len());
+        drop(record);
+        let done = run()?;
+        let (bins, mut record) = (bins(&done), self.record.borrow_mut());
+        record.events[commands..].iter_mut().for_each(|event| event.bins = bins);
+        record.on_host[on_host..].iter_mut().for_each(|(_, of, _)| *of = bins);
+        Ok(done)
+    }
+
     /// Waits for the last command and returns the time of each stage in the order of `names`.
     pub fn stage_times(&self, names: &[&'static str]) -> Result<Vec<StageTime>> {
         self.wait()?;

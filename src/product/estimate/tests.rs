@@ -1,6 +1,6 @@
 //! Compares estimates of products with products that are computed, for each method.
 use crate::{
-    BlockShape, Cbc, Csc, DeviceMatrix, Error, Matrix, Method, Result,
+    BlockShape, Bsr, Cbc, Csc, DeviceMatrix, Error, Matrix, Method, Result,
     device::test_device,
     generate,
     matrix::Threshold,
@@ -142,15 +142,27 @@ fn tables_in_global_memory_are_bounded() -> Result<()> {
 #[test]
 fn blocks_keep_to_their_bounds() -> Result<()> {
     let shape = BlockShape::new(2, 2)?;
+    let uniform = |rows, cols, per_column| -> Result<Cbc<f64>> {
+        generate::Uniform { rows, cols, per_column, shape, ..Default::default() }.matrix()
+    };
     for (per_column, sorted) in [(3, true), (61, false)] {
-        let a: Cbc<f64> =
-            generate::Uniform { rows: 300, cols: 300, per_column, shape, ..Default::default() }.matrix()?;
-        let (report, _) = whole((&a, &a), Method::Sort)?;
-        assert!(report.bins.iter().all(|bin| (bin.method == Method::Sort) == sorted), "{:?}", report.bins);
-        for method in [Method::Auto, Method::Dense] {
-            let (report, _) = whole((&a, &a), method)?;
-            compared((&a, &a), method, report.peak_device_bytes / 3 * 2, None)?;
-        }
+        let a = uniform(300, 300, per_column)?;
+        all_keep_to_their_bounds(&a, &a, sorted)?;
+        // The arrays of matrices by rows are those of the transposes, and B's are the first factor.
+        let (a, b) = (uniform(200, 300, per_column)?, uniform(300, 200, per_column)?);
+        all_keep_to_their_bounds(&Bsr::from_transpose(a), &Bsr::from_transpose(b), sorted)?;
+    }
+    Ok(())
+}
+
+/// Compares A·B with its estimate, in one band and in several. `sorted` says whether method `sort`
+/// sorts it.
+fn all_keep_to_their_bounds<M: Matrix>(a: &M, b: &M, sorted: bool) -> Result<()> {
+    let (report, _) = whole((a, b), Method::Sort)?;
+    assert!(report.bins.iter().all(|bin| (bin.method == Method::Sort) == sorted), "{:?}", report.bins);
+    for method in [Method::Auto, Method::Dense] {
+        let (report, _) = whole((a, b), method)?;
+        compared((a, b), method, report.peak_device_bytes / 3 * 2, None)?;
     }
     Ok(())
 }

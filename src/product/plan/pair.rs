@@ -60,18 +60,19 @@ impl Pair {
             return Err(Error::Dimensions { a: first.dimensions(), b: second.dimensions() });
         }
         let start = Instant::now();
-        let product = match places {
+        let planned = || match places {
             PairPlaces::Part(part, how) => {
                 let (part, how) = of_arrays(row_major, part, how);
-                PlannedProduct::new(work, element, &first, &second, part, how)?
+                PlannedProduct::new(work, element, &first, &second, part, how)
             }
             PairPlaces::Mask(mask, semiring) => {
                 let (c_rows, c_cols) = (first.dimensions().nrows, second.dimensions().ncols);
                 check_mask(mask, work.device(), (c_rows, c_cols), row_major)?;
                 let semiring = if row_major { semiring.mirrored() } else { semiring };
-                PlannedProduct::masked(work, &first, &second, &mask.arrays, element, semiring)?
+                PlannedProduct::masked(work, &first, &second, &mask.arrays, element, semiring)
             }
         };
+        let product = work.counted(planned, |product| numbers(&product.bins))?;
         let (nnz, products, bytes) = (product.c.nnz(), product.products, product.bytes());
         tracing::debug!(target: "blockmul::plan", nnz, products, bytes, ms = ms(start), "product planned");
         let (a, b) = (first.op_shape(), second.op_shape());
@@ -95,8 +96,13 @@ impl Pair {
         c: Destination<'_>,
     ) -> Result<()> {
         let operands = if self.c.row_major { (b, a) } else { (a, b) };
-        self.product.execute(work, operands, scaling, c)
+        work.counted(|| self.product.execute(work, operands, scaling, c), |()| numbers(&self.bins))
     }
+}
+
+/// The numbers of the bins' methods, as bits.
+fn numbers(bins: &[Bin]) -> u64 {
+    bins.iter().fold(0, |bits, bin| bits | 1 << bin.method.number())
 }
 
 /// The part and the algebra for the stored arrays. If matrices are row-major, above and below are

@@ -53,6 +53,12 @@ macro_rules! methods {
                 if self == Self::EscLocal { Self::Esc.name() } else { self.name() }
             }
 
+            /// The number of the bin of the method in a plan: see
+            /// [`Work::counted`](crate::device::Work::counted).
+            pub(crate) fn number(self) -> u64 {
+                self as u64
+            }
+
             /// Whether the method computes columns of scalars and adds each product at once.
             pub(crate) fn is_of_scalars(self) -> bool {
                 matches!(self, $( Self::$scalar )|+)

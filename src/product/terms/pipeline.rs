@@ -14,6 +14,9 @@ pub(crate) enum Pipeline {
     Ranges(Way),
     /// A masked product by columns.
     Masked,
+    /// A plan that is made and executed once, by
+    /// [`PlanCore`](crate::product::plan::PlanCore).
+    Planned,
 }
 
 impl Pipeline {
@@ -25,6 +28,8 @@ impl Pipeline {
             Pipeline::Host => &HOST_STAGES,
             Pipeline::Ranges(way) => way.stages(),
             Pipeline::Masked => &MASKED_STAGES,
+            // The stages depend on the factors.
+            Pipeline::Planned => &[],
         }
     }
 }

@@ -26,6 +26,7 @@ pub fn warn(why: &str, messages: &Messages) {
 }
 
 /// A factor with the blocks that its file declares.
+#[derive(Clone, Copy)]
 pub struct OfFile<'a> {
     pub name: &'static str,
     pub file: &'a MatrixFile,

@@ -302,3 +302,23 @@ fn best(element: ElementType, devices: &[DeviceInfo]) -> Option<&DeviceInfo> {
     };
     devices.iter().filter(|info| info.fp64 || element != ElementType::F64).min_by_key(rank)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_without_double_precision_is_chosen_for_other_types_only() {
+        let device = Device::select(&std::env::var("BLOCKMUL_TEST_DEVICE").unwrap_or("auto".into())).unwrap();
+        let of = |index, kind, fp64| {
+            let mut info = device.info().clone();
+            (info.index, info.kind, info.fp64) = (index, kind, fp64);
+            info
+        };
+        let devices = [of(0, DeviceKind::Cpu, true), of(1, DeviceKind::Gpu, false)];
+        let chosen = |element| best(element, &devices).map(|info| info.index);
+        assert_eq!(ElementType::ALL.iter().filter(|&&element| chosen(element) == Some(0)).count(), 1);
+        assert_eq!((chosen(ElementType::F64), chosen(ElementType::F32)), (Some(0), Some(1)));
+        assert!(best(ElementType::F64, &devices[1..]).is_none());
+    }
+}

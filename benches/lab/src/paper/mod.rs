@@ -15,7 +15,7 @@ mod written;
 
 use crate::regret::methods::{Contest, Variant, Wanted};
 use crate::study::{self, Lab, StudyArgs};
-use blockmul::{Bsr, Cbc, Csc, Csr, Device, Error, Matrix, Method, Result, device::DeviceKind};
+use blockmul::{Bsr, Cbc, Csc, Csr, Device, Error, Matrix, Method, Result, device::DeviceKind, element::ElementType};
 use blockmul_cli::bench::{matrices::Input, record::median};
 use blockmul_cli::failure::Failure;
 use blockmul_cli::messages::{Tone, tell};
@@ -71,8 +71,8 @@ pub struct Args {
     /// and columns in which the fraction S of the elements is zero.
     #[arg(long, value_name = "N:S,...", value_delimiter = ',', num_args = 1..)]
     squares: Vec<Square>,
-    /// The generated matrices of parger with these names, such as cage13 or power-law:1e6, instead
-    /// of all of them.
+    /// The matrices of parger with these names, such as cage13 or power-law:1e6, instead of all of
+    /// them. Files have names too: g for g.mtx.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', num_args = 1..)]
     only: Vec<String>,
 }
@@ -121,7 +121,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
         return Err(Failure::Usage("--only is for parger".into()));
     }
     Places::default().reads(args.study.inputs.iter().filter_map(Input::file).chain(&args.peers)).check()?;
-    let lab = &args.study.lab()?;
+    let lab = &args.study.lab(ElementType::F64)?;
     if folder.exists() && !folder.is_dir() {
         return Err(Failure::Usage(format!("{} is no folder, in which a report could be written", folder.display())));
     }

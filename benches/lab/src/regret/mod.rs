@@ -9,7 +9,7 @@ mod summary;
 mod table;
 
 use crate::study::{self, Lab, StudyArgs};
-use blockmul::BlockShape;
+use blockmul::{BlockShape, element::ElementType};
 use blockmul_cli::bench::{matrices::Input, results::Host};
 use blockmul_cli::failure::Failure;
 use blockmul_cli::messages::visible;
@@ -112,7 +112,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     args.check()?;
     let files = args.study.inputs.iter().filter_map(Input::file);
     args.overwriting.places().reads(files).json(&args.json).check()?;
-    let lab = args.study.lab()?;
+    let lab = args.study.lab(match args.element {
+        Element::F64 => ElementType::F64,
+        Element::F32 => ElementType::F32,
+    })?;
     match (args.operation, args.element) {
         (Operation::Product, Element::F64) => methods::study::<f64>(args, &lab),
         (Operation::Product, Element::F32) => methods::study::<f32>(args, &lab),

@@ -1,11 +1,15 @@
 //! The columns that the methods of scalars leave to ESC. Kernels take the columns for ESC out of B,
 //! and put the columns that ESC computes into C. Kernels: `cl/product/columns/adaptive/rest.cl`.
+use super::towards;
 use crate::{
     Result,
     device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
     element::ElementType,
     primitives::scan::{Scan, ScanTuning},
-    product::terms::{ColumnTask, Target},
+    product::{
+        esc::Engine,
+        terms::{BandConsumer, Bin, Class, ColumnTask, Counts, Operands, Profile, Target},
+    },
     resident::{DeviceCbc, PatternArrays},
 };
 
@@ -63,8 +67,10 @@ kernel! {
     }
 }
 
-/// The kernels that move columns. Kernels that move columns are compiled when they are first
-/// needed.
+/// Describes the columns of ESC in the report of an adaptive product.
+const OTHERS: &str = "the others";
+
+/// The kernels that move columns, compiled when they are first needed.
 pub(super) struct Rest {
     lengths: Kernel<RestLengths<'static>>,
     entries: Kernel<RestEntries<'static>>,
@@ -97,8 +103,40 @@ impl Rest {
         Grid::items(items, self.group_size)
     }
 
+    /// Computes the columns that no other method takes, by ESC.
+    pub fn by_esc(
+        &self,
+        esc: &Engine,
+        work: &Work,
+        operands: &Operands<'_>,
+        profile: &Profile,
+        counts: &mut Counts,
+    ) -> Result<Vec<Part>> {
+        let (task, mut parts) = (profile.task(Class::Rest, Class::Rest), Vec::new());
+        if task.columns > 0 {
+            work.stage("setup");
+            let entries = profile.of(Class::Rest).b_entries as usize;
+            let of_rest = towards(1 << counts.number_of(OTHERS), work);
+            let b = self.take(of_rest, operands.b, &task, entries)?;
+            let mut first = task.first;
+            let by_esc =
+                esc.multiply(work, &Operands { b: &b, consumer: BandConsumer::ANY, ..*operands }, &mut |columns| {
+                    let next = first + columns.ncols as u32;
+                    parts.push(Part { first, columns });
+                    first = next;
+                    Ok(())
+                })?;
+            work.count_towards(0);
+            counts.merged += by_esc.merged;
+            for bin in by_esc.bins {
+                counts.add_bin(&Bin { which: OTHERS, ..bin });
+            }
+        }
+        Ok(parts)
+    }
+
     /// Takes the listed columns, which have `entries` entries, out of B.
-    pub fn take(&self, work: &Work, b: &DeviceCbc, task: &ColumnTask<'_>, entries: usize) -> Result<DeviceCbc> {
+    fn take(&self, work: &Work, b: &DeviceCbc, task: &ColumnTask<'_>, entries: usize) -> Result<DeviceCbc> {
         let &ColumnTask { list, first, columns: listed, first_col, .. } = task;
         let mut list_ptr = work.buffer(listed as usize + 1)?;
         let b_col_ptr = &b.pattern.col_ptr;

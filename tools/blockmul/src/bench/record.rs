@@ -140,7 +140,7 @@ impl Record {
 
     /// The shape of A's blocks.
     pub fn block(&self) -> String {
-        self.a.block.map_or("mixed".into(), |[rows, cols]| format!("{rows}x{cols}"))
+        self.a.block.map_or_else(String::new, |[rows, cols]| format!("{rows}x{cols}"))
     }
 
     /// The variant as text. If a requested method left columns to others, the methods that ran come

@@ -32,6 +32,8 @@ pub struct Wanted<'a> {
     pub devices: &'a [DeviceInfo],
     pub method: Method,
     pub memory_limit: Option<u64>,
+    /// Most columns of a band.
+    pub band_columns: Option<usize>,
     /// Columns of the dense matrix.
     pub dense: Option<usize>,
 }
@@ -52,6 +54,7 @@ impl Wanted<'_> {
 
     fn needs(&self, info: &DeviceInfo, a: &AnyMatrix, b: &AnyMatrix) -> DeviceNeeds {
         let product = Product::of(a, b).method(self.method);
+        let product = self.band_columns.into_iter().fold(product, Product::band_columns);
         let estimate = self.memory_limit.into_iter().fold(product, Product::memory_limit).estimate(info);
         let refused = estimate.as_ref().err().map(Error::to_string);
         let estimate = estimate.ok();

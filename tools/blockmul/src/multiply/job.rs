@@ -236,8 +236,8 @@ impl Job<'_> {
 
     /// Multiplies as [`Job::multiply`] does, blocks of several shapes.
     fn multiply_groups(&self, device: &Device, groups: &Grouped) -> Result<Computed, Failure> {
-        let Args { method, semiring, align, .. } = *self.args;
-        let task = GroupsTask { a: &groups.a, b: groups.b.as_ref(), method, semiring, align };
+        let Args { method, semiring, align, explain, .. } = *self.args;
+        let task = GroupsTask { a: &groups.a, b: groups.b.as_ref(), method, semiring, align, explain };
         let (c, run, runs_ms) = match self.args.run.repeat {
             None => {
                 let progress = self.messages.measured("multiplying", Unit::Columns);

@@ -3,7 +3,7 @@ pub mod subject;
 
 use crate::failure::Failure;
 use crate::messages::Messages;
-use crate::target::{joined, select};
+use crate::target::{joined, select_for};
 use blockmul::solver::least_squares::{
     Clock,
     start::{self, Chosen, Start},
@@ -12,7 +12,7 @@ use blockmul::solver::problem::{
     self, AnyProblem, AnyState, BundleAdjustment, Edges, Graph, LeastSquares, Loss, Named, Problem, ProblemFile,
     ProblemFormat,
 };
-use blockmul::{Device, Result};
+use blockmul::{Device, Result, element::ElementType};
 use std::path::PathBuf;
 
 /// The problem and how it is treated.
@@ -132,7 +132,7 @@ impl ProblemArgs {
         messages.step(format!("reading {}", self.file.display()));
         // The device is opened while the file is read.
         let (file, device) = std::thread::scope(|scope| {
-            let opening = scope.spawn(|| select(self.device.as_deref()));
+            let opening = scope.spawn(|| select_for(ElementType::F64, self.device.as_deref()));
             let file = problem::read_with(&self.file, self.edges.map(Edges::from));
             let device = joined(opening)?;
             Result::Ok((file?, device))

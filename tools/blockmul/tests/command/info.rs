@@ -108,6 +108,11 @@ fn multiply_keeps_to_the_bounds_of_every_method() {
             assert!(bands <= most && most <= most_bands, "{line}: {bands} of {most} bands");
         }
     }
+    // With the same bands of columns.
+    let line = "p.mtx --band-columns 100";
+    let (report, info) = (desk.report(line), &reported(&desk, line)[0]);
+    assert_eq!((&report["bands"], &info["devices"][number]["bands"]), (&7.into(), &7.into()));
+    desk.fails("info p.mtx --band-columns 0", 2, &["--band-columns"]);
     desk.fails("info p.mtx --method none", 2, &["none", "hash"]);
 }
 

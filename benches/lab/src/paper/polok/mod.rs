@@ -30,7 +30,8 @@ pub struct Subject {
 /// A product of scalars by `auto` and ESC, and by one thread of the host.
 #[derive(Serialize)]
 pub struct Timed {
-    /// The median time of Gustavson's algorithm (ACM TOMS 4, 1978).
+    /// The median time of Gustavson's algorithm (ACM TOMS 4, 1978). `None` if it failed, for
+    /// example because there was no memory for it.
     serial_ms: Option<f64>,
     #[serde(flatten)]
     contest: Contest,
@@ -134,8 +135,8 @@ fn in_own_blocks(setting: &Setting<'_>, report: &mut Report, of: &Subject, varia
 impl Entrants<'_> {
     fn timed(&self, report: &mut Report, names: [&str; 2], a: &Csc<f64>, b: Option<&Csc<f64>>) -> Option<Timed> {
         let contest = self.setting.contest(report, names, a, b, &self.variants)?;
-        let serial_ms = self.setting.made(report, names[0], self.serial_ms(names[0], a, b.unwrap_or(a)))?;
-        Some(Timed { serial_ms, contest })
+        let serial_ms = self.setting.made(report, names[0], self.serial_ms(names[0], a, b.unwrap_or(a)));
+        Some(Timed { serial_ms: serial_ms.flatten(), contest })
     }
 
     /// The median time of the reference on one thread. The results of `auto` and ESC were compared
