@@ -126,8 +126,8 @@ impl Lab {
         Ok(ms / f64::from(times))
     }
 
-    /// Times the entrants with these numbers. Each has one turn in a round, so that a change of the
-    /// machine's speed affects all of them.
+    /// Times the entrants with these numbers. Each entrant has one turn in a round, so that a
+    /// change of the machine's speed affects all of them.
     pub fn turns<T>(
         &self,
         progress: &Progress,
@@ -168,9 +168,9 @@ const SHORT_MS: f64 = 50.0;
 const TURN_MS: f64 = 2.0;
 const MOST_RUNS: usize = 50;
 
-/// The time of a product that takes turns with others. If the product is short, its first run is
-/// left out, because the caches then hold another product's data. The result is the median of the
-/// next runs.
+/// The time of a product that takes turns with others. If the product is short, the first run of
+/// its turn is left out, because the caches then hold another product's data. The result is the
+/// median of the further runs of the turn.
 pub fn in_turn(mut run: impl FnMut() -> Result<f64>) -> Result<f64> {
     let first = run()?;
     if first >= SHORT_MS {

@@ -17,7 +17,7 @@ pub struct Group {
 pub struct Bars {
     pub title: String,
     pub label: String,
-    /// The names of the parts. Colours follow this order.
+    /// The names of the parts. The colours of parts follow this order.
     pub parts: Vec<String>,
     pub groups: Vec<Group>,
     /// Whether the parts of a group are stacked, instead of side by side.

@@ -19,7 +19,7 @@ pub struct Series {
     pub joined: bool,
 }
 
-/// A chart of several series. Colours follow their order.
+/// A chart of several series. The colours of series follow their order.
 pub struct Plot {
     pub title: String,
     pub axes: [Axis; 2],
@@ -31,7 +31,7 @@ impl Series {
         Self { name: name.into(), points, joined: false }
     }
 
-    /// A line through the sorted numbers. The x axis has their ranks, from 1.
+    /// A line through the sorted numbers. The x axis has the ranks of these numbers, from 1.
     pub fn ascending(name: impl Into<String>, mut numbers: Vec<f64>) -> Self {
         numbers.sort_by(f64::total_cmp);
         Self::line(name, (1..).map(f64::from).zip(numbers).map(|(at, number)| [at, number]).collect())

@@ -101,8 +101,8 @@ struct Setting<'a> {
     lab: &'a Lab,
     device: &'a Device,
     folder: &'a Path,
-    /// Maximum number of products of entries, if a matrix is generated and multiplied by itself or
-    /// by another one. For products with vectors, the maximum number of entries.
+    /// Maximum number of products of entries of a generated product. For products with vectors, the
+    /// maximum number of entries.
     most: u64,
     peers: Peers,
 }
@@ -205,7 +205,7 @@ impl Setting<'_> {
         Some(contest)
     }
 
-    /// Returns the result `made`. If it is an error, reports it and returns `None`.
+    /// Returns `made`. If it is an error, reports it and returns `None`.
     fn made<R>(&self, report: &mut Report, name: &str, made: Result<R>) -> Option<R> {
         made.map_err(|error| self.note(report, name, error)).ok()
     }

@@ -67,8 +67,8 @@ fn values(count: usize) -> Vec<f64> {
     (0..count).map(|_| 1.0 + random.below(8) as f64).collect()
 }
 
-/// Whether the programs of `benches/peers` compute this product A·B. They multiply A by itself if
-/// it is square, else by its transpose.
+/// Whether the programs of `benches/peers` compute this product A·B. These programs multiply A by
+/// itself if it is square, else by its transpose.
 fn is_multiplied(a: &Csc<f64>, b: Option<&Csc<f64>>) -> bool {
     let square = a.nrows() == a.ncols();
     b.map_or(square, |b| !square && *b == a.transpose())

@@ -60,7 +60,8 @@ pub fn stencil_of_range(range: usize, unknowns: usize, products: usize) -> Resul
     Ok((of(0..n)?, Some(of(half..half + columns)?)))
 }
 
-/// Streets: a square grid from which three tenths of the edges are removed. It is planar.
+/// Streets: a square grid from which three tenths of the edges are removed. The graph of streets is
+/// planar.
 pub fn streets(side: usize) -> Result<Csc<f64>> {
     road_network(side, 0)
 }

@@ -123,7 +123,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 /// The findings of a study, to which one matrix after another adds.
 trait Findings: Serialize {
-    /// The schema of the JSON. Its number is increased by changes that a reader must know.
+    /// The schema of the JSON. The number of the schema is increased by changes that a reader must
+    /// know.
     const SCHEMA: &'static str;
     /// Whether nothing was measured.
     fn is_empty(&self) -> bool;
@@ -149,7 +150,7 @@ struct Study<'a, F> {
     lab: &'a Lab,
     #[serde(skip)]
     args: &'a Args,
-    /// Exit status of the first failure.
+    /// Exit status of the first failure of the study.
     #[serde(skip)]
     failed: Option<u8>,
 }
@@ -174,8 +175,8 @@ impl<'a, F: Findings> Study<'a, F> {
     }
 
     /// Runs `measure`, which adds to the findings and returns a line about them. A failure is
-    /// reported, and the study continues. The file is written each time, because a study may take
-    /// long.
+    /// reported, and the study continues. The output file is written after each measurement,
+    /// because a study may take long.
     fn add(&mut self, name: &str, measure: impl FnOnce(&mut F) -> Result<String, Failure>) -> Result<(), Failure> {
         match measure(&mut self.found) {
             Ok(line) => self.lab.messages.passed(|| line),

@@ -77,9 +77,11 @@ pub struct Summary {
     pub of_choice: Regrets,
     /// The regrets of the families to which no costs of methods are fitted.
     pub held_out: Option<HeldOut>,
-    /// Number of products for which only the fastest method was chosen. Their regret is noise.
+    /// Number of products for which only the fastest method was chosen. The regret of these
+    /// products is noise.
     pub right: usize,
-    /// The mean and the worst regret of the other products, and the name of the worst.
+    /// The mean and the worst regret of the other products, and the name of the product with the
+    /// worst regret.
     pub wrong: Option<(f64, f64, String)>,
     /// The number of products on which each method was the fastest.
     pub best: Vec<(String, usize)>,
@@ -129,11 +131,13 @@ pub struct ForUses {
     pub of_formats: [f64; 2],
     /// The mean noise of the choices whose noise is known.
     pub noise: Option<f64>,
-    /// Number of choices of the best format. Their regret is noise and the time to choose.
+    /// Number of choices of the best format. The regret of these choices is noise, and the time to
+    /// choose.
     pub right: usize,
     /// Number of choices of another format whose regret is within the noise.
     pub as_good: usize,
-    /// The number of other choices, their mean and their worst regret.
+    /// The number of the remaining choices, which are wrong, with their mean and their worst
+    /// regret.
     pub wrong: Option<(usize, f64, f64)>,
 }
 

@@ -61,7 +61,7 @@ fn parger_has_its_tables_and_figures() {
     let figures = [6, 7, 9, 10, 11, 12, 13, 15].map(|number| format!("figure-{number}.png"));
     has_its_pictures(&desk, &page, &figures.each_ref().map(String::as_str));
     assert_eq!(page.matches("](figure-8-").count(), 3);
-    // Products on CPUs have no bins.
+    // Products on CPUs have no bins of columns in the report.
     let device = common::device();
     let info = device.info();
     let (balanced, on_cpu) = (["](figure-14.png)", "balanced always"], info.kind == DeviceKind::Cpu);
@@ -274,7 +274,7 @@ fn an_unreadable_file_is_named_once_and_leaves_the_report_before_it() {
         };
         refused("no report is written");
         assert!(files_of(&desk, paper).is_empty());
-        // The other papers get a copy of garland's folder with its pictures.
+        // The tests of the other papers get a copy of garland's folder with its pictures.
         if paper == "garland" {
             let ran = lab(&desk, "paper garland a.mtx -o garland --rounds 1");
             assert_eq!(ran.status, 0, "{}", ran.stderr);

@@ -94,7 +94,7 @@ struct OfBlocks {
 #[derive(Serialize)]
 struct Time {
     format: Format,
-    /// Milliseconds of the conversion, without compilation of kernels.
+    /// Milliseconds to convert the matrix to the format, without compilation of kernels.
     convert_ms: f64,
     /// Milliseconds of an execution: the mean of executions that are enqueued together.
     ms: f64,
@@ -117,7 +117,7 @@ struct Choice {
     /// The format whose conversion and executions took the least time, among those whose results
     /// have the same bits.
     best: Format,
-    /// The extra time of the chosen format, as a part of the best time.
+    /// The extra time of the chosen format, divided by the best time.
     regret: f64,
 }
 

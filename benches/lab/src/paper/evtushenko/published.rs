@@ -26,7 +26,7 @@ pub enum By<'s> {
 }
 
 /// The mean speedups over the matrices with at least 10,000 and with at least 100,000 entries. The
-/// largest speedup is the same for both sets.
+/// largest speedup is the same for both sets of matrices.
 #[derive(Clone, Copy)]
 pub struct Speedups {
     pub means: [f64; 2],

@@ -53,8 +53,8 @@ pub fn is_replaced(matrix: &Matrix, files: &[String]) -> bool {
 }
 
 impl Selected {
-    /// The matrix of Table 9 with this name. If a matrix of this name was generated, the matrix of
-    /// Table 9 in whose place it was generated.
+    /// The matrix of Table 9 with this name. The matrix of Table 9 that the generated matrix of
+    /// this name replaces.
     fn of(matrix: &str) -> Option<&'static Self> {
         TABLE_9.iter().find(|of| of.is_of(matrix))
     }
@@ -80,7 +80,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of a matrix, with its picture. `None` if it is none of the nine.
+    /// The row of a matrix, with its picture. `None` if the matrix is none of the nine.
     pub fn of(matrix: &Matrix) -> Result<Option<Self>> {
         let Some(of) = Selected::of(&matrix.name) else { return Ok(None) };
         let by_rows = matrix.a.try_transpose()?;

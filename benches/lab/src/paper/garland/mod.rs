@@ -20,7 +20,8 @@ use std::path::Path;
 const SEED: u64 = 1;
 /// Mean number of entries in a row.
 const PER_ROW: usize = 16;
-/// Maximum number of entries of a generated matrix. More would take longer and show nothing else.
+/// Maximum number of entries of a generated matrix. With more entries, measurements would take
+/// longer and show nothing else.
 const MOST_ENTRIES: u64 = 1 << 24;
 
 /// The time of a computation, and that of the reference on the host.
@@ -46,8 +47,8 @@ struct Inputs {
     meshes: Vec<(String, Mesh)>,
 }
 
-/// Writes the report. All matrices are multiplied by vectors. Shortest paths are computed in square
-/// matrices and in the generated graphs. Meshes are divided into patches.
+/// Writes the report. The study multiplies all matrices by vectors. Shortest paths are computed in
+/// square matrices and in the generated graphs. Meshes are divided into patches.
 pub fn study(setting: &Setting<'_>, report: &mut Report) -> Result<(), Failure> {
     let what = "What M. Garland, *Sparse Matrix Computations on Manycore GPU's*, DAC 2008, describes";
     let how = format!(

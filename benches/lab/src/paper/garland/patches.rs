@@ -25,7 +25,7 @@ struct Relaxed {
     #[serde(flatten)]
     timed: Timed,
     patches: usize,
-    /// Steps of the relaxation. Each moves all seeds.
+    /// Steps of the relaxation. Each step moves all seeds.
     steps: usize,
     /// The energy of the first seeds, and the energy after each step.
     energies: Vec<f64>,

@@ -13,8 +13,8 @@ use blockmul::{
 };
 use blockmul_cli::failure::Failure;
 
-/// Names of variants. Either every class of columns is a bin of its own (its columns are computed
-/// together), or there are as few bins as possible.
+/// Names of variants. In one variant every class of columns is a bin of its own, whose columns are
+/// computed together; in the other there are as few bins as possible.
 const ALWAYS: &str = "balanced always";
 const NEVER: &str = "balanced never";
 
@@ -28,7 +28,7 @@ fn without(method: Method) -> String {
     format!("without {method}")
 }
 
-/// Whether a variant is an ablation. Ablations have no columns in the tables.
+/// Whether a variant is an ablation. The tables have no columns for ablations.
 pub fn is_one(name: &str) -> bool {
     [ALWAYS, NEVER].contains(&name) || TAKEN.iter().any(|&method| without(method) == name)
 }
@@ -48,9 +48,9 @@ pub fn has_bins(info: &DeviceInfo) -> bool {
     info.kind != DeviceKind::Cpu
 }
 
-/// The variants of `auto` in which launches cost nothing, and in which they cost so much that
-/// `auto` makes as few as possible. The cost of ESC is raised in both, so that ESC does not take
-/// all columns.
+/// The variants of `auto` in which launches have no cost, and in which their cost is so high that
+/// `auto` makes as few launches as possible. The cost of ESC is raised in both variants, so that
+/// ESC does not take all columns.
 pub fn balancing(costs: &MethodCosts) -> Result<[Variant; 2]> {
     let with = |name: &str, launch_us: f64| -> Result<Variant> {
         let mut table = *costs;
@@ -133,7 +133,8 @@ pub fn figures(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject])
     Ok(())
 }
 
-/// A row for each series: its name, the number of points and their geometric mean.
+/// Returns a row of the table for each series, with its name, the number of points and their
+/// geometric mean.
 fn means(series: &[Series]) -> Vec<Vec<String>> {
     let row = |of: &Series| {
         let mean = geometric_mean(of.points.iter().map(|point| point[1]));

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 /// Maximum number of matrices with a row of their own in table 4 and a picture in figure 8.
 const SHOWN: usize = 16;
-/// Largest width and height of these pictures, in pixels.
+/// Largest width and height of the pictures of figure 8, in pixels.
 const PICTURE: usize = 256;
 
 /// A product, and whether it has a row of its own in the report.

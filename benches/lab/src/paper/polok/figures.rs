@@ -12,12 +12,13 @@ use serde::Serialize;
 const SIDES: [usize; 6] = [1, 2, 3, 4, 6, 8];
 /// Number of matrices in figure 5.
 const IN_BLOCKS: usize = 4;
-/// C may take the memory of the device divided by this number. On a CPU the same memory also holds
-/// the reference's C, the C that is compared with it, and the operand pairs.
+/// C may take the memory of the device divided by this number. On a CPU the same memory also has to
+/// hold the reference's C, the C that is compared with it, and the operand pairs.
 const PART_OF_C: u64 = 4;
 /// A product with at least this many floating-point operations keeps the device busy.
 const SATURATED: f64 = 1e6;
-/// The slope is computed only if the largest of these products is this many times the smallest.
+/// The slope is computed only if the largest of the products has this many times the operations of
+/// the smallest.
 const SPREAD: f64 = 3.0;
 
 /// A product of matrices of blocks of side `side`.

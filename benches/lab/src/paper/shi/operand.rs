@@ -71,7 +71,8 @@ pub fn measured<T: Element>(
     let (rows, inner, entries) = (a.nrows(), a.ncols(), a.values().len());
     let columns = match job.kind {
         Kind::Random => inner,
-        // The programs of `benches/peers` take as many columns with `--columns all`.
+        // The programs of `benches/peers` use the same number of columns if they get `--columns
+        // all`.
         Kind::File | Kind::Model => inner.min((LARGEST_DENSE / inner.max(1)).max(1)),
     };
     if kept.as_ref().is_none_or(|d| (d.shape.rows, d.shape.cols) != (inner, columns)) {

@@ -1,5 +1,5 @@
-//! A·x of one matrix by the format that `auto` chooses and by every format. They take turns, so
-//! that a change of the machine's speed affects all of them.
+//! A·x of one matrix by the format that `auto` chooses and by every format. The formats take turns,
+//! so that a change of the machine's speed affects all of them.
 use super::choice::Choice;
 use super::prepared::{Asked, Prepared};
 use crate::paper::of_type;
@@ -17,8 +17,8 @@ use blockmul_cli::bench::measure::same_bits;
 use blockmul_cli::matrix_size::Size;
 use serde::Serialize;
 
-/// Numbers of executions of A·x with the same values. The choice is judged for each. The time of
-/// the conversion is included.
+/// Numbers of executions of A·x with the same values. The choice of `auto` is judged for each of
+/// these numbers. The judged time includes the conversion.
 pub const USES: [u64; 3] = [1, 10, 1000];
 
 /// Maximum number of executions that are enqueued together, after the first one, unless an option
@@ -49,9 +49,9 @@ pub enum Stored {
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Values {
-    /// They are read from A's own arrays.
+    /// The values are read from A's own arrays.
     InPlace,
-    /// They are copied in the order of the format when the plan is made.
+    /// The values are copied in the order of the format when the plan is made.
     Packed,
 }
 

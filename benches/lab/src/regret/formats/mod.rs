@@ -101,7 +101,8 @@ impl Found {
         Ok(format!("{matrix}: {} cases", self.contests.len()))
     }
 
-    /// Measures a matrix as it is stored, with values in place and with packed values.
+    /// Measures a matrix as it is stored, with values that are read in place and with packed
+    /// values.
     fn stored<T: Field, M: Matrix<Element = T>>(
         &mut self,
         lab: &Lab,

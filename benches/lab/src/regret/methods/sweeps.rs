@@ -10,7 +10,7 @@ use crate::patterns::{Factors, banded, drawn, single, skewed, stencil_of_range, 
 use blockmul::Result;
 use blockmul_cli::failure::Failure;
 
-/// Number of steps to either side of a threshold.
+/// Number of steps of a sweep on either side of a threshold.
 const STEPS: usize = 4;
 /// Maximum number of products of a point, which suffices for thresholds that concern columns.
 const MOST_PRODUCTS: u64 = 20_000_000;
@@ -20,7 +20,7 @@ const PART: u64 = 4;
 
 /// A parameter that steps across a threshold.
 pub struct Sweep {
-    /// The name of the parameter, and what it decides.
+    /// The name of the parameter, and a description of what it decides.
     pub what: String,
     pub points: Vec<usize>,
     /// Makes factors from a value of the parameter and an approximate number of products.
@@ -168,8 +168,9 @@ fn around(at: usize, step: usize) -> Vec<usize> {
 fn range_sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     let mut sweeps = Vec::new();
     let (percent, sampled) = (numbers["range_one_pass_percent"], numbers["range_sampled_products"]);
-    // Two passes need samples of the product, and small products are not sampled. The sweep runs if
-    // twice the allowed products suffice for samples, as with the defaults of CPUs.
+    // To choose between one pass and two, the product must be sampled, and small products are not
+    // sampled. This sweep runs if products of twice the allowed size would be sampled, as with the
+    // defaults of CPUs.
     if (1..100).contains(&percent) && 2 * most >= sampled as u64 {
         sweeps.push(sweep(
             "entries of C for 100 products, at the fewest that take one pass",
@@ -210,8 +211,8 @@ fn rows_of(percent: usize) -> usize {
 /// Sweeps across the sizes of hash tables, and beyond the number of products for which they are
 /// used.
 fn hash_sweeps(numbers: &Numbers, budget: usize) -> Vec<Sweep> {
-    // Ranges of rows. With the first, columns of few products are hashed. The second is too wide
-    // for all windows of bitmaps.
+    // Two ranges of rows. With the first range, columns with few products are hashed. The second
+    // range is too wide for all windows of bitmaps.
     let (far, beyond) = (64 * numbers["adaptive_far_words"], 64 * WINDOWS * numbers["adaptive_wide_words"]);
     let by = |rows: usize, entries: usize| move |p, products| columns([rows, entries, p / entries], products);
     // A table holds at most four rows for each five words.
@@ -251,7 +252,7 @@ fn half_powers(halves: std::ops::RangeInclusive<i32>) -> impl Iterator<Item = us
 
 /// Sweeps around and beyond the sizes up to which the host computes a product.
 fn host_sweeps(sizes: Vec<usize>) -> Vec<Sweep> {
-    // A has as many entries as columns. Most of them are in no product.
+    // A has as many entries as columns. Most of the entries of A are in no product.
     let of_a = quarters(MOST_OF_A).filter(|&columns| columns >= LEAST_OF_A).step_by(2).collect();
     vec![
         sweep("products in all, of a band", sizes.clone(), |products, _| {
@@ -281,7 +282,8 @@ fn columns([rows, of_a, of_b]: [usize; 3], products: usize) -> Result<Factors> {
     Ok((drawn([rows, inner], of_a)?, Some(drawn([inner, cols], of_b)?)))
 }
 
-/// Maximum number of columns of A. It is small, so that an A with many rows is not too large.
+/// Maximum number of columns of A. This number is small, so that an A with many rows does not take
+/// too much memory.
 const INNER: usize = 4096;
 
 #[cfg(test)]

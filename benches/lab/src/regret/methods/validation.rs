@@ -1,6 +1,6 @@
 //! The inverse threefold cross-validation of spECK (Parger 2020, section 5). Costs are fitted to
-//! the products of a third of the families. The choice that they predict is judged on the other
-//! families.
+//! the products of a third of the families. The choice that follows from these costs is judged on
+//! the other families.
 use super::Numbers;
 use super::contest::Contest;
 use blockmul::{
@@ -22,7 +22,7 @@ const LEAST_BINS: usize = MethodCost::NAMES.len();
 #[derive(Serialize)]
 pub struct Validation {
     pub folds: Vec<Fold>,
-    /// Means over the folds.
+    /// The mean over the folds of the cross-validation.
     pub regret: f64,
     pub best: f64,
     /// The regret of the choices by the device's present costs, on all products.
@@ -53,7 +53,7 @@ pub struct Predicted {
 
 impl Validation {
     /// `None` if there are fewer families than folds, or if nothing can be predicted. Matrices
-    /// without entries to multiply do not count.
+    /// without entries to multiply do not count as products.
     pub fn of(contests: &[Contest], info: &DeviceInfo) -> Result<Option<Self>> {
         let (present, choice) = (info.costs(), Choice::on(info));
         let contests: Vec<&Contest> = contests.iter().filter(|of| of.products > 0).collect();
@@ -104,8 +104,9 @@ impl Choice {
 }
 
 impl Choice {
-    /// The predicted milliseconds of a bin. `cost` predicts the largest part. The time for the
-    /// entries of B is not part of the costs; the device's numbers predict it.
+    /// The predicted milliseconds of a bin. The function `cost` predicts the largest part of this
+    /// time. The time for the entries of B is not part of the costs; the device's numbers predict
+    /// it.
     fn predict_ms(&self, bin: &Bin, cost: MethodCost) -> Option<f64> {
         let present = self.present.of(cost_name(bin.method))?;
         Some(cost.predict_ms(&bin.size?) + besides_costs_ms(bin, present))
@@ -147,8 +148,8 @@ fn predicted(contests: &[&Contest], costs: &MethodCosts, choice: &Choice) -> Opt
 }
 
 /// Predicted milliseconds of a run outside of its bins, as in the choice on a GPU. `longest` is the
-/// number of entries in the longest column of B. Methods that find rows visit these entries one
-/// after another.
+/// number of entries in the longest column of B. Methods that find rows visit the entries of a
+/// column one after another.
 fn besides_ms(run: &ByMethod, numbers: &Numbers, longest: usize) -> f64 {
     if run.bins.iter().all(|bin| cost_name(bin.method) == Method::Esc.name()) {
         return 0.0;
