@@ -25,7 +25,7 @@ pub enum Failure {
     Library(Error),
     /// A result could not be written to the named place.
     Output(String, std::io::Error),
-    /// The reader of stdout closed it early.
+    /// The reader of stdout closed stdout early.
     ReaderLeft,
 }
 

@@ -32,7 +32,7 @@ pub struct GraphArgs {
     quiet: bool,
 }
 
-/// The fields of the report. `found` has the fields of the command.
+/// The fields of the report. `found` has the fields of the particular command.
 #[derive(Serialize)]
 struct Fields<'a, T: Serialize> {
     graph: Size,
@@ -49,8 +49,8 @@ struct Fields<'a, T: Serialize> {
 pub struct Question {
     /// A name of the result, for messages.
     pub what: &'static str,
-    /// Computes the numbers on a device, from the pattern of the graph. All values of the graph are
-    /// one.
+    /// Computes the numbers on a device, from the pattern of the graph. All values of the uploaded
+    /// graph are one.
     pub on_device: fn(&DeviceMatrix<Csc<u32>>) -> blockmul::Result<Vec<u32>>,
     pub by_reference: fn(&Csc<u32>) -> blockmul::Result<Vec<u32>>,
 }

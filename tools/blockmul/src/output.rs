@@ -95,7 +95,8 @@ pub fn write_matrix<'m>(
     }
 }
 
-/// Warns if a layout that was not written with the matrix at `path` would be read with it.
+/// Warns if there is a layout file beside the matrix at `path` that was not written with it,
+/// because it would be read with the matrix.
 pub fn warn_of_layout(path: &Path, messages: &Messages) {
     if let Some(layout) = bla::beside(path) {
         let (layout, path) = (layout.display(), path.display());
@@ -112,7 +113,7 @@ fn to_stdout(fill: Fill<'_>) -> Result<(), Failure> {
     })
 }
 
-/// The failure of stdout.
+/// The failure to write to stdout.
 pub fn of_stdout(error: std::io::Error) -> Failure {
     Failure::Output("stdout".into(), error)
 }

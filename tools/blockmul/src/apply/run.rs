@@ -28,7 +28,7 @@ pub struct Product<'a> {
     pub x: &'a AnyValues,
     /// W, if there is one.
     pub weights: Option<&'a HostWeights>,
-    /// The contents of y to which the product is added.
+    /// The earlier contents of y, to which the product is added.
     pub old: Option<&'a AnyValues>,
 }
 
@@ -40,7 +40,7 @@ struct Run {
 
 pub struct Took {
     /// The formats with the reasons for them: one for A·x, two for the products with J and Jᵀ of
-    /// --gram. Empty for the reference.
+    /// --gram. No formats if the reference multiplies.
     pub formats: Vec<(Format, String)>,
     pub convert_ms: Option<f64>,
     pub device_bytes: u64,
@@ -161,8 +161,8 @@ impl Product<'_> {
         if args.any_order { options.any_order() } else { options }
     }
 
-    /// Executes a plan once, or several times after a warm-up, and reads y back. The plan is new:
-    /// `clock` was started before it was made.
+    /// Executes a plan once, or several times after a warm-up, and reads y back. The plan must be
+    /// new; `clock` was started before it was made.
     fn executed<'i, P: Planned<Output = DeviceVector<Any>>>(
         &self,
         clock: Instant,
@@ -185,7 +185,7 @@ impl Product<'_> {
         Ok(Run { y: y.download()?, took })
     }
 
-    /// Computes the product by the reference, in ascending order.
+    /// Computes the product by the reference, with terms added in ascending order.
     fn by_reference(&self) -> Result<AnyValues> {
         let (Args { semiring, gram, .. }, order) = (self.args, Order::Ascending);
         match (gram, self.onto()) {
@@ -197,8 +197,9 @@ impl Product<'_> {
         }
     }
 
-    /// The number of elements of y that differ from the reference's in the order of the formats.
-    /// They are compared bit for bit or, if a format has no fixed order, within rounding.
+    /// Returns the number of elements of y that differ from the reference's, whose sums are in the
+    /// order of the formats. Elements are compared bit for bit or, if a format has no fixed order,
+    /// within rounding.
     fn wrong(&self, y: &AnyValues, took: &Took) -> Result<usize> {
         let (semiring, orders) = (self.args.semiring, [0, 1].map(|turn| took.order(turn)));
         match (self.args.gram, self.onto()) {
@@ -208,7 +209,7 @@ impl Product<'_> {
         }
     }
 
-    /// A number that no sum of integers exceeds in magnitude.
+    /// An upper bound of the magnitudes of all sums of integers.
     fn bound(&self, sums: IntegerSums) -> f64 {
         let a = self.factor();
         let first = sums.bound_of_vectors(a, self.x.magnitude());

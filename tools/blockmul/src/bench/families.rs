@@ -26,7 +26,7 @@ struct Family {
 type Make<M> = fn(&[usize], BlockShape) -> Result<M>;
 
 /// The families of `blockmul generate`, and two with long columns. The default sizes have a few
-/// hundred thousand to a few million products; `cameras` has more.
+/// hundred thousand to a few million products. `cameras` has more products.
 static FAMILIES: [Family; 7] = [
     Family {
         name: "uniform",
@@ -160,7 +160,7 @@ impl Named {
         self.sizes.clone().unwrap_or_else(|| self.family.defaults())
     }
 
-    /// The name with its sizes, such as `uniform:16000x8`.
+    /// The name of the family with its sizes, such as `uniform:16000x8`.
     pub fn name(&self) -> String {
         let sizes: Vec<_> = self.sizes().iter().map(usize::to_string).collect();
         format!("{}:{}", self.family.name, sizes.join("x"))

@@ -28,7 +28,7 @@ struct Fields {
     symmetric: bool,
     preconditioner: Preconditioner,
     tolerance: f64,
-    /// The most steps.
+    /// The limit of steps.
     limit: u32,
     a: Size,
     b: Size,
@@ -37,8 +37,8 @@ struct Fields {
     upload_ms: f64,
     /// Milliseconds to prepare the product, and to request kernels.
     plan_ms: f64,
-    /// Milliseconds to solve, in the median run. They include the preconditioner, but not the
-    /// compilation or loading of kernels.
+    /// Milliseconds to solve, in the median run. These milliseconds include the preconditioner, but
+    /// not the compilation or loading of kernels.
     total_ms: f64,
     /// `total_ms` for each step of the longest column.
     step_ms: Option<f64>,
@@ -179,8 +179,8 @@ impl From<SolvedColumn> for ColumnFields {
     }
 }
 
-/// The failure for a block that the preconditioner cannot invert. It names the block by its rows in
-/// the file.
+/// The failure for a block that the preconditioner cannot invert. The message names the block by
+/// its rows in the file.
 fn not_positive_definite(error: Error, a: &AnyMatrix) -> Failure {
     let Error::NotPositiveDefinite { block, .. } = error else { return error.into() };
     let side = a.shape().rows();
