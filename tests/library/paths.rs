@@ -53,13 +53,13 @@ fn check<T: Length>(g: &Csc<f64>, what: &str) -> Result<usize> {
     Ok(out_of_reach)
 }
 
-/// The same graph with the lengths that `length` returns.
+/// Returns the graph with the lengths that `length` returns.
 fn with_lengths(g: &Csc<f64>, length: impl Fn(usize, f64) -> f64) -> Csc<f64> {
     let lengths = g.values().iter().enumerate().map(|(entry, &value)| length(entry, value));
     Csc::new(g.pattern().clone(), lengths.collect()).unwrap()
 }
 
-/// Integer lengths from 0 to 3. A quarter of them is 0.
+/// Integer lengths from 0 to 3. A quarter of the lengths is 0.
 fn whole(g: &Csc<f64>) -> Csc<f64> {
     with_lengths(g, |entry, _| (entry * 7 % 32 / 8) as f64)
 }

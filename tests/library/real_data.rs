@@ -1,6 +1,6 @@
-//! Real matrices, from the folder that `BLOCKMUL_DATA` names. If it is not set, these tests print a
-//! line and pass. `tools/problems` multiplies matrices with more than a million products; it runs
-//! the command compiled with optimisation.
+//! Real matrices, from the folder that `BLOCKMUL_DATA` names. If this variable is not set, these
+//! tests print a line and pass. `tools/problems` multiplies matrices with more than a million
+//! products; it runs the command compiled with optimisation.
 use crate::common::{data, device, to_host};
 use blockmul::{
     BlockShape, Cbc, Csc, Matrix, Result,
@@ -11,7 +11,7 @@ use blockmul::{
 use std::path::PathBuf;
 
 /// Rows, columns, entries (with both halves of symmetric matrices), and products of A·A, or of A·Aᵀ
-/// if A is not square. The numbers are those of the collections.
+/// if A is not square. These numbers are those that the collections list.
 #[rustfmt::skip]
 const MATRICES: [(&str, usize, usize, usize, u64); 17] = [
     ("Franz6_id1959_aug.mtx.gz", 10592, 3016, 48472, 964616),

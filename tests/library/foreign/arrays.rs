@@ -1,5 +1,5 @@
-//! Buffers of an application are multiplied in place, and the library lends its buffers. Both sides
-//! retain and release them.
+//! Buffers of an application are multiplied in place, and the library lends its own buffers to the
+//! application. Both the application and the library retain and release such buffers.
 use super::{App, QUEUES};
 use crate::common::{Family, blocks, scalars};
 use blockmul::dense::{DenseShape, DenseView, DeviceDense, Layout, Side};

@@ -1,13 +1,13 @@
-//! Parameters that are tuples. Pairs of one type, such as `(rows, cols)`, are allowed. Other values
-//! should be a struct, or several parameters.
+//! Parameters that are tuples. The check allows pairs of one type, such as `(rows, cols)`. Other
+//! tuples should be a struct, or several parameters.
 use super::{File, files_of};
 use std::collections::BTreeSet;
 
 /// The folders whose functions are checked.
 const FOLDERS: [&str; 3] = ["src", "tools/blockmul/src", "benches/lab/src"];
 
-/// Files and their functions that may have another tuple: `from` converts the operands of an
-/// execution, such as `(&a, weights, &x)`.
+/// Files with those of their functions that may have another tuple as a parameter: `from` converts
+/// the operands of an execution, such as `(&a, weights, &x)`.
 const EXCEPTED: &[(&str, &[&str])] =
     &[("src/apply/gram/operands.rs", &["from"]), ("src/product/plan/inputs.rs", &["from"])];
 

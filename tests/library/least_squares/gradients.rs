@@ -40,7 +40,7 @@ fn gradients_are_those_of_the_cost() {
     }
 }
 
-/// Graphs with edges to an earlier pose, edges with one or both ends fixed, poses and landmarks
+/// The graphs have edges to an earlier pose, edges with one or both ends fixed, poses and landmarks
 /// without measurements, and sightings only.
 #[test]
 fn gradients_are_those_of_the_cost_whatever_a_graph_lacks() {

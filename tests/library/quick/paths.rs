@@ -1,5 +1,6 @@
-//! One product for each way to use a device. The context is the library's own or an application's.
-//! The product is computed in bands from the host, from matrices on the device, or by a plan.
+//! One product for each way to use a device. The context of a product is the library's own or an
+//! application's. The product is computed in bands from the host, from matrices on the device, or
+//! by a plan.
 use super::*;
 use crate::{
     common::{Family, scalars},

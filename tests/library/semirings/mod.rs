@@ -39,7 +39,8 @@ impl Numbers for u8 {
     const SPECIAL: &'static [f64] = &[0.0, 1.0, 255.0];
 }
 
-/// Numbers of both signs that are rounded. About every 11th is one of the special numbers.
+/// Returns numbers of both signs that are rounded. About every 11th of these numbers is one of the
+/// special numbers.
 pub fn numbers<T: Numbers>(n: usize, seed: u64) -> Vec<T> {
     let mut random = crate::common::Random(seed);
     let mut number = |_| match random.below(11) {

@@ -1,6 +1,6 @@
 //! Products with dense matrices by the public interface. Columns have the bits of products with
-//! vectors, and executions of plans allocate nothing and read nothing back. Refusals are tested,
-//! too.
+//! vectors, and executions of plans allocate nothing and read nothing back. Refused arguments are
+//! tested, too.
 use super::{bits, reals, shape};
 use crate::common::{Family, blocks, device};
 use blockmul::{
@@ -82,7 +82,8 @@ fn a_plan_of_rows_reads_nothing() -> blockmul::Result<()> {
     Ok(())
 }
 
-/// Products with a limit of memory, with D on the host in bands, for each side and layout.
+/// The test has products with a limit of memory, for which D on the host is multiplied in bands,
+/// for each side and layout.
 #[test]
 fn bands_have_the_bits_of_the_whole() -> blockmul::Result<()> {
     let host = blocks::<f64>(Family::PowerLawColumns, 40, 30, 5, shape(2, 3), 4);

@@ -83,8 +83,8 @@ fn executions_take_no_memory_and_read_nothing() {
         (before.buffers_created, before.buffers_taken, before.read_backs)
     );
     assert!(after.commands >= before.commands + 800);
-    // A dot product reads one number. Its memory comes from the pool, which allocated it at the
-    // first dot product.
+    // A dot product reads one number. The memory of a dot product comes from the pool, which
+    // allocated it at the first one.
     x.dot(&ones).unwrap();
     let before = device.counters();
     x.dot(&ones).unwrap();
