@@ -9,10 +9,10 @@
 //! {'descr': '<i8', …
 //! ```
 //!
-//! A member of the archive begins with `@`, its name and its flags. The next line is the header of
-//! an array. The data of the array are the text up to the next `@` at the start of a line. `packed`
-//! members of the archive are deflated. `v2` members have a header of NumPy's version 2. The text
-//! of a `raw` member is the whole file, without a header of its own.
+//! A member of the archive begins with `@`, its name and its flags. The second line of a member is
+//! the header of an array. The data of the array are the text up to the next `@` at the start of a
+//! line. `packed` members of the archive are deflated. `v2` members have a header of NumPy's
+//! version 2. The text of a `raw` member is the whole file, without a header of its own.
 use std::io::{Cursor, Read, Write};
 
 use zip::write::SimpleFileOptions;

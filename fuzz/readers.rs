@@ -29,8 +29,8 @@ use blockmul::io::{
 use blockmul::{BlockShape, Csc, Error, Result, matrix::Pattern};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Number of rows or columns without entries that a file may have. This number is large enough for
-/// all corpora, but so small that short inputs are not slow.
+/// Number of rows or columns without entries that a file may have. The limit of rows and columns
+/// without entries is large enough for all corpora, but so small that short inputs are not slow.
 const UNPROVEN: u64 = 1 << 10;
 /// A matrix is also written in its blocks if it has at most this many elements. The number is
 /// limited because one entry of a file may fill a block of a thousand elements.

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# tools/test, tools/faults, tools/oclgrind and .ci/run source this file from the root. It sets the
-# features with which all of them build, and measures the seconds of their steps.
+# tools/test, tools/faults, tools/oclgrind and .ci/run source this file from the root. The file sets
+# the features with which all of them build, and measures the seconds of their steps.
 
 # Sets `features`, one set for all, so that nothing is compiled twice: every package, and every
 # feature whose libraries can be linked.
@@ -75,7 +75,7 @@ timed() {
 
 # pool JOB...: runs these functions in this order, as many at a time as there are cores, at least
 # two. A job's output is shown when the job has ended. When all have ended, the pool fails if one
-# of them did. It needs the folder `work` and the file `steps`.
+# of them did. `pool` needs the folder `work` and the file `steps`.
 pool() {
     local cores workers=() failed=0 worker
     cores=$(getconf _NPROCESSORS_ONLN)
@@ -104,7 +104,7 @@ take_jobs() {
         status=$?
         set -e
         [ "$status" = 0 ] || failed=1 name+=', failed'
-        # One job is shown at a time.
+        # The output of only one job is shown at a time.
         until mkdir "$work/showing" 2>/dev/null; do sleep 0.1; done
         printf '  %s\t%d\t%d\n' "$name" $((SECONDS - began)) $(($(<"$work/taken_$job/spent"))) >>"$steps"
         echo "== $name"

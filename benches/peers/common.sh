@@ -1,8 +1,8 @@
-# Functions that run-cpu, run-gpu and run-iteration share. They build and start programs, which the
-# shell does best; the programs and the table are in the languages of the libraries.
+# Functions that run-cpu, run-gpu and run-iteration share. These functions build and start programs,
+# which the shell does best; the programs and the table are in the languages of the libraries.
 #
 # This file sets `here`, `out` (the first argument, a folder, default target/peers) and `names` (the
-# matrices that are named after it). It reads these variables:
+# matrices that are named after it). The scripts read these variables:
 #
 # PYTHON         the Python to use
 # BLOCKMUL, LAB  the binaries of the command and of the laboratory
@@ -21,10 +21,10 @@
 # PAPER_ARGS     more arguments for the papers, such as "--max-products 1e12"
 # MODELS         if it is empty, the matrices that papers generate are left out
 #
-# The peers also time the matrices that papers generate. Those of polok and parger are written into
-# FOLDER/models, with at most 1e5 products unless PAPER_ARGS is given. With APPLY, those of
-# evtushenko and garland are written into FOLDER/models/apply, with at most 1e6 entries. With
-# "--columns all" in DENSE, those of shi are written into FOLDER/models/shi.
+# The peers also time the matrices that papers generate. The matrices of polok and parger are
+# written into FOLDER/models, with at most 1e5 products unless PAPER_ARGS is given. With APPLY,
+# those of evtushenko and garland are written into FOLDER/models/apply, with at most 1e6 entries.
+# With "--columns all" in DENSE, those of shi are written into FOLDER/models/shi.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 out=${1:-$root/target/peers}
@@ -57,8 +57,8 @@ make_inputs() {
     wait
 }
 
-# Installs MKL, and SciPy if Python does not have it, from PyPI into a virtual environment. Its Python
-# is used from then on, unless PYTHON names one.
+# Installs MKL, and SciPy if Python does not have it, from PyPI into a virtual environment. The
+# Python of this environment is used from then on, unless PYTHON names one.
 with_mkl() {
     venv=${VENV:-$out/venv}
     if ! compgen -G "$venv/lib/libmkl_rt.so*" >/dev/null || ! "$venv/bin/python" -c 'import scipy.sparse' 2>/dev/null; then
@@ -123,8 +123,8 @@ set_paper_args() {
     if [ "${2:-}" = --models ]; then paper_args+=(--models); fi
 }
 
-# Whether the peers time the matrices that paper $1 generates. Those for products with vectors are
-# timed only if APPLY is set.
+# Whether the peers time the matrices that paper $1 generates. Matrices for products with vectors
+# are timed only if APPLY is set.
 with_models_of() {
     [ -n "${MODELS-1}" ] || return 1
     case $1 in
@@ -135,8 +135,8 @@ with_models_of() {
     esac
 }
 
-# Whether the peers time the matrices that shi generates. Their records match those of shi only if D
-# has as many columns as A.
+# Whether the peers time the matrices that shi generates. The records of the peers match those of
+# shi only if D has as many columns as A.
 with_dense_models() { [ -n "${MODELS-1}" ] && [[ " ${DENSE:-} " == *" --columns all "* ]]; }
 
 # Sets `models`, `applied_models` and `dense_models` to the files of the matrices that the papers of

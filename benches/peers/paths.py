@@ -28,8 +28,8 @@ from scipy.sparse.csgraph import dijkstra
 
 
 def with_lengths(pattern, seed, whole=False):
-    """A graph with this pattern of `inputs`, without loops. Its lengths are from 0 to 1, or whole
-    numbers from 0 to 3."""
+    """A graph with this pattern of `inputs`, without loops. The lengths of the edges are from 0 to
+    1, or whole numbers from 0 to 3."""
     offsets, columns, n = pattern
     rows, random = np.repeat(np.arange(n), np.diff(offsets)), np.random.default_rng(seed)
     lengths = random.integers(0, 4, len(columns)).astype(float) if whole else random.random(len(columns))

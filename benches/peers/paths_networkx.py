@@ -6,9 +6,9 @@
 Graphs have up to 40 vertices, some of them without edges or out of reach, and edges of length 0.
 Paths begin at one vertex, then at the nearest of three. Lengths that are not negative are compared
 with `multi_source_dijkstra_path_length`. Negative lengths are whole numbers without a cycle below
-0, and are compared with `single_source_bellman_ford_path_length` and SciPy's `bellman_ford`. Then
-an edge is added that closes a cycle below 0, which blockmul, NetworkX and SciPy must refuse. The
-script compares distances, and the lengths of the paths that predecessors make.
+0, and are compared with `single_source_bellman_ford_path_length` and SciPy's `bellman_ford`. In a
+last step an edge is added that closes a cycle below 0, which blockmul, NetworkX and SciPy must
+refuse. The script compares distances, and the lengths of the paths that predecessors make.
 
 The script prints a table, and the exit status is 1 if something differs. Needs: pip install numpy scipy networkx.
 """

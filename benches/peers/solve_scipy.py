@@ -103,7 +103,8 @@ def root(information):
 
 
 class Graph:
-    """A graph of poses and landmarks in the plane or in space. Its numbers are moves of each pose in its own frame, and of landmarks."""
+    """A graph of poses and landmarks in the plane or in space. The numbers that are solved for are
+    moves of each pose in its own frame, and of landmarks."""
 
     suffix = ".g2o"
 

@@ -6,8 +6,8 @@ Operands are on the device. The script needs an NVIDIA GPU.
     python benches/peers/warp_bsr.py FILE.bsr ... [--json OUT.json] [--rounds N] [--patience SECONDS]
 
 If a row has more products than there are columns from its first block to its last, Warp does not
-look for the blocks of C: it stores the whole range, with blocks of zeros. These do not count as
-wrong; a record has their number ("zero_blocks").
+look for the blocks of C: it stores the whole range, with blocks of zeros. Such blocks of zeros do
+not count as wrong; a record has their number ("zero_blocks").
 
 Warp compiles its kernels for a shape of block when it first meets it, before anything is timed, and keeps them in its cache.
 """

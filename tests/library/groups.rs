@@ -11,12 +11,13 @@ use blockmul::{
 };
 use nalgebra::DMatrix;
 
-/// Lines (rows or columns) of a group. This number divides few of the sizes and is no power of two.
+/// Lines (rows or columns) of a group. The number of lines in a group divides few of the sizes and
+/// is no power of two.
 const LINES: usize = 3;
 
-/// Small integers at a third of the places. The second group of three lines and every fifth group
-/// after it are empty, for rows and for columns. One row and one column are full at all other
-/// places.
+/// Small integers at a third of the places. In this matrix the second group of three lines and
+/// every fifth group after it are empty, for rows and for columns. One row and one column are full
+/// at all other places.
 fn integers(n: usize) -> DMatrix<f64> {
     let is_empty = |line: usize| line / LINES % 5 == 1;
     let full = (n / 2..n).find(|&line| !is_empty(line));

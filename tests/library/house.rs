@@ -17,7 +17,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The rooms that prepare operations for given patterns. These rooms hold no locks.
+/// The rooms that prepare operations for given patterns. Rooms that prepare operations hold no
+/// locks.
 const PLANNED: [&str; 6] = ["product", "apply", "vector", "structure", "groups", "solver"];
 
 /// A source file: its path below `src/`, and its code without comments and tests.

@@ -134,9 +134,10 @@ const MALFORMED: &[(&str, Result<usize, &str>)] = &[
     ("SS_mangle3.mtx", Err("1: the field is \"junk\"")),
     // The file claims integers and contains an infinite value.
     ("matrix_fp64.mtx", Err("7: value: \"-inf\" is not an integer")),
-    // The banner has one percent sign instead of two. Such a file is read with a warning.
+    // The banner has one percent sign instead of two. A file with one percent sign is read with a
+    // warning.
     ("nr-bio-dmela.mtx", Ok(51138)),
-    // The sizes are in a comment. The first line after this comment is an entry.
+    // The sizes are in a comment. The first line after the comment with the sizes is an entry.
     ("nr-ca-Erdos992.mtx", Err("4: 2 numbers where \"rows columns entries\" is expected")),
     // Another table follows the entries.
     ("nr-soc-wiki-Vote.mtx", Err("2917: ")),

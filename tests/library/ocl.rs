@@ -86,7 +86,7 @@ fn a_product_given_away_is_not_written_again() -> Result<()> {
     drop((col_ptr, row_idx));
     let minus = device.upload(&Csc::new(a.pattern().clone(), a.values().iter().map(|v| -2.0 * v).collect())?)?;
     for _ in 0..3 {
-        // These products have the same size. If the buffers of the first product had returned to a
+        // Both products have the same size. If the buffers of the first product had returned to a
         // pool, the second product would overwrite its values.
         blockmul::multiply(&on_device, &minus)?;
     }

@@ -66,7 +66,7 @@ fn whole(g: &Csc<f64>) -> Csc<f64> {
 
 #[test]
 fn real_graphs_have_the_distances_of_dijkstra() -> Result<()> {
-    // The last two graphs have the most edges, so they are not tested with integers.
+    // The last two graphs of the list have the most edges, so they are not tested with integers.
     let names = ["p2p-Gnutella31.mtx.gz", "ca-CondMat.mtx.gz", "wiki-Vote.mtx.gz", "email-Enron.mtx.gz", "wing.mtx.gz"];
     for (number, name) in names.into_iter().enumerate() {
         let Some(g) = matrix(name) else { continue };

@@ -58,8 +58,8 @@ fn with_levels(g: &Csc<f64>, every: usize) -> Csc<f64> {
     Csc::new(g.pattern().clone(), lengths.collect()).unwrap()
 }
 
-/// For each vertex, the number of its nearest seed, computed by Dijkstra's algorithm. If several
-/// seeds are equally near, the result is the lowest of their numbers.
+/// Returns the number of the nearest seed for each vertex, computed by Dijkstra's algorithm. If
+/// several seeds are equally near, the result is the lowest of their numbers.
 fn nearest(g: &Csc<f64>, seeds: &[u32]) -> Vec<u32> {
     let mut least = vec![(u64::MAX, u32::MAX); g.ncols()];
     let mut waiting: BinaryHeap<_> = (0u32..).zip(seeds).map(|(label, &seed)| Reverse(((0, label), seed))).collect();

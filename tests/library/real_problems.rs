@@ -120,8 +120,8 @@ fn pose_graphs_are_read_and_come_back() -> Result<()> {
     Ok(())
 }
 
-/// This file is unusual: some vertices have no place and are read at the origin, and some
-/// information matrices are not the inverse of a covariance.
+/// The file of this test is unusual: some vertices have no place and are read at the origin, and
+/// some information matrices are not the inverse of a covariance.
 #[test]
 fn cubicle_is_read_as_it_is() -> Result<()> {
     let Some(path) = file("g2o/cubicle.g2o.gz") else { return Ok(()) };

@@ -1,6 +1,6 @@
 //! Small products that together reach every kernel and every branch of the kernels.
 //! `tools/oclgrind` runs them in the simulator, which executes about 50,000 work-items a second.
-//! These products are also a first check of a new device.
+//! These small products are also a first check of a new device.
 use crate::common::*;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Method, Part, Planned, Product, Result, matrix,
@@ -251,9 +251,9 @@ fn a_triangle_is_permuted_and_handed_over() -> Result<()> {
     Ok(())
 }
 
-/// Blocks of points are factored by one work-item and by a work-group. One camera sees many points,
-/// another none, and U has blocks off the diagonal. Some elements are below the floors of the
-/// damping, and one coordinate is held.
+/// Blocks of points are factored by one work-item and by a work-group. In this problem one camera
+/// sees many points, another sees none, and U has blocks off the diagonal. Some elements are below
+/// the floors of the damping, and one coordinate is held.
 #[test]
 fn points_are_eliminated() -> Result<()> {
     let block = |rows, cols, x: f32| DMatrix::from_fn(rows, cols, |i, j| x + (i * 2 + j * 3) as f32 / 16.0);

@@ -139,8 +139,8 @@ impl Lab {
             for (at, times) in &mut times {
                 times.push(run(*at)?);
             }
-            // The next round has the opposite order, so that no entrant always follows the same
-            // one.
+            // Each round has the opposite order of the round before, so that no entrant always
+            // follows the same one.
             times.reverse();
             Ok(())
         })?;

@@ -43,8 +43,8 @@ fn by_rows<T: Element>(m: &BlockGroups<Cbc<T>>) -> BlockGroups<Bsr<T>> {
     BlockGroups::new(m.row_groups().to_vec(), m.col_groups().to_vec(), cells).unwrap()
 }
 
-/// Factors of a product of groups. Two cells of the product are sums of three products, and one is
-/// a sum of two. Two cells are a single product, and one is empty.
+/// Factors of a product of groups. Two cells of C are sums of three products, and one is a sum of
+/// two. Two cells of C are a single product, and one is empty.
 pub fn operands(values: Values) -> (BlockGroups<Cbc<f64>>, BlockGroups<Cbc<f64>>) {
     let inner = [(12, 9), (20, 3), (7, 2)];
     let a = grid(&[(15, 2), (9, 6)], &inner, &[(1, 2)], values, 1);

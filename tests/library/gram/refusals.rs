@@ -40,7 +40,7 @@ fn what_does_not_belong_is_refused() {
         plan.execute(Inputs::of(&j).weights(Weights::BlockRows(&apart)), &mut h),
         Err(Error::DeviceMismatch { .. })
     ));
-    // These patterns belong to another kind of matrix than the plan's.
+    // The patterns here belong to another kind of matrix than the plan's.
     assert!(matches!(
         Product::gram(&j.pattern()).weighted(Weights::Rows(())).part(Part::Full).plan::<Bsr<f64>>(),
         Err(Error::Argument(_))

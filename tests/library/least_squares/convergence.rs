@@ -23,8 +23,8 @@ fn convergence_is_the_same_in_all_units() {
     }
 }
 
-/// A measurement between two held poses is constant. Such a measurement changes neither the steps
-/// nor their number.
+/// A measurement between two held poses is constant. A constant measurement changes neither the
+/// steps nor their number.
 #[test]
 fn rows_without_unknowns_hide_no_others() {
     let mut graph = in_plane(&walk(0));

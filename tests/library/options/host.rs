@@ -80,11 +80,11 @@ pub struct Host<T: Field> {
     /// Returns op(A), the middle factor of a chain, and op(B).
     pub factors: Vec<BlockGroups<Cbc<T>>>,
     pub mask: BlockGroups<Cbc<T>>,
-    /// For each group of rows of op(B), a matrix with blocks on the diagonal.
+    /// Weights for each group of rows of op(B): a matrix with blocks on the diagonal.
     pub information: Vec<Cbc<T>>,
-    /// For each of these groups, a number for each row of blocks.
+    /// Weights for each group of rows of op(B): a number for each row of blocks.
     pub of_blocks: Vec<Vec<T>>,
-    /// For each of these groups, a number for each row.
+    /// Weights for each group of rows of op(B): a number for each row.
     pub of_rows: Vec<Vec<T>>,
 }
 

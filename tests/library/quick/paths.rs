@@ -67,7 +67,8 @@ fn in_an_application_s_context_on_its_buffers() -> Result<()> {
     Ok(())
 }
 
-/// The same product in a context of the `ocl` crate, which loads OpenCL with a loader of its own.
+/// Computes the quick product in a context of the `ocl` crate, which loads OpenCL with a loader of
+/// its own.
 #[cfg(feature = "ocl")]
 #[test]
 fn in_a_context_of_the_ocl_crate() -> Result<()> {

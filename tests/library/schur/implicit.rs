@@ -77,8 +77,8 @@ fn agrees(problem: &Problem, damping: Damping, what: &str) {
     // V' = L·Lᵀ and Z = W·L⁻ᵀ are exact for a V' and a W with errors of p + 1 roundings of |L|·|Lᵀ|
     // and of |Z|·|Lᵀ| (Higham, Accuracy and Stability of Numerical Algorithms, 10.1 and 8.1).
     // Therefore Z·Zᵀ has an error of the same number of roundings of |Z|·(M + 1)·(Mᵀ + 1)·|Zᵀ|,
-    // where M = |L⁻¹|·|L| has 1 on its diagonal. This error is counted once for each of the two
-    // computations.
+    // where M = |L⁻¹|·|L| has 1 on its diagonal. The rounding error of Z·Zᵀ is counted once for
+    // each of the two computations.
     let p = problem.v.shape().rows();
     let m = inverse.abs() * l.abs() + DMatrix::identity(points, points);
     let zm = &z_size * m;
@@ -117,7 +117,7 @@ fn every_kind_of_u_and_damping_agrees_with_the_formed_and_the_dense() {
 
 #[test]
 fn what_is_missing_is_zero() {
-    // Cameras 0 and 11 see no points, and U has no block for some cameras. The next cases have
+    // Cameras 0 and 11 see no points, and U has no block for some cameras. Further cases have
     // points that no camera sees, and empty problems.
     let inner = seen(10, 60, 2, 4);
     let rows = inner.row_idx().iter().map(|&row| row + 1).collect();

@@ -1,6 +1,6 @@
-//! Tests of the Schur complement. Its results are compared with dense nalgebra and with the
-//! library's general products, and must have the bits of their reference. Other tests check
-//! refusals, costs of executions, S as an operator, and S in a solver.
+//! Tests of the Schur complement. The results of eliminations are compared with dense nalgebra and
+//! with the library's general products, and must have the bits of their reference. Other tests
+//! check refusals, costs of executions, S as an operator, and S in a solver.
 mod accuracy;
 mod floors;
 mod implicit;

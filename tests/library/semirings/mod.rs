@@ -60,7 +60,7 @@ pub fn algebras<T: Element>() -> impl Iterator<Item = Semiring> {
     Semiring::ALL.iter().copied().filter(|semiring| semiring.check::<T>().is_ok())
 }
 
-/// Returns the bits of values. All NaNs have the same bits.
+/// Returns the bits of values. All NaNs count as having the same bits.
 pub fn bits<T: Element>(values: &[T]) -> Vec<u64> {
     let bits = |value: &T| match value.to_f64() {
         number if number.is_nan() => u64::MAX,

@@ -57,8 +57,8 @@ fn vectors_with_vectors() {
 
 #[test]
 fn conjugate_gradients_by_blocks_and_two_threads() {
-    // The system has H = JᵀJ + I, with the J of a pose graph. It is solved without forming H and
-    // without a preconditioner. The two threads use the same plans.
+    // The system has H = JᵀJ + I, with the J of a pose graph. The system is solved without forming
+    // H and without a preconditioner. The two threads use the same plans.
     let j =
         generate::PoseChain { poses: 40, closures: 60, freedom: 3, seed: 6, ..Default::default() }.matrix().unwrap();
     let (dj, n) = (device().upload(&j).unwrap(), j.scalar_cols());

@@ -187,7 +187,7 @@ fn sums_in_the_order_of_arrival_have_every_term_once() {
 }
 
 /// The symmetric matrix is given by its lower triangle, its upper triangle, or a diagonal. These
-/// are stored by columns and by rows, and also get new values.
+/// matrices are stored by columns and by rows, and also get new values.
 #[test]
 fn a_triangle_of_a_symmetric_matrix_has_the_bits_of_the_whole() {
     let device = device();
@@ -262,8 +262,8 @@ fn matrices_that_are_no_triangle_are_refused() {
 }
 
 /// The test has HYB with only the dense part, with only the list of other entries, and with both.
-/// Some rows are as wide as the dense part, and some one entry wider; lists have several pieces.
-/// The dense part is at most 1023 wide.
+/// Some rows are as wide as the dense part of HYB, and some are one entry wider; the list of other
+/// entries has several pieces. The dense part is at most 1023 wide.
 #[test]
 fn no_split_of_hyb_changes_a_bit() {
     let lengths = |row: usize| if row == 7 { 3000 } else { row * 3 % 8 };

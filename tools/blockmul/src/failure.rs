@@ -143,8 +143,9 @@ pub fn exit_on_panic() {
 }
 
 /// Runs `end`, which ends its process, in a second process. That process runs the test of this name
-/// again with an environment variable set. It must exit with `status` and leave nothing at or
-/// beside the path that is passed to `end`. Returns the text that the process writes to stderr.
+/// again with an environment variable set. The second process must exit with `status` and leave
+/// nothing at or beside the path that is passed to `end`. Returns the text that the process writes
+/// to stderr.
 #[cfg(test)]
 pub fn in_another_process(test: &str, status: i32, end: impl FnOnce(&std::path::Path)) -> String {
     const PLACE: &str = "BLOCKMUL_TEST_PLACE";

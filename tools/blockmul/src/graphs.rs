@@ -1,5 +1,6 @@
-//! The common part of `components` and `triangles`. Both compute a number for each vertex of a
-//! graph. Edges connect their vertices in both directions, and their values do not matter.
+//! The common part of `components` and `triangles`. `components` and `triangles` compute a number
+//! for each vertex of a graph. Edges connect their vertices in both directions, and their values do
+//! not matter.
 use crate::failure::Failure;
 use crate::input;
 use crate::matrix_size::Size;

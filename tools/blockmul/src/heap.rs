@@ -2,8 +2,8 @@
 //! the exit status for insufficient memory instead of an abort.
 //!
 //! The library checks large allocations that it can foresee, and its errors name their purpose.
-//! This module handles all other allocations: limits that the system does not show, and small
-//! requests.
+//! This module handles the allocations that the library cannot foresee: limits that the system does
+//! not show, and small requests.
 use crate::failure::{LESS_MEMORY, MEMORY};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

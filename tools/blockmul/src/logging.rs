@@ -8,8 +8,8 @@ use tracing_subscriber::{
     layer::SubscriberExt,
 };
 
-/// The environment variables that select events. The first of these variables that is set and not
-/// empty is used.
+/// The environment variables that select events. The first of the environment variables that is set
+/// and not empty is used.
 const VARIABLES: [&str; 2] = ["BLOCKMUL_LOG", "RUST_LOG"];
 
 /// Starts to print events, if a variable requests them. A malformed filter causes only a warning,

@@ -181,7 +181,7 @@ impl Messages {
         self.say_lines(&in_a_line(text));
     }
 
-    /// Prints lines, which stay on the terminal. These lines must not contain file names.
+    /// Prints lines, which stay on the terminal. The printed lines must not contain file names.
     pub fn say_lines(&self, text: &str) {
         self.above_the_bar(|| line(&visible(text)));
     }

@@ -64,8 +64,8 @@ pub struct SparseAndDense {
     pub dense: DenseOperand,
 }
 
-/// Operands from stdin and pipes, which cannot be read twice. These operands are read before the
-/// command knows which operand is dense.
+/// Operands from stdin and pipes, which cannot be read twice. Operands that cannot be read twice
+/// are read before the command knows which operand is dense.
 #[derive(Default)]
 pub struct Streamed {
     a: Option<MatrixFile>,

@@ -69,8 +69,8 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_filled(path, &mut |writer| writer.write_all(bytes))
 }
 
-/// A function that writes the contents of a file. It is not a type parameter, so that its callers
-/// are compiled once.
+/// A function that writes the contents of a file. The function is not a type parameter, so that its
+/// callers are compiled once.
 pub type Fill<'f> = &'f mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>;
 
 /// Writes the output of `fill` to the file `path`, or to stdout for `-`.

@@ -91,8 +91,8 @@ pub struct Overflow {
     a: u64,
     b: u64,
     /// `None` if A or B has values that are not finite, from the file or by conversion, because
-    /// infinite values of C that are caused by these cannot be distinguished from others. Also
-    /// `None` if integers may have wrapped around and were not counted.
+    /// infinite values of C that are caused by these cannot be distinguished from others. The
+    /// counts are also `None` if integers may have wrapped around and were not counted.
     c: Option<u64>,
 }
 

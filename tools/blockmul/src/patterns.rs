@@ -3,7 +3,8 @@
 
 use blockmul::{Cbc, Csc, Error, Result, generate, matrix::Pattern};
 
-/// The seed of every generated matrix. It is fixed, so that a name always means the same matrix.
+/// The seed of every generated matrix. The seed is fixed, so that a name always means the same
+/// matrix.
 pub const SEED: u64 = 1;
 
 /// A, and B if the product is not A·A.

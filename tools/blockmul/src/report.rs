@@ -11,7 +11,8 @@ pub use product::{Factors, Product};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// The schema of the JSON objects. Its number is increased by changes that a reader must know.
+/// The schema of the JSON objects. The number of the schema is increased by changes that a reader
+/// must know.
 pub const SCHEMA: u32 = 1;
 
 /// The JSON object of `--report`: first the fields that all reports have, then those of the

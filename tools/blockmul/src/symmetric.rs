@@ -42,8 +42,8 @@ impl Halves {
     }
 
     /// The symmetric matrix of a file. If the file says that it is symmetric, the reader has added
-    /// the other triangle. Otherwise the file has one triangle, or two triangles that agree within
-    /// rounding, of which the lower one is used.
+    /// the other triangle. If the file does not say that it is symmetric, it has one triangle, or
+    /// two triangles that agree within rounding, of which the lower one is used.
     pub fn new(file: MatrixFile, messages: &Messages) -> Result<Self, Failure> {
         let MatrixFile { matrix: read, symmetry, .. } = file;
         let refused = |why: String| Failure::Usage(format!("--symmetric: {why}"));

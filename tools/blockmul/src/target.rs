@@ -85,8 +85,8 @@ impl Target {
         Ok(Self::open(wanted, element, method)?.announce(messages))
     }
 
-    /// Chooses as [`Target::choose`] does, but prints nothing until [`Opened::announce`]. This
-    /// function can be called on another thread.
+    /// Chooses as [`Target::choose`] does, but prints nothing until [`Opened::announce`]. The
+    /// choice can be made on another thread.
     pub fn open(wanted: Option<&str>, element: ElementType, method: Method) -> Result<Opened, Failure> {
         match name(wanted).as_str() {
             REFERENCE if method != Method::Auto => Err(Failure::Usage(format!(

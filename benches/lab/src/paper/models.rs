@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(polok(100_000).len(), 4);
         for Sample { kind, block, a } in evtushenko(20_000)? {
             assert!((500..=60_000).contains(&a.nnz()), "{kind}: {}", a.nnz());
-            // All elements of the blocks are entries.
+            // All elements of this model's blocks are entries.
             let of_blocks = a.to_blocks(BlockShape::new(block, block)?)?;
             assert_eq!(of_blocks.values().len(), a.nnz(), "{kind}");
         }

@@ -1,5 +1,5 @@
-//! Times of other libraries. They are read from files of the schema that `bench --json` and the
-//! programs of `benches/peers` write.
+//! Times of other libraries. The times are read from files of the schema that `bench --json` and
+//! the programs of `benches/peers` write.
 use blockmul::Error;
 use blockmul_cli::failure::Failure;
 use serde::{Deserialize, Serialize};

@@ -198,7 +198,7 @@ pub fn stages(rows: usize) -> Result<Csc<f64>> {
 }
 
 /// Blocks of 60 to 499 rows on the diagonal, one for each unit of a plant. One row in ten has
-/// entries in three of four columns of its block. The other rows have at most six entries, which
+/// entries in three of four columns of its block. Nine rows in ten have at most six entries, which
 /// end at the diagonal.
 pub fn units(rows: usize) -> Result<Csc<f64>> {
     let mut random = generate::Random::new(SEED);

@@ -114,8 +114,8 @@ pub fn scattered(columns: usize, entries: usize, width: usize) -> Result<Csc<f64
     scattered_along([columns; 2], entries, width)
 }
 
-/// A matrix like that of [`scattered`], whose sides may differ. Its diagonal leads from the first
-/// row and column to the last.
+/// A matrix like that of [`scattered`], whose sides may differ. The diagonal of the matrix leads
+/// from the first row and column to the last.
 pub fn scattered_along([rows, columns]: [usize; 2], entries: usize, width: usize) -> Result<Csc<f64>> {
     let mut random = generate::Random::new(SEED);
     let mut places = Vec::new();

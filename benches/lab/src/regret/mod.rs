@@ -1,6 +1,6 @@
 //! `lab regret` measures whether the choices of methods and of formats are right. `methods` times
 //! the choice of methods beside every method, `formats` the choice of formats of A·x beside every
-//! format. They share `families`, `summary`, `table`, and the code of a study in this file.
+//! format. Both modules share `families`, `summary`, `table`, and the code of a study in this file.
 pub mod families;
 pub mod formats;
 pub mod left_out;
@@ -24,10 +24,10 @@ use std::path::{Path, PathBuf};
 /// Time the choice of methods, or of formats, beside every method or format that can be chosen.
 ///
 /// Products of scalars are timed by the choice of methods and by every method that can compute the
-/// whole product. Their matrices are files, or else generated families in growing sizes. Each class
-/// of columns is also timed alone, parameters step across the thresholds of the choice, and the
-/// costs by which methods are chosen are cross-validated. Operation apply times the choice of
-/// formats beside every format, for 1, 10 and 1000 uses.
+/// whole product. The matrices of products are files, or else generated families in growing sizes.
+/// Each class of columns is also timed alone, parameters step across the thresholds of the choice,
+/// and the costs by which methods are chosen are cross-validated. Operation apply times the choice
+/// of formats beside every format, for 1, 10 and 1000 uses.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

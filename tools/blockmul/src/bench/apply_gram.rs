@@ -1,4 +1,4 @@
-//! Products with JᵀJ and JᵀWJ that do not form these matrices. One such product replaces the
+//! Products with JᵀJ and JᵀWJ that do not form these matrices. One product with JᵀJ replaces the
 //! operations `gram` and `apply`.
 use super::apply::{bytes, chosen, formats, options, vector};
 use super::measure::Subject;

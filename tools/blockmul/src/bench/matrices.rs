@@ -127,7 +127,7 @@ impl Source {
         }
     }
 
-    /// The matrix in blocks of `shape`. Its random values are those of [`drawn`].
+    /// The matrix in blocks of `shape`. The random values of a matrix are those of [`drawn`].
     ///
     /// # Errors
     /// [`blockmul::Error::Argument`] for values of a file that the element type cannot hold.

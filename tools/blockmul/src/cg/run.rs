@@ -37,8 +37,8 @@ struct Fields {
     upload_ms: f64,
     /// Milliseconds to prepare the product, and to request kernels.
     plan_ms: f64,
-    /// Milliseconds to solve, in the median run. These milliseconds include the preconditioner, but
-    /// not the compilation or loading of kernels.
+    /// Milliseconds to solve, in the median run. The milliseconds to solve include the
+    /// preconditioner, but not the compilation or loading of kernels.
     total_ms: f64,
     /// `total_ms` for each step of the longest column.
     step_ms: Option<f64>,
@@ -193,8 +193,8 @@ fn not_positive_definite(error: Error, a: &AnyMatrix) -> Failure {
     ))
 }
 
-/// For each column, the norm of b - A·x divided by the norm of b, by the reference in f64; 0 if
-/// both norms are 0.
+/// Returns for each column the norm of b - A·x divided by the norm of b, by the reference in f64; 0
+/// if both norms are 0.
 fn true_residuals(a: &AnyMatrix, x: &AnyDense, b: &AnyDense) -> blockmul::Result<Vec<f64>> {
     let [x, b] = [x, b].map(|dense| dense.cast(ElementType::F64));
     let (x, b) = (x.to_layout(Layout::ByColumns)?, b.to_layout(Layout::ByColumns)?);

@@ -21,8 +21,8 @@ use serde::Serialize;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-/// The most products that are visited one by one to count the entries of the product. So many
-/// products take about half a second on two cores.
+/// The most products that are visited one by one to count the entries of the product. Visiting this
+/// many products takes about half a second on two cores.
 const BUDGET: u64 = 1 << 28;
 
 /// Show properties of matrices: size, symmetry, blocks that fit, and the costs of their products.

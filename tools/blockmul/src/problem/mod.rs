@@ -104,8 +104,8 @@ pub struct StartCosts {
 /// The purpose of a command that reads a problem.
 #[derive(Clone, Copy)]
 pub enum Aim<'a> {
-    /// The command needs matrices at the start. Such a command takes the file's start unless the
-    /// file has none.
+    /// The command needs matrices at the start. A command that linearises takes the file's start
+    /// unless the file has none.
     Matrices,
     /// The command needs a solution, from the cheaper start. A bundle adjustment far from the
     /// origin of its coordinates is moved near it.

@@ -12,7 +12,7 @@ pub fn eliminated(problem: &AnyProblem, number: usize) -> Option<String> {
 
 /// Writes the problem with `state` as its values, in the format of the problem. If a bundle
 /// adjustment was moved, `origin` is the point of the file's coordinates that became the origin.
-/// In that case the written values are moved back.
+/// The written values of such an adjustment are moved back.
 pub fn write(problem: &AnyProblem, state: &AnyState, origin: Option<[f64; 3]>, path: &Path) -> Result<(), Failure> {
     let solved = match (problem.with_state(state.clone())?, origin) {
         (Problem::BundleAdjustment(solved), Some(origin)) => solved.about(origin.map(|x| -x)).into(),

@@ -45,7 +45,8 @@ pub struct Product {
     /// 2 x products x block_rows x inner x block_cols, counted as in other libraries.
     pub flops: u64,
     /// Multiplications and additions, counted as in Polok 2015: the first term of a sum needs no
-    /// addition. This number is unknown for a masked product, because some sums have no terms.
+    /// addition. The number of additions is unknown for a masked product, because some sums have no
+    /// terms.
     pub flops_paper: Option<u64>,
     pub expansion_factor: Option<f64>,
     #[serde(flatten)]

@@ -49,7 +49,7 @@ pub fn draw(shaded: &Shaded, dots: Dots, width: usize, coloured: bool) -> String
         let mut pen = Pen { text: &mut text, colour: None };
         pen.put('│', None);
         for left in (0..wide).step_by(dots.cols) {
-            // For each dot, row by row, the cell that contains it. `None` outside of the picture.
+            // Returns the cell that contains each dot, row by row. `None` outside of the picture.
             let cells = (0..dots.rows * dots.cols)
                 .map(|dot| (top + dot / dots.cols, left + dot % dots.cols))
                 .map(|(row, col)| (row < high && col < wide).then(|| row / rows * scale.width() + col / cols));

@@ -49,7 +49,7 @@ pub struct Choice {
     pub auto_ms: f64,
     pub best: Method,
     pub best_ms: f64,
-    /// The extra time of the choice, divided by the fastest time. This number is negative if the
+    /// The extra time of the choice, divided by the fastest time. The extra time is negative if the
     /// choice combines several methods and is faster.
     pub regret: f64,
 }

@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 const A: &str =
     "%%MatrixMarket matrix coordinate real symmetric\n4 4 7\n1 1 4\n2 1 1\n2 2 3\n3 2 1\n3 3 5\n4 3 2\n4 4 6\n";
 const B: &str = "%%MatrixMarket matrix array real general\n4 1\n6\n10\n25\n30\n";
-/// The two columns of B are this b and A·(1, 0, 0, -1).
+/// The two columns of B are b and A·(1, 0, 0, -1).
 const TWO: &str = "%%MatrixMarket matrix array real general\n4 2\n6\n10\n25\n30\n4\n1\n-2\n-6\n";
 
 fn desk() -> Desk {

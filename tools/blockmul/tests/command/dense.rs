@@ -238,7 +238,7 @@ fn a_limit_of_memory_cuts_the_dense_operand_in_bands() {
 fn what_dense_operands_do_not_take_is_refused() {
     let desk = desk();
     let (banner, entries) = WIDE.split_once('\n').unwrap();
-    // This file has the same matrix in blocks.
+    // blocks.mtx has the matrix of a.mtx in blocks.
     desk.put("blocks.mtx", &format!("{banner}\n%%blockmul blocks 2x2\n{entries}"));
     for (line, part) in [
         ("d.mtx a.mtx --transpose-b", "cannot multiply 4 x 2 (dense) with 4 x 2 (sparse)"),

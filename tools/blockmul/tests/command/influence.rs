@@ -1,5 +1,5 @@
-//! Unknowns without influence in `solve`. Such unknowns are named in the summary, in the JSON and
-//! in messages.
+//! Unknowns without influence in `solve`. Unknowns without influence are named in the summary, in
+//! the JSON and in messages.
 use super::*;
 use serde_json::json;
 

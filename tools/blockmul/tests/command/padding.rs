@@ -1,4 +1,4 @@
-//! Zeros that fill the blocks of files. These zeros are left out if blocks are converted to
+//! Zeros that fill the blocks of files. Zeros of padding are left out if blocks are converted to
 //! scalars.
 use super::*;
 use blockmul::{

@@ -84,7 +84,7 @@ fn without_measurements(line: &str) -> String {
         let after_measured = words.last() == Some(&"#");
         match measured || after_measured && matches!(word, "B" | "KiB" | "MiB" | "GiB") {
             true => words.push("#"),
-            // This word is the percentage of a stage.
+            // The word after a time is the percentage of a stage.
             false if after_measured && words.len() == 2 && word.parse::<u8>().is_ok() => words.push("#"),
             false => words.push(word),
         }

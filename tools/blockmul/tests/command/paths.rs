@@ -107,7 +107,7 @@ fn paths_from_each_source_are_columns() {
 fn levels_and_predecessors_are_those_of_the_reference() {
     let desk = desk();
     desk.ok("generate power-law --nodes 500 --edges 3000 --integer -q -o r.mtx");
-    // This graph has edges of length 0 in both directions.
+    // The next graph has edges of length 0 in both directions.
     desk.put("zero.mtx", "%%MatrixMarket matrix coordinate real symmetric\n5 5 4\n2 1 1\n3 2 0\n4 3 0\n5 4 0\n");
     for (options, name) in [
         ("r.mtx --sources 3,7 --levels", "levels"),

@@ -143,8 +143,8 @@ fn a_folder_that_is_not_there_is_named_before_any_work() {
     let desk = desk();
     let generate = ["generate uniform -o OUT.mtx", "generate bal -o OUT.txt", "generate g2o -o OUT.g2o"];
     for line in LINES.iter().chain(&generate) {
-        // These inputs do not exist. If the command read an input first, its message would name
-        // that input.
+        // The inputs of this test do not exist. If the command read an input first, its message
+        // would name that input.
         let line = line.replace("IN", "missing").replace("OUT", "no/where/out");
         let output = line.split(['=', ' ']).find(|word| word.starts_with("no/where")).unwrap();
         match line.starts_with("bench") {

@@ -207,7 +207,8 @@ fn a_signal_leaves_nothing_half_written() {
         assert_eq!(desk.files(), ["u.mtx"], "{signal}");
         String::from_utf8(ended.stderr).unwrap()
     };
-    // The program that runs these tests may ignore signals. Here signals are set as on a terminal.
+    // The program that runs these tests may ignore signals. In this run signals are set as on a
+    // terminal.
     let all = ["--default-signal"];
     ends(&all, "INT", "c.mtx.gz", Some(130));
     for (signal, number) in [("TERM", 15), ("HUP", 1), ("ALRM", 14), ("VTALRM", 26), ("PROF", 27), ("USR1", 10)] {
@@ -216,7 +217,7 @@ fn a_signal_leaves_nothing_half_written() {
     ends(&all, "USR2", "c.npz", Some(140));
     let told = ends(&all, "XCPU", "c.mtx", Some(152));
     assert!(told.contains("error: the processor time that this process may take is used up"), "{told}");
-    // Here signals are set as in the background of a script.
+    // In this run signals are set as in the background of a script.
     ends(&["--default-signal", "--ignore-signal=INT,HUP"], "TERM", "c.mtx", Some(143));
     // After SIGKILL the command cannot remove files. If the system has files without names, nothing
     // remains.

@@ -13,11 +13,12 @@
 //                  once      nothing: this call alone fails
 //                  lost      every later call except releases fails, as if the device were gone
 //                  released  releases fail too
-//                  late      the command is accepted but not done. Its event is pending until the
-//                            next call that waits for the device (a blocking command, clFinish,
-//                            clWaitForEvents), and then ends in the error. Commands in between are
-//                            not done either, since they would work on memory that was never
-//                            written. But their events end well, and so does the call that waits.
+//                  late      the command is accepted but not done. The event of the failing command
+//                            is pending until the next call that waits for the device (a blocking
+//                            command, clFinish, clWaitForEvents), and then ends in the error.
+//                            Commands in between are not done either, since they would work on
+//                            memory that was never written. The events of commands in between end
+//                            without an error, and so does the call that waits for the device.
 //                            After that all calls work. OpenCL leaves what follows a failed command
 //                            to the driver.
 //   FAULT_LOG    file for the counts, written at the end
@@ -159,7 +160,8 @@ static cl_int event_of_undone(cl_command_queue queue, int in_error, cl_event* ev
         status = REAL(clGetCommandQueueInfo)(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
         if (!status)
             made = REAL(clCreateUserEvent)(context, &status);
-        // This reference is for `settle`, because the program may release its own.
+        // The second reference to the event is for `settle`, because the program may release its
+        // own.
         if (!status)
             status = REAL(clRetainEvent)(made);
         undone = 1;

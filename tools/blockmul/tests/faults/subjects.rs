@@ -7,7 +7,7 @@ use std::{error::Error, process::Command, time::Duration};
 pub enum Program {
     /// The program `blockmul`.
     Command,
-    /// This program, which runs an operation of the library.
+    /// The program of the tests itself, which runs an operation of the library.
     This,
 }
 

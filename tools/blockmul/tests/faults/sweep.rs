@@ -155,8 +155,8 @@ fn cases<'a>(plain: &'a [Plain], effort: &Effort) -> Vec<Case<'a>> {
     cases
 }
 
-/// All numbers from 1 to `count`, or `most` of them evenly distributed from the first to the last;
-/// if `most` is 1, the middle one.
+/// Returns all numbers from 1 to `count`, or `most` of them evenly distributed from the first to
+/// the last; if `most` is 1, the middle one.
 fn spread(count: u64, most: usize) -> Vec<u64> {
     let most = most as u64;
     match most {

@@ -119,7 +119,8 @@ impl Workshop {
         // The runs use few kernels, which are small. Results that are compared come from the same
         // kernels. Without optimisation kernels compile in a third of the time.
         command.env("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable");
-        // With these numbers all products are computed by kernels, none by the host.
+        // With the numbers of this tuning file all products are computed by kernels, none by the
+        // host.
         command.env("BLOCKMUL_TUNING", concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/by_kernels.json"));
         command.env("POCL_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("faults/pocl"));
         command.env("OPENCL_DYLIB_PATH", &self.library).current_dir(self.folder.path());

@@ -44,8 +44,8 @@ pub fn write(setting: &Setting<'_>, report: &mut Report, subjects: &[Subject], r
     Ok(())
 }
 
-/// For each class of matrices, the mean and the largest speedup. The last cell is the number of
-/// matrices without a speedup.
+/// Returns the mean and the largest speedup for each class of matrices. The last cell is the number
+/// of matrices without a speedup.
 fn cells(of: &[&Subject], speedup: impl Fn(&Subject) -> Option<f64>) -> Vec<String> {
     let from = |least: usize| {
         let large: Vec<f64> = of.iter().filter(|of| of.entries >= least).filter_map(|of| speedup(of)).collect();

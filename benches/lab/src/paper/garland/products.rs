@@ -142,8 +142,8 @@ fn spread(groups: &[Group]) -> String {
     )
 }
 
-/// For each uneven distribution, its time divided by the time of the even one, which is the first.
-/// The format has a work-item for each row.
+/// Returns the time of each uneven distribution, divided by the time of the even one, which is the
+/// first. The format has a work-item for each row.
 fn imbalance(groups: &[Group]) -> String {
     let times: Vec<_> = rates(groups, Format::CsrScalar).collect();
     let longer = |(group, time): (&Group, &Option<f64>)| {

@@ -10,7 +10,8 @@ const SIDES: [usize; 9] = [50, 100, 200, 400, 1000, 2000, 4000, 8000, 14_000];
 /// Number of sides of random squares that are measured. The measured sides are the largest that the
 /// number of products allows.
 const MOST_SIDES: usize = 6;
-/// Fractions of the elements that are zero, in random squares. They are 0.8 to 0.9995 in the paper.
+/// Fractions of the elements that are zero, in random squares. In the paper these fractions are 0.8
+/// to 0.9995.
 const ZEROS: [f64; 11] = [0.8, 0.85, 0.9, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995, 0.998, 0.9995];
 /// The fractions of zeros in Figure 13.
 pub const CONVERTED: [f64; 5] = [0.95, 0.96, 0.97, 0.98, 0.99];
@@ -70,7 +71,7 @@ fn mixed(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// An integer from -31 to 31 other than 0. With such values the sums of the programs of
+/// An integer from -31 to 31 other than 0. With such small integers the sums of the programs of
 /// `benches/peers` are exact in f32.
 fn drawn_value(bits: u64) -> f64 {
     let value = (bits & 2047) % 62;
@@ -88,7 +89,8 @@ impl Square {
         (self.side as f64).powi(3) * (1.0 - self.zeros)
     }
 
-    /// Generates the matrix. It has the same entries as `random:N:S` in `benches/peers/dense.h`.
+    /// Generates the matrix. The matrix has the same entries as `random:N:S` in
+    /// `benches/peers/dense.h`.
     pub fn matrix(self) -> Result<Csr<f64>> {
         let n = self.side as u64;
         let expected = self.products() / self.side as f64;

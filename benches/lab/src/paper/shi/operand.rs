@@ -26,7 +26,8 @@ pub const REFERENCE_PRODUCTS: usize = 1 << 29;
 const SHORT_MS: f64 = 5.0;
 const TOGETHER: u32 = 5;
 
-/// The D of the previous matrix. It is used again if the next matrix needs a D of the same shape.
+/// The D of the previous matrix. This D is used again if the next matrix needs a D of the same
+/// shape.
 pub type Kept<T> = Option<Operand<T>>;
 
 /// The dense matrix D, stored by rows.
@@ -34,8 +35,8 @@ pub struct Operand<T: Element> {
     shape: DenseShape,
     values: Vec<T>,
     on_device: DeviceDense<T>,
-    /// The results of the first method and of another method. Their memory is kept, because the
-    /// first touch of new memory takes as long as a copy from the device.
+    /// The results of the first method and of another method. The memory of both results is kept,
+    /// because the first touch of new memory takes as long as a copy from the device.
     results: [Vec<T>; 2],
 }
 

@@ -149,7 +149,7 @@ fn kinds(report: &mut Report, element: &str, of: &[&Subject]) -> Result<(), Fail
     Ok(())
 }
 
-/// Figures 7 to 9: time by sparsity. Also writes the sparsity from which a product of dense
+/// Figures 7 to 9: time by sparsity. It also writes the sparsity from which a product of dense
 /// matrices is slower than sparse methods.
 fn by_zeros(report: &mut Report, element: &str, of: &[&Subject], sides: &[usize]) -> Result<(), Failure> {
     if sides.is_empty() {

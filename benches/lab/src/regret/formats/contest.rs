@@ -79,9 +79,9 @@ pub struct Entrant {
     pub format: Format,
     /// Whether y has the reference's bits. An entrant with a wrong y has no times.
     pub verified: bool,
-    /// For each round, the milliseconds of the conversion and the first execution.
+    /// Milliseconds in each round of the conversion and the first execution.
     pub first_ms: Vec<f64>,
-    /// For each round, the milliseconds of a further execution.
+    /// Milliseconds in each round of a further execution.
     pub next_ms: Vec<f64>,
     #[serde(skip)]
     asked: Asked,
@@ -259,7 +259,7 @@ impl<T: Field, M: Matrix<Element = T>> Operands<'_, M> {
 }
 
 impl Entrant {
-    /// For each round, the milliseconds of the conversion and `uses` executions.
+    /// Returns the milliseconds in each round of the conversion and `uses` executions.
     pub fn totals(&self, uses: u64) -> Vec<f64> {
         self.first_ms.iter().zip(&self.next_ms).map(|(first, next)| first + (uses - 1) as f64 * next).collect()
     }

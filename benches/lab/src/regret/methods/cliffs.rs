@@ -113,8 +113,8 @@ fn of<M: Matrix>((a, b): &Uploaded<M>) -> Product<'_, DeviceMatrix<M>> {
     Product::of(a, b.as_ref().unwrap_or(a))
 }
 
-/// The fraction by which the ratio of two times is outside of the expected range. This range is
-/// from 1 to the ratio of the multiplications.
+/// The fraction by which the ratio of two times is outside of the expected range. The expected
+/// range is from 1 to the ratio of the multiplications.
 fn jump(one: &Point, next: &Point) -> f64 {
     let grown = next.multiplications as f64 / one.multiplications.max(1) as f64;
     let ratio = next.ms / one.ms;

@@ -1,6 +1,6 @@
 //! Sweeps: parameters of generated matrices that step across the thresholds of the choice.
 //!
-//! These numbers are no costs, but no sweep tests them alone:
+//! No sweep tests these numbers alone, although they affect the choice:
 //! * `adaptive_equal_products` decides which columns share rows within a method. The families
 //!   `elements-3` and `permuted-equals` test it.
 //! * `range_one_pass_percent` and `range_sampled_products` decide nothing if the first is 0, as it
@@ -211,8 +211,9 @@ fn rows_of(percent: usize) -> usize {
 /// Sweeps across the sizes of hash tables, and beyond the number of products for which they are
 /// used.
 fn hash_sweeps(numbers: &Numbers, budget: usize) -> Vec<Sweep> {
-    // Two ranges of rows. With the first range, columns with few products are hashed. The second
-    // range is too wide for all windows of bitmaps.
+    // Two widths of the range of rows in which the products of a column lie. With the first range,
+    // columns with few products are hashed. The second range of rows is too wide for all windows of
+    // bitmaps.
     let (far, beyond) = (64 * numbers["adaptive_far_words"], 64 * WINDOWS * numbers["adaptive_wide_words"]);
     let by = |rows: usize, entries: usize| move |p, products| columns([rows, entries, p / entries], products);
     // A table holds at most four rows for each five words.

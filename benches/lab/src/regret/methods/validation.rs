@@ -126,7 +126,7 @@ fn fitted(contests: &[&Contest], present: MethodCosts, in_ranges: bool) -> Resul
     Ok(table)
 }
 
-/// Judges the choices by these costs. For each product they choose the method with the least
+/// Judges the choices by these costs. For each product these costs choose the method with the least
 /// predicted time.
 fn predicted(contests: &[&Contest], costs: &MethodCosts, choice: &Choice) -> Option<Predicted> {
     let (mut products, mut sum, mut worst, mut best) = (0, 0.0, 0.0_f64, 0);

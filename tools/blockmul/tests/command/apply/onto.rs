@@ -49,7 +49,7 @@ fn a_step_of_paths_is_one_command() {
     }
 }
 
-/// Two sets of distances: from the first vertex, and from the second.
+/// The two columns have distances: from the first vertex, and from the second.
 #[test]
 fn products_with_several_columns_are_added() {
     let desk = Desk::new();
