@@ -9,8 +9,8 @@ static ALLOCATOR: Counting = Counting;
 /// Whether bytes are counted: only during [`most_held`], so that the other tests of the program are
 /// not slowed down.
 static COUNTS: AtomicBool = AtomicBool::new(false);
-/// Number of bytes held, minus those held when counting began. The number of held bytes is negative
-/// if `work` frees earlier memory.
+/// Number of bytes that the heap holds, minus those that it held when counting began. The number of
+/// held bytes is negative if `work` frees earlier memory.
 static HELD: AtomicIsize = AtomicIsize::new(0);
 static MOST: AtomicIsize = AtomicIsize::new(0);
 

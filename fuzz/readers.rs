@@ -11,11 +11,11 @@ mod memory;
 mod meshes;
 mod problems;
 
-#[allow(unused_imports)] // each target uses its part
+#[allow(unused_imports)] // each fuzz target uses only a part of it
 pub use arrays::{gcoo, gcoo_file, npy, tuning};
-#[allow(unused_imports)] // each target uses its part
+#[allow(unused_imports)] // each fuzz target uses only a part of it
 pub use meshes::{long_meshes, mesh};
-#[allow(unused_imports)] // each target uses its part
+#[allow(unused_imports)] // each fuzz target uses only a part of it
 pub use problems::{bal, g2o, isam};
 
 use std::fs;

@@ -4,8 +4,8 @@
     python benches/peers/read.py FILE...
 
 The files are not packed, and are read from the page cache: each is read once before it is timed.
-Since version 1.12 SciPy's own `mmread` uses fast_matrix_market; `_mmio` is its earlier reader in
-Python.
+Since version 1.12 SciPy's own `mmread` uses fast_matrix_market; `_mmio` is SciPy's earlier reader
+in Python.
 """
 
 import os

@@ -1,5 +1,5 @@
 //! Symmetric block matrices are converted to scalars for sparse factorizations, on the host and on
-//! the device. New values are copied by the same map.
+//! the device. The map that converts a matrix also copies new values.
 
 use crate::common::{Family, blocks, device, part};
 use blockmul::{
@@ -154,7 +154,7 @@ fn another_pattern_and_another_length_are_refused() {
 
 #[test]
 fn an_execution_takes_no_memory_and_is_read_by_one_read() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let j = generate::Uniform {
         rows: 200,
         cols: 40,

@@ -123,7 +123,7 @@ const MALFORMED: &[(&str, Result<usize, &str>)] = &[
     ("LAGraph_mangled6.mtx", Err("1: hermitian matrices are not supported")),
     ("LAGraph_mangled8.mtx", Err("4: 1 number where \"rows columns entries\" is expected")),
     // Some values are outside of the range of a type that only a comment names ("%%GraphBLAS type
-    // int8_t"). For Matrix Market they are integers.
+    // int8_t"). For Matrix Market these values are integers.
     ("LAGraph_mangled_bool.mtx", Ok(12)),
     ("LAGraph_mangled_int16.mtx", Ok(12)),
     ("LAGraph_mangled_int8.mtx", Ok(12)),

@@ -222,7 +222,7 @@ fn a_refusal_says_what_differs() {
 
 #[test]
 fn a_thousand_executions_change_no_bit_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let j =
         generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix().unwrap();
     let dj = device.upload(&j).unwrap();

@@ -54,8 +54,8 @@ fn plans_by_every_method_of_scalars_have_the_bits_of_the_reference() {
     let empty = |rows, cols| Csc::<f64>::from_triplets(rows, cols, []).unwrap();
     check(&empty(3, 2), &empty(2, 4));
     check(&empty(3, 0), &empty(0, 2));
-    // The product has entries of C with more than 1024 and with more than 2048 terms. The sums of
-    // these entries are computed in two and in three pieces.
+    // The product has entries of C with more than 1024 and with more than 2048 terms. Sums of more
+    // than 1024 terms are computed in two and in three pieces.
     for length in [1025, 2500] {
         check(&uniform::<f64>(3, length, 2, Values::Real, 7), &uniform(length, 2, length, Values::Real, 8));
     }
@@ -151,7 +151,7 @@ fn what_has_no_room_as_pairs_is_planned_without_them() {
 #[test]
 fn executions_without_pairs_take_no_memory_read_nothing_and_may_meet() {
     let a = dense_product();
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let da = device.upload(&a).unwrap();
     let want = reference::multiply(&a, &a).unwrap();
     let plan = Product::of(&da, &da).method(Method::Dense).plan().unwrap();

@@ -11,7 +11,7 @@ use blockmul::{
 use std::path::PathBuf;
 
 /// Rows, columns, entries (with both halves of symmetric matrices), and products of A·A, or of A·Aᵀ
-/// if A is not square. These numbers are those that the collections list.
+/// if A is not square. The numbers of the table are those that the collections list.
 #[rustfmt::skip]
 const MATRICES: [(&str, usize, usize, usize, u64); 17] = [
     ("Franz6_id1959_aug.mtx.gz", 10592, 3016, 48472, 964616),

@@ -106,7 +106,7 @@ impl Blocks {
         SparseColMat::new(SymbolicSparseColMat::new_checked(rows, cols, offsets, None, columns), values)
     }
 
-    /// Returns M·x, in which each number of M is replaced by `of` of it.
+    /// Returns M·x, in which each number of M is first replaced by `of` of that number.
     fn times(&self, x: &[f64], of: fn(f64) -> f64) -> Vec<f64> {
         let (height, width) = (self.height, self.width);
         let row = |row: usize| -> f64 {
@@ -240,7 +240,7 @@ struct Args {
     options: Options,
 }
 
-/// Runs the benchmark with these arguments.
+/// Runs the benchmark with the arguments of the command line.
 pub fn run(args: impl Iterator<Item = String>) -> Anything<()> {
     let Args { options } = Args::try_parse_from(["peers_faer".into()].into_iter().chain(args))?;
     options.each(|file| measure(&Truth::new(Blocks::read(file)?), &options))

@@ -110,7 +110,8 @@ impl Lab {
         self.messages.pause(|| tell(Tone::Error, &failure.of(what)));
     }
 
-    /// Runs `make`. Returns its result, and the milliseconds until the device has finished.
+    /// Runs `make`. Returns the result of `make`, and the milliseconds until the device has
+    /// finished.
     pub fn timed<R>(&self, make: impl FnOnce() -> Result<R>) -> Result<(R, f64)> {
         self.device.finish()?;
         let clock = Instant::now();
@@ -126,7 +127,7 @@ impl Lab {
         Ok(ms / f64::from(times))
     }
 
-    /// Times the entrants with these numbers. Each entrant has one turn in a round, so that a
+    /// Times the entrants with the given indices. Each entrant has one turn in a round, so that a
     /// change of the machine's speed affects all of them.
     pub fn turns<T>(
         &self,

@@ -136,7 +136,7 @@ fn groups_of_a_bundle_adjustment_take_exactly_the_products_they_are_made_of() {
 
 #[test]
 fn executions_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let j = residuals(Values::Real);
     let dj = device.upload_groups(&j).unwrap();
     let cell = dj.get(0, 0).unwrap();

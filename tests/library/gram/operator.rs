@@ -61,7 +61,7 @@ fn every_type<T: Element>(values: Values) {
         let (n, seed) = (40, seed as u64);
         let matrix = |seed| jacobian(n, 15, shape(r, c), values, seed).cast::<T>();
         let (j, w) = (matrix(seed), block_diagonal(n, r, values, seed + 50).cast::<T>());
-        // Returns a matrix with the same pattern and other values.
+        // Returns a matrix with the pattern of the given matrix and other values.
         let other = Cbc::new(j.pattern().clone(), j.shape(), j.values().iter().rev().copied().collect()).unwrap();
         let vectors = [numbers(15 * c, values, seed + 3), numbers(n, values, seed), numbers(n * r, values, seed + 9)];
         let vectors = vectors.map(|vector| cast::<T>(&vector));
@@ -219,7 +219,7 @@ fn operands_of_other_sizes_are_refused() {
 
 #[test]
 fn executions_of_operators_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let j = device.upload(&jacobian(40, 15, shape(2, 3), Values::Real, 1)).unwrap();
     let plan = ApplyGram::<Cbc<f64>>::new(&j.pattern()).unwrap();
     let w = DeviceMatrix::<Cbc<f64>>::zeros(plan.weights_pattern()).unwrap();

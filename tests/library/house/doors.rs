@@ -105,7 +105,7 @@ const DOORS: [&str; 64] = [
     "vector/scaling.rs",
 ];
 
-/// Whether the code has a bound with one of these traits.
+/// Whether some code has a bound with a trait of element types or formats.
 fn has_bound(code: &str) -> bool {
     let of_name = |c: char| c.is_alphanumeric() || c == '_';
     let is_bound = |(at, name): (usize, &str)| {

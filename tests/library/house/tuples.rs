@@ -64,7 +64,7 @@ fn is_unlike(parameter: &str) -> bool {
     types.len() > 2 || types.windows(2).any(|pair| pair[0] != pair[1])
 }
 
-/// Returns the functions of a file that have such a parameter.
+/// Returns the functions of a file that have a parameter that is such a tuple.
 fn unlike(file: &File) -> BTreeSet<String> {
     let functions = file.code.match_indices("fn ").filter_map(|(at, _)| {
         let rest = &file.code[at + 3..];

@@ -122,8 +122,9 @@ fn a_valley_is_followed_to_its_end() {
     }
 }
 
-/// A robot that stands still measures steps of exactly zero. The residuals of these steps are about
-/// 1e-17. Measurements with far larger residuals must count neither as outliers nor as rounding.
+/// A robot that stands still measures steps of exactly zero. The residuals of the zero steps are
+/// about 1e-17. Measurements with far larger residuals must count neither as outliers nor as
+/// rounding.
 #[test]
 fn measurements_of_zero_hide_no_others() {
     for method in [StepMethod::LevenbergMarquardt, StepMethod::GaussNewton] {

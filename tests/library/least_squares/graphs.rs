@@ -12,7 +12,7 @@ fn what_holds_a_graph_is_fixed_or_first() {
     };
     assert_eq!(graph(&|_| ()), [0]);
     assert_eq!(graph(&|graph| graph.fixed_poses = vec![5, 9]), [5, 9]);
-    // With one fixed landmark the graph can still turn. Damping prevents that it turns.
+    // With one fixed landmark the graph can still turn. Damping keeps the graph from turning.
     assert_eq!(graph(&|graph| graph.fixed_landmarks = vec![3]), [0u32; 0]);
     assert_eq!(graph(&|graph| graph.fixed_landmarks = vec![3, 4]), [0u32; 0]);
     // Pose 0 has no measurements, so the first pose that has one is held.

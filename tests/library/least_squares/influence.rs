@@ -1,5 +1,5 @@
-//! Unknowns on which no residual depends. The solver keeps their values, reports them, and solves
-//! for the other unknowns.
+//! Unknowns on which no residual depends. The solver keeps the values of unknowns without
+//! influence, reports these, and solves for the other unknowns.
 use super::*;
 use blockmul::{
     generate::Random,
@@ -83,8 +83,8 @@ fn turns_by_multiples_of_2_pi_are_no_obstacle() {
     }
 }
 
-/// A point on the axis of the only camera that sees it. The distance of such a point has no
-/// influence.
+/// A point on the axis of the only camera that sees it. The distance of a point on the axis of its
+/// only camera has no influence.
 fn on_axis(turned: bool) -> BundleAdjustment {
     let mut found = scene();
     if !turned {

@@ -1,5 +1,5 @@
 //! The solvers of least-squares problems, on problems whose true solution is known.
-//! `tools/problems` checks them on real problems.
+//! `tools/problems` checks the solvers on real problems.
 mod convergence;
 mod gradients;
 mod graphs;

@@ -12,9 +12,9 @@ struct Given {
 /// A problem in which some coordinates have no influence: their rows and columns are zero. The
 /// function also returns which coordinates have no influence, and floors with which the problem can
 /// be solved. Coordinate 0 of every point and the last coordinate of every camera are zero. The
-/// floors of these coordinates are infinite, so the coordinates are held. All coordinates of point
-/// 5, coordinate 1 of point 7 if there is one, and coordinate 0 of camera 3 are zero, too. The
-/// floors of these coordinates are finite.
+/// floors of coordinate 0 of points and of the last coordinate of cameras are infinite, so these
+/// coordinates are held. All coordinates of point 5, coordinate 1 of point 7 if there is one, and
+/// coordinate 0 of camera 3 are zero, too. The floors of the other zero coordinates are finite.
 fn without_influence(c: usize, p: usize) -> (Problem, [Vec<bool>; 2], Given) {
     let Problem { u, w, v, mut b_c, mut b_p } = problem(&seen(12, 40, 4, c as u64), 3, c, p, p as u64);
     let cameras: Vec<bool> = (0..12 * c).map(|row| row % c == c - 1 || row == 3 * c).collect();

@@ -170,7 +170,7 @@ fn one() -> DMatrix<f64> {
 
 #[test]
 fn executions_and_products_repeat_to_the_bit_take_no_memory_and_read_one_word() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let (first, second) = (problem(&seen(10, 100, 3, 1), 2, 6, 3, 5), problem(&seen(10, 100, 3, 1), 2, 6, 3, 6));
     let with_neighbours = |problem: Problem| Problem { u: with_neighbours(&problem.u, true, &[]), ..problem };
     let data = Uploaded::<f64>::new(&device, &with_neighbours(first));

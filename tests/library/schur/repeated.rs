@@ -3,7 +3,7 @@ use super::*;
 
 #[test]
 fn a_hundred_executions_change_no_bit_take_no_memory_and_read_nothing() {
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let data = Uploaded::<f64>::new(&device, &problem(&seen(10, 100, 3, 1), 2, 6, 3, 5));
     let (plan, mut reduced) = data.formed();
     let damping = Damping::Marquardt(1e-4);
@@ -101,7 +101,7 @@ fn threads_execute_one_plan_each_into_an_output_of_its_own() {
         assert_eq!((after.buffers_created, after.buffers_taken), (before.buffers_created, before.buffers_taken));
     }
 
-    let device = Device::open(device().info()).unwrap(); // its counters count only this test
+    let device = Device::open(device().info()).unwrap(); // so that the device's counters count only this test
     let data: Vec<_> = (0..4).map(|seed| Uploaded::<f64>::new(&device, &long_rows(seed))).collect();
     let x_c = device.upload_vector(&[0.5; 18]).unwrap();
     let back = |x_p: &DeviceVector<f64>| x_p.download().unwrap();
@@ -130,7 +130,7 @@ fn reports_have_the_stages_and_costs_are_counted_from_the_patterns() {
     let (c, p, views, pairs) = (6, 3, 300, 600);
     // For column j of a factor, products are subtracted from the elements on and below the
     // diagonal, and the elements below it are multiplied by the reciprocal pivot. The forward
-    // substitution of a row is counted in the same way.
+    // substitution of a row is counted like the factor.
     let of_factor: u64 = (0..p).map(|j| 2 * j * (p - j) + (p - j - 1)).sum();
     let of_row: u64 = (0..p).map(|j| 2 * j + 1).sum();
     let shared = 100 * (of_factor + of_row) + views * (c * of_row + 2 * c * p);

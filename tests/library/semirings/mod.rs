@@ -50,7 +50,7 @@ pub fn numbers<T: Numbers>(n: usize, seed: u64) -> Vec<T> {
     (0..n).map(|i| T::from_f64(number(i))).collect()
 }
 
-/// A matrix with such numbers on the given pattern.
+/// Makes a matrix with such numbers on the given pattern.
 pub fn with_numbers<T: Numbers>(pattern: &Pattern, seed: u64) -> Csc<T> {
     Csc::new(pattern.clone(), numbers(pattern.nnz(), seed)).unwrap()
 }

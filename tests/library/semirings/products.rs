@@ -63,8 +63,8 @@ fn every_method_follows_the_algebra() {
         let cases: Vec<_> = all.iter().map(|&&method| (Semiring::MinPlus, method)).collect();
         check(&a, &b, &format!("{family:?}"), &cases);
     }
-    // The runs of these products are cut into pieces. The sum of a piece begins with a value that
-    // changes no bit.
+    // The runs of the products in this test are cut into pieces. The sum of a piece begins with a
+    // value that changes no bit.
     let long = Csc::<f64>::from_triplets(2, 2500, (0..2500).flat_map(|k| [(0, k, 1.0), (1, k, 1.0)])).unwrap();
     let (a, b) = (with_numbers::<f32>(long.pattern(), 5), with_numbers::<f32>(long.transpose().pattern(), 6));
     let cases: Vec<_> = all.iter().map(|&&method| (Semiring::MinPlus, method)).collect();

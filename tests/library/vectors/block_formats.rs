@@ -41,8 +41,8 @@ fn blocks_without_rows_or_entries_in_every_format() {
     }
 }
 
-/// The matrix has rows of more than 1024 blocks. The sums of these rows are computed in pieces of
-/// 1024 blocks.
+/// The matrix has rows of more than 1024 blocks. The sums of rows with more than 1024 blocks are
+/// computed in pieces of 1024 blocks.
 #[test]
 fn long_rows_of_blocks_are_cut_where_the_reference_cuts_them() {
     for length in [1025, 2100] {
@@ -73,7 +73,7 @@ fn blocks_over_a_semiring_in_every_format() {
 fn a_triangle_of_blocks_has_the_bits_of_the_whole() {
     let device = device();
     let j = blocks::<f64>(Family::Uniform, 60, 40, 4, shape(2, 3), 1);
-    // The blocks on the diagonal are changed, so that these blocks are not exactly symmetric.
+    // The blocks on the diagonal are changed, and are then not exactly symmetric.
     let of = |part| {
         let a = reference::gram(&j, part).unwrap();
         let shape = a.shape();

@@ -43,7 +43,7 @@ fn columns_have_the_bits_of_products_with_vectors() -> blockmul::Result<()> {
 
 #[test]
 fn executions_take_no_memory_and_read_nothing() -> blockmul::Result<()> {
-    let device = Device::open(device().info())?; // its counters count only this test
+    let device = Device::open(device().info())?; // so that the device's counters count only this test
     let host = generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix()?;
     let a = device.upload(&host)?;
     let by_columns = |rows, cols| device.zero_dense::<f64>(DenseShape::new(rows, cols, Layout::ByColumns));
@@ -70,7 +70,7 @@ fn executions_take_no_memory_and_read_nothing() -> blockmul::Result<()> {
 
 #[test]
 fn a_plan_of_rows_reads_nothing() -> blockmul::Result<()> {
-    let device = Device::open(device().info())?; // its counters count only this test
+    let device = Device::open(device().info())?; // so that the device's counters count only this test
     let by_columns =
         generate::PoseChain { poses: 60, closures: 90, freedom: 3, seed: 2, ..Default::default() }.matrix()?;
     let by_rows = Bsr::from_transpose(by_columns.try_transpose()?);

@@ -11,7 +11,7 @@ use blockmul::{
 use half::f16;
 use nalgebra::{DMatrix, DVector};
 
-/// Returns a matrix with the same pattern and other values.
+/// Returns a matrix with the pattern of the given matrix and other values.
 fn with_reals<T: Element>(a: &Cbc<T>, seed: u64) -> Cbc<T> {
     Cbc::with_stride(a.pattern().clone(), a.shape(), a.stride(), reals(a.values().len(), seed)).unwrap()
 }

@@ -20,8 +20,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// A logarithmic axis that shows those of these numbers that are positive. The axis begins and
-    /// ends at round numbers, and no number lies at its ends.
+    /// A logarithmic axis that shows the positive ones of some numbers. The axis begins and ends at
+    /// round numbers, and no number lies at its ends.
     pub fn log(label: &str, numbers: impl Iterator<Item = f64>) -> Self {
         let (low, high) = extremes(numbers.filter(|number| *number > 0.0)).unwrap_or((1.0, 10.0));
         let (low, high) = (0.8 * low, 1.25 * high);
@@ -30,7 +30,7 @@ impl Axis {
         Self { label: label.into(), log: true, range: low..high }
     }
 
-    /// A linear axis from 0 that shows these numbers.
+    /// A linear axis from 0 that shows some numbers.
     pub fn linear(label: &str, numbers: impl Iterator<Item = f64>) -> Self {
         let high = extremes(numbers).map_or(1.0, |(_, high)| high);
         Self { label: label.into(), log: false, range: 0.0..if high > 0.0 { 1.05 * high } else { 1.0 } }

@@ -4,7 +4,7 @@ use blockmul::io::encode_png;
 use plotters::prelude::*;
 use std::io;
 
-/// The fraction of a group's width that is empty on either side of its bars.
+/// The fraction of a group's width that is empty on either side of the group's bars.
 const GAP: f64 = 0.1;
 
 /// The bars of one subject: a number for each part, or `None` if it was not measured.

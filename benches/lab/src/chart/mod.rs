@@ -1,5 +1,5 @@
 //! Charts as PNG files: dots and lines over two axes (`plot`), and bars (`bars`). `plotters` draws
-//! them; `axis` has the scales and their ticks.
+//! the charts; `axis` has the scales and their ticks.
 mod axis;
 mod bars;
 mod plot;
@@ -151,7 +151,8 @@ fn smaller(pixels: &[u8], width: usize) -> Vec<u8> {
     let mut above: &[u8] = &[];
     for rows in pixels.chunks_exact(3 * width * SIDE) {
         // Most `SCALE` x `SCALE` squares are equal to the square above or to the left, because they
-        // are white or lie within a bar. Comparing bytes takes less time than adding them.
+        // are white or lie within a bar. Comparing the bytes of pixels takes less time than adding
+        // these bytes.
         if rows == above {
             all.extend_from_within(all.len() - line..);
             continue;

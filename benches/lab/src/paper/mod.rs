@@ -174,7 +174,7 @@ impl ByRows for Cbc<f64> {
 }
 
 impl Setting<'_> {
-    /// Whether the models are measured: without files, or if they are asked for.
+    /// Whether the models are measured: without files, or if `--models` is given.
     fn with_models(&self) -> bool {
         self.args.study.inputs.is_empty() || self.args.models
     }
@@ -184,8 +184,8 @@ impl Setting<'_> {
         if self.device.info().kind == DeviceKind::Cpu { Method::Esc } else { Method::EscLocal }
     }
 
-    /// Times a product, of columns or of rows. Returns `None` if it fails, after reporting the
-    /// error.
+    /// Times a product, of columns or of rows. If the product fails, reports the error and returns
+    /// `None`.
     fn contest<M: ByRows>(
         &self,
         report: &mut Report,
@@ -210,7 +210,7 @@ impl Setting<'_> {
         made.map_err(|error| self.note(report, name, error)).ok()
     }
 
-    /// Returns the measurement and counts it. If it is an error, reports it and returns `None`.
+    /// Returns a measurement, and counts it. If it is an error, reports it and returns `None`.
     fn kept<R>(&self, report: &mut Report, name: &str, measured: Result<R>) -> Option<R> {
         let measured = self.made(report, name, measured)?;
         report.measured += 1;

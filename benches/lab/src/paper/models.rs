@@ -10,7 +10,7 @@ use blockmul::{Csc, Result};
 pub struct Model<S, M = Csc<f64>> {
     /// The paper's matrix.
     pub name: &'static str,
-    /// The kind of matrix that is generated in its place.
+    /// The kind of matrix that is generated instead of the paper's matrix.
     pub what: &'static str,
     /// The size of the paper's matrix, in the unit that the paper's study needs.
     pub size: S,

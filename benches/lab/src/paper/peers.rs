@@ -25,8 +25,8 @@ pub struct Peer {
     element: String,
     verified: bool,
     pub ms: Option<f64>,
-    /// Peak memory, operands and C included, if the program measures it. For a library for CPUs it
-    /// is host memory.
+    /// Peak memory, operands and C included, if the program measures it. For a library for CPUs,
+    /// peak memory is host memory.
     pub peak_device_bytes: Option<u64>,
 }
 

@@ -174,9 +174,9 @@ impl<'a, F: Findings> Study<'a, F> {
         }
     }
 
-    /// Runs `measure`, which adds to the findings and returns a line about them. A failure is
-    /// reported, and the study continues. The output file is written after each measurement,
-    /// because a study may take long.
+    /// Runs `measure`, which adds findings and returns a line about these. A failure is reported,
+    /// and the study continues. The output file is written after each measurement, because a study
+    /// may take long.
     fn add(&mut self, name: &str, measure: impl FnOnce(&mut F) -> Result<String, Failure>) -> Result<(), Failure> {
         match measure(&mut self.found) {
             Ok(line) => self.lab.messages.passed(|| line),

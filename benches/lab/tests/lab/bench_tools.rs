@@ -61,7 +61,7 @@ fn two_files_are_compared_as_their_noise_allows() {
     assert!(pooled.stdout.contains(" 1.147 "), "{}", pooled.stdout);
     assert!(pooled.stdout.contains("0 faster, 0 slower, 3 no difference"), "{}", pooled.stdout);
 
-    // Each of these processes is either fast or slow. Two fast processes and a slow one do not
+    // Each simulated process is either fast or slow. Two fast processes and a slow one do not
     // differ significantly from one fast process and two slow ones, although each process has many
     // runs. If all processes are slower, the difference is significant.
     for (name, ms) in [("p", 7.6), ("q", 7.7), ("r", 10.8), ("s", 10.9)] {

@@ -8,7 +8,7 @@ use blockmul::io::ReadOptions;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Runs a study that writes the folder `p`. Returns its page and its JSON object.
+/// Runs a study that writes the folder `p`. Returns the page and the JSON object of the study.
 fn study(desk: &Desk, line: &str) -> (String, Value) {
     let ran = lab(desk, &format!("{line} --rounds 1 -o p"));
     assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{line}: {}", ran.stderr);
@@ -258,7 +258,7 @@ fn a_product_of_nothing_has_a_dash_for_its_choice() {
     assert!(row.ends_with("| 0 | 0 | - |"), "{row}");
 }
 
-/// The paper `shi` is not tested, because it measures squares as well.
+/// The paper `shi` is not tested, because its study measures squares as well.
 #[test]
 fn an_unreadable_file_is_named_once_and_leaves_the_report_before_it() {
     let desk = Desk::new();

@@ -84,7 +84,7 @@ pub fn run(product: &Product<'_>, overflow: Overflow, messages: &Messages) -> st
 }
 
 impl Product<'_> {
-    /// The first factor: A or its transpose.
+    /// Returns the first factor: A or its transpose.
     fn factor(&self) -> Factor<'_, AnyMatrix> {
         Factor { operand: &self.a.whole, transposed: self.args.transpose }
     }
@@ -94,7 +94,7 @@ impl Product<'_> {
         self.old.map_or(0.0, |_| self.args.beta.unwrap_or(1.0))
     }
 
-    /// The old y and its factor.
+    /// Returns the old y and its factor.
     fn onto(&self) -> Option<Onto<'_>> {
         self.old.map(|old| Onto { beta: self.beta(), old })
     }
@@ -103,7 +103,7 @@ impl Product<'_> {
         self.weights.map(Weights::as_ref)
     }
 
-    /// Rows and columns of A, or of its transpose.
+    /// Returns the numbers of rows and columns of A, or of its transpose.
     fn sides(&self) -> [usize; 2] {
         let size = Size::of(&self.a.whole);
         if self.args.transpose { [size.cols(), size.rows()] } else { [size.rows(), size.cols()] }

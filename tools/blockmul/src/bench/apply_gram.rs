@@ -40,8 +40,8 @@ pub fn apply_gram(of: &Operands<'_>) -> Result<Outcomes> {
 }
 
 /// Times Jᵀ·(J·x), then Jᵀ·(W·(J·x)) with a weight for each row. With a format, J's values are
-/// packed twice; otherwise they stay in place. The bytes of both products are counted: the values
-/// for each product, the indices as for A·x and Aᵀ·x, and all vectors.
+/// packed twice; otherwise the values stay in place. The bytes of both products are counted: the
+/// values for each product, the indices as for A·x and Aᵀ·x, and all vectors.
 fn products(on: &Subject<'_>, j: &AnyMatrix, format: Option<Format>) -> Result<Vec<Record>> {
     let on_device = on.device().upload(j)?;
     let size = Size::of(j);

@@ -37,7 +37,7 @@ pub struct DenseArgs {
 }
 
 impl DenseArgs {
-    /// The name of the first of these options that was given.
+    /// Returns the name of the first option of the operation dense that was given.
     pub fn given(&self) -> Option<&'static str> {
         let given = [
             ("--columns", self.columns.is_some()),

@@ -149,8 +149,8 @@ impl Named {
         Some(sizes.map(|sizes| family.parse(sizes)).transpose().map(|sizes| Self { family, sizes }))
     }
 
-    /// The family with its sizes. If the name has no sizes, the matrix gets about `elements` stored
-    /// elements in blocks of this shape.
+    /// Returns the family with its sizes. If the name has no sizes, the matrix gets about
+    /// `elements` stored elements in blocks of this shape.
     pub fn sized(&self, elements: Option<usize>, block: BlockShape) -> Self {
         let scaled = || elements.map(|elements| (self.family.scaled)(elements, block.area()));
         Self { family: self.family, sizes: self.sizes.clone().or_else(scaled) }

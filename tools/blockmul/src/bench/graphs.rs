@@ -70,8 +70,8 @@ fn of_vertices(
 }
 
 /// Times patches around [`PATCHES`] vertices drawn at random, or around all vertices if there are
-/// fewer. The lengths of edges are the same as in [`paths`]. Patches are timed first without
-/// balanced sizes, then with them.
+/// fewer. The lengths of edges are those of the operation [`paths`]. Patches are timed first
+/// without balanced sizes, then with them.
 pub fn patches(of: &Operands<'_>) -> Result<Outcomes> {
     of.each(&|on, a| {
         of.check_element(&[ElementType::F64])?;

@@ -69,7 +69,7 @@ impl Input {
 pub enum Padded {
     /// The zeros stay, as in products of blocks.
     Kept,
-    /// The zeros are left out, because in the algebra they would be entries.
+    /// The zeros are left out, because in the algebra zeros would be entries.
     LeftOut,
     /// The zeros are left out because they would be edges, and the matrix is read as scalars.
     Graph,

@@ -36,7 +36,7 @@ pub struct Record {
     /// Whether the result has the reference's bits.
     pub verified: bool,
     /// The milliseconds of each run, from operands on the device until C is complete there; empty
-    /// if C was wrong. If executions are enqueued together, a time is their mean.
+    /// if C was wrong. If executions are enqueued together, a time is the mean of the executions.
     pub runs_ms: Vec<f64>,
     /// Median of `runs_ms`.
     pub ms: Option<f64>,

@@ -117,7 +117,7 @@ fn permuted(a: &AnyMatrix, rows: &[usize], cols: &[usize]) -> Result<AnyMatrix> 
     modelled(a, |a| Ok(with_columns(&with_columns(a, cols)?.transpose(), rows)?.transpose()))
 }
 
-/// The matrix of these block columns of A.
+/// Returns the matrix of the given block columns of A.
 fn with_columns(a: &Cbc<f64>, cols: &[usize]) -> Result<Cbc<f64>> {
     let (mut col_ptr, mut row_idx, mut values) = (vec![0], Vec::new(), Vec::new());
     for &col in cols {

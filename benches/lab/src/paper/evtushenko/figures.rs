@@ -27,7 +27,7 @@ const HISTOGRAMS: [(u8, &[By<'static>]); 5] = [
     (8, &[By::Format(Format::Hyb), By::Format(Format::HybAtomic)]),
 ];
 
-/// Formats that are lists of entries with their rows.
+/// Formats that store a list of entries, each with its row.
 const LISTS: [Format; 3] = [Format::Coo, Format::CooAtomic, Format::SegmentedScan];
 
 /// Figures 4 to 8: how many matrices have which speedup.

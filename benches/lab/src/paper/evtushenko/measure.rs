@@ -107,7 +107,7 @@ where
         Ok(Self { on_device: device.upload(&a)?, dx: device.upload_vector(&x)?, a, x, sizes })
     }
 
-    /// Times these formats. A format whose y is wrong has no time, and is counted.
+    /// Times A·x in the given formats. A format whose y is wrong has no time, and is counted.
     fn times(
         &self,
         setting: &Setting<'_>,

@@ -21,7 +21,7 @@ pub struct Published {
 pub enum By<'s> {
     /// A format, as it was published.
     Format(Format),
-    /// Another library, by its name.
+    /// Another library than blockmul, by its name.
     Library(&'s str),
 }
 

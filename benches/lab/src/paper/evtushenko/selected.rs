@@ -60,7 +60,7 @@ impl Selected {
     }
 }
 
-/// A measured matrix that is one of the nine, or was generated in its place.
+/// A measured matrix that is one of the paper's nine, or was generated instead of one of them.
 #[derive(Serialize)]
 pub struct Row {
     /// The matrix in the paper, with its rows and stored entries in the collection.
@@ -80,7 +80,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of a matrix, with its picture. `None` if the matrix is none of the nine.
+    /// Returns the row of a matrix in Table 9, with its picture. `None` if the matrix is none of
+    /// the nine.
     pub fn of(matrix: &Matrix) -> Result<Option<Self>> {
         let Some(of) = Selected::of(&matrix.name) else { return Ok(None) };
         let by_rows = matrix.a.try_transpose()?;

@@ -55,7 +55,7 @@ fn cells(of: &[&Subject], speedup: impl Fn(&Subject) -> Option<f64>) -> Vec<Stri
     [CLASSES.map(from).concat(), vec![missing.to_string()]].concat()
 }
 
-/// The cells of the paper's table: its number and name, two means and the maximum.
+/// Returns the cells of a table of the paper: its number and name, two means and the maximum.
 fn published(by: By<'_>, element: &str) -> Vec<String> {
     match TABLES.iter().find(|table| table.by == by) {
         None => vec!["-".into(); 4],

@@ -1,6 +1,6 @@
 //! Garland: Sparse Matrix Computations on Manycore GPU's, 2008. Products with vectors by rows and
 //! by a segmented scan (section 3), shortest paths (section 4), and patches of meshes (figure 6).
-//! The paper makes claims without times. The tables test these claims.
+//! The paper makes claims without times. The tables of this study test the claims of the paper.
 mod patches;
 mod paths;
 mod products;

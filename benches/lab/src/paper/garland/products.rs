@@ -19,8 +19,8 @@ use std::time::Instant;
 const FORMATS: [Format; 5] = [Format::CsrScalar, Format::Csr, Format::CsrAdaptive, Format::SegmentedScan, Format::Auto];
 /// Executions that are enqueued together, so that the time of a launch does not count.
 const TOGETHER: u32 = 10;
-/// Minimum number of rows of a matrix. With this many rows, at most a quarter of its elements are
-/// entries.
+/// Minimum number of rows of a matrix. With this many rows, at most a quarter of the elements of a
+/// matrix are entries.
 const LEAST_ROWS: usize = 4 * PER_ROW;
 
 /// Matrices with the same number of entries, distributed over the rows in different ways.

@@ -1,5 +1,5 @@
 //! Figures 12 to 14: how much the methods and the balancing of bins gain. Each variant is the
-//! choice of `auto` without one of them. The paper's figure 13 is about the work-items of a
+//! choice of `auto` without one of the methods. The paper's figure 13 is about the work-items of a
 //! referenced row; here it shows the choice without `hub`.
 use super::super::Setting;
 use super::super::report::{Report, geometric_mean, shown};
@@ -18,7 +18,7 @@ use blockmul_cli::failure::Failure;
 const ALWAYS: &str = "balanced always";
 const NEVER: &str = "balanced never";
 
-/// Microseconds of a launch, so many that no class gets a kernel of its own.
+/// Microseconds of a launch, which are so many that no class gets a kernel of its own.
 const DEAR_US: f64 = 1e9;
 
 /// Methods that are left out of the choice, one at a time.

@@ -24,7 +24,7 @@ const SHOWN: usize = 16;
 /// Largest width and height of the pictures of figure 8, in pixels.
 const PICTURE: usize = 256;
 
-/// A product, and whether it has a row of its own in the report.
+/// A product, with the information whether it has a row of its own in the report.
 #[derive(Serialize)]
 struct Subject {
     /// The kind of matrix that is generated in place of the paper's matrix.
@@ -113,7 +113,7 @@ fn operands<'s>(setting: &'s Setting<'_>) -> Result<Vec<Operands<'s>>, Failure> 
 }
 
 /// The models of the paper's matrices, and families in increasing sizes. If there are names in
-/// `only`, the matrices with these names.
+/// `only`, returns only the matrices with these names.
 pub fn generated<'s>(most: u64, only: &[String]) -> Result<Vec<Operands<'s>>, Failure> {
     let mut all = Vec::new();
     for model in &PARGER {

@@ -182,7 +182,7 @@ pub fn of_sides(
     Ok(all)
 }
 
-/// A matrix of blocks with the same pattern and random blocks of another side.
+/// A matrix of blocks with the pattern of a given matrix, and random blocks of another side.
 fn dense(blocks: &Cbc<f64>, side: usize) -> Result<Cbc<f64>> {
     let random = &mut Random::new(1);
     let pattern = blocks.pattern().clone();

@@ -6,7 +6,7 @@ use blockmul::{Csc, Result};
 /// Size of a matrix of the collection.
 pub struct Size {
     rows: usize,
-    /// Products of entries of its square.
+    /// Number of products of entries in the square of the matrix.
     products: f64,
     /// The products of the model grow with this power of its rows.
     growth: f64,

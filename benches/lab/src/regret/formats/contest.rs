@@ -204,7 +204,7 @@ pub fn tried<R>(
     }
 }
 
-/// The most entries of a column. For the pattern of a transpose these are the most entries of a
+/// The most entries of a column. For the pattern of a transpose the result is the most entries of a
 /// row.
 pub fn longest_column(pattern: &Pattern) -> usize {
     (0..pattern.ncols()).map(|col| pattern.column(col).len()).max().unwrap_or(0)
@@ -221,7 +221,7 @@ fn without_hopeless(entrants: &mut Vec<Entrant>) -> Vec<LeftOut> {
 }
 
 impl<T: Field, M: Matrix<Element = T>> Operands<'_, M> {
-    /// Executes a plan once and compares its y.
+    /// Executes a plan once and compares the y of the plan with the expected one.
     fn entrant(&mut self, asked: Asked, prepared: &Prepared<M>, whole: &Cbc<T>, x: &[T]) -> Result<Entrant> {
         let (format, order) = (prepared.format(), prepared.format().order());
         prepared.execute(&self.a, &self.x, &mut self.y)?;

@@ -95,8 +95,8 @@ const CLASSES: [&str; 17] = [
 /// The most products of a column in each sorted class.
 const SORTED: [u64; 8] = [32, 64, 128, 256, 512, 1024, 2048, 3584];
 
-/// A column of B with more entries than this belongs to the class "many entries of B". The entries
-/// of such a column are visited one after another.
+/// A column of B with more entries than this belongs to the class "many entries of B". Methods
+/// visit the entries of B in such a column one after another.
 const MOST_ENTRIES: u64 = 1024;
 
 /// The class of a column; `None` if it has no products.

@@ -21,8 +21,9 @@ pub struct Cliff {
     /// it.
     pub jump: Option<f64>,
     pub at: Option<usize>,
-    /// If the jump is large, the contests of all methods before and after it. These contests show
-    /// whether another method is faster beside the jump, or whether the times of all methods jump.
+    /// If the jump is large, the contests of all methods before and after the jump. These contests
+    /// show whether another method is faster beside the jump, or whether the times of all methods
+    /// jump.
     pub sides: Vec<Contest>,
     /// Number of results that differ from the reference.
     pub wrong: usize,

@@ -16,8 +16,8 @@ use blockmul_cli::table::number;
 use blockmul_cli::tune::ByMethod;
 use serde::Serialize;
 
-/// Number of runs of each method that also measure the times of bins. The times of the fastest of
-/// these runs are used.
+/// Number of runs of each method that also measure the times of bins. Of the runs that measure
+/// bins, the times of the fastest are used.
 const EXPLAINED: usize = 2;
 
 /// A way to compute the product.
@@ -262,7 +262,7 @@ fn by_method<M: Matrix>(
 pub mod tests {
     use super::*;
 
-    /// A contest of methods with these numbers of launches and these times.
+    /// Makes a contest of methods with given numbers of launches and times.
     pub fn contest(entrants: &[(Method, u32, &[f64])]) -> Contest {
         let entrant = |&(method, launches, runs): &(Method, u32, &[f64])| {
             let name = method.to_string();

@@ -2,9 +2,10 @@
 //!
 //! No sweep tests these numbers alone, although they affect the choice:
 //! * `adaptive_equal_products` decides which columns share rows within a method. The families
-//!   `elements-3` and `permuted-equals` test it.
+//!   `elements-3` and `permuted-equals` test this number.
 //! * `range_one_pass_percent` and `range_sampled_products` decide nothing if the first is 0, as it
-//!   is on CPUs: then one pass is taken if it fits the memory. If it is 1 to 99, both have a sweep.
+//!   is on CPUs: then one pass is taken if it fits the memory. If `range_one_pass_percent` is 1 to
+//!   99, both numbers have a sweep.
 use super::Numbers;
 use crate::patterns::{Factors, banded, drawn, single, skewed, stencil_of_range, uniform, uniform_blocks};
 use blockmul::Result;
@@ -29,7 +30,8 @@ pub struct Sweep {
     pub of_blocks: bool,
 }
 
-/// The sweeps of a device with these numbers. Each matrix has at most about `most` products.
+/// Returns the sweeps of a device with these numbers. Each matrix has at most about `most`
+/// products.
 pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     let budget = budget(most);
     let narrow = 32 * numbers["adaptive_narrow_words"];
@@ -127,7 +129,8 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     sweeps
 }
 
-/// The sweeps whose names contain one of these texts. If there are no texts, all sweeps.
+/// Returns the sweeps whose names contain one of the given texts. If there are no texts, all
+/// sweeps.
 pub fn named(sweeps: Vec<Sweep>, words: &[String]) -> std::result::Result<Vec<Sweep>, Failure> {
     let has = |sweep: &Sweep, words: &String| sweep.what.contains(words.as_str());
     if let Some(unknown) = words.iter().find(|words| !sweeps.iter().any(|sweep| has(sweep, words))) {
@@ -142,7 +145,7 @@ pub fn named(sweeps: Vec<Sweep>, words: &[String]) -> std::result::Result<Vec<Sw
 /// In the sweeps of hubs, the rows of a column are divided into this many pieces.
 const HUB_PIECES: usize = 16;
 
-/// The fewest products of an entry of B with which such columns are no hubs.
+/// The fewest products of an entry of B with which columns of hubs' lengths are no hubs.
 fn hub_average(numbers: &Numbers) -> usize {
     (HUB_PIECES * numbers["adaptive_hub_percent"]).div_ceil(100)
 }
@@ -159,7 +162,7 @@ fn sweep(
     Sweep { what: what.into(), points, make: Box::new(make), of_blocks: false }
 }
 
-/// Values at a threshold and to either side of it.
+/// Returns values at a threshold and on either side of it.
 fn around(at: usize, step: usize) -> Vec<usize> {
     (0..=2 * STEPS).map(|k| (at + step * k).saturating_sub(step * STEPS)).filter(|&value| value > 0).collect()
 }

@@ -1,6 +1,6 @@
 //! The inverse threefold cross-validation of spECK (Parger 2020, section 5). Costs are fitted to
-//! the products of a third of the families. The choice that follows from these costs is judged on
-//! the other families.
+//! the products of a third of the families. The choice that follows from the fitted costs is judged
+//! on the other families.
 use super::Numbers;
 use super::contest::Contest;
 use blockmul::{
@@ -126,8 +126,8 @@ fn fitted(contests: &[&Contest], present: MethodCosts, in_ranges: bool) -> Resul
     Ok(table)
 }
 
-/// Judges the choices by these costs. For each product these costs choose the method with the least
-/// predicted time.
+/// Judges the choices that follow from the given costs. For each product these costs choose the
+/// method with the least predicted time.
 fn predicted(contests: &[&Contest], costs: &MethodCosts, choice: &Choice) -> Option<Predicted> {
     let (mut products, mut sum, mut worst, mut best) = (0, 0.0, 0.0_f64, 0);
     for contest in contests {
