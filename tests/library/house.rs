@@ -55,7 +55,7 @@ impl File {
         of_crate.map(|path| path.split("::").next().unwrap().to_owned()).collect()
     }
 
-    /// Returns the rooms from which these names come, with one of the names for each room.
+    /// Returns the rooms from which the given names come, with one of the names for each room.
     fn rooms(&self, exports: &BTreeMap<String, String>, rooms: &BTreeSet<String>) -> BTreeMap<String, String> {
         let names = self.names().into_iter();
         names

@@ -10,7 +10,8 @@ const ORACLES: &str = "reference/";
 /// The files that declare each name.
 type Declared = BTreeMap<String, BTreeSet<String>>;
 
-/// Returns the type that a line declares, and whether it is public. `None` if the type is private.
+/// Returns the type that a line declares, and whether it is public. The function returns `None` if
+/// the type is private.
 fn declared(line: &str) -> Option<(&str, bool)> {
     let rest = line.trim_start().strip_prefix("pub")?;
     let (rest, is_public) = match rest.strip_prefix('(') {

@@ -67,7 +67,7 @@ fn agrees(problem: &Problem, damping: Damping, what: &str) {
     // If S is formed, an element of S is a sum of at most `points` products and one element of U',
     // and each row has `cameras` products with x. As an operator, Zᵀ·x is a sum of at most
     // `cameras` products, Z·(Zᵀ·x) of `points`, and the three parts of U' of `cameras`. Damping,
-    // alpha and the last additions round a few times.
+    // alpha and the last additions add a few roundings to this number.
     let roundings = 2 * (points + 2 * cameras) + 16;
     let s = formed_out.s().unwrap().download().unwrap();
     let dense = mirrored(&s.to_dense());

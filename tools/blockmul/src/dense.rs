@@ -74,7 +74,7 @@ impl Request<'_> {
 
 #[derive(Serialize)]
 struct Fields {
-    /// `None` if the reference multiplies.
+    /// The field is `None` if the reference multiplies.
     sharing: Option<&'static str>,
     why: Option<String>,
     element: &'static str,

@@ -69,8 +69,8 @@ pub fn explain(target: &Target, (a, b): (&AnyMatrix, &AnyMatrix), c: &Size, run:
     lines.join("\n")
 }
 
-/// The reason why `auto` left a product to the host, with the predicted time. `None` if the user
-/// requested the host.
+/// The reason why `auto` left a product to the host, with the predicted time. The function returns
+/// `None` if the user requested the host.
 fn why_host(target: &Target, run: &Run) -> Option<String> {
     let by_name = run.method == Method::Host.name() || !matches!(target, Target::Device(_));
     let predicted_ms = run.bins.iter().map(|bin| bin.predicted_ms).sum::<Option<f64>>();

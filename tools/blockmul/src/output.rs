@@ -113,7 +113,7 @@ fn to_stdout(fill: Fill<'_>) -> Result<(), Failure> {
     })
 }
 
-/// The failure to write to stdout.
+/// Makes the failure that a result could not be written to stdout.
 pub fn of_stdout(error: std::io::Error) -> Failure {
     Failure::Output("stdout".into(), error)
 }

@@ -90,9 +90,10 @@ fn not_finite(values: &AnyValues) -> u64 {
 pub struct Overflow {
     a: u64,
     b: u64,
-    /// `None` if A or B has values that are not finite, from the file or by conversion, because
-    /// infinite values of C that are caused by these cannot be distinguished from others. The
-    /// counts are also `None` if integers may have wrapped around and were not counted.
+    /// The field is `None` if A or B has values that are not finite, from the file or by
+    /// conversion, because infinite values of C that are caused by these cannot be distinguished
+    /// from others. The counts are also `None` if integers may have wrapped around and were not
+    /// counted.
     c: Option<u64>,
 }
 

@@ -218,8 +218,8 @@ impl Setting<'_> {
         Some(measured)
     }
 
-    /// The median of the milliseconds that `run` returns in each round. `None` if the result was
-    /// wrong.
+    /// The median of the milliseconds that `run` returns in each round. The function returns `None`
+    /// if the result was wrong.
     fn median(&self, verified: bool, mut run: impl FnMut() -> Result<f64>) -> Result<Option<f64>> {
         if !verified {
             return Ok(None);

@@ -30,7 +30,7 @@ pub struct Peer {
     pub peak_device_bytes: Option<u64>,
 }
 
-/// The work of a library with a dense matrix, or with a vector.
+/// What another library computed with a dense matrix or a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DenseWork {
     /// The sparse matrix times a dense one with this many columns.

@@ -1,6 +1,6 @@
 //! `--write-models`: the generated matrices of a study as files, so that the programs of
-//! `benches/peers` can time other libraries on them. The values are positive integers, as in the
-//! other files of these programs, because some libraries drop entries that cancel.
+//! `benches/peers` can time other libraries on them. The values of these files are small positive
+//! integers, because some libraries drop entries that cancel.
 use super::{Setting, evtushenko, garland, models, parger, polok, shi};
 use blockmul::{Cbc, Csc, Csr, Matrix, generate::Random, io::binary};
 use blockmul_cli::bench::matrices::Input;

@@ -128,7 +128,7 @@ pub fn cavity(rows: usize) -> Result<Csc<f64>> {
     let nodes: Vec<[usize; 2]> = (0..side * side).map(|node| [node / side, node % side]).collect();
     let mut first = vec![0];
     nodes.iter().for_each(|&node| first.push(first[first.len() - 1] + if is_middle(node) { 5 } else { 2 }));
-    // The middles of the elements that contain a node, along one side.
+    // Returns the middles of the elements that contain a node, as coordinates along one axis.
     let middles = |at: usize| [at.wrapping_sub(1), at, at + 1].into_iter().filter(|&at| at % 2 == 1 && at < side);
     let of_row: Vec<usize> = (0..nodes.len()).flat_map(|node| vec![node; first[node + 1] - first[node]]).collect();
     by_rows(of_row.len(), |row| {
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn plants_and_circuits_have_long_rows_and_short_ones() -> Result<()> {
-        // Rows of the fourth of ten stages.
+        // The test counts the entries in the rows of the fourth of ten stages.
         let stages = stages(330)?;
         let length = |equation: usize| row(&stages, 10 * equation + 3).len();
         assert_eq!([15, 30, 31].map(length), [32, 16, 16]);

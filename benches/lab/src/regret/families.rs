@@ -23,7 +23,7 @@ type Make<M> = fn(usize) -> Result<M>;
 /// A family of matrices.
 pub struct Family {
     pub name: &'static str,
-    /// The applications that have such matrices.
+    /// The applications in which matrices like those of the family occur.
     pub stands_for: &'static str,
     /// The family of `blockmul tune` that is of the same kind, if there is one. Costs of methods
     /// are fitted to families of `blockmul tune`.
@@ -174,7 +174,7 @@ pub const FAMILIES: [Family; 28] = [
 /// Maximum number of columns of a generated matrix, whose offsets must fit the host's memory.
 const MOST_COLUMNS: usize = 1 << 26;
 
-/// The family of this name. `None` if no family has this name, as for a file.
+/// The family of this name. The function returns `None` if no family has this name, as for a file.
 pub fn of(name: &str) -> Option<&'static Family> {
     FAMILIES.iter().find(|family| family.name == name)
 }

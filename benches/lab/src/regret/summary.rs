@@ -19,7 +19,8 @@ pub struct Regrets {
 }
 
 impl Regrets {
-    /// Summarizes regrets, of which each has the name of its matrix. `None` if there are none.
+    /// Summarizes regrets, of which each has the name of its matrix. The function returns `None` if
+    /// there are no regrets.
     fn of(each: impl Iterator<Item = (f64, String)>) -> Option<Self> {
         let (regrets, names): (Vec<f64>, Vec<String>) = each.unzip();
         let (worst, worst_of) = regrets.iter().zip(names).max_by(|one, other| one.0.total_cmp(other.0))?;
@@ -88,8 +89,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// `None` if no product was timed. Matrices without entries to multiply do not count, because
-    /// nothing is chosen for them.
+    /// The function returns `None` if no product was timed. Matrices without entries to multiply do
+    /// not count, because nothing is chosen for them.
     pub fn of(contests: &[Contest]) -> Option<Self> {
         let chosen = || contests.iter().filter(|of| of.products > 0);
         let mut best: Vec<(String, usize)> = Vec::new();

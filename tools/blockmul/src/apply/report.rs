@@ -15,7 +15,7 @@ use serde::Serialize;
 struct Fields {
     #[serde(flatten)]
     product: Formatted,
-    /// `None` if there is no `--gram`.
+    /// The field is `None` if there is no `--gram`.
     gram: Option<Gram>,
     /// Whether y has the same bits in every run.
     reproducible: bool,
@@ -40,7 +40,7 @@ struct Fields {
 /// The format of a product.
 #[derive(Serialize)]
 struct Formatted {
-    /// `None` if the reference multiplies.
+    /// The field is `None` if the reference multiplies.
     format: Option<Format>,
     why: Option<String>,
     /// The order in which the terms of a sum are added.

@@ -77,7 +77,7 @@ pub enum Padded {
 
 /// An input whose file, if it has one, has been read.
 pub enum Source {
-    /// A family, and the number of stored elements if its name has no sizes.
+    /// A family, and the number of stored elements to generate if the family's name has no sizes.
     Family(Named, Option<usize>),
     File {
         name: String,

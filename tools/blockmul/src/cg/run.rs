@@ -46,7 +46,7 @@ struct Fields {
     runs_ms: Option<Vec<f64>>,
     /// Milliseconds to copy x to the host.
     download_ms: f64,
-    /// `None` without --verify.
+    /// The field is `None` if there is no --verify.
     verify_ms: Option<f64>,
 }
 

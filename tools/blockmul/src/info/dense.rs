@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct DenseNeeds {
     pub columns: usize,
-    /// `None` if the device refused the plan.
+    /// The field is `None` if the device refused the plan.
     pub plan: Option<DensePlan>,
     pub refused: Option<String>,
 }

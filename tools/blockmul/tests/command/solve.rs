@@ -263,7 +263,7 @@ fn what_cannot_be_solved_is_refused() {
     // The graph is refused before a start is computed and chosen.
     let said = desk.run(&on_device("solve g.g2o --linear conjugate-gradients")).stderr;
     assert!(!said.contains("start: "), "{said}");
-    // A pose is determined only along one line, and steps have no damping.
+    // In this graph a pose is determined only along one line, and steps have no damping.
     desk.put("loose.g2o", "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0\nEDGE_SE2 0 1 1.5 0 0 1 1 0 1 0 1\n");
     let ran = desk.run(&on_device("solve loose.g2o --method gauss-newton"));
     assert_eq!(ran.status, 1, "{}", ran.stderr);

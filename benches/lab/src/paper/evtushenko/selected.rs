@@ -80,8 +80,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// Returns the row of a matrix in Table 9, with its picture. `None` if the matrix is none of
-    /// the nine.
+    /// Returns the row of a matrix in Table 9, with its picture. The function returns `None` if the
+    /// matrix is none of the nine.
     pub fn of(matrix: &Matrix) -> Result<Option<Self>> {
         let Some(of) = Selected::of(&matrix.name) else { return Ok(None) };
         let by_rows = matrix.a.try_transpose()?;

@@ -46,7 +46,7 @@ pub fn stages(setting: &Setting<'_>, report: &mut Report, squares: &[Timed]) -> 
     )
 }
 
-/// The shares of stages as bars.
+/// Draws the shares of stages as bars.
 pub fn shares<'e>(title: &str, entrants: impl Iterator<Item = (&'e str, &'e Entrant)>) -> Bars {
     let entrants: Vec<_> = entrants.collect();
     let mut parts: Vec<String> = Vec::new();
@@ -107,9 +107,9 @@ pub fn scaling(
     Ok(())
 }
 
-/// The slope of the least-squares line through large products. `None` if there are fewer than
-/// three, or if the largest is less than `SPREAD` times the smallest, because the slope would then
-/// be noise.
+/// The slope of the least-squares line through large products. The function returns `None` if there
+/// are fewer than three large products, or if the largest is less than `SPREAD` times the smallest,
+/// because the slope would then be noise.
 fn slope(points: &[[f64; 2]]) -> Option<f64> {
     let large: Vec<_> = points.iter().filter(|point| point[0] >= SATURATED).collect();
     let mean = |at: usize| large.iter().map(|point| point[at]).sum::<f64>() / large.len() as f64;

@@ -38,7 +38,7 @@ impl FromStr for Square {
     }
 }
 
-/// The squares with at most `most` products.
+/// Returns the random squares with at most `most` products.
 pub fn squares(most: u64) -> Vec<Square> {
     let of_side = |side: usize| {
         let squares = ZEROS.map(|zeros| Square { side, zeros }).into_iter();

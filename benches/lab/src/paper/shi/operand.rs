@@ -173,7 +173,8 @@ fn bytes<T: Element>(setting: &Setting<'_>, a: &DeviceMatrix<Csr<T>>) -> Result<
     Ok(Bytes { csr: a.device_bytes(), gcoo: alone.device_bytes() })
 }
 
-/// Times the conversion of a dense matrix on the device to groups. `None` if the groups are wrong.
+/// Times the conversion of a dense matrix on the device to groups. The function returns `None` if
+/// the groups are wrong.
 fn conversion<T: Element>(setting: &Setting<'_>, report: &mut Report, a: &Csr<T>) -> Result<Option<f64>> {
     let grouping = grouping(setting);
     let shape = DenseShape::new(a.nrows(), a.ncols(), Layout::ByRows);

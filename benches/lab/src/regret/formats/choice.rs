@@ -47,8 +47,9 @@ impl Choice {
     }
 }
 
-/// The larger spread of two lists of times. `None` if a list has fewer than three times: a single
-/// time has no quartiles, and the quartiles of two times do not show how far a third would differ.
+/// The larger spread of two lists of times. The function returns `None` if a list has fewer than
+/// three times: a single time has no quartiles, and the quartiles of two times do not show how far
+/// a third would differ.
 fn noise(times: [&[f64]; 2]) -> Option<f64> {
     let spread = |times: &[f64]| (times.len() >= 3).then(|| spread(times)).flatten();
     let [one, other] = times.map(spread);

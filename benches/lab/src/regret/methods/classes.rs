@@ -41,8 +41,8 @@ pub struct OfClass {
 }
 
 impl Classes {
-    /// Times each class of columns of A·B. `None` if all columns are in one class, or if a class
-    /// was not timed.
+    /// Times each class of columns of A·B. The function returns `None` if all columns are in one
+    /// class, or if a class was not timed.
     pub fn of<T: Field>(lab: &Lab, (a, b): (&Csc<T>, &Csc<T>), whole: &Contest) -> Result<Option<Self>> {
         let numbers = lab.device.info().numbers_by_name();
         let class = |col: usize| class_of(&column(a.pattern(), b.pattern(), col), &numbers);

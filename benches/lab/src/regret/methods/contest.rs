@@ -173,8 +173,8 @@ impl Contest {
     }
 
     /// The extra time of `auto` over the fastest method, divided by the fastest time. The regret is
-    /// below 0 if `auto` combines several methods and is faster than each. `None` if there are no
-    /// entries to multiply, because `auto` then chooses nothing.
+    /// below 0 if `auto` combines several methods and is faster than each. The function returns
+    /// `None` if there are no entries to multiply, because `auto` then chooses nothing.
     pub fn regret(&self) -> Option<f64> {
         (self.products > 0).then_some(())?;
         Some(self.auto_ms()? / self.best()?.ms? - 1.0)

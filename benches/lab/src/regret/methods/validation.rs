@@ -41,7 +41,7 @@ pub struct Fold {
 /// The quality of the choices that are made by predicted times.
 #[derive(Serialize, Clone, Copy)]
 pub struct Predicted {
-    /// Number of products for which there was a choice.
+    /// Number of products for which the costs had to choose between methods.
     pub products: usize,
     /// The extra time of the chosen methods over the fastest, as a fraction: the mean and the
     /// largest.
@@ -52,8 +52,8 @@ pub struct Predicted {
 }
 
 impl Validation {
-    /// `None` if there are fewer families than folds, or if nothing can be predicted. Matrices
-    /// without entries to multiply do not count as products.
+    /// The function returns `None` if there are fewer families than folds, or if nothing can be
+    /// predicted. Matrices without entries to multiply do not count as products.
     pub fn of(contests: &[Contest], info: &DeviceInfo) -> Result<Option<Self>> {
         let (present, choice) = (info.costs(), Choice::on(info));
         let contests: Vec<&Contest> = contests.iter().filter(|of| of.products > 0).collect();

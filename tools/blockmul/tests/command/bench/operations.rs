@@ -146,8 +146,8 @@ fn operations_declare_their_bytes_and_their_work() {
         let stages: Vec<_> = record["stages"].as_array().unwrap().iter().map(|stage| &stage["runs_ms"]).collect();
         assert!(stages.iter().all(|runs| runs.as_array().unwrap().len() == 3), "{variant}: {record}");
     }
-    // For a triangle, the values of its blocks are read, and the index of the blocks of the whole
-    // matrix.
+    // The bytes of a product with a triangle count the values of the triangle's blocks, and the
+    // index of all blocks of the whole matrix.
     let [(_, whole), (variant, triangle)] =
         &desk.by_variant("pose-graph:30x20 --block 3 --symmetric --operation apply")[..]
     else {
