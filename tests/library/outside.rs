@@ -31,8 +31,8 @@ pub fn python(package: &str, modules: &str) -> Option<String> {
     found
 }
 
-/// Like [`python`], for a package that the package managers of systems do not have. If no Python
-/// can import this package, the tests print a line and pass, also if CI is set.
+/// Works like [`python`], for a package that the package managers of systems do not have. If no
+/// Python can import this package, the tests print a line and pass, also if CI is set.
 pub fn python_with_pip(package: &str, modules: &str) -> Option<String> {
     let found = importing(modules);
     if found.is_none() {

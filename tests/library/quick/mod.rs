@@ -74,7 +74,7 @@ fn blocks() -> Result<()> {
 }
 
 /// Columns are sorted by teams of 128 and 256 items. An optimising compiler may drop the barriers
-/// of such teams.
+/// of teams that sort.
 #[test]
 fn long_columns_that_are_sorted() -> Result<()> {
     for of_column in [35, 50] {

@@ -64,8 +64,9 @@ impl Family {
 }
 
 /// The families; those with products come first. Neighbouring families are unlike each other, so
-/// that every third family is a sample of all. `bimodal` and `permuted-equals`, the last two with
-/// products, are hard for a choice by averages and for a choice by neighbouring columns.
+/// that every third family is a sample of all. The families `bimodal` and `permuted-equals` are
+/// hard for the choice of methods: `bimodal` for a choice by averages, and `permuted-equals` for a
+/// choice by neighbouring columns.
 pub const FAMILIES: [Family; 28] = [
     Family::of("grid-5", "stencils of the plane")
         .fitted_as("grid-5")

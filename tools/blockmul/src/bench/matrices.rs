@@ -89,8 +89,8 @@ pub enum Source {
 }
 
 impl Source {
-    /// Reads a file. Zeros in its blocks are left out for an operation in which they would count as
-    /// entries.
+    /// Reads a file. Zeros in the blocks of the file are left out for an operation in which they
+    /// would count as entries.
     pub fn open(
         input: &Input,
         elements: Option<usize>,

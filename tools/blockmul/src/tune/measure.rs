@@ -72,7 +72,7 @@ impl Time {
         self.start.elapsed().saturating_sub(self.kernels).as_secs_f64()
     }
 
-    /// Whether a further `seconds` seconds are within this fraction of the time.
+    /// Whether `seconds` more seconds would be within this fraction of the available time.
     fn has(&self, part: f64, seconds: f64) -> bool {
         self.elapsed() + seconds < part * self.seconds
     }

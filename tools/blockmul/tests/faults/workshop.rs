@@ -131,7 +131,7 @@ impl Workshop {
         self.path("kernels")
     }
 
-    /// Runs `subject` without `opencl.c`. `disturb` is called with its process.
+    /// Runs `subject` without `opencl.c`. `disturb` is called with the process of the subject.
     pub fn disturbed(&self, subject: &Subject, bench: &Bench, disturb: impl FnOnce(&Child)) -> io::Result<Ran> {
         let mut command = self.command(subject, bench);
         command.env("BLOCKMUL_CACHE", self.kernels()).env_remove("OPENCL_DYLIB_PATH");
