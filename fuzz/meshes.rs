@@ -54,7 +54,7 @@ pub fn long_meshes() {
     }
 }
 
-/// A reader of the bytes that an iterator returns.
+/// A reader that reads the bytes that an iterator returns.
 struct Bytes<I>(I);
 
 impl<I: Iterator<Item = u8>> Read for Bytes<I> {

@@ -39,8 +39,8 @@ fn numpy_s_arrays_are_read() {
     }
 }
 
-/// Writes small matrices in both layouts, with gaps between lines, and a text file of the elements
-/// for each.
+/// Writes small dense matrices in both layouts, with gaps between lines, and a text file of the
+/// elements for each.
 fn write_for_numpy<T: Element>(folder: &Path, dtype: &str) -> usize {
     let sides = [(1, 1), (4, 6), (0, 3), (3, 4)];
     for (rows, cols) in sides {

@@ -56,7 +56,7 @@ pub(super) struct Permuted {
     pub pattern: Arc<PatternArrays>,
     pub source: Buffer<u32>,
     pub turned: Buffer<u32>,
-    /// Number of entries outside the stored triangle. If it is not 0, the other fields are
+    /// Number of entries outside the stored triangle. If `wrong` is not 0, the other fields are
     /// meaningless.
     pub wrong: u32,
 }

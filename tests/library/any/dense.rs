@@ -11,8 +11,8 @@ use blockmul::{
     reference::multiply_any_dense,
 };
 
-/// A dense matrix of small integers. Two unused elements follow each line: a row or a column, by
-/// `layout`.
+/// A dense matrix of small integers. Two unused elements follow each line of the matrix; a line is
+/// a row or a column, according to `layout`.
 fn numbers(element: ElementType, (rows, cols): (usize, usize), layout: Layout) -> Result<AnyDense> {
     let shape = DenseShape::new(rows, cols, layout);
     let shape = shape.with_leading(shape.leading + 2);

@@ -1,5 +1,6 @@
-//! Matrices whose element type and format are known only at run time. The results have the same
-//! bits as with static types. Operands that do not match are refused.
+//! Matrices whose element type and format are known only at run time. Results for such matrices
+//! have the same bits as with static types. The tests also require that operands that do not match
+//! are refused.
 mod dense;
 mod groups;
 mod structure;

@@ -1,5 +1,5 @@
-//! Shared parts of the library's tests: what the machine has, and families of matrices. Values are
-//! small integers, so that sums are exact.
+//! Shared parts of the library's tests: what the machine has, and families of matrices. The values
+//! of these families are small integers, so that sums are exact.
 #[path = "../outside.rs"]
 mod outside;
 
@@ -27,7 +27,7 @@ pub fn to_host<M: Matrix>(
 }
 
 /// Checks that both matrices have the same pattern, the same shape of blocks, and the same bits in
-/// every block. Strides may differ.
+/// every block. The strides of the matrices may differ.
 pub fn equal<M: Matrix>(got: &M, want: &M, what: &str) {
     let (got, want) = (got.as_cbc(), want.as_cbc());
     assert_eq!((got.pattern, got.shape), (want.pattern, want.shape), "{what}: pattern and shape");
@@ -37,7 +37,7 @@ pub fn equal<M: Matrix>(got: &M, want: &M, what: &str) {
     }
 }
 
-/// The pattern and the bytes of the values, padding included.
+/// Returns the pattern and the bytes of the values, padding included.
 pub fn bits<T: Element>(matrix: &Cbc<T>) -> (&Pattern, &[u8]) {
     (matrix.pattern(), bytemuck::cast_slice(matrix.values()))
 }
@@ -59,7 +59,8 @@ pub fn real(rows: usize, cols: usize, per_column: usize, shape: BlockShape, seed
     generate::Uniform { rows, cols, per_column, shape, seed, ..Default::default() }.matrix().unwrap()
 }
 
-/// A row and a column of `length` blocks of 2x2 real numbers. Their product is one run.
+/// A row and a column of `length` blocks of 2x2 real numbers. The product of the row and the column
+/// is one run.
 pub fn row_and_column(length: usize) -> (Cbc<f64>, Cbc<f64>) {
     (real(1, length, 1, shape(2, 2), 1), real(length, 1, length, shape(2, 2), 2))
 }

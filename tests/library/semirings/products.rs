@@ -23,9 +23,9 @@ fn check<M: Matrix<Element: Numbers>>(a: &M, b: &M, what: &str, cases: &[(Semiri
     }
 }
 
-/// Returns a case for each algebra that the element type supports. Neighbouring algebras have
-/// different methods. Methods whose kernels take long to compile are left out; they are tested with
-/// one algebra below.
+/// Returns a case for each algebra that the element type supports. Neighbouring algebras use
+/// different methods. Methods whose kernels take long to compile are left out; another test in this
+/// file uses them with one algebra.
 fn cases<T: Numbers>(turn: usize) -> Vec<(Semiring, Method)> {
     let methods = [Method::Auto, Method::Esc, Method::Host].into_iter().cycle().skip(turn);
     algebras::<T>().zip(methods).collect()
@@ -49,7 +49,7 @@ fn every_element_and_algebra_has_the_bits_of_the_reference() {
     of::<i32>(4);
     of::<u8>(5);
     // Products of rows swap their operands. The results of plus-first and plus-second must not
-    // depend on this.
+    // depend on this swap.
     let (a, b) = pair::<i32>(Family::Uniform, 50);
     let cases = [Semiring::PlusFirst, Semiring::PlusSecond, Semiring::MinPlus].map(|semiring| (semiring, Method::Auto));
     check(&Csr::from_transpose(b.clone()), &Csr::from_transpose(a.clone()), "by rows", &cases);
@@ -63,7 +63,8 @@ fn every_method_follows_the_algebra() {
         let cases: Vec<_> = all.iter().map(|&&method| (Semiring::MinPlus, method)).collect();
         check(&a, &b, &format!("{family:?}"), &cases);
     }
-    // Runs are cut into pieces. The sum of a piece begins with a value that changes no bit.
+    // The runs of the products in this test are cut into pieces. The sum of a piece begins with a
+    // value that changes no bit.
     let long = Csc::<f64>::from_triplets(2, 2500, (0..2500).flat_map(|k| [(0, k, 1.0), (1, k, 1.0)])).unwrap();
     let (a, b) = (with_numbers::<f32>(long.pattern(), 5), with_numbers::<f32>(long.transpose().pattern(), 6));
     let cases: Vec<_> = all.iter().map(|&&method| (Semiring::MinPlus, method)).collect();

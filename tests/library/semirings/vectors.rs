@@ -9,10 +9,10 @@ use blockmul::{
 };
 use half::f16;
 
-/// An algebra, a format, and whether A is transposed.
+/// A case: an algebra, a format, and whether A is transposed.
 type Case = (Semiring, Format, bool);
 
-/// Returns a case for each algebra that the element type supports. Neighbouring algebras have
+/// Returns a case for each algebra that the element type supports. Neighbouring algebras use
 /// different formats, because each combination has kernels of its own. A is transposed in every
 /// third case. With the turns of six element types, each algebra is tested in six formats.
 fn cases<T: Numbers>(turn: usize) -> Vec<Case> {

@@ -163,7 +163,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         input::drop_padding(&mut file, &args.a, &messages);
     }
     let converted = input::check_cast(element, &file.matrix, "A", &args.a, &messages)?;
-    // The groups of a file that holds one triangle are not those of the whole matrix.
+    // If a file holds one triangle, its groups are not the groups of the whole matrix.
     let groups = file.groups.take().filter(|groups| !args.symmetric && groups.shape() == block);
     let a = if args.symmetric { Halves::new(file, &messages)? } else { Halves::whole(file.matrix) };
     let (rows, cols) = (a.whole.nrows(), a.whole.ncols());

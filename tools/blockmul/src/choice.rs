@@ -42,7 +42,8 @@ pub fn methods() -> impl Iterator<Item = (&'static str, Method)> {
 pub enum Sharing {
     /// By a method, from compressed rows or columns.
     By(DenseMethod),
-    /// In the groups (GCOO) in which the matrix is stored, or to which it is converted first.
+    /// In the groups (GCOO) in which the matrix is stored, or to which the matrix is converted
+    /// first.
     Stored,
 }
 

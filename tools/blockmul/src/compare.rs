@@ -61,7 +61,7 @@ struct Comparison {
     a_size: [usize; 2],
     b_size: [usize; 2],
     equal: bool,
-    /// Absent if the sizes differ.
+    /// The sizes are absent if the sizes differ.
     #[serde(flatten)]
     difference: Option<Difference>,
 }

@@ -92,7 +92,7 @@ impl Args {
         given.into_iter().find_map(|(option, given)| given.then_some(option))
     }
 
-    /// The groups to write. `of_file` are the groups of the input.
+    /// The groups of the output file. `of_file` are the groups of the input.
     fn grouping(&self, of_file: Option<Grouping>) -> Grouping {
         let before = of_file.unwrap_or_default();
         let lines = self.lines.map_or(before.lines(), usize::from);
@@ -137,7 +137,7 @@ fn to_sparse(args: &Args) -> Result<(), Failure> {
     if !args.bla && matches!(layout, Some(BlockLayout::Mixed { .. })) {
         messages.warn("its blocks have several shapes, which are not kept: written as scalars (--bla keeps them)");
     }
-    // Rounding can produce zeros, so it comes first.
+    // Values are rounded before zeros are dropped, because rounding can produce zeros.
     let mut matrix = input::cast(args.element, matrix, &args.input.display().to_string(), &messages);
     if args.drop_zeros {
         matrix = matrix.without_zeros();

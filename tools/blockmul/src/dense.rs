@@ -74,7 +74,7 @@ impl Request<'_> {
 
 #[derive(Serialize)]
 struct Fields {
-    /// `None` for the reference.
+    /// The field is `None` if the reference multiplies.
     sharing: Option<&'static str>,
     why: Option<String>,
     element: &'static str,
@@ -82,7 +82,7 @@ struct Fields {
     /// Whether the sparse matrix is the second factor.
     from_right: bool,
     transposed: bool,
-    /// The factor of the old contents of C; `None` if the product is not added to any.
+    /// The factor of the old contents of C; `None` if the product is not added to old contents.
     beta: Option<f64>,
     sparse: Size,
     dense: Size,

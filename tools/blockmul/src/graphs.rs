@@ -1,5 +1,6 @@
-//! The common part of `components` and `triangles`. Both compute a number for each vertex of a
-//! graph. Edges connect their vertices in both directions, and their values do not matter.
+//! The common part of `components` and `triangles`. `components` and `triangles` compute a number
+//! for each vertex of a graph. Edges connect their vertices in both directions, and their values do
+//! not matter.
 use crate::failure::Failure;
 use crate::input;
 use crate::matrix_size::Size;
@@ -32,7 +33,7 @@ pub struct GraphArgs {
     quiet: bool,
 }
 
-/// The fields of the report. `found` has the fields of the command.
+/// The fields of the report. `found` has the fields of the particular command.
 #[derive(Serialize)]
 struct Fields<'a, T: Serialize> {
     graph: Size,
@@ -49,8 +50,8 @@ struct Fields<'a, T: Serialize> {
 pub struct Question {
     /// A name of the result, for messages.
     pub what: &'static str,
-    /// Computes the numbers on a device, from the pattern of the graph. All values of the graph are
-    /// one.
+    /// Computes the numbers on a device, from the pattern of the graph. All values of the uploaded
+    /// graph are one.
     pub on_device: fn(&DeviceMatrix<Csc<u32>>) -> blockmul::Result<Vec<u32>>,
     pub by_reference: fn(&Csc<u32>) -> blockmul::Result<Vec<u32>>,
 }

@@ -99,7 +99,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// The inputs, and the file of the report.
+    /// The inputs of the command, and the file of its report.
     fn places(&self) -> Places {
         let Self { operands, mask, run, overwriting, .. } = self;
         overwriting.places().reads([&operands.a]).reads(&operands.b).reads(mask).json(&run.report)

@@ -102,10 +102,10 @@ pub struct Args {
 struct Fields {
     vertices: usize,
     triangles: usize,
-    /// Edges in both directions.
+    /// Number of edges, which are counted in both directions.
     edges: usize,
     patches: usize,
-    /// The vertices, counted from 1, that were the first centres. `seeds` are the centres of the
+    /// The vertices that were the first centres, counted from 1. `seeds` are the centres of the
     /// patches.
     first: Vec<usize>,
     seeds: Vec<usize>,
@@ -122,18 +122,18 @@ struct Fields {
     /// Vertices of the smallest and the largest patch.
     smallest: usize,
     largest: usize,
-    /// Patches without vertices.
+    /// Number of patches without vertices.
     empty: usize,
     /// The standard deviation of the patches' sizes.
     deviation: f64,
-    /// Vertices that no centre reaches.
+    /// Number of vertices that no centre reaches.
     unreached: usize,
     total_ms: f64,
     /// Whether the patches have the reference's bits; `None` without --verify.
     verified: Option<bool>,
 }
 
-/// The kind of output.
+/// The kind of the output file.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Picture,

@@ -31,7 +31,7 @@ enum OutputKind {
     Matrix,
     Problem,
     Json,
-    /// Contents that no command reads.
+    /// Contents that no command of blockmul reads.
     Other,
 }
 
@@ -87,8 +87,8 @@ impl Places {
 
     /// Checks the outputs, and returns whether a result goes to stdout.
     ///
-    /// It refuses folders that do not exist or in which nothing can be written, unknown endings,
-    /// two results in one place, and results that replace an input.
+    /// The check refuses folders that do not exist or in which nothing can be written, unknown
+    /// endings, two results in one place, and results that replace an input.
     pub fn check(&self) -> Result<bool, Failure> {
         for (number, (path, kind)) in self.outputs.iter().enumerate() {
             if !is_standard(path) {
@@ -180,7 +180,7 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
     let place = io::linked(path);
     let mut folders = place.ancestors().skip(1).map(|of| if of.as_os_str().is_empty() { Path::new(".") } else { of });
     let Some(folder) = folders.find(|folder| folder.exists()) else { return Ok(()) };
-    // The file has no name if the system supports this, and is removed at once.
+    // The test file has no name, if the system supports this; otherwise it is removed at once.
     tempfile::tempfile_in(folder).map(drop).map_err(|error| Failure::Output(path.display().to_string(), error))
 }
 
@@ -208,7 +208,7 @@ fn check_name(path: &Path, kind: OutputKind) -> Result<(), Failure> {
     Err(Failure::Usage(format!("{}: {refused}", path.display())))
 }
 
-/// Endings of problems. A `.txt` file may contain either kind.
+/// Endings of problems. A `.txt` file may contain a bundle adjustment or a graph.
 const PROBLEMS: [&str; 4] = ["txt", "bal", "g2o", "graph"];
 /// Endings of files that contain neither a matrix nor JSON.
 const OTHERS: [&str; 9] = ["bal", "g2o", "graph", "npy", "png", "ply", "obj", "off", "bla"];

@@ -311,7 +311,8 @@ impl Run<'_> {
     }
 }
 
-/// Members that are not unknowns, as JSON. The list of names is limited.
+/// Returns the members of the problem that are not unknowns, as JSON. The JSON has a limited number
+/// of their names.
 fn no_unknowns(left: &LeftOut) -> serde_json::Value {
     let why = match left.why {
         Why::Held => "held".to_owned(),
@@ -322,8 +323,8 @@ fn no_unknowns(left: &LeftOut) -> serde_json::Value {
     json!({"kind": left.kind, "why": why, "count": left.names.len(), "of": left.all, "first": first})
 }
 
-/// The reason why there is no solution, or perhaps no minimum, with advice. `None` if the iteration
-/// converged.
+/// The reason why there is no solution, or perhaps no minimum, with advice. The reason is `None` if
+/// the iteration converged.
 fn ending(problem: &AnyProblem, solution: &Solution<AnyState>) -> Option<String> {
     let tried = count(solution.iterations.len(), "iteration");
     Some(match solution.stop {

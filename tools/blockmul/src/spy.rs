@@ -148,10 +148,10 @@ pub fn draw(path: &Path, matrix: &AnyMatrix, device: &Device, messages: &Message
     write(path, &Shaded::new(&raster, Shade::Magnitude), SIZE, messages)
 }
 
-/// The contents of a picture. It can be drawn at any size.
+/// The contents of a picture. A picture can be drawn at any size.
 struct Subject {
-    /// One matrix; or for a comparison three matrices of ones: the entries of both files, of only
-    /// the first, and of only the second.
+    /// The contents are one matrix, or for a comparison three matrices of ones: the entries of both
+    /// files, of only the first, and of only the second.
     parts: Vec<Place>,
     shade: Shade,
 }

@@ -101,8 +101,8 @@ struct Setting<'a> {
     lab: &'a Lab,
     device: &'a Device,
     folder: &'a Path,
-    /// Maximum number of products of entries, if a matrix is generated and multiplied by itself or
-    /// by another one. For products with vectors, the maximum number of entries.
+    /// Maximum number of products of entries of a generated product. For products with vectors, the
+    /// maximum number of entries.
     most: u64,
     peers: Peers,
 }
@@ -174,7 +174,7 @@ impl ByRows for Cbc<f64> {
 }
 
 impl Setting<'_> {
-    /// Whether the models are measured: without files, or if they are asked for.
+    /// Whether the models are measured: without files, or if `--models` is given.
     fn with_models(&self) -> bool {
         self.args.study.inputs.is_empty() || self.args.models
     }
@@ -184,8 +184,8 @@ impl Setting<'_> {
         if self.device.info().kind == DeviceKind::Cpu { Method::Esc } else { Method::EscLocal }
     }
 
-    /// Times a product, of columns or of rows. Returns `None` if it fails, after reporting the
-    /// error.
+    /// Times a product, of columns or of rows. If the product fails, reports the error and returns
+    /// `None`.
     fn contest<M: ByRows>(
         &self,
         report: &mut Report,
@@ -205,12 +205,12 @@ impl Setting<'_> {
         Some(contest)
     }
 
-    /// Returns the result `made`. If it is an error, reports it and returns `None`.
+    /// Returns `made`. If it is an error, reports it and returns `None`.
     fn made<R>(&self, report: &mut Report, name: &str, made: Result<R>) -> Option<R> {
         made.map_err(|error| self.note(report, name, error)).ok()
     }
 
-    /// Returns the measurement and counts it. If it is an error, reports it and returns `None`.
+    /// Returns a measurement, and counts it. If it is an error, reports it and returns `None`.
     fn kept<R>(&self, report: &mut Report, name: &str, measured: Result<R>) -> Option<R> {
         let measured = self.made(report, name, measured)?;
         report.measured += 1;
@@ -218,8 +218,8 @@ impl Setting<'_> {
         Some(measured)
     }
 
-    /// The median of the milliseconds that `run` returns in each round. `None` if the result was
-    /// wrong.
+    /// The median of the milliseconds that `run` returns in each round. The function returns `None`
+    /// if the result was wrong.
     fn median(&self, verified: bool, mut run: impl FnMut() -> Result<f64>) -> Result<Option<f64>> {
         if !verified {
             return Ok(None);

@@ -9,7 +9,7 @@ use blockmul::io::ReadOptions;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Runs a study that writes the folder `p`. Returns its page and its JSON object.
+/// Runs a study that writes the folder `p`. Returns the page and the JSON object of the study.
 fn study(desk: &Desk, line: &str) -> (String, Value) {
     let ran = lab(desk, &format!("{line} --rounds 1 -o p"));
     assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{line}: {}", ran.stderr);
@@ -152,7 +152,7 @@ fn an_unreadable_file_is_named_once_and_leaves_the_report_before_it() {
         };
         refused("no report is written");
         assert!(files_of(&desk, paper).is_empty());
-        // The other papers get a copy of garland's folder with its pictures.
+        // The tests of the other papers get a copy of garland's folder with its pictures.
         if paper == "garland" {
             let ran = lab(&desk, "paper garland a.mtx -o garland --rounds 1");
             assert_eq!(ran.status, 0, "{}", ran.stderr);

@@ -65,7 +65,7 @@ fn what_has_no_products_has_no_regret() {
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("regret of auto on 1 products"), "{}", ran.stdout);
     let empty = ran.stdout.lines().find(|line| line.trim().starts_with("e ")).expect("a row");
-    // Nothing is chosen, so there is no regret.
+    // `auto` chooses nothing for this input, so there is no regret.
     let cells: Vec<_> = empty.split_whitespace().filter(|cell| *cell != "*").collect();
     assert_eq!((cells[1], cells.len(), cells[7]), ("-", 9, "-"), "{empty}");
     let all = regret(&desk, "e.mtx");

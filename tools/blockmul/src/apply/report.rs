@@ -15,7 +15,7 @@ use serde::Serialize;
 struct Fields {
     #[serde(flatten)]
     product: Formatted,
-    /// `None` without `--gram`.
+    /// The field is `None` if there is no `--gram`.
     gram: Option<Gram>,
     /// Whether y has the same bits in every run.
     reproducible: bool,
@@ -24,9 +24,9 @@ struct Fields {
     vectors: &'static str,
     semiring: Semiring,
     transposed: bool,
-    /// The factor of the y of `--onto`; `None` without it.
+    /// The factor of the y of `--onto`; `None` if there is no `--onto`.
     beta: Option<f64>,
-    /// Whether only one triangle of A is kept. The size `a` is that of the whole A.
+    /// Whether only one triangle of A is kept. The size `a` in the report is that of the whole A.
     symmetric: bool,
     a: Size,
     x: Size,
@@ -40,7 +40,7 @@ struct Fields {
 /// The format of a product.
 #[derive(Serialize)]
 struct Formatted {
-    /// `None` for the reference.
+    /// The field is `None` if the reference multiplies.
     format: Option<Format>,
     why: Option<String>,
     /// The order in which the terms of a sum are added.

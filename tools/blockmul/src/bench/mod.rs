@@ -1,7 +1,7 @@
-//! `blockmul bench`: products and other operations, verified, then timed. `operation` lists them,
-//! `families` and `matrices` have the operands, `measure` the timing, `record`, `results` and
-//! `table` the output, `session` a run. Each other file has operations and their reference results.
-//! `lab bench` adds operations on arrays.
+//! `blockmul bench`: products and other operations, verified, then timed. `operation` lists the
+//! operations, `families` and `matrices` have the operands, `measure` the timing, `record`,
+//! `results` and `table` the output, `session` a run. Each other file has operations and their
+//! reference results. `lab bench` adds operations on arrays.
 pub mod apply;
 mod apply_gram;
 pub mod dense;

@@ -22,8 +22,8 @@ use serde::Serialize;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-/// The most products that are visited one by one to count the entries of the product. They take
-/// about half a second on two cores.
+/// The most products that are visited one by one to count the entries of the product. Visiting this
+/// many products takes about half a second on two cores.
 const BUDGET: u64 = 1 << 28;
 
 /// Show properties of matrices: size, symmetry, blocks that fit, and the costs of their products.
@@ -72,8 +72,8 @@ pub struct Args {
     quiet: bool,
 }
 
-/// The output for a file. `rows` and `cols` count scalars, `nnz` counts entries. The product counts
-/// blocks.
+/// The output of `info` for a file. `rows` and `cols` count scalars, `nnz` counts entries. The
+/// sizes of the product count blocks.
 #[derive(Serialize)]
 struct Info {
     schema: u32,
@@ -110,7 +110,7 @@ enum Blocks {
 #[derive(Serialize)]
 struct Fits {
     best: [usize; 2],
-    /// The shapes, by area.
+    /// The shapes of blocks, by area.
     fits: Vec<BlockFit>,
 }
 
@@ -125,7 +125,7 @@ struct Product {
     in_groups: Option<String>,
     #[serde(flatten)]
     size: ProductSize,
-    /// Products for each entry of C.
+    /// Number of products for each entry of C.
     compression: Option<Compression>,
 }
 
@@ -142,7 +142,7 @@ pub fn run(args: &Args) -> std::result::Result<(), Failure> {
     for (number, path) in args.files.iter().enumerate() {
         let info = match tell(path, args, &devices, &messages) {
             Ok(info) => info,
-            // The other files are still processed.
+            // After a failure the other files are still processed.
             Err(error) => {
                 let failure = Failure::from(error);
                 messages.pause(|| failure.report());

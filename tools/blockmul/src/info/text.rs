@@ -160,7 +160,7 @@ fn needs(needs: &[DeviceNeeds], product: &Product, devices: &Devices) -> String 
 
 fn percent(part: f64) -> String {
     match 100.0 * part {
-        // 100 % is shown only if it is exact.
+        // The text shows 100 % only if it is exact.
         percent if (99.95..100.0).contains(&percent) => "99.9 %".into(),
         percent if percent == 0.0 || percent >= 0.1 => format!("{percent:.1} %"),
         percent => format!("{percent:.1e} %"),

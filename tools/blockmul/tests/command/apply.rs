@@ -43,7 +43,8 @@ fn every_format_multiplies_with_ones_with_a_vector_and_transposed() {
     }
 }
 
-/// 1e9 + 1 is rounded to 1e9 in f32. A third has different values in f32 and f64.
+/// 1e9 + 1 is rounded to 1e9 in f32, so the sum shows the type of the vectors. A third has
+/// different values in f32 and f64.
 #[test]
 fn vectors_may_have_another_type_than_the_matrix() {
     let desk = Desk::new();

@@ -254,7 +254,7 @@ fn what_cannot_be_timed_is_told_and_the_rest_goes_on() {
         desk.fails(&format!("bench --device {device} {line}"), status, words);
     }
     desk.fails("bench --device nonesuch", 3, &["nonesuch"]);
-    // The other products are timed, and are also in the file.
+    // If one input fails, the other products are still timed, and are also in the file.
     let ran = desk.bench("s.mtx short.bcsr uniform:9x2 --block 2,3 --rounds 1 --json r.json");
     assert_eq!(ran.status, 2, "{}", ran.stderr);
     assert!(ran.stderr.contains("short.bcsr: sizes") && ran.stderr.contains("cannot be cut"), "{}", ran.stderr);

@@ -5,7 +5,7 @@ use snapbox::{assert_data_eq, str};
 const OTHER: &str =
     "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 2\n2 2 -1.5\n1 3 0\n3 3 5.000000000000001\n";
 
-/// Runs `compare`. Its exit status must be that of a difference.
+/// Runs `compare`. The exit status of `compare` must be that of different matrices.
 fn differs(desk: &Desk, line: &str) -> Ran {
     let ran = desk.run(&format!("compare {line}"));
     assert_eq!((ran.status, ran.stderr.as_str()), (1, ""), "{line}: {}", ran.stdout);

@@ -37,7 +37,7 @@ fn small_entries_of_the_product_are_left_out() {
             }
         }
     }
-    // The product stays on the device.
+    // Without an output the product stays on the device.
     let stages = &desk.report("h.mtx --block 1 --drop 0.5 --repeat 2 --verify")["stages"];
     assert_eq!(stages.as_array().unwrap().last().unwrap()["name"], "drop");
     let explained = desk.multiply("h.mtx --block 1 --drop 0.5 --explain").stderr;

@@ -64,7 +64,7 @@ fn events_are_logged_on_stderr_if_asked_for() {
         assert!(logged.stderr.lines().all(|line| line.contains("blockmul::")), "{}", logged.stderr);
         assert!(!logged.stderr.contains("blockmul::pool"), "events of the pool need trace");
     }
-    // One target and one level are logged. There are no times, because they were not requested.
+    // One target and one level are logged. The log has no times, because they were not requested.
     let info = with(&desk, &[("BLOCKMUL_LOG", "blockmul::io=info"), ("RUST_LOG", "trace")], &line);
     assert!(info.stderr.starts_with(" INFO blockmul::io: read") && info.stderr.lines().count() == 1, "{}", info.stderr);
     let empty = with(&desk, &[("BLOCKMUL_LOG", ""), ("RUST_LOG", "blockmul::pool=trace")], &line);

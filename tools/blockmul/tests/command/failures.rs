@@ -130,8 +130,8 @@ fn a_product_that_nobody_keeps_is_reported_alike() {
     assert!(text.contains("products"), "{text}");
 }
 
-/// A band's bound is far above the memory that it takes. If only bounds counted, this limit would
-/// be refused.
+/// The bound of a band's memory is far above the memory that the band takes. If only bounds
+/// counted, this limit would be refused.
 #[test]
 fn a_limit_under_which_bands_fit_is_obeyed() {
     let desk = Desk::new();
@@ -147,13 +147,13 @@ fn a_limit_under_which_bands_fit_is_obeyed() {
 fn a_place_that_cannot_be_written_is_status_5() {
     let desk = Desk::new();
     desk.put("s.mtx", SQUARE);
-    // Every write to this device fails.
+    // Every write to /dev/full fails.
     desk.fails("transpose s.mtx -o /dev/full", 5, &["/dev/full"]);
     desk.fails("multiply s.mtx --device reference -q --report /dev/full", 5, &["/dev/full"]);
 }
 
-/// Every file of the folder is multiplied or refused. None may crash the command, take forever, or
-/// cause an internal error.
+/// Every file of the folder is multiplied or refused. No file may crash the command, take forever,
+/// or cause an internal error.
 #[test]
 fn malformed_files_are_read_as_the_format_says_or_refused() {
     let Some(folder) = common::data("malformed") else { return };

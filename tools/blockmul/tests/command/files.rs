@@ -48,7 +48,8 @@ fn layouts_stand_beside_their_matrices() {
     desk.ok("convert h.mtx -o s.mtx.gz --bla");
     let layout = std::fs::read_to_string(desk.path("s.bla")).unwrap();
     assert!(layout.starts_with("12 x 12 (") && layout.ends_with("\n0 3 6 9 12\n0 3 6 9 12\n"), "{layout}");
-    // The note in the file gives the same blocks. If there is no note, the layout file gives them.
+    // The note in the Matrix Market file gives the blocks. If there is no note, the layout file
+    // gives the blocks.
     desk.ok("convert s.mtx.gz -o n.mtx --block 1");
     std::fs::copy(desk.path("s.bla"), desk.path("n.bla")).unwrap();
     assert_eq!(desk.ok("convert n.mtx -o - -q").stdout, std::fs::read_to_string(desk.path("h.mtx")).unwrap());
@@ -107,7 +108,8 @@ fn sums_are_the_librarys() {
     assert_eq!(desk.files(), ["c.mtx", "p.mtx", "s.mtx", "w.mtx"]);
 }
 
-/// File names are bytes on Unix. Reports replace bytes that are not valid text.
+/// On Unix, file names are bytes, which need not be valid text. Reports replace bytes that are not
+/// valid text.
 #[test]
 #[cfg(unix)]
 fn names_that_are_not_text_are_read_written_and_reported() {

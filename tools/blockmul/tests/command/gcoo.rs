@@ -85,7 +85,7 @@ fn groups_are_multiplied_as_they_are_stored() {
         let want = if is_transposed { want.transpose() } else { want.clone() };
         assert_eq!(matrix(&desk, "c.npy"), want, "{line}");
     }
-    // Aᵀ·D is computed in the groups of the file. In blocks of another shape, the matrix is
+    // Aᵀ·D is computed in the groups of the file. If other blocks are requested, the matrix is
     // converted to groups first.
     desk.ok("convert c.npy -o c.mtx");
     stored(&desk, "a.gcoo c.mtx --transpose-a -o t.npy");

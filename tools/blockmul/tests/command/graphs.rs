@@ -2,7 +2,7 @@
 use super::*;
 
 /// Triangles 1 2 3 and 2 3 4, some of whose edges are in the file in both directions; a loop at 6;
-/// an edge between 5 and 7; 8 has no edge. Values do not matter.
+/// an edge between 5 and 7; 8 has no edge. The values of the matrix do not matter.
 const GRAPH: &str = "%%MatrixMarket matrix coordinate real general\n8 8 9\n2 1 1\n1 2 nan\n3 1 0\n3 2 -1\n4 2 1\n3 4 1\n4 3 1\n6 6 1\n7 5 1\n";
 const LABELS: &str = "%%MatrixMarket matrix array integer general\n8 1\n1\n1\n1\n1\n5\n6\n5\n8\n";
 const COUNTS: &str = "%%MatrixMarket matrix array integer general\n8 1\n1\n2\n2\n1\n0\n0\n0\n0\n";

@@ -1,9 +1,10 @@
-//! Unknowns without influence in `solve`. They are named in the summary, in the JSON and in
-//! messages.
+//! Unknowns without influence in `solve`. Unknowns without influence are named in the summary, in
+//! the JSON and in messages.
 use super::*;
 use serde_json::json;
 
-/// Poses on a line, each measured from the previous one. The weights of angles are zero.
+/// The graph has poses on a line, each measured from the previous one. The weights of angles are
+/// zero.
 const CHAIN: &str = "\
 VERTEX_SE2 10 0 0 0
 VERTEX_SE2 11 1.2 0.1 0.1

@@ -73,7 +73,7 @@ fn the_matrix_of_a_zip_archive_is_read() {
     assert!(said.status == 2 && said.stderr.contains("this is a zip archive: unpack it first"), "{}", said.stderr);
 }
 
-/// Files with two entries at the same place.
+/// The files have two entries at the same place.
 fn repeating(desk: &Desk) -> [&'static str; 4] {
     desk.put("d.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 1 2\n");
     desk.put("d.el", "0 0 1\n0 0 2\n");

@@ -194,10 +194,10 @@ fn blocks_are_those_asked_for_else_those_of_the_files_else_what_fits() {
     for (line, blocks) in [
         ("scalars.mtx", None),
         ("6x6.mtx", Some("A 6x6, B 6x6, as in the file")),
-        // The blocks of Wᵀ are transposed.
+        // The blocks of Wᵀ have the transposed shape.
         ("6x3.mtx --transpose-b", Some("A 6x3, B 3x6, as in the file")),
         ("6x3.mtx --transpose-a", Some("A 3x6, B 6x3, as in the file")),
-        // The blocks of the file do not fit as B's.
+        // The file's blocks do not fit as blocks of B.
         ("6x3.mtx", Some("A 6x3, B 3x6, as in the file")),
         ("2x3.mtx 3x4.mtx", Some("A 2x3, B 3x4, as in the file")),
         ("6x6.mtx --block 2", Some("A 2x2, B 2x2")),

@@ -33,7 +33,7 @@ fn values_that_become_infinite_are_counted_and_reported() {
     assert_eq!((counts.as_str(), said.as_str()), (r#"{"a":0,"b":0,"c":null}"#, ""));
 }
 
-/// Products with a dense operand, and with vectors.
+/// The test covers products with a dense operand, and with vectors.
 #[test]
 fn dense_results_that_become_infinite_are_counted_and_reported() {
     let desk = Desk::new();

@@ -1,8 +1,8 @@
 //! `blockmul paths`, and `--semiring` of other commands.
 use super::*;
 
-/// Edges from 1 to 2, 2 to 3 and 3 to 4 of lengths 1, 2 and 3, from 1 to 3 of length 9, and from 5
-/// to 1.
+/// The graph has edges from 1 to 2, 2 to 3 and 3 to 4 of lengths 1, 2 and 3, from 1 to 3 of length
+/// 9, and from 5 to 1.
 const GRAPH: &str = "%%MatrixMarket matrix coordinate real general\n5 5 5\n2 1 1\n3 2 2\n4 3 3\n3 1 9\n1 5 4\n";
 
 fn desk() -> Desk {
@@ -51,7 +51,7 @@ fn distances_predecessors_and_levels() {
     }
 }
 
-/// In other files an edge leads from the column's vertex to the row's.
+/// In files that are not edge lists an edge leads from the column's vertex to the row's.
 #[test]
 fn lines_of_an_edge_list_are_followed_from_first_to_second() {
     let desk = Desk::new();
@@ -107,7 +107,7 @@ fn paths_from_each_source_are_columns() {
 fn levels_and_predecessors_are_those_of_the_reference() {
     let desk = desk();
     desk.ok("generate power-law --nodes 500 --edges 3000 --integer -q -o r.mtx");
-    // Edges of length 0 in both directions.
+    // The next graph has edges of length 0 in both directions.
     desk.put("zero.mtx", "%%MatrixMarket matrix coordinate real symmetric\n5 5 4\n2 1 1\n3 2 0\n4 3 0\n5 4 0\n");
     for (options, name) in [
         ("r.mtx --sources 3,7 --levels", "levels"),
@@ -148,7 +148,7 @@ fn distances_beyond_the_element_are_warned_of() {
     assert!(ran.stderr.contains(warning), "{}", ran.stderr);
 }
 
-/// Floats that become infinite are warned of, too.
+/// The command also warns of floating-point lengths that become infinite.
 #[test]
 fn lengths_that_are_infinite_as_integers_are_warned_of() {
     let desk = Desk::new();

@@ -1,5 +1,6 @@
 //! The programs of `benches/peers` that compare the command's results with those of other
-//! libraries. Each must find no difference in correct results, and must find a planted one.
+//! libraries. Each program must find no difference in correct results, and must find a planted
+//! difference.
 use super::*;
 use std::os::unix::fs::PermissionsExt;
 

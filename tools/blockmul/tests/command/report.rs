@@ -116,8 +116,8 @@ fn the_reference_reports_and_verifies_too() {
     desk.fails("multiply s.mtx --device reference --method esc", 2, &["esc", "reference"]);
 }
 
-/// The stages of the host are explained, and why the host was chosen. Stages that did not run are
-/// not explained.
+/// `--explain` describes the stages of the host, and gives the reason for the host. Stages that did
+/// not run are not explained.
 #[test]
 fn products_on_the_host_are_explained() {
     let desk = Desk::new();
@@ -183,7 +183,8 @@ fn explained_products_have_a_table_of_bins() {
             assert!(times.iter().all(|&ms| ms > 0.0), "{method}: {bin}");
         }
     }
-    // Blocks have no costs. Without `--explain` nothing is measured.
+    // Products of blocks have no costs of methods, so no times are predicted. Without `--explain`
+    // nothing is measured.
     let blocks = desk.report("p.mtx --block 2 --explain");
     let times = |report: &Value| {
         let bin = &report["bins"][0];

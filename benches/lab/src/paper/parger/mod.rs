@@ -21,10 +21,10 @@ use serde::Serialize;
 
 /// Maximum number of matrices with a row of their own in table 4 and a picture in figure 8.
 const SHOWN: usize = 16;
-/// Largest width and height of these pictures, in pixels.
+/// Largest width and height of the pictures of figure 8, in pixels.
 const PICTURE: usize = 256;
 
-/// A product, and whether it has a row of its own in the report.
+/// A product, with the information whether it has a row of its own in the report.
 #[derive(Serialize)]
 struct Subject {
     /// The kind of matrix that is generated in place of the paper's matrix.
@@ -112,7 +112,8 @@ fn operands<'s>(setting: &'s Setting<'_>) -> Result<Vec<Operands<'s>>, Failure> 
     chosen(setting.args.study.inputs.iter().map(file).chain(models).collect(), &setting.args.only)
 }
 
-/// The generated matrices; if there are names in `only`, those with these names.
+/// The generated matrices. If there are names in `only`, returns only the matrices with these
+/// names.
 pub fn generated<'s>(most: u64, only: &[String]) -> Result<Vec<Operands<'s>>, Failure> {
     chosen(all_generated(most), only)
 }

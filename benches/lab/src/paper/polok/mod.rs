@@ -117,7 +117,8 @@ impl Subject {
         Ok(Self { name, transposed: scalars.try_transpose()?, scalars, blocks })
     }
 
-    /// B of A·B: the transpose of A if A is not square. `None` if B is A.
+    /// The factor B of a product A·B: the transpose of A if A is not square. The function returns
+    /// `None` if B is A.
     fn other(&self) -> Option<&Csc<f64>> {
         (self.scalars.nrows() != self.scalars.ncols()).then_some(&self.transposed)
     }

@@ -12,7 +12,7 @@ pub struct Printed {
     pub matrix: &'static str,
     pub nnz_per_row: f64,
     flop: f64,
-    /// `None` if the product does not fit the memory.
+    /// The field is `None` if the product does not fit the memory.
     on_k40: Option<OnK40>,
 }
 

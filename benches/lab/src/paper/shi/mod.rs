@@ -39,7 +39,8 @@ pub struct Subject {
     methods: Vec<Time>,
     /// Milliseconds to convert the dense A to groups of rows (GCOO): count, scan, allocate, fill.
     conversion_ms: Option<f64>,
-    /// Bytes on the device of A in CSR and in groups. They are not measured for random squares.
+    /// Bytes on the device of A in CSR and in groups. These bytes are not measured for random
+    /// squares.
     bytes: Option<Bytes>,
     /// Records of other libraries: for the product with A stored sparse, for the product with A
     /// stored as a dense matrix, and for the conversion of A.

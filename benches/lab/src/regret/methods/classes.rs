@@ -41,8 +41,8 @@ pub struct OfClass {
 }
 
 impl Classes {
-    /// Times each class of columns of A·B. `None` if all columns are in one class, or if a class
-    /// was not timed.
+    /// Times each class of columns of A·B. The function returns `None` if all columns are in one
+    /// class, or if a class was not timed.
     pub fn of<T: Field>(lab: &Lab, (a, b): (&Csc<T>, &Csc<T>), whole: &Contest) -> Result<Option<Self>> {
         let numbers = lab.device.info().numbers_by_name();
         let class = |col: usize| class_of(&column(a.pattern(), b.pattern(), col), &numbers);
@@ -95,8 +95,8 @@ const CLASSES: [&str; 17] = [
 /// The most products of a column in each sorted class.
 const SORTED: [u64; 8] = [32, 64, 128, 256, 512, 1024, 2048, 3584];
 
-/// A column of B with more entries than this belongs to the class "many entries of B". Its entries
-/// are visited one after another.
+/// A column of B with more entries than this belongs to the class "many entries of B". Methods
+/// visit the entries of B in such a column one after another.
 const MOST_ENTRIES: u64 = 1024;
 
 /// The class of a column; `None` if it has no products.
