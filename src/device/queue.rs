@@ -95,8 +95,8 @@ impl Queue {
         Self::new(raw, Arc::default(), false)
     }
 
-    /// Makes the first queue of a device from a queue that may reorder commands. Each command waits
-    /// for the event of the command before.
+    /// Makes the first queue of a device from an OpenCL queue that may reorder commands. To keep
+    /// the order, each command waits for the event of the command before.
     pub(super) fn ordered_by_events(raw: CommandQueue) -> Self {
         Self::new(raw, Arc::default(), true)
     }

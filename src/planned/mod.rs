@@ -57,8 +57,9 @@ pub trait Planned {
     #[doc(hidden)]
     fn enqueue(&self, on: On<'_>, inputs: Self::Inputs<'_>, into: Accum<'_, Self::Output>) -> Result<()>;
 
-    /// Computes C = alpha·(…) + beta·C, or C = (…) if `into` is `&mut c`. The function returns when
-    /// the execution is enqueued. A download of C waits for the execution.
+    /// Computes the plan's result R: C = R if `into` is `&mut c`, or C = alpha·R + beta·C if `into`
+    /// has factors. The function returns when the execution is enqueued. A download of C waits for
+    /// the execution.
     ///
     /// # Errors
     /// [`Error::PlanPattern`](crate::Error::PlanPattern) for a matrix of another pattern or block

@@ -29,14 +29,14 @@ pub struct DeviceDense<T> {
     pub(crate) device: Device,
 }
 
-/// A dense matrix on a device that a computation reads, without its element type.
+/// A dense matrix on a device that a computation only reads. Its element type is known at run time.
 #[derive(Clone, Copy)]
 pub(crate) struct DenseBuffer<'a> {
     pub shape: DenseShape,
     pub values: &'a Buffer,
 }
 
-/// A dense matrix on a device that a computation writes, without its element type.
+/// A dense matrix on a device that a computation writes. Its element type is known at run time.
 pub(crate) struct DenseBufferMut<'a> {
     pub shape: DenseShape,
     pub values: &'a mut Buffer,

@@ -272,9 +272,8 @@ impl PatternArrays {
         }
     }
 
-    /// Whether two patterns are the same. If the patterns share their arrays, no comparison is
-    /// needed. If the patterns have different arrays, their fingerprints are compared. A
-    /// fingerprint is computed once, with one read-back.
+    /// Whether two patterns are the same. Patterns that do not share their arrays are compared by
+    /// fingerprints. The fingerprint of a pattern is computed once, with one read-back.
     pub fn same_as(self: &Arc<Self>, other: &Arc<Self>) -> Result<bool> {
         if Arc::ptr_eq(self, other) {
             return Ok(true);

@@ -221,9 +221,9 @@ pub(crate) fn ask_stretches(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Cuts the columns of a pattern into stretches of at most `length` entries and columns. A column
-/// of more than `length` entries is a stretch by itself. Returns the first column of each stretch,
-/// and then the number of columns.
+/// Cuts the columns of a pattern into stretches. A stretch has at most `length` columns and at most
+/// `length` entries, or is a single column with more entries. Returns the first column of each
+/// stretch, and then the number of columns.
 pub(crate) fn stretches(work: &Work, pattern: &PatternArrays, length: usize) -> Result<Buffer<u32>> {
     Kernels::new(work.device())?.tile_lines(work, &pattern.col_ptr, [pattern.ncols, pattern.nnz()], length)
 }

@@ -25,8 +25,8 @@ fn written(rows: u64, cols: u64, write: impl Fn(&mut Vec<u8>, &Csc<f64>)) -> Vec
     bytes
 }
 
-/// Returns a file of `rows` x `cols` without entries for each format that has a reader. The entry
-/// is `None` if the format has no such file.
+/// Returns a file of a `rows` x `cols` matrix without entries for each format that has a reader, or
+/// `None` if the format cannot hold this matrix.
 fn files(rows: u64, cols: u64) -> [(&'static str, Option<Vec<u8>>, Reader); 6] {
     let text = |text: String| Some(text.into_bytes());
     let banner = "%%MatrixMarket matrix";

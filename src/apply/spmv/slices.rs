@@ -89,8 +89,9 @@ pub(super) struct Columns {
     pub near: Option<Near>,
 }
 
-/// The columns from which distances are counted, one for each `rows` rows. `rows` is the height of
-/// a slice of sliced ELL, also if the rows are placed in other slices.
+/// Columns stored in 16 bits are distances from a column in `first`, which has one column for every
+/// `rows` rows. `rows` is the height of a slice of sliced ELL, also if the rows are placed in other
+/// slices.
 pub(super) struct Near {
     pub first: Buffer<u32>,
     pub rows: usize,

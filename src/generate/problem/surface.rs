@@ -1,6 +1,6 @@
-//! Paths over the surfaces of a torus and a sphere. Steps of a path have a length of about 1, and
-//! neighbouring turns have a distance of about 1. The x axis of a pose points ahead, and z points
-//! away from the surface.
+//! Paths over the surfaces of a torus and a sphere. A path winds around its surface in steps of
+//! about 1, with turns that are about 1 apart. The x axis of a pose points ahead, and z points away
+//! from the surface.
 use crate::{Result, generate::room};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
 use std::f64::consts::{PI, TAU};
@@ -9,7 +9,7 @@ use std::f64::consts::{PI, TAU};
 pub(super) type Point = (Vector3<f64>, Vector3<f64>);
 
 /// A path around the tube of a torus. The radius r of the tube is a third of the radius of the
-/// torus. If r is a third of the radius of the torus, the path has 6πr turns of 2πr steps each.
+/// torus. The path has 6πr turns of 2πr steps each.
 pub(super) fn torus(poses: u32) -> impl Fn(f64) -> Point {
     let n = f64::from(poses);
     let tube = (n / (12.0 * PI * PI)).sqrt();

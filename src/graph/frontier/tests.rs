@@ -80,8 +80,7 @@ fn grids_have_the_distances_of_dijkstra() -> Result<()> {
     let entries = grid(50, || random.unit());
     let narrow = entries.iter().map(|&(to, from, length)| (to, from, length as f32)).collect();
     for sizes in [[1, 16, 16, 0], [1, 8, 8, 3], [8, 16, 4, 5], [64, 64, 16, 12], [256, 64, 16, 12]] {
-        // Some dozens of vertices are near at a time, which fill one share for each work-group, or
-        // several.
+        // A round visits some dozens of vertices: one share for each work-group, or several.
         for frontier_groups in [1, 8] {
             let numbers = FrontierNumbers { frontier_groups, ..numbers(sizes) };
             visited(2500, &entries, numbers, 0.5)?;

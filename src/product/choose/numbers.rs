@@ -39,8 +39,8 @@ numbers! {
         /// least 128, because a team may take half of these entries, and PoCL 3.1 loses the
         /// barriers of loops that cannot run twice.
         adaptive_piece: PowersOfTwo(128, 1024),
-        /// A column of B is a hub if its average entry has less than `adaptive_hub_percent`
-        /// hundredths of a product in a piece of `adaptive_piece` rows of C.
+        /// A column of B with E entries and P products, in whose column of C the rows are cut into
+        /// R pieces of `adaptive_piece` rows, is a hub if 100·P / (E·R) < `adaptive_hub_percent`.
         adaptive_hub_percent: All(0, 1 << 30),
         /// Columns of C with equal rows share these rows only if the columns that are not sorted
         /// have at least `adaptive_equal_products` products. If rows are shared, a task has several

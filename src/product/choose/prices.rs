@@ -204,11 +204,11 @@ impl Whole {
     }
 
     /// The number of products, weighted by their cost. A fifth is subtracted if work-groups have
-    /// the size that the longest column needs. Two fifths are subtracted if work-groups are
-    /// full, because most columns are nearly as long as the longest, or have more products than a
-    /// work-group sorts at once. Longer columns are sorted in parts. A fifth is added each time
-    /// that the parts are merged in pairs. A fifth is also added if columns are cut by rows and not
-    /// merged. The number of parts is that of the average column.
+    /// the size that the longest column needs. Two fifths are subtracted if work-groups are full:
+    /// if the average column has at least 3/4 of the longest column's products, or more products
+    /// than a work-group sorts at once. Longer columns are sorted in parts. A fifth is added each
+    /// time that the parts are merged in pairs. A fifth is also added if columns are cut by rows
+    /// and not merged. The number of parts is that of the average column.
     pub(super) fn weighed(&self, products: u64, columns: u64, longest: Option<u64>) -> u64 {
         let average = products / columns.max(1);
         let alike = longest.filter(|&longest| longest <= self.longest);

@@ -22,7 +22,8 @@ impl From<Part> for GramParts {
 }
 
 impl GramParts {
-    /// The part of the group at (`row`, `col`). The part is `None` if the group is not computed.
+    /// Returns which part of the group at (`row`, `col`) is computed, or `None` if the group is not
+    /// computed.
     pub(crate) fn of(self, row: usize, col: usize) -> Option<Part> {
         let made = match self.between {
             Part::Full => true,

@@ -65,8 +65,8 @@ pub(in crate::product) struct AdaptiveTuning {
     /// fewer products, memory is allocated for the upper bound of the rows, which takes little
     /// memory.
     pub sampled_products: u64,
-    /// A column of B is a hub if its average entry has less than `hub_percent` hundredths of a
-    /// product in a piece of the column's rows.
+    /// A column of B with E entries and P products, in whose column of C the rows are cut into R
+    /// pieces, is a hub if 100·P / (E·R) < `hub_percent`.
     pub hub_percent: u32,
     /// Columns share rows if at least `equal_percent` percent of the columns whose rows are found
     /// follow another column.

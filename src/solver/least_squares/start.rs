@@ -25,8 +25,7 @@ use crate::{
 };
 use nalgebra::{Matrix3, Vector3};
 
-/// Information matrices with a negative eigenvalue. With such a matrix the cost falls when errors
-/// grow.
+/// Information matrices with a negative eigenvalue, which let the cost fall when errors grow.
 #[derive(Debug, Clone, Copy)]
 pub struct Rewarding {
     /// Number of information matrices with a negative eigenvalue.

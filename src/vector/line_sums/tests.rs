@@ -145,8 +145,8 @@ fn small_lines_that_items_load_by_themselves() -> Result<()> {
 
 #[test]
 fn small_tiles_in_an_order_of_their_own() -> Result<()> {
-    // Tiles of short rows. The tile of a row of 80 entries comes first. A row of 130 entries is in
-    // a piece.
+    // The matrix has short rows, a row of 80 entries, whose tile comes first, and a row of 130
+    // entries, which is too long for a tile.
     let length = |row: usize| [2, 80, 130][usize::from(row == 90) + 2 * usize::from(row == 120)];
     let places = (0..150).flat_map(|row| (0..length(row)).map(move |k| (row, (row + k) % 150)));
     let host = Csc::from_triplets(150, 150, places.map(|(i, j)| (i, j, (i * 7 + j) as f32 * 0.37)))?;

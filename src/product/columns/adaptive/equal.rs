@@ -67,8 +67,8 @@ impl SharedRows {
         Ok(Self { kernel: Kernel::rare(device, &Options::group_size(group_size))?, group_size })
     }
 
-    /// Copies lengths and places from leaders to the columns that follow. Lengths are left as they
-    /// are if only places were missing.
+    /// Copies places from leaders to the columns that follow, and lengths too if `purpose` is
+    /// [`Purpose::All`].
     pub fn run(
         &self,
         work: &Work,

@@ -64,7 +64,7 @@ fn check(columns: &[Vec<u32>], nrows: u32, words: Option<usize>) -> Result<()> {
     Ok(())
 }
 
-/// A table has as many rows as words. The rows come in any order, and some have equal hashes.
+/// A table of n words gets n rows, in any order, some with equal hashes.
 #[test]
 fn small_full_tables_hold_every_row() -> Result<()> {
     let mut random = Random::new(1);

@@ -268,7 +268,7 @@ mod tests {
     fn quaternions_of_any_length_are_rotations() -> Result<()> {
         for length in [1e-320, 1e-160, 0.5, 1e200] {
             let graph = space(&format!("VERTEX_SE3:QUAT 0 0 0 0 0 0 {:e} {:e}\n", 3.0 * length, 4.0 * length))?;
-            // The smallest of these subnormal numbers is given with four digits only.
+            // If the length is 1e-320, the numbers are subnormal and have only four digits.
             assert_relative_eq!(graph.poses[0].rotation.coords.w, 0.8, epsilon = 1e-3);
             assert_relative_eq!(graph.poses[0].rotation.norm(), 1.0);
         }

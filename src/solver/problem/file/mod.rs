@@ -213,7 +213,7 @@ mod tests {
             for choice in [Edges::Isam, Edges::Toro] {
                 assert_eq!(read_text(&edges(numbers), Some(choice)).unwrap().format, ProblemFormat::Edges(choice));
             }
-            // Keywords that only one format has also determine the format.
+            // A keyword of only one format determines the format of a file.
             let vertices = (0..3).map(|name| format!("VERTEX2 {name} 0 0 0\n")).collect::<String>();
             let toro = edges(numbers) + &vertices;
             assert_eq!(read_text(&toro, None).unwrap().format, ProblemFormat::Edges(Edges::Toro));

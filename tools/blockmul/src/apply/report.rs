@@ -40,7 +40,7 @@ struct Fields {
 /// The format of a product.
 #[derive(Serialize)]
 struct Formatted {
-    /// The field is `None` if the reference multiplies.
+    /// The format in which A is multiplied, or `None` if the reference multiplies.
     format: Option<Format>,
     why: Option<String>,
     /// The order in which the terms of a sum are added.

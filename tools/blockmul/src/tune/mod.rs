@@ -67,7 +67,7 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = crate::numbers::from_zero)]
     seconds: f64,
     /// The tuning file to write, instead of the user's; if it exists, everything else in it stays.
-    /// With - the user's file with the new costs goes to stdout.
+    /// If FILE is -, the user's file with the new costs goes to stdout.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write no tuning file.

@@ -68,10 +68,10 @@ impl Classes {
     }
 }
 
-/// The classes, named like the bins of a report. A column that is sorted belongs to the smallest
-/// class whose limit of products it does not exceed. From 256 products on, classes differ by the
-/// number of products and not by the range of rows, because the times of methods then depend most
-/// on the number of products. A method that finds rows by bitmaps divides a class by ranges itself.
+/// The classes, named like the bins of a report. A sorted column of 50 products is in the class "at
+/// most 64 products". From 256 products on, classes differ by the number of products and not by the
+/// range of rows, because the times of methods then depend most on the number of products. A method
+/// that finds rows by bitmaps divides a class by ranges itself.
 const CLASSES: [&str; 17] = [
     "one entry of B",
     "at most 32 products",
