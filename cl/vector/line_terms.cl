@@ -29,9 +29,9 @@
 #define ALL_SUMS 0xffffffffu
 #define PLACE_IN_BLOCK(i) (number == ALL_SUMS ? (i) % AREA : TERM_AT(number, (i) % TERMS))
 
-// BLOCK_OF is the block of an entry, and ELEMENT_OF the place of one of its elements. The other
-// macros find the place in x of the element's factor. If ACROSS is 2, blocks are square, and blocks
-// whose highest bit is clear are read as their transposes.
+// BLOCK_OF is the block of an entry, and ELEMENT_OF the place of one of its elements. FACTOR_AT
+// finds the place in x of the element's factor. If ACROSS is 2, blocks are square, and blocks whose
+// highest bit is clear are read as their transposes.
 #if ACROSS == 2
 #define MIRRORED 0x80000000u
 #define BLOCK_OF(entry) (source[entry] & ~MIRRORED)

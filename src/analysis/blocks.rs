@@ -43,8 +43,8 @@ impl BlockFit {
 /// no memory if 8 / fill >= 12.
 const WORTHWHILE: f64 = 8.0 / 12.0;
 
-/// Counts the blocks of `shape`; `None` if a side of the shape does not divide the side of the
-/// matrix.
+/// Counts the blocks of `shape`, or returns `None` if a side of the shape does not divide the side
+/// of the matrix.
 ///
 /// ```
 /// use blockmul::extra::analysis::block_fit;

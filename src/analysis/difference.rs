@@ -181,7 +181,7 @@ impl Tolerance {
     }
 }
 
-/// The position of a number among all numbers of its type. Both zeros have the same position.
+/// The position of a number among all numbers of its type. -0.0 and 0.0 have the same position.
 #[derive(PartialEq)]
 struct Ordered {
     place: i64,

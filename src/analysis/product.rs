@@ -79,8 +79,7 @@ pub fn product_size(a: &Pattern, b: &Pattern, budget: u64) -> Result<ProductSize
     let mut columns: Vec<_> = (0..b.ncols()).into_par_iter().map(|col| open_column(a, b, col)).collect();
     let products = columns.iter().map(|column| column.products).sum();
     let longest_segment = columns.iter().map(|column| column.products).max().unwrap_or(0);
-    // At least one entry of a column of C has as many products as the mean of its entries, rounded
-    // up.
+    // At least one entry of a column of C has no fewer products than the column's mean, rounded up.
     let mean = |column: &OpenColumn| column.products.div_ceil(column.nnz.most.max(1));
     let mut size = ProductSize {
         products,

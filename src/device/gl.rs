@@ -37,8 +37,8 @@ impl Device {
     }
 }
 
-/// Whether this thread has an OpenGL context. If it has one, at least one of the properties that
-/// name a context is not null.
+/// Whether this thread has an OpenGL context, that is, whether a property that names a context is
+/// not null.
 fn is_current() -> bool {
     const GL_CONTEXT: isize = 0x2008; // CL_GL_CONTEXT_KHR
     // The property CL_CGL_SHAREGROUP_KHR, and Apple's older property for the same purpose.

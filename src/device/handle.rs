@@ -88,7 +88,7 @@ handle!(
 #[derive(Debug)]
 pub(super) struct Event {
     handle: OnceLock<EventHandle>,
-    /// The marker that provides the event later; `None` if the command has its own event.
+    /// The marker that provides the event later, or `None` if the command has its own event.
     marker: Option<LaterMarker>,
 }
 
@@ -190,7 +190,7 @@ impl Event {
         Ok(check("clGetEventInfo", status)?.into())
     }
 
-    /// The time of the ended command in nanoseconds; `None` if its queue keeps no times.
+    /// The time of the ended command in nanoseconds, or `None` if its queue keeps no times.
     pub(super) fn nanoseconds(&self) -> Option<u64> {
         let event = self.handle.get()?.get();
         let at = |what| cle::get_event_profiling_info(event, what).ok().map(u64::from);

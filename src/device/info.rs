@@ -132,7 +132,7 @@ pub(super) fn list() -> Result<Vec<DeviceInfo>> {
     }
     let mut found = Vec::new();
     for platform in &platforms {
-        // A platform without devices returns an error. The other platforms are still listed.
+        // A platform without devices returns an error, which does not end the list.
         for id in platform.get_devices(cl::CL_DEVICE_TYPE_ALL).unwrap_or_default() {
             if let Ok(info) = describe(found.len(), platform, id) {
                 found.push(info);

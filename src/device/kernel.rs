@@ -80,8 +80,8 @@ impl<S: Arguments> Kernel<S> {
         Self::new_from(S::SOURCE, device, options)
     }
 
-    /// Like [`Kernel::new`], for a kernel that most products do not launch. Such a kernel is
-    /// requested at its first launch, or by [`Kernel::ask`].
+    /// Like [`Kernel::new`], for a kernel that most products do not launch. The kernel is requested
+    /// at its first launch, or by [`Kernel::ask`].
     pub fn rare(device: &Device, options: &Options) -> Result<Self> {
         Self::rare_from(S::SOURCE, device, options)
     }

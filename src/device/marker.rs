@@ -13,9 +13,9 @@ use std::sync::Arc;
 /// makes a marker, and every execution of a plan returns one.
 #[derive(Debug, Clone)]
 pub struct Marker {
-    /// `None` if nothing was enqueued.
+    /// The event that ends when the point is reached, or `None` if nothing was enqueued.
     event: Option<SharedEvent>,
-    /// The device and the queue of the marker; `None` for an application's event.
+    /// The device and the queue of the marker, or `None` for an application's event.
     home: Option<Home>,
 }
 
@@ -56,8 +56,8 @@ impl Marker {
         Ok(Self { event: Some(Arc::new(event)), home: None })
     }
 
-    /// The event, for which other queues can wait. The event is valid while the marker lives; to
-    /// keep it longer, the caller retains it. `None` if nothing was enqueued.
+    /// The event, for which other queues can wait, or `None` if nothing was enqueued. The event is
+    /// valid while the marker lives; to keep it longer, the caller retains it.
     ///
     /// # Errors
     /// [`Error::OpenCl`](crate::Error::OpenCl): the queue is flushed first.

@@ -51,7 +51,7 @@ impl Device {
 }
 
 impl Marker {
-    /// The marker's event, for wait lists of `ocl` commands; `None` if [`Marker::raw`] returns
+    /// The marker's event, for wait lists of `ocl` commands, or `None` if [`Marker::raw`] returns
     /// `None`.
     ///
     /// # Errors

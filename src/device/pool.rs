@@ -227,8 +227,8 @@ impl Pool {
         self.state().free_bytes
     }
 
-    /// Returns all free memory to the device. Waits for the commands that use it, because the
-    /// driver keeps it until they end.
+    /// Returns all free memory to the device. Waits for the commands that use the memory, because
+    /// the driver keeps the memory until they end.
     pub(super) fn trim(&self) {
         let free = self.state().give_up(0);
         self.release_when_done(free);

@@ -58,7 +58,7 @@ impl Program {
         !self.asked.swap(true, Relaxed)
     }
 
-    /// The compiled kernel or the error; `None` before the kernel is made.
+    /// The compiled kernel or the error, or `None` before the kernel is made.
     pub(super) fn made(&self) -> Option<&Result<Compiled>> {
         self.made.get()
     }

@@ -158,8 +158,8 @@ impl Queue {
         match self.commands.register(self.number, begun, call, &taken, matches!(status, Ok(0))) {
             Ok(()) => Ok(taken),
             Err(error) => {
-                // On this error the caller gets no event to wait for, and may free the memory that
-                // the command uses.
+                // If the command cannot be registered, the caller gets no event to wait for, and
+                // may free the memory that the command uses.
                 let _ = taken.wait();
                 Err(error)
             }

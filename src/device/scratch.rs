@@ -22,7 +22,7 @@ pub(crate) struct Scratch<T = Any> {
     bytes: u64,
     /// Whether new memory is filled with zeros.
     zeroed: bool,
-    /// The memory; `None` before the first execution, and during an execution.
+    /// The memory, or `None` before the first execution and during each execution.
     idle: Mutex<Option<Idle>>,
     element: PhantomData<fn() -> T>,
 }
@@ -41,7 +41,7 @@ struct Idle {
 /// use it have run.
 pub(crate) struct Taken<'a, T = Any> {
     scratch: &'a Scratch<T>,
-    /// The buffer; `None` after it has been returned.
+    /// The buffer, or `None` after it has been returned.
     buffer: Option<Buffer<T>>,
     failures: u64,
 }

@@ -162,8 +162,8 @@ impl Options {
     }
 }
 
-/// Whether elements are stored as halves, and whether they are stored as bytes. They are then
-/// widened when they are loaded.
+/// Whether elements are stored as halves, and whether they are stored as bytes. Loads widen halves
+/// and bytes.
 fn is_half_or_byte(element: ElementType) -> [u8; 2] {
     match element {
         ElementType::F16 => [1, 0],

@@ -32,7 +32,7 @@ impl Teams {
     pub const PORTABLE: Self =
         Self { warps: false, unrolls: false, hints: false, size: Self::SIZE, largest: Self::LARGEST, most: 1 };
 
-    /// The teams of a device; `None` if its work-groups are too small.
+    /// The teams of a device, or `None` if its work-groups are too small.
     pub fn of(info: &DeviceInfo) -> Option<Self> {
         let warps = info.has_warp_instructions() && info.numbers::<TeamNumbers>().warp_instructions == 1;
         let most = if warps { info.max_group_size / Self::SIZE } else { 1 };

@@ -1,6 +1,6 @@
 //! Finds the first command that uses some memory or a kernel. A driver may allocate memory at the
-//! first command that uses it, and load a kernel at its first launch. Such a first command may fail
-//! for lack of memory, so it gets an event.
+//! first command that uses it, and load a kernel at its first launch. The first command that uses
+//! memory or a kernel may fail for lack of memory, so it gets an event.
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering::Relaxed},

@@ -38,8 +38,8 @@ impl Uniform {
     /// The matrix.
     ///
     /// # Errors
-    /// [`Error::Argument`] if a column has fewer places than `per_column`; [`Error::TooLarge`] and
-    /// [`Error::Memory`] for sizes out of range.
+    /// [`Error::Argument`] if a column has fewer places than `per_column`; [`Error::TooLarge`] for
+    /// too many rows or columns; [`Error::Memory`] if the host lacks the memory.
     pub fn matrix(&self) -> Result<Cbc<f64>> {
         let Uniform { per_column, shape, values, seed, .. } = *self;
         let (rows, cols) = (lines("rows", self.rows)?, lines("columns", self.cols)?);
@@ -94,8 +94,8 @@ impl PowerLaw {
     /// The matrix.
     ///
     /// # Errors
-    /// [`Error::Argument`] for edges without nodes; [`Error::TooLarge`] and [`Error::Memory`] for
-    /// sizes out of range.
+    /// [`Error::Argument`] for edges without nodes; [`Error::TooLarge`] for too many nodes;
+    /// [`Error::Memory`] if the host lacks the memory.
     pub fn matrix(&self) -> Result<Cbc<f64>> {
         let PowerLaw { edges, shape, values, seed, .. } = *self;
         let nodes = lines("nodes", self.nodes)?;

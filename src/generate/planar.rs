@@ -11,7 +11,7 @@ use crate::{BlockShape, Cbc, Error, Pattern, Result};
 /// do not overlap. Point c of row r has the number r * `cols` + c.
 ///
 /// # Errors
-/// [`Error::TooLarge`] and [`Error::Memory`] for sizes out of range.
+/// [`Error::TooLarge`] for too many points, [`Error::Memory`] if the host lacks the memory.
 pub fn planar(cols: usize, rows: usize, seed: u64) -> Result<Cbc<f64>> {
     let vertices = lines("vertices", cols.saturating_mul(rows))? as usize;
     let most = 6 * vertices as u64;

@@ -34,8 +34,8 @@ impl PoseChain {
     ///
     /// # Errors
     /// [`Error::Argument`] if there are fewer pairs of poses than closures; [`Error::BlockShape`]
-    /// if `freedom` is outside 1 to 32; [`Error::TooLarge`] and [`Error::Memory`] for sizes out of
-    /// range.
+    /// if `freedom` is outside 1 to 32; [`Error::TooLarge`] for too many poses; [`Error::Memory`]
+    /// if the host lacks the memory.
     pub fn matrix(&self) -> Result<Cbc<f64>> {
         let PoseChain { freedom, values, .. } = *self;
         let shape = BlockShape::new(freedom, freedom)?;

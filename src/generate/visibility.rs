@@ -41,7 +41,7 @@ impl Visibility {
     ///
     /// # Errors
     /// [`Error::Argument`] if there are fewer cameras than views of a point; [`Error::TooLarge`]
-    /// and [`Error::Memory`] for sizes out of range.
+    /// for too many cameras or points; [`Error::Memory`] if the host lacks the memory.
     pub fn matrix(&self) -> Result<Cbc<f64>> {
         let random = &mut Random::new(self.seed);
         let pattern = pattern(self.cameras, self.points, self.views, random)?;

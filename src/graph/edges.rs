@@ -20,7 +20,7 @@ pub(super) struct Graph {
 /// For each vertex, the edges that leave it or the edges that enter it.
 pub(super) struct Edges {
     pub pattern: Arc<PatternArrays>,
-    /// The index of each edge's value; `None` if the values are in the order of the edges.
+    /// The index of each edge's value, or `None` if the values are in the order of the edges.
     source: Option<Buffer<u32>>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Edges {
 pub(super) struct Lengths<'a> {
     /// The type of lengths and distances.
     pub element: ElementType,
-    /// `None` if every edge has length 1.
+    /// The lengths, or `None` if every edge has length 1.
     pub values: Option<&'a Buffer>,
     /// Number of elements from one length to the next in `values`.
     pub stride: u32,
@@ -120,7 +120,7 @@ pub(crate) fn no_graph(nrows: usize, ncols: usize, shape: BlockShape) -> Error {
 }
 
 impl Edges {
-    /// These edges together with `lengths`.
+    /// The edges, together with `lengths`.
     pub fn with<'a>(&'a self, lengths: &'a Lengths<'a>) -> WeighedEdges<'a> {
         WeighedEdges { edges: self, lengths }
     }

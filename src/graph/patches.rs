@@ -262,8 +262,7 @@ impl Centres {
         seed.download(work)
     }
 
-    /// The vertex with the largest distance; the first vertex if several have this distance; `None`
-    /// if all distances are 0.
+    /// The first vertex with the largest distance, or `None` if all distances are 0.
     pub fn farthest(&self, work: &Work, path_length: &Buffer<f64>) -> Result<Option<u32>> {
         let vertices = path_length.len();
         let parts = PARTS.min(vertices);

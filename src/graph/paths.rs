@@ -37,10 +37,10 @@ pub struct ShortestPaths<'a> {
 pub struct Paths<D> {
     /// The distance of each vertex from the nearest source.
     pub distances: DeviceVector<D>,
-    /// The vertex before each vertex on a shortest path; `u32::MAX` for vertices out of reach and
-    /// for sources. If lengths are negative and a path from another source to a source is shorter
-    /// than 0, the source at its end has a predecessor, too. `None` unless
-    /// [`ShortestPaths::predecessors`] was called.
+    /// The vertex before each vertex on a shortest path, or `None` unless
+    /// [`ShortestPaths::predecessors`] was called. The number is `u32::MAX` for vertices out of
+    /// reach and for sources. If lengths are negative and a path from another source to a source is
+    /// shorter than 0, the source at its end has a predecessor, too.
     ///
     /// If several vertices can precede a vertex on a shortest path, its predecessor is the vertex
     /// with the lowest number among those that are closer to the sources. If the last edge of every

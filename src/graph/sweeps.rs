@@ -67,7 +67,7 @@ const USES: u64 = 20;
 pub(super) struct Sweeps<'a> {
     step: Repeated,
     falls: Kernel<MarkFall<'static>>,
-    /// `None` if no length is negative, because then no cycle lowers distances without end.
+    /// The search for cycles of negative length, or `None` if no length is negative.
     watch: Option<Watch<'a>>,
     element: ElementType,
     vertices: usize,

@@ -21,7 +21,7 @@ pub(crate) struct Found {
 /// large, so that the system can place them in large pages.
 pub(super) struct Store {
     pub rows: Vec<u32>,
-    /// The sum of each entry in the type in which sums are computed; `None` if only rows were
+    /// The sum of each entry in the type in which sums are computed, or `None` if only rows were
     /// found.
     pub sums: Option<AnyValues>,
 }

@@ -42,7 +42,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// The range over some columns of A; `None` if they have no entries.
+    /// The range over some columns of A, or `None` if they have no entries.
     #[inline(always)]
     pub fn of<'a>(columns: impl Iterator<Item = &'a [u32]>) -> Option<Self> {
         let mut extent = Self { first: u32::MAX, last: 0, products: 0 };

@@ -9,7 +9,7 @@ pub(crate) use prefetch::prefetch;
 use crate::{Error, Result};
 use std::path::Path;
 
-/// Number of bytes of host memory that are still available; `None` if the system does not report
+/// Number of bytes of host memory that are still available, or `None` if the system does not report
 /// it. The result is the free memory of the machine, or what a control group of the process (such
 /// as a container) allows if that is less.
 pub(crate) fn available() -> Option<u64> {

@@ -34,8 +34,8 @@ pub fn place_beside(path: &Path) -> PathBuf {
     without_packing(path).with_extension("bla")
 }
 
-/// The path at which [`io::read`](super::read) looks for the layout of the matrix at `path`; `None`
-/// if the name does not end in `.mtx`.
+/// The path at which [`io::read`](super::read) looks for the layout of the matrix at `path`, or
+/// `None` if the name does not end in `.mtx`.
 pub fn place_read(path: &Path) -> Option<PathBuf> {
     has_ending(path, "mtx").then(|| place_beside(path))
 }

@@ -110,8 +110,8 @@ fn mode(target: &Path) -> u32 {
     fs::metadata(target).map_or(0o666, |found| found.permissions().mode())
 }
 
-/// A file without a name in the folder of `target`, with the permissions of `target`. `None` if it
-/// cannot be created, or could not get a name later.
+/// A file without a name in the folder of `target`, with the permissions of `target`, or `None` if
+/// the file cannot be created, or could not get a name later.
 #[cfg(target_os = "linux")]
 fn without_name(target: &Path) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;

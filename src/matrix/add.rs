@@ -13,11 +13,11 @@ type Scalar<M> = <<M as Matrix>::Element as Element>::Arithmetic;
 /// Computes C = alpha·A + beta·B. C has an entry (block) wherever A or B has an entry.
 ///
 /// The pattern does not depend on values: entries that become zero are kept. Products and sums are
-/// computed in the arithmetic type, and each result is rounded once to the element type. If only
-/// one matrix has an entry, the entry of C is the product of that entry and its factor. If alpha is
-/// 0, the values of A are not read, as in BLAS. An entry that only A has becomes 0, even if its
-/// value in A is NaN, and an entry that both matrices have becomes beta times the entry of B. If
-/// beta is 0, the values of B are not read.
+/// computed in the arithmetic type, and each result is rounded once to the element type. An entry
+/// that only one matrix has is multiplied by that matrix's factor. If alpha is 0, the values of A
+/// are not read, as in BLAS. An entry that only A has becomes 0, even if its value in A is NaN, and
+/// an entry that both matrices have becomes beta times the entry of B. If beta is 0, the values of
+/// B are not read.
 ///
 /// # Errors
 /// [`Error::Argument`] if the matrices or their blocks differ in size; [`Error::Memory`] if C does

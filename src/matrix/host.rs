@@ -37,7 +37,7 @@ pub trait Kind: Copy + Send + Sync + 'static {
     fn get(self) -> MatrixKind;
     /// The format of a matrix of kind `kind`.
     fn of(kind: MatrixKind) -> Self;
-    /// The format of the product of two matrices with the formats `self` and `b`. `None` if one
+    /// The format of the product of two matrices with the formats `self` and `b`, or `None` if one
     /// matrix is stored by rows and the other by columns.
     fn times(self, b: Self) -> Option<Self>;
 }

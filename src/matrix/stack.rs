@@ -23,7 +23,7 @@ use crate::{
 /// # Errors
 /// [`Error::Argument`] if there is no matrix, or if matrices differ in rows, in block shape or, for
 /// [`AnyMatrix`], in type; [`Error::Memory`] if the result does not fit the host;
-/// [`Error::TooLarge`] and [`Error::Pattern`] if the result has too many columns.
+/// [`Error::TooLarge`] if the result has too many scalar columns.
 pub fn hstack<M: HostMatrix>(matrices: &[&M]) -> Result<M> {
     M::from_any(stack(&views(matrices), true)?)
 }

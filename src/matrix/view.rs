@@ -121,7 +121,7 @@ impl<'a> AnyView<'a> {
         Self { kind, pattern, shape, stride, values: T::any_slice(values) }
     }
 
-    /// The arrays with elements of type `T`; `None` if the elements have another type.
+    /// The arrays with elements of type `T`, or `None` if the elements have another type.
     pub(crate) fn cbc<T: Element>(self) -> Option<CbcView<'a, T>> {
         let Self { pattern, shape, stride, .. } = self;
         Some(CbcView { pattern, shape, stride, values: T::of_any_slice(self.values)? })

@@ -82,8 +82,8 @@ const ITEMS: usize = 8;
 const AVERAGE: usize = 128;
 
 impl ArrivalTuning {
-    /// Parameters for `rows` rows and `entries` entries; `None` if the device sorts the entries by
-    /// a radix sort.
+    /// Parameters for `rows` rows and `entries` entries, or `None` if the device sorts the entries
+    /// by a radix sort.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {
         let (average, numbers) = (entries / rows.max(1), device.info().numbers::<RadixNumbers>());
         // If rows are short, few lanes share a row, so that all lanes are busy. If rows are long,

@@ -167,7 +167,7 @@ impl DropEntries {
         })
     }
 
-    /// The entries of `matrix` that stay; `None` if all stay. `matrix` holds the columns of a
+    /// The entries of `matrix` that stay, or `None` if all stay. `matrix` holds the columns of a
     /// larger matrix from `first_col` on.
     pub fn run(&self, work: &Work, matrix: &DeviceCbc, first_col: usize) -> Result<Option<DeviceCbc>> {
         work.stage("drop");

@@ -23,8 +23,8 @@ use numbers::{
 };
 
 impl SortNumbers {
-    /// Work-items of a work-group; `None` if one work-item sorts alone, as on CPUs, and on devices
-    /// with work-groups below 8 items.
+    /// Work-items of a work-group, or `None` if one work-item sorts alone, as on CPUs, and on
+    /// devices with work-groups below 8 items.
     pub fn group_size(self) -> Option<usize> {
         (self.sort_group_size >= 8).then_some(self.sort_group_size)
     }

@@ -74,7 +74,7 @@ const COUNTERS: usize = 2;
 const STRETCH: usize = 1 << 12;
 
 impl TallyTuning {
-    /// Parameters for `rows` rows and `entries` entries; `None` if the device uses another sort.
+    /// Parameters for `rows` rows and `entries` entries, or `None` if the device uses another sort.
     /// GPUs use another sort, and so do CPUs if there are far more rows than entries, so that most
     /// counters would stay zero.
     pub fn new(device: &Device, rows: usize, entries: usize) -> Option<Self> {

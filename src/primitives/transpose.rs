@@ -25,7 +25,7 @@ pub(crate) struct Transposed {
     pub longest: Option<usize>,
 }
 
-/// Gives the parameters of counting for numbers of rows and entries; `None` if counting is not
+/// Gives the parameters of counting for numbers of rows and entries, or `None` if counting is not
 /// used.
 type Counting<T> = fn(&Device, usize, usize) -> Option<T>;
 

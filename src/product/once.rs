@@ -36,7 +36,7 @@ pub(super) struct Options {
     pub explained: bool,
     /// Whether times of stages are left out of the report.
     pub untimed: bool,
-    /// Costs by which methods are chosen. If they are `None`, the costs of the device are used.
+    /// Costs by which methods are chosen, or `None` for the costs of the device.
     pub costs: Option<MethodCosts>,
 }
 

@@ -19,8 +19,8 @@ pub struct Report {
     pub c_nnz: u64,
     /// Entries (blocks) dropped from C: see [`Product::drop_below`](super::Product::drop_below).
     pub dropped: u64,
-    /// Most products that sum to one entry (block) of C. The number is `None` if a method ran that
-    /// does not count the products of each entry, such as the methods of scalars.
+    /// Most products that sum to one entry (block) of C, or `None` if a method ran that does not
+    /// count them, such as a method of scalars.
     pub longest_run: Option<u32>,
     /// Bands of columns into which the product was cut.
     pub bands: usize,

@@ -37,8 +37,8 @@ pub(crate) struct Tuning {
     pub scan: ScanTuning,
     pub sort: SortTuning,
     pub windows: WindowTuning,
-    /// The chunks that are sorted in registers; `None` if teams are not warps. The sort has chunks
-    /// of the same size.
+    /// The chunks that are sorted in registers, or `None` if teams are not warps. The sort has
+    /// chunks of the same size.
     pub chunks: Option<ChunkTuning>,
     pub tiles: TileTuning,
     pub blocks: BlockTuning,

@@ -9,7 +9,7 @@ use crate::{
 /// The product A·diag(d): column j of A is multiplied by element j of d.
 ///
 /// # Errors
-/// [`Error::Length`] if d does not have as many elements as A has scalar columns.
+/// [`Error::Length`] if d does not have one element for each scalar column of A.
 pub fn scale_columns<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<M> {
     scale(a.into(), M::Element::any_slice(d), M::ROW_MAJOR)?.typed()
 }
@@ -17,7 +17,7 @@ pub fn scale_columns<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Resu
 /// The product diag(d)·A: row i of A is multiplied by element i of d.
 ///
 /// # Errors
-/// [`Error::Length`] if d does not have as many elements as A has scalar rows.
+/// [`Error::Length`] if d does not have one element for each scalar row of A.
 pub fn scale_rows<M: Matrix<Element: Field>>(a: &M, d: &[M::Element]) -> Result<M> {
     scale(a.into(), M::Element::any_slice(d), !M::ROW_MAJOR)?.typed()
 }

@@ -177,8 +177,8 @@ impl<T: Real> Damped<T> {
     }
 }
 
-/// The Cholesky factor of a block, with the reciprocals of its diagonal in place of the diagonal;
-/// `None` if the block is not positive definite.
+/// The Cholesky factor of a block, with the reciprocals of its diagonal in place of the diagonal,
+/// or `None` if the block is not positive definite.
 fn factor<T: Real>(block: &[T], p: usize, damped: Damped<T>, floors: &[T]) -> Option<Vec<T>> {
     let mut l = vec![T::zeroed(); packed(p)];
     for j in 0..p {

@@ -28,7 +28,8 @@ use nalgebra::{RealField, convert_unchecked};
 /// ```
 ///
 /// # Errors
-/// [`Error::Length`] if x or y does not have as many elements as op(A) has scalar columns or rows.
+/// [`Error::Length`] if x does not have one element for each scalar column of op(A), or y one for
+/// each scalar row.
 pub fn multiply_vector<'a, M: Matrix, V: VectorElement<M::Element>>(
     alpha: f64,
     a: impl Into<Factor<'a, M>>,

@@ -41,7 +41,8 @@ pub struct Verification {
     #[serde(skip)]
     pub wrong: u64,
     /// Row and column of the first element that differs by more than the bound, in the order in
-    /// which C stores elements, counted in scalars from 0. `None` for matrices of groups.
+    /// which C stores elements, counted in scalars from 0. For matrices of groups the field is
+    /// `None`.
     #[serde(skip)]
     pub first_wrong: Option<(usize, usize)>,
 }

@@ -33,7 +33,8 @@ pub struct IntegerSums {
 }
 
 impl IntegerSums {
-    /// The sums in an algebra; `None` if elements of this type do not wrap around in the algebra.
+    /// The sums in an algebra, or `None` if elements of this type do not wrap around in the
+    /// algebra.
     pub fn of(element: ElementType, semiring: Semiring) -> Option<Self> {
         let (of_first, of_second) = match semiring {
             Semiring::PlusTimes => (true, true),

@@ -91,9 +91,9 @@ impl<M: HostMatrix> DeviceMatrix<M> {
     /// The buffers of the matrix. The buffers are valid while the matrix lives.
     ///
     /// Commands of another queue must wait for a [`Device::marker`] before they read the buffers.
-    /// Such commands must have ended before the matrix is dropped, because later products then
-    /// reuse its memory, even if the handles were retained. ([`DeviceMatrix::into_raw_parts`]
-    /// transfers the memory to the caller.) `col_ptr` and `row_idx` must not be written.
+    /// The commands must have ended before the matrix is dropped, because later products then reuse
+    /// its memory, even if the handles were retained. ([`DeviceMatrix::into_raw_parts`] transfers
+    /// the memory to the caller.) `col_ptr` and `row_idx` must not be written.
     pub fn raw_parts(&self) -> RawMatrix {
         let DeviceCbc { shape, stride, .. } = self.cbc;
         let (nrows, ncols) = (self.cbc.nrows, self.cbc.ncols);
@@ -108,7 +108,7 @@ impl<M: HostMatrix> DeviceMatrix<M> {
     /// plans or other matrices share them.
     ///
     /// # Errors
-    /// [`Error::Memory`] or [`Error::OpenCl`] if such a copy fails.
+    /// [`Error::Memory`] or [`Error::OpenCl`] if the copy of offsets or rows fails.
     pub fn into_raw_parts(self) -> Result<RawMatrix> {
         let mut parts = self.raw_parts();
         let work = Work::new(self.device(), None);

@@ -17,7 +17,7 @@ pub(crate) struct ScratchMatrix {
 /// returns to the plan, possibly before the commands that use it have run.
 pub(crate) struct TakenMatrix<'a> {
     values: &'a Scratch,
-    /// The matrix; `None` after it has been returned.
+    /// The matrix, or `None` after it has been returned.
     matrix: Option<DeviceCbc>,
 }
 

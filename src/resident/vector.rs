@@ -102,7 +102,7 @@ impl Device {
     }
 }
 
-/// Vectors whose element type is known at run time only. Such vectors are multiplied with a
+/// Vectors whose element type is known at run time only, to be multiplied with a
 /// [`DeviceMatrix<AnyMatrix>`](crate::matrix::AnyMatrix).
 ///
 /// ```

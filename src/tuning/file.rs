@@ -157,7 +157,7 @@ fn with_costs(mut costs: MethodCosts, given: &GivenCosts) -> std::result::Result
 
 /// Returns the path of the user's tuning file, whether or not the file exists. The path is
 /// `blockmul/tuning.json` in the configuration folder of the platform, or the path in
-/// `BLOCKMUL_TUNING`. The result is `None` if the variable is `off`, or if the platform has no
+/// `BLOCKMUL_TUNING`. Returns `None` if the variable is `off`, or if the platform has no
 /// configuration folder.
 pub fn user_file() -> Option<PathBuf> {
     match env::var_os(VARIABLE) {

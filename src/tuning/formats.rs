@@ -16,7 +16,7 @@ pub(crate) struct FormatWeights {
     pub csr_adaptive: u64,
     pub csr_shared: u64,
     pub coo: u64,
-    /// The weight of a segmented scan; `None` if it was not measured.
+    /// The weight of a segmented scan, or `None` if it was not measured.
     pub segmented_scan: Option<u64>,
     pub ell: u64,
     pub sliced_ell: u64,
@@ -37,8 +37,8 @@ pub(crate) struct FormatWeights {
     /// Bytes that a compute unit moves while an item adds an entry of a padded row. Moving and
     /// adding overlap: the longer of the two times counts fully, and the shorter by a third. If the
     /// shorter time counted by half, `csr-adaptive` would be chosen for 100 uses of a matrix of
-    /// finite elements with rows of 60 entries in `f32`. For such a matrix of finite elements
-    /// `csr-adaptive` takes 34.8 us on an H200, and sliced ELL 22 us.
+    /// finite elements with rows of 60 entries in `f32`. For finite elements with rows of 60
+    /// entries `csr-adaptive` takes 34.8 us on an H200, and sliced ELL 22 us.
     pub padded_entry: u64,
     /// The weight, in percent, of the bytes that a conversion to padded rows moves.
     pub placed: u64,

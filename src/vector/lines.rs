@@ -261,7 +261,8 @@ impl Index {
         }
     }
 
-    /// For each entry of a line, the index of its block in the values; `None` if lines are columns.
+    /// For each entry of a line, the index of its block in the values, or `None` if lines are
+    /// columns.
     pub fn source(&self) -> Option<&Buffer<u32>> {
         match self {
             Self::Columns(_) => None,

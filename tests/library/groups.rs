@@ -15,9 +15,9 @@ use nalgebra::DMatrix;
 /// is no power of two.
 const LINES: usize = 3;
 
-/// Small integers at a third of the places. In this matrix the second group of three lines and
-/// every fifth group after it are empty, for rows and for columns. One row and one column are full
-/// at all other places.
+/// A matrix of small integers at a third of the places, whose second group of three lines and every
+/// fifth group after it are empty, for rows and for columns. One row and one column are full at all
+/// other places.
 fn integers(n: usize) -> DMatrix<f64> {
     let is_empty = |line: usize| line / LINES % 5 == 1;
     let full = (n / 2..n).find(|&line| !is_empty(line));

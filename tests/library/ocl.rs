@@ -86,8 +86,8 @@ fn a_product_given_away_is_not_written_again() -> Result<()> {
     drop((col_ptr, row_idx));
     let minus = device.upload(&Csc::new(a.pattern().clone(), a.values().iter().map(|v| -2.0 * v).collect())?)?;
     for _ in 0..3 {
-        // Both products have the same size. If the buffers of the first product had returned to a
-        // pool, the second product would overwrite its values.
+        // The second product has the size of the first. If the buffers of the first product had
+        // returned to a pool, the second product would overwrite them.
         blockmul::multiply(&on_device, &minus)?;
     }
     let mut got = vec![0.0; want.nnz()];

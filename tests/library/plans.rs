@@ -170,7 +170,7 @@ fn another_pattern_is_refused_and_an_equal_one_is_not() {
     }
     let message = plan.execute((&a, &a), &mut of(1)).unwrap_err().to_string();
     assert!(message.starts_with("C does not have the pattern of the plan"), "{message}");
-    // This matrix has the entries of A in blocks of another shape.
+    // A matrix with the entries of A in blocks of another shape.
     let wide = device().upload(&uniform::<f64>(30, 30, shape(2, 4), 1)).unwrap();
     assert!(plan.execute((&wide, &a), &mut c).is_err());
     assert!(Product::of(&a, &wide).plan().is_ok());

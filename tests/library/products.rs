@@ -9,7 +9,8 @@ use half::f16;
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
-/// Multiplies two matrices twice on the device. Both products must have the bits of the reference.
+/// Multiplies two matrices twice on the device, and compares both results with the reference bit
+/// for bit.
 fn check<M: Matrix>(a: &M, b: &M, what: &str) -> Result<Report> {
     let device = device();
     let want = reference::multiply(a, b)?;
@@ -65,8 +66,8 @@ proptest! {
     }
 }
 
-/// These are the sides of blocks with a compiled kernel, and sides for which only the general
-/// kernel exists, up to the largest side.
+/// Sides of blocks that have a compiled kernel, and sides for which only the general kernel exists,
+/// up to the largest side.
 const SIDES: [usize; 14] = [1, 2, 3, 4, 6, 7, 8, 9, 5, 10, 13, 17, 31, 32];
 
 /// Calls `check` with 14 shapes (rows, inner, columns) in each of three element types. In each

@@ -95,7 +95,7 @@ fn a_product_too_large_is_a_memory_error_with_numbers_and_at_once() {
     // The product has 46500 x 46500 entries, 26 GB.
     let Some(a) = matrix("arrow.mtx.gz") else { return };
     let start = std::time::Instant::now();
-    // With this limit of memory the product is refused even if the device has more memory than the
+    // The limit makes the library refuse the product even if the device has more memory than the
     // host.
     let refused = to_host(&device(), &a, &a, |product| product.memory_limit(1 << 26));
     let error = refused.map(|_| ()).unwrap_err();

@@ -1,6 +1,6 @@
 //! Small products that together reach every kernel and every branch of the kernels.
 //! `tools/oclgrind` runs these small products in the simulator, which executes about 50,000
-//! work-items a second. These small products are also a first check of a new device.
+//! work-items a second. Small products are also a first check of a new device.
 use crate::common::*;
 use blockmul::{
     BlockShape, Cbc, Csc, Element, Matrix, Method, Part, Planned, Product, Result, matrix,

@@ -71,8 +71,8 @@ pub(super) struct LineSums {
     cuts: Buffer<Piece>,
     parts: Scratch,
     kernels: Kernels,
-    /// Kernels that add the pieces of long lines, for C by rows and by columns; `None` if no line
-    /// is cut.
+    /// Kernels that add the pieces of long lines, for C by rows and by columns, or `None` if no
+    /// line is cut.
     add_parts: Option<[Kernel<AddParts<'static>>; 2]>,
     side: usize,
     cache_bytes: usize,

@@ -186,7 +186,8 @@ impl Spmm {
         Ok(Self { index, sums, d, choice })
     }
 
-    /// The index in A's values of each entry, in the order of the sums; `None` if the order is A's.
+    /// The index in A's values of each entry, in the order of the sums, or `None` if the order is
+    /// A's.
     fn source(&self) -> Option<&Buffer<u32>> {
         match (&self.sums, &self.index) {
             (Sums::Groups(groups), _) => Some(&groups.0.source),

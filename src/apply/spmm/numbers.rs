@@ -166,5 +166,5 @@ pub(super) const CHUNK: usize = 64;
 pub(super) const KEPT_ROWS: usize = 64;
 
 /// Bytes of local memory for the sums of a work-group that writes by columns, on devices other than
-/// CPUs. The rest of 32 KiB, which every device has, is for the entries that slots stage.
+/// CPUs. Every device has 32 KiB of local memory; the entries that slots stage take the rest.
 pub(super) const SUM_BYTES: usize = 20 << 10;

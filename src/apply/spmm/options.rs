@@ -64,8 +64,8 @@ impl<M: HostMatrix> DenseOptions<M> {
     }
 
     /// Makes the reason for the method say how often groups would use a row of D, even if groups
-    /// are not considered. With this option groups may be made only to be counted, which takes as
-    /// long as making an index of A.
+    /// are not considered. Groups may then be made only to be counted, which takes as long as
+    /// making an index of A.
     ///
     /// ```
     /// # fn main() -> blockmul::Result<()> {

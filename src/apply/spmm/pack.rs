@@ -78,8 +78,8 @@ impl PackedLines {
             pack.run(&work, source, a.into(), &mut values)?;
             Ok(pack)
         };
-        // If lines are columns of the arrays and do not form groups, the values keep their order.
-        // Such values are copied while the host waits for the number of long lines.
+        // If lines are columns of the arrays and do not form groups, the values keep their order,
+        // and are copied while the host waits for the number of long lines.
         let in_order = if wanted.of_rows() { None } else { Some(copied(None)?) };
         let prepared = Prepared::new(&work, wanted)?;
         let pack = match (in_order, prepared.spmm.source()) {

@@ -39,7 +39,7 @@ pub(super) struct Situation {
     /// Number of blocks in a tile, which a group of `csr-adaptive` loads together.
     pub tile: u64,
     /// The least number of entries of a packed row of blocks that an item of `csr-adaptive` adds by
-    /// itself; `None` if a work-group loads its rows together.
+    /// itself, or `None` if a work-group loads its rows together.
     pub of_item: Option<u64>,
     /// Whether A's values are in the order of the rows.
     pub in_order: bool,
@@ -69,7 +69,7 @@ const ROWS_AT_ONCE: u64 = 2048;
 const GROUPS_AT_ONCE: u64 = 16;
 
 impl Situation {
-    /// The cost of one execution in a format, in weighed bytes; `None` if the format is not
+    /// The cost of one execution in a format, in weighed bytes, or `None` if the format is not
     /// possible.
     fn cost(&self, format: Format) -> Option<u64> {
         let Profile { rows, entries, longest, sliced_places, near, .. } = self.profile;
@@ -173,8 +173,8 @@ impl Situation {
             Format::CsrVector => longest.div_ceil(Order::LANES as u64) * weights.entry,
             Format::Scoo => longest * weights.scoo[2],
             _ if padded.is_some() => longest * depth * padded_term,
-            // Most rows have more entries than an item adds. A group then adds all its rows one by
-            // one, and takes 3/2 times as long because of the other groups on its compute unit.
+            // If most rows have more entries than an item adds, a group adds all its rows one by
+            // one. The other groups on the compute unit make that take 3/2 times as long.
             Format::Csr if entries > of_item.saturating_mul(rows) => {
                 csr_long::rows_of_group(rows, self.compute_units) * piece * weights.term * 3 / 2
             }
@@ -224,8 +224,8 @@ impl Situation {
         groups * (of.tile + mean.min(RUN_PIECE as u64) * depth * of.term_of_tile) / GROUPS_AT_ONCE
     }
 
-    /// Entries of the longest row that an item of `csr-adaptive` adds by itself; `None` if groups
-    /// load rows together.
+    /// Entries of the longest row that an item of `csr-adaptive` adds by itself, or `None` if
+    /// groups load rows together.
     fn longest_by_items(&self) -> Option<u64> {
         let Self { of_item, request: Request { packed, .. }, profile: Profile { rows, entries, .. }, .. } = *self;
         let (least, lines) = (of_item.filter(|_| packed)? as usize, [rows as usize, entries as usize]);

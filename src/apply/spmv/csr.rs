@@ -30,8 +30,8 @@ kernel! {
     }
 }
 
-/// The size of a stretch, counted in entries and rows, for a matrix with `places` entries and rows,
-/// whose blocks have `area` elements. `None` if each item takes one row.
+/// The size of a stretch, counted in entries and rows, or `None` if each item takes one row. The
+/// matrix has `places` entries and rows, and its blocks have `area` elements.
 fn stretch(info: &DeviceInfo, places: usize, area: usize) -> Option<usize> {
     let RowNumbers { row_stretch: most, .. } = info.numbers();
     let share = places.div_ceil(LEAST_SHARES * info.compute_units as usize);

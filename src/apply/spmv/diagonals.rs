@@ -75,8 +75,8 @@ impl DiagonalKernels {
         Ok(Self { count: Kernel::new(device, &options)?, place: Kernel::rare(device, &options)?, group_size })
     }
 
-    /// Finds the slices on diagonals, counts their places anew, and returns where the slices begin;
-    /// `None` if no slice is on diagonals.
+    /// Finds the slices on diagonals, counts their places anew, and returns where the slices begin,
+    /// or `None` if no slice is on diagonals.
     pub fn count(
         &self,
         work: &Work,
@@ -183,7 +183,7 @@ mod tests {
                 200,
                 range(40, &|i| if i % 16 < 12 { vec![i + 10, i + 50, i + 90] } else { vec![i + 11, i + 50, i + 91] }),
             ),
-            // These patterns have one row longer than the others, empty rows in turn, and scattered
+            // Three patterns: one row longer than the others, every second row empty, and scattered
             // rows.
             (200, range(24, &|i| if i == 9 { (20..60).collect() } else { vec![i + 8, i + 9] })),
             (200, range(24, &|i| if i % 2 == 0 { vec![] } else { vec![i, i + 40] })),

@@ -40,8 +40,8 @@ impl Layout {
 pub(super) struct PackedOrder<'a> {
     /// Number of blocks, padding included.
     pub places: usize,
-    /// The index in A's values of the block in each place; `None` if the format keeps the order of
-    /// A's values.
+    /// The index in A's values of the block in each place, or `None` if the format keeps the order
+    /// of A's values.
     pub source: Option<&'a Buffer<u32>>,
     pub layout: Layout,
 }

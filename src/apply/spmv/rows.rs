@@ -91,7 +91,8 @@ impl Block {
 /// The rows of op(A), held as the columns of `pattern`.
 pub(super) struct Rows {
     pub pattern: Arc<PatternArrays>,
-    /// The index of each entry in A's values; `None` if the entries are in the order of A's values.
+    /// The index of each entry in A's values, or `None` if the entries are in the order of A's
+    /// values.
     pub source: Option<Buffer<u32>>,
     pub packed: bool,
     pub elements: Elements,

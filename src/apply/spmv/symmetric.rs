@@ -143,8 +143,8 @@ mod tests {
     fn small_triangles_become_the_whole() -> Result<()> {
         let device = test_device();
         let work = Work::new(&device, None);
-        // No line, one line, fewer lines than a group has items, and more lines. Of 150 lines, each
-        // has 0 to 8 entries, and line 5 has more than any other.
+        // No line, one line, fewer lines than a group has items, and more lines. Each of the 150
+        // lines has 0 to 8 entries, and line 5 has most.
         for n in [0, 1, 9, 150] {
             let others = |line: usize| (0..line).filter(move |other| (line * 7 + other * 13) % 31 < 2 || *other == 5);
             let lower: Vec<Vec<u32>> = (0..n)

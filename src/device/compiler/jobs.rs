@@ -90,8 +90,8 @@ impl Shared {
         Some((loaded, driver_ms))
     }
 
-    /// Compiles programs as one. If they do not compile together, each program is compiled alone,
-    /// so that each has its own error.
+    /// Compiles programs as one. Programs that do not compile together are compiled alone, so that
+    /// each has its own error.
     fn compile(&self, programs: &[Arc<Program>]) {
         self.report();
         match self.compiled(programs) {

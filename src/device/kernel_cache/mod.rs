@@ -62,9 +62,9 @@ fn named() -> Option<OsString> {
     std::env::var_os(VARIABLE).filter(|value| !value.is_empty())
 }
 
-/// The folder of compiled kernels. The environment variable `BLOCKMUL_CACHE` names the folder. If
-/// the variable is unset, the folder is `blockmul/kernels` in the user's cache folder. `None` if
-/// the variable is `off` or the user has no cache folder.
+/// The folder of compiled kernels, named by the environment variable `BLOCKMUL_CACHE`, or `None` if
+/// the variable is `off`. If the variable is unset, the folder is `blockmul/kernels` in the user's
+/// cache folder, or `None` if the user has no cache folder.
 pub fn folder() -> Option<PathBuf> {
     match named() {
         Some(value) if value.eq_ignore_ascii_case("off") => None,
@@ -80,7 +80,7 @@ fn usable(path: &Path) -> std::result::Result<Folder, Unusable> {
 }
 
 /// The reason why the folder of compiled kernels is not used, and what the user can do about it.
-/// `None` if the folder is used, if the cache is off, or if the system does not support such a
+/// Returns `None` if the folder is used, if the cache is off, or if the system does not support the
 /// folder. Without the folder every process compiles its kernels.
 pub fn obstacle() -> Option<String> {
     let path = folder()?;
@@ -111,7 +111,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// The cache of a device; `None` if the cache is off or its folder cannot be used.
+    /// The cache of a device, or `None` if the cache is off or its folder cannot be used.
     pub(super) fn for_device(info: &DeviceInfo) -> Option<Self> {
         let path = folder()?;
         match usable(&path) {

@@ -51,8 +51,8 @@ struct Region {
 
 #[cfg(target_os = "linux")]
 impl Region {
-    /// Maps memory for `bytes` bytes, from the start of a large page; `None` if the system has no
-    /// large pages.
+    /// Maps memory for `bytes` bytes, from the start of a large page, or returns `None` if the
+    /// system has no large pages.
     fn new(bytes: usize) -> Option<Self> {
         let pages = bytes.checked_next_multiple_of(PAGE)?;
         let len = pages.checked_add(PAGE)?;

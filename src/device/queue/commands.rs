@@ -132,8 +132,8 @@ impl Commands {
         end
     }
 
-    /// The event that stands for the commands of `queue` that have no event of their own; `None` if
-    /// there are no such commands.
+    /// The event that stands for the commands of `queue` that have no event of their own, or `None`
+    /// if there are no such commands.
     pub(super) fn silent(&self, queue: u32) -> Option<SharedEvent> {
         self.state().queues[queue as usize].silent.clone().filter(|end| end.is_open())
     }

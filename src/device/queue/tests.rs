@@ -49,8 +49,8 @@ fn a_command_that_fails_after_it_was_taken_is_reported_at_every_read_until_finis
     Ok(())
 }
 
-/// A wait for a failed event is refused. If it were not, the commands after it would compute with
-/// results that the failed command did not write.
+/// A wait for a failed event is refused, so that no later command computes with results that the
+/// failed command did not write.
 #[test]
 fn a_failure_is_reported_at_the_first_wait_behind_it() -> Result<()> {
     let failing = |wait: &dyn Fn(&Work) -> Result<()>| -> Result<Result<()>> {

@@ -11,7 +11,7 @@ use std::{mem, sync::atomic::Ordering::Relaxed};
 /// Values that a pending copy reads or writes.
 pub(crate) struct Later<'w, T> {
     work: &'w Work,
-    /// The event of the copy; `None` if there is nothing to copy.
+    /// The event of the copy, or `None` if there is nothing to copy.
     copy: Option<SharedEvent>,
     values: Vec<T>,
 }

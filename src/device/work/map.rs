@@ -26,7 +26,7 @@ use std::{
 struct Mapping<'a> {
     work: &'a Work,
     buffer: &'a Buffer,
-    /// The mapped buffer; `None` if it is empty or no longer mapped.
+    /// The mapped buffer, or `None` if it is empty or no longer mapped.
     pointer: Option<cl_mem>,
 }
 

@@ -34,18 +34,18 @@ pub struct StageTime {
     pub name: &'static str,
     /// Busy time in milliseconds: the time of the stage's commands on the device's clock, plus the
     /// time of the stage's computations on the host. Commands on several queues may overlap, so the
-    /// sum may exceed the elapsed time. `None` if the queue records no times, as an adopted queue
-    /// may do, or if the product is [untimed](crate::Product::untimed).
+    /// sum may exceed the elapsed time. The field `ms` is `None` if the queue records no times, as
+    /// an adopted queue may do, or if the product is [untimed](crate::Product::untimed).
     pub ms: Option<f64>,
     /// Number of commands enqueued: kernels, copies, fills, reads.
     pub commands: u32,
     /// Number of kernels launched.
     pub launches: u32,
     /// The least number of bytes that the stage has to move between memory and the device.
-    /// Scattered accesses count as sectors of 32 bytes. `None` if the stage does not declare the
-    /// number.
+    /// Scattered accesses count as sectors of 32 bytes. The field `bytes` is `None` if the stage
+    /// does not declare the number.
     pub bytes: Option<u64>,
-    /// Number of floating-point operations; `None` if the stage does not declare the number.
+    /// Number of floating-point operations, or `None` if the stage does not declare the number.
     pub flops: Option<u64>,
 }
 
@@ -98,7 +98,7 @@ impl Work {
     }
 
     /// Waits for the last command and returns the busy time of the commands in milliseconds for
-    /// each set of bins; `None` if the queue records no times.
+    /// each set of bins, or `None` if the queue records no times.
     pub fn bin_times(&self) -> Result<Option<BTreeMap<u64, f64>>> {
         self.wait()?;
         let mut times = BTreeMap::new();

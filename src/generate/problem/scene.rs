@@ -46,7 +46,8 @@ impl Default for Scene {
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if there are fewer cameras than views of a point,
 /// and for deviations that are negative or not finite; [`Error::TooLarge`](crate::Error::TooLarge)
-/// and [`Error::Memory`](crate::Error::Memory) for sizes out of range.
+/// for too many cameras or points; [`Error::Memory`](crate::Error::Memory) if the host lacks the
+/// memory.
 pub fn bundle_adjustment(scene: &Scene) -> Result<BundleAdjustment> {
     let (noise, error) = (deviation("the noise", scene.noise)?, deviation("the error of the start", scene.error)?);
     let random = &mut Random::new(scene.seed);
@@ -175,8 +176,8 @@ mod tests {
 
     #[test]
     fn without_noise_and_error_it_is_the_truth_and_every_point_is_in_the_picture() {
-        // The cases are one camera with one view, as many views as cameras, and a whole ring of
-        // cameras.
+        // The cases are one camera with one view, three cameras with three views of each point, and
+        // whole rings of cameras.
         for (cameras, views) in [(1, 1), (3, 3), (40, 20), (500, 5)] {
             let scene = Scene { cameras, points: 300, views, noise: 0.0, error: 0.0, seed: 3 };
             let problem = bundle_adjustment(&scene).unwrap();

@@ -76,8 +76,8 @@ impl Default for Walk {
 ///
 /// # Errors
 /// [`Error::Argument`] for no poses, for landmarks without views, for more closures than pairs of
-/// near poses, and for noise that is negative or not finite; [`Error::TooLarge`] and
-/// [`Error::Memory`] for sizes out of range.
+/// near poses, and for noise that is negative or not finite; [`Error::TooLarge`] for too many poses
+/// or landmarks; [`Error::Memory`] if the host lacks the memory.
 pub fn pose_graph(walk: &Walk) -> Result<Graph> {
     Ok(match walk.shape {
         Shape::Plane => Graph::Plane(recorded(walk)?),

@@ -61,8 +61,8 @@ pub(crate) trait Steps {
     /// The vertex of each patch that is farthest from its seed.
     fn far_ends(&self, state: &Self::State, seeds: &[u32]) -> Result<Vec<u32>>;
     /// The vertex that is farthest from all seeds and from the `added` vertices. If several
-    /// vertices are farthest, the result is the first of them. A vertex out of reach is infinitely
-    /// far. `None` if all vertices are at distance 0.
+    /// vertices are farthest, the result is the first of them; if all vertices are at distance 0,
+    /// `None`. A vertex out of reach is infinitely far.
     fn farthest(&self, state: &Self::State, seeds: &[u32], added: &[u32]) -> Result<Option<u32>>;
     /// The costs of giving patches up and the gains of dividing them. Each patch must have
     /// vertices.

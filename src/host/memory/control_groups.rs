@@ -19,9 +19,9 @@ const VERSION_1: Files = Files {
 const VERSION_2: Files =
     Files { limit: "memory.max", used: "memory.current", cached: ["inactive_file", "active_file"] };
 
-/// Number of bytes that the control groups of this process leave to it: the minimum over the
-/// process's own group and all groups above it; `None` if there is no limit. `groups` is the text
-/// of `/proc/self/cgroup`, and `mounted` is the folder of the groups' file systems.
+/// Number of bytes that the control groups of this process leave to it, or `None` if there is no
+/// limit: the minimum over the process's own group and all groups above it. `groups` is the text of
+/// `/proc/self/cgroup`, and `mounted` is the folder of the groups' file systems.
 ///
 /// In a container, `groups` may contain the path of a group as seen from outside, while the folder
 /// `mounted` is that group itself. So folders that do not exist are skipped on the way up.

@@ -76,9 +76,8 @@ pub(super) use header::is_banner;
 
 /// Reads the file at `path`, plain or packed (recognised by its first bytes, not its name).
 ///
-/// The file may be a tar archive, as in the SuiteSparse collection. Of an archive, the member
-/// NAME/NAME.mtx is read; if there is no such member, the only sparse matrix; if there is no sparse
-/// matrix either, the only file.
+/// The file may be a tar archive, as in the SuiteSparse collection. The reader takes the archive's
+/// member NAME/NAME.mtx, or its only sparse matrix, or its only file, in this order.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the system refuses the file;

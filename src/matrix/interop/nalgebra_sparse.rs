@@ -41,8 +41,8 @@ impl<T: Element> From<Csr<T>> for CsrMatrix<T> {
 /// Converts a matrix of `nalgebra-sparse`.
 ///
 /// # Errors
-/// [`Error::TooLarge`] if the row of an entry does not fit 32 bits; [`Error::Pattern`] if the matrix
-/// has more than [`Pattern::MAX_LINES`](crate::Pattern::MAX_LINES) rows or columns.
+/// [`Error::TooLarge`] if the row of an entry does not fit 32 bits; [`Error::Pattern`] if the
+/// matrix has more than [`Pattern::MAX_LINES`](crate::Pattern::MAX_LINES) rows or columns.
 impl<T: Element> TryFrom<CscMatrix<T>> for Csc<T> {
     type Error = Error;
     fn try_from(matrix: CscMatrix<T>) -> Result<Self> {

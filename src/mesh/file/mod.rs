@@ -31,8 +31,8 @@ pub enum MeshFormat {
 }
 
 impl MeshFormat {
-    /// The format that the ending of a file's name gives; the ending of a packing is ignored.
-    /// `None` if the ending names no format.
+    /// The format that the ending of a file's name gives, or `None` if the ending names no format.
+    /// The ending of a packing is ignored.
     pub fn of(path: &Path) -> Option<Self> {
         let known = [("obj", Self::Obj), ("ply", Self::Ply), ("off", Self::Off)];
         known.into_iter().find(|(ending, _)| has_ending(path, ending)).map(|(_, format)| format)
@@ -71,7 +71,7 @@ pub fn read_from(reader: impl Read + Send, name: impl AsRef<Path>) -> Result<Mes
     parse(Source::new(reader, name.as_ref())?)
 }
 
-/// The format that a name gives; `None` for a name without an ending.
+/// The format that a name gives, or `None` for a name without an ending.
 fn format_of(path: &Path) -> Result<Option<MeshFormat>> {
     match MeshFormat::of(path) {
         None if path.extension().is_some() => {

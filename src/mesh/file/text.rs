@@ -119,7 +119,7 @@ impl<'r> Text<'r> {
         }
     }
 
-    /// The next `count` bytes (at most 8), regardless of line ends; `None` if the file has fewer
+    /// The next `count` bytes (at most 8), regardless of line ends, or `None` if the file has fewer
     /// bytes left.
     pub fn bytes(&mut self, count: usize) -> Result<Option<&[u8]>> {
         self.source.take(count)

@@ -105,8 +105,8 @@ impl Prices {
         least(&sorted_share(class, known.columns, [known.products; 2], &self.costs))
     }
 
-    /// The class that takes every column of an analysed product. The class is `None` unless sorting
-    /// all columns is predicted to be faster than bins and than ESC.
+    /// The class that takes every column of an analysed product, or `None` unless sorting all
+    /// columns is predicted to be faster than bins and than ESC.
     pub fn sorts_analysed(&self, sums: &ClassesSums) -> Option<Class> {
         let sum = |number: fn(&ClassSums) -> u64| sums.iter().map(number).sum::<u64>();
         let longest = sums.iter().map(|class| class.longest).max().unwrap_or(0);

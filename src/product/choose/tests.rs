@@ -95,7 +95,7 @@ fn every_column_is_in_one_bin_and_equal_sums_are_shared_out_equally() {
     }
 }
 
-/// The products of `docs/benchmarks.md` have as many bins as classes.
+/// In the products of `docs/benchmarks.md` a class with many columns has a bin of its own.
 #[test]
 fn large_classes_are_bins_of_their_own() {
     use Class::{Big, Medium, Narrow, Sorted32, Sorted64, Sorted128, Sorted256, Wide};

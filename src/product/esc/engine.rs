@@ -36,7 +36,7 @@ pub(in crate::product) struct RunFinder {
     sorted: Option<SortedRuns>,
 }
 
-/// Takes the columns that were found of a band of C: `None` if the band has no products.
+/// Takes the columns of a band of C that were found, or `None` if the band has no products.
 type TakeBand<'p> = &'p mut dyn FnMut(Option<FoundColumns>, &Band) -> Result<()>;
 
 impl Engine {
@@ -80,8 +80,8 @@ impl RunFinder {
         })
     }
 
-    /// Finds the pattern and the runs of the columns of each band, and gives them to `take`: `None`
-    /// for a band without products.
+    /// Finds the pattern and the runs of the columns of each band, and gives them to `take`, or
+    /// `None` for a band without products.
     pub fn in_bands(
         &self,
         work: &Work,

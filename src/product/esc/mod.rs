@@ -89,7 +89,7 @@ impl Front {
     }
 }
 
-/// The products of an expansion or of a part of it.
+/// The products of a whole expansion, or of a part.
 pub(super) struct Products {
     pub rows: Buffer<u32>,
     pub payload: Buffer,

@@ -131,10 +131,10 @@ impl SortedChunks {
         Ok(Some(Self { cut, sort, chunks, merge: tuning.sort }))
     }
 
-    /// Whether no chunks are merged, because every column has one chunk, or because chunks are cut
-    /// by rows. Chunks are cut by rows if the host knows that the columns of B are short enough,
-    /// and if that is cheaper than merging. A chunk cut by rows searches all entries of its column,
-    /// whose length is taken to be the average.
+    /// Whether no chunks are merged: every column has one chunk, or chunks are cut by rows. Chunks
+    /// are cut by rows if the host knows that the columns of B are short enough, and if that is
+    /// cheaper than merging. A chunk cut by rows searches all entries of its column, whose length
+    /// is taken to be the average.
     pub fn are_whole(&self, task: &Columns<'_>) -> bool {
         let (b, sizes) = (task.factors.b, task.band.sizes);
         let looks = sizes.chunks * b.nnz() as u64 / b.ncols.max(1) as u64;

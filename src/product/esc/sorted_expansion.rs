@@ -69,7 +69,7 @@ impl InLocalMemory {
 pub(crate) struct SortedParts {
     pub(super) products: Products,
     /// Rows and payloads of the chunks that need an odd number of merge passes, before the first
-    /// pass. `None` if nothing is to be merged.
+    /// pass, or `None` if nothing is to be merged.
     between: Option<Between>,
 }
 

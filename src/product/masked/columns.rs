@@ -103,9 +103,10 @@ impl ColumnTuning {
             .define("PLACE_STEPS", PLACE_STEPS)
     }
 
-    /// Number of steps of a masked product that is computed from the places of its mask. For such a
-    /// product A is transposed, and for each place the shorter of its row of A and its column of B
-    /// is looked up in the other. All rows and columns are taken to have the average length.
+    /// Number of steps of a masked product that is computed from the places of its mask. In a
+    /// product computed from places, A is transposed, and for each place the shorter of its row of
+    /// A and its column of B is looked up in the other. All rows and columns are taken to have the
+    /// average length.
     pub fn steps_from_places(&self, a: &PatternArrays, b: &PatternArrays, places: usize) -> u64 {
         let average = |entries: usize, lines: usize| entries.div_ceil(lines.max(1)).max(1);
         let probes = average(a.nnz(), a.nrows).min(average(b.nnz(), b.ncols)) as u64 * places as u64;

@@ -60,8 +60,8 @@ fn of_pairs<'w>(
     if stride > shape.area() {
         work.fill_zero(&mut values)?; // this also fills the padding between blocks
     }
-    // Pairs take at most half of the free memory. The other arrays need room too: columns, probe
-    // counts and run ends of the places, counts of hits, pieces of long runs and their sums.
+    // Pairs take at most half of the free memory. The rest is for columns, probe counts and run
+    // ends of the places, counts of hits, pieces of long runs and their sums.
     let most = |work: &Work| most_probes((work.free_bytes() / 2).min(work.device().info().max_alloc_bytes));
     let counts = product.in_bands(work, factors, mask, most, |found, first| {
         work.stage("compression");

@@ -86,8 +86,8 @@ impl CellPlan {
         })
     }
 
-    /// Plans cell `at` of A·B. `None` if no inner group contributes to the cell. A masked product
-    /// has every cell of the mask.
+    /// Plans cell `at` of A·B, or returns `None` if no inner group contributes to the cell. A
+    /// masked product has every cell of the mask.
     pub fn new(
         work: &Work,
         (a, b): (FactorGrid<'_>, FactorGrid<'_>),

@@ -35,7 +35,7 @@ impl GridPlaces<'_> {
         }
     }
 
-    /// The entries of the cell at (`row`, `col`). `None` for a cell that is not computed.
+    /// The entries of the cell at (`row`, `col`), or `None` for a cell that is not computed.
     fn of(&self, row: usize, col: usize) -> Option<PairPlaces<'_>> {
         match self {
             Self::Parts(parts, how) => parts.of(row, col).map(|part| PairPlaces::Part(part, *how)),

@@ -59,8 +59,8 @@ pub(in crate::product) struct ShortRule {
     teams: Teams,
     /// Most products of a column.
     most: u32,
-    /// The prices that decide whether long columns are left to ESC. `None` if all columns are to be
-    /// sorted.
+    /// The prices that decide whether long columns are left to ESC, or `None` if all columns are to
+    /// be sorted.
     prices: Option<Prices>,
     /// Most products of a run. Longer runs would be summed in pieces.
     longest: u32,
@@ -83,7 +83,8 @@ pub(in crate::product) struct ShortColumns {
 type Sorted = (u64, Option<FoundColumns>);
 
 impl ShortRule {
-    /// `None` if the product or the requested method leaves all columns to ESC.
+    /// Makes the rule, or returns `None` if the product or the requested method leaves all columns
+    /// to ESC.
     pub fn new(info: &DeviceInfo, spec: &Spec, tuning: &Tuning, wanted: Method, costs: MethodCosts) -> Option<Self> {
         let whole = tuning.payload == PayloadKind::Pairs && spec.part == Part::Full;
         let wanted = Some(wanted).filter(|method| whole && matches!(method, Method::Auto | Method::Sort))?;
@@ -93,8 +94,9 @@ impl ShortRule {
         Some(Self { teams, most, prices, longest: tuning.long_run() as u32 })
     }
 
-    /// The class of all columns. The longest columns of A and of B have `of_a` and `of_b` entries.
-    /// `None` if there is no such class, or if its runs cannot be counted within `limits`.
+    /// The class that sorts all columns, or `None` if columns are too long for all classes, if
+    /// another method is predicted to be faster, or if the runs cannot be counted within `limits`.
+    /// The longest columns of A and of B have `of_a` and `of_b` entries.
     pub fn short_columns(&self, [of_a, of_b]: [u32; 2], known: &Known, limits: &Limits<'_>) -> Option<ShortColumns> {
         let (longest, products) = (u64::from(of_a) * u64::from(of_b), u64::from(of_a) * known.b_entries);
         let class = sorted_class(longest, self.most).filter(|_| of_b <= self.longest)?;

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 /// Upper bounds for a product, if its engine computes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bound {
-    /// Most bands; `None` if ESC computes all columns.
+    /// Most bands, or `None` if ESC computes all columns.
     pub bands: Option<usize>,
     /// Most bytes in use at once, without the operands and without memory that only ESC needs.
     pub peak_bytes: u64,

@@ -144,7 +144,7 @@ pub(crate) const SORTED_PRODUCTS: [u32; 21] =
 #[cfg(test)]
 pub(crate) const MOST_SORTED_PRODUCTS: u32 = SORTED_PRODUCTS[SORTED_PRODUCTS.len() - 1];
 
-/// The number of the smallest sorted class for columns of `products` products. `None` if the
+/// The number of the smallest sorted class for columns of `products` products, or `None` if the
 /// columns of that class may have more than `most` products.
 pub(crate) fn sorted_class(products: u64, most: u32) -> Option<usize> {
     SORTED_PRODUCTS.iter().position(|&class| products <= class.into() && class <= most)

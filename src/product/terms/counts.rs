@@ -17,12 +17,12 @@ pub struct Bin {
     /// The sizes by which the time was predicted.
     #[serde(skip)]
     pub size: Option<BinSize>,
-    /// Milliseconds predicted from sizes by the [costs](crate::tuning::MethodCosts) of the method.
-    /// The time is `None` for blocks, plans, and methods without costs.
+    /// Milliseconds predicted from sizes by the [costs](crate::tuning::MethodCosts) of the method,
+    /// or `None` for blocks, plans, and methods without costs.
     pub predicted_ms: Option<f64>,
-    /// Milliseconds that the kernels of these columns were busy. The time is `None` unless the
-    /// product was [explained](crate::Product::explained). If kernels compute columns of several
-    /// bins, their time is divided among the bins in proportion to their products.
+    /// Milliseconds that the kernels of these columns were busy, or `None` unless the product was
+    /// [explained](crate::Product::explained). If kernels compute columns of several bins, their
+    /// time is divided among the bins in proportion to their products.
     pub measured_ms: Option<f64>,
 }
 

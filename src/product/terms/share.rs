@@ -11,7 +11,7 @@ pub(crate) struct Share {
     pub last: Class,
     pub columns: u64,
     pub size: BinSize,
-    /// Predicted milliseconds; `None` if the method has no costs.
+    /// Predicted milliseconds, or `None` if the method has no costs.
     pub predicted_ms: Option<f64>,
 }
 

@@ -113,8 +113,8 @@ impl AdaptiveTuning {
     }
 }
 
-/// The teams that compute products of scalars on a device. `None` if method `wanted` does not make
-/// these products adaptive on this device.
+/// The teams that compute products of scalars on a device, or `None` if method `wanted` does not
+/// make products adaptive on this device.
 pub(in crate::product) fn teams_for(info: &DeviceInfo, wanted: Method) -> Option<Teams> {
     Teams::of(info).filter(|teams| match wanted {
         Method::Auto => teams.are_warps(),

@@ -24,7 +24,7 @@ use crate::{
 ///
 /// # Errors
 /// The errors of [`multiply_any_vector`](crate::reference::multiply_any_vector); [`Error::Length`]
-/// and [`Error::Argument`] if y has another length or element type than the product.
+/// if y has another length than the product; [`Error::Argument`] if y has another element type.
 pub fn verify_vector<'a>(
     semiring: Semiring,
     order: Order,

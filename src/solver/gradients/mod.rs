@@ -74,8 +74,9 @@ enum Times<M: HostMatrix> {
 impl<M: Matrix<Element: Field>> ConjugateGradients<M> {
     /// Prepares solutions for n right-hand sides and for matrices on a square pattern.
     ///
-    /// A column's steps end if its residual is 1e-10 times its right-hand side, or if there were as
-    /// many steps as A has rows. [`ConjugateGradients::limits`] sets other limits.
+    /// Steps for a right-hand side end when the norm of the residual is at most 1e-10 times that of
+    /// the right-hand side, or after one step for each scalar row of A.
+    /// [`ConjugateGradients::limits`] sets other limits.
     ///
     /// # Errors
     /// [`Error::Argument`] for a pattern that is not square or of another kind of matrix,

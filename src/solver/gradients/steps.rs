@@ -279,8 +279,8 @@ impl<'k> Steps<'k> {
     }
 }
 
-/// Adds up the sums of pieces, `cols` for each, until a work-group can add up the rest; `None` if a
-/// work-group can add up all.
+/// Adds up the sums of pieces, `cols` for each, until a work-group can add up the rest, or returns
+/// `None` if a work-group can add up all.
 fn few_sums(work: &Work, sums: &Buffer, cols: usize) -> Result<Option<Buffer>> {
     let mut fewer = None;
     while fewer.as_ref().unwrap_or(sums).len() > DOT_PIECE * cols {

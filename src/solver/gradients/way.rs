@@ -29,8 +29,8 @@ pub struct SolvedColumn {
     pub residual: f64,
     /// Whether the residual is small enough, and all numbers of the solution are finite.
     pub converged: bool,
-    /// The curvature pᵀ·A·p of the direction p after these steps, if they ended because it is zero,
-    /// negative or not finite: A is not positive definite, or too large for the type.
+    /// The curvature pᵀ·A·p of the last direction p, if steps ended because pᵀ·A·p is zero,
+    /// negative or not finite. A is then not positive definite, or too large for the type.
     pub curvature: Option<f64>,
 }
 
@@ -81,7 +81,8 @@ impl Way<'_> {
     }
 
     /// Takes steps until every column has ended. The state after a step is read while the next step
-    /// runs. That step changes no column that has ended. So the device does not wait for the host.
+    /// runs, so that the device does not wait for the host. No step changes a column that has
+    /// ended.
     fn iterate(
         &self,
         steps: &mut Steps<'_>,

@@ -192,8 +192,8 @@ mod tests {
         };
         assert_eq!(of_rounding([1e-20, 1e-7], 1.0)?, 1e-7);
         assert_eq!(of_rounding([1e-20, 1e-3], 1.0)?, 0.0);
-        // The first state had nearly as much rounding as this state, because it was far from the
-        // origin or already solved.
+        // The first state had nearly as much rounding as this state: the first state was far from
+        // the origin, or already solved.
         assert_eq!(of_rounding([1e-4, 1e-3], 1.0)?, 1e-3);
         Ok(())
     }

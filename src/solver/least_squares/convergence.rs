@@ -39,8 +39,8 @@ impl Trial {
         let promises = |least: f64| self.promised <= least && self.most_promised() <= LONGER * least;
         let least = tolerance.max(ROUNDING) * costs.capped;
         let hidden = if costs.capped < costs.of_unknowns { HIDDEN * costs.of_unknowns } else { 0.0 };
-        // The predicted decrease must also be small. If it is large, the step was only too long.
-        // The prediction is exact even if one row hides the gain.
+        // The predicted decrease must also be small: a large prediction means that the step was
+        // only too long. The prediction is exact even if one row hides the gain.
         let little = self.gain.abs() <= least.max(hidden) && promises(least);
         // The change of the cost if every residual changes by its rounding.
         let noise = 2.0 * costs.capped.sqrt() * costs.rounding.sqrt();

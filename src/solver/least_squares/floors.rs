@@ -90,7 +90,7 @@ impl DampingFloors {
         self.groups.iter().flat_map(|group| &group.floors).any(|&floor| floor > 0.0)
     }
 
-    /// The floors of two groups on the device; `None` if no element is below its floor.
+    /// The floors of two groups on the device, or `None` if no element is below its floor.
     pub fn on_device(&self) -> Option<Floors<'_, f64>> {
         match &self.on_device[..] {
             [cameras, points] if self.is_needed() => Some(Floors { cameras, points }),

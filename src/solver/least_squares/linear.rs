@@ -52,7 +52,7 @@ pub enum System {
 /// A step, with the time and the number of steps of conjugate gradients that solving for it took.
 #[derive(Debug, Default)]
 pub struct LinearStep {
-    /// The step of each group of unknowns; `None` if the system is not positive definite.
+    /// The step of each group of unknowns, or `None` if the system is not positive definite.
     pub x: Option<Vec<Vec<f64>>>,
     /// The first eliminated unknown whose own block is not positive definite.
     pub singular: Option<usize>,

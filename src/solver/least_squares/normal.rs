@@ -126,14 +126,15 @@ impl Normal {
         &self.h
     }
 
-    /// The lower triangles of U and V, and W, by columns; `None` if there is one group of unknowns.
+    /// The lower triangles of U and V, and W, by columns, or `None` if there is one group of
+    /// unknowns.
     pub fn parts(&self) -> Option<[&DeviceMatrix<Cbc<f64>>; 3]> {
         let part = |row, col| self.h.get(row, col).map(|part| part.as_transpose());
         Some([part(0, 0)?, part(1, 0)?, part(1, 1)?])
     }
 
     /// The matrices of [`Normal::parts`], b and the damping, as the input of an
-    /// [`Elimination`](crate::solver::Elimination); `None` if there is one group of unknowns. If
+    /// [`Elimination`](crate::solver::Elimination), or `None` if there is one group of unknowns. If
     /// the last [`Normal::form`] found unknowns without influence, damping has floors.
     pub fn equations(&self, damping: Damping) -> Option<NormalEquations<'_, f64>> {
         let [u, w, v] = self.parts()?;

@@ -85,10 +85,10 @@ impl<P: Manifold> PoseGraph<P> {
     /// A fixed pose holds a part if a step connects it to the part. Landmarks that are fixed or
     /// seen from a fixed pose also hold a part, if they are at two places in the plane, or in space
     /// at three places that are not on one line. The measurements between the poses of a part are
-    /// not examined, so two poses may still turn about a landmark that both see. A distance between
-    /// landmarks counts as zero if it is below 1.5e-8 of the largest distance between them, or of
-    /// the largest distance at which one of them was seen, because its square in H is lost in
-    /// rounding.
+    /// not examined, so two poses may still turn about a landmark that both see. The square of a
+    /// short distance between landmarks is lost in H by rounding. So a distance counts as zero
+    /// below 1.5e-8 of the largest distance between the landmarks, or of the largest distance at
+    /// which one of the landmarks was seen.
     pub fn gauge(&self) -> Gauge {
         let parts = self.parts();
         let mut gauge = Gauge { parts: parts.len(), ..Gauge::default() };

@@ -62,9 +62,9 @@ impl LeftOut {
         if matches!(self.kind, "camera" | "point") { "observations" } else { "measurements" }
     }
 
-    /// A sentence that says which of the matrices `names` have no blocks for these members; `None`
-    /// if none of these matrices has blocks for this kind of member. `names` are S and names from
-    /// `Linearization::matrix_names`.
+    /// A sentence that says which of the matrices `names` have no blocks for these members, or
+    /// `None` if none of these matrices has blocks for this kind of member. `names` are S and names
+    /// from `Linearization::matrix_names`.
     pub fn of_matrices(&self, names: &[&str]) -> Option<String> {
         let has = |name: &&str| match *name {
             "U" | "S" | "Jc" => self.group == 0,

@@ -183,8 +183,8 @@ impl Linearization {
         }
     }
 
-    /// W of each group of rows, for a weighted [`Product::gram`](crate::Product::gram). `None` if J
-    /// is multiplied by the root of W, so that H = JᵀJ.
+    /// W of each group of rows, for a weighted [`Product::gram`](crate::Product::gram), or `None`
+    /// if J is multiplied by the root of W, so that H = JᵀJ.
     pub fn weights(&self) -> Option<Vec<RowWeights<'_>>> {
         let of = |(row, information)| match self.robust.get(row) {
             Some(weights) => Weights::Scaled { information, weights },

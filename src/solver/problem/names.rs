@@ -3,9 +3,9 @@ use super::{BundleProblem, GraphProblem, LeastSquares, LeftOut, Manifold, Observ
 
 /// A problem whose unknowns and measurements have names.
 ///
-/// A solver numbers unknowns by the columns of J, and measurements by the rows of J. The numbers of
-/// cameras, points, poses and landmarks in a problem differ from the numbers of columns, because
-/// some cameras, points, poses and landmarks have no columns. The names in a file are arbitrary.
+/// A solver numbers unknowns by the columns of J, and measurements by the rows of J. A camera,
+/// point, pose or landmark may have another number in the problem than its column has in J, because
+/// some have no column. The names in a file are arbitrary.
 pub trait Named: LeastSquares {
     /// The kind of problem, such as "bundle adjustment".
     fn kind(&self) -> &'static str;

@@ -17,7 +17,7 @@ use crate::{
 pub(super) struct Cameras {
     diagonal: Blocks,
     /// The blocks of U below the diagonal, and the plan of products with the transpose of these
-    /// blocks. `None` if U only has diagonal blocks, which is the usual case.
+    /// blocks, or `None` if U only has diagonal blocks, which is the usual case.
     below: Option<(Blocks, Spmv)>,
 }
 

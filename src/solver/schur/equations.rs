@@ -26,7 +26,7 @@ pub struct NormalEquations<'a, T: Element> {
     /// The damping that the computation adds to the diagonals of U and V. The matrices stay as they
     /// are.
     pub damping: Damping,
-    /// Least elements of the diagonals for [`Damping::Marquardt`]; `None` for no floors.
+    /// Least elements of the diagonals for [`Damping::Marquardt`], or `None` for no floors.
     pub floors: Option<Floors<'a, T>>,
 }
 

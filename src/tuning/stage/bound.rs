@@ -67,9 +67,9 @@ impl Bound {
     }
 }
 
-/// Returns the least value of a factor of a scan's tile if the other factor is `other`. A tile must
-/// have at least two words. If a tile had one word, there would be as many tiles as words, and
-/// scanning the sums of the tiles would never end.
+/// Returns the least value of a factor of a scan's tile if the other factor is `other`. A tile has
+/// at least two words. Tiles of one word would have one sum for each word, and scanning the sums of
+/// the tiles would never end.
 pub(crate) fn least_of_tile(other: usize) -> usize {
     if other > 1 { 1 } else { 2 }
 }

@@ -162,8 +162,8 @@ impl LineTuning {
 const MANY_SUMS: usize = 256;
 
 /// Returns the maximum number of entries of a line that an item loads by itself: `least`, or about
-/// twice the mean. The result is `None` if there are too few lines, with `sums` sums each, for all
-/// items of the device. The maximum is a power of two, so that few kernels serve all matrices.
+/// twice the mean. Returns `None` if there are too few lines, with `sums` sums each, for all items
+/// of the device. The maximum is a power of two, so that few kernels serve all matrices.
 pub(crate) fn longest_of_item(
     least: usize,
     [lines, entries]: [usize; 2],

@@ -24,7 +24,7 @@ fn events_order_the_product_among_the_commands_of_another_queue() -> Result<()> 
         let c = blockmul::multiply(&da, &da)?;
         let marker = device.marker()?;
         let mut got = vec![0.0; c.nnz()];
-        // This read waits for the product, and the write of the next round waits for the read.
+        // The read of C waits for the product, and the write of the next round waits for the read.
         unsafe {
             let values = std::mem::ManuallyDrop::new(Buffer::<f64>::new(c.raw_parts().values));
             other.enqueue_read_buffer(&values, 1, 0, &mut got, &[marker.raw().unwrap().unwrap()]).unwrap();

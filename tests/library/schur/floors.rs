@@ -109,7 +109,7 @@ fn floors_have_the_bits_of_the_reference_in_single_precision_and_without_damping
         let (problem, _, floors) = without_influence(c, p);
         // λ is chosen so that λ·floor is a normal number of f32.
         same_bits_with_floors::<f32>(&problem, Damping::Marquardt(1e-3), &floors, &format!("f32, {c}x{p}"));
-        // If only coordinates that are zero in all members have no influence, no damping is needed.
+        // No damping is needed if every coordinate without influence is zero in all members.
         let mut all = problem.clone();
         all.u = with_identity(&problem.u, &[3 * c]);
         all.v = with_identity(&problem.v, &(5 * p + 1..6 * p).chain([7 * p + 1]).collect::<Vec<_>>());

@@ -125,8 +125,7 @@ fn threads_execute_one_plan_each_into_an_output_of_its_own() {
 #[test]
 fn reports_have_the_stages_and_costs_are_counted_from_the_patterns() {
     let data = Uploaded::<f64>::new(&device(), &problem(&seen(10, 100, 3, 1), 2, 6, 3, 5));
-    // In this problem each point is seen by three cameras. These views give six pairs for each
-    // point, including a view with itself.
+    // Each point is seen by three cameras: six pairs of views, including a view with itself.
     let (c, p, views, pairs) = (6, 3, 300, 600);
     // For column j of a factor, products are subtracted from the elements on and below the
     // diagonal, and the elements below it are multiplied by the reciprocal pivot. The forward

@@ -48,7 +48,7 @@ pub enum Sharing {
 }
 
 impl Sharing {
-    /// The way that an option asks for; `None` if it leaves the choice to `auto`.
+    /// The way that an option asks for, or `None` if it leaves the choice to `auto`.
     pub fn asked(option: Option<Self>) -> Option<Self> {
         option.filter(|&sharing| sharing != Self::By(DenseMethod::Auto))
     }

@@ -15,9 +15,9 @@ const OTHER: u8 = 5;
 pub enum Failure {
     /// The result differs from the reference.
     Verification(String),
-    /// Two matrices differ. This has been printed already.
+    /// Two matrices differ, and the difference is printed.
     Different,
-    /// Some of several inputs failed, the first with this status. This has been printed already.
+    /// Some of several inputs failed, the first with this status, and the failures are printed.
     Reported(u8),
     /// Arguments that contradict each other.
     Usage(String),

@@ -112,12 +112,12 @@ pub fn is_stream(path: &Path) -> bool {
     is_standard(path) || std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// The shape of the blocks that a file declares; `None` for scalars.
+/// The shape of the blocks that a file declares, or `None` for scalars.
 pub fn layout(file: &MatrixFile) -> Option<BlockShape> {
     file.layout.as_ref().and_then(uniform)
 }
 
-/// The shape of all blocks; `None` for scalars and for several shapes.
+/// The shape of all blocks, or `None` for scalars and for several shapes.
 pub fn uniform(layout: &io::BlockLayout) -> Option<BlockShape> {
     layout.uniform().filter(|&shape| shape != BlockShape::SCALAR)
 }

@@ -12,7 +12,7 @@ pub struct Size {
     rows: usize,
     cols: usize,
     nnz: usize,
-    /// Rows and columns of each entry; `None` for blocks of several shapes.
+    /// Rows and columns of each entry, or `None` for blocks of several shapes.
     pub block: Option<[usize; 2]>,
     /// Number of stored elements, counting all elements of blocks.
     #[serde(skip)]

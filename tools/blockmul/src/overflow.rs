@@ -90,10 +90,8 @@ fn not_finite(values: &AnyValues) -> u64 {
 pub struct Overflow {
     a: u64,
     b: u64,
-    /// The field is `None` if A or B has values that are not finite, from the file or by
-    /// conversion, because infinite values of C that are caused by these cannot be distinguished
-    /// from others. The counts are also `None` if integers may have wrapped around and were not
-    /// counted.
+    /// The count of C, or `None` if it is unknown: A or B has values that are not finite, which
+    /// also make values of C infinite, or integers may have wrapped around and were not counted.
     c: Option<u64>,
 }
 

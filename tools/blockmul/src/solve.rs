@@ -323,8 +323,8 @@ fn no_unknowns(left: &LeftOut) -> serde_json::Value {
     json!({"kind": left.kind, "why": why, "count": left.names.len(), "of": left.all, "first": first})
 }
 
-/// The reason why there is no solution, or perhaps no minimum, with advice. The reason is `None` if
-/// the iteration converged.
+/// Says why there is no solution, or perhaps no minimum, with advice. Returns `None` if the
+/// iteration converged.
 fn ending(problem: &AnyProblem, solution: &Solution<AnyState>) -> Option<String> {
     let tried = count(solution.iterations.len(), "iteration");
     Some(match solution.stop {

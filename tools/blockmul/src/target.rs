@@ -182,7 +182,7 @@ impl Target {
 struct OnDevice<'a> {
     task: &'a Task<'a>,
     a: AnyDeviceMatrix,
-    /// The factor B; `None` if B is A.
+    /// The factor B, or `None` if B is A.
     b: Option<AnyDeviceMatrix>,
     mask: Option<DevicePattern>,
 }

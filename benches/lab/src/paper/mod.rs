@@ -184,8 +184,8 @@ impl Setting<'_> {
         if self.device.info().kind == DeviceKind::Cpu { Method::Esc } else { Method::EscLocal }
     }
 
-    /// Times a product, of columns or of rows. If the product fails, reports the error and returns
-    /// `None`.
+    /// Times a product, of columns or of rows. Returns `None` if the product fails, and reports the
+    /// error.
     fn contest<M: ByRows>(
         &self,
         report: &mut Report,
@@ -205,12 +205,12 @@ impl Setting<'_> {
         Some(contest)
     }
 
-    /// Returns `made`. If it is an error, reports it and returns `None`.
+    /// Returns what was made, or reports the error and returns `None`.
     fn made<R>(&self, report: &mut Report, name: &str, made: Result<R>) -> Option<R> {
         made.map_err(|error| self.note(report, name, error)).ok()
     }
 
-    /// Returns a measurement, and counts it. If it is an error, reports it and returns `None`.
+    /// Counts and returns a measurement, or reports the error and returns `None`.
     fn kept<R>(&self, report: &mut Report, name: &str, measured: Result<R>) -> Option<R> {
         let measured = self.made(report, name, measured)?;
         report.measured += 1;
@@ -218,8 +218,8 @@ impl Setting<'_> {
         Some(measured)
     }
 
-    /// The median of the milliseconds that `run` returns in each round. The function returns `None`
-    /// if the result was wrong.
+    /// The median of the milliseconds that `run` returns in each round, or `None` if the result of
+    /// the product was wrong.
     fn median(&self, verified: bool, mut run: impl FnMut() -> Result<f64>) -> Result<Option<f64>> {
         if !verified {
             return Ok(None);

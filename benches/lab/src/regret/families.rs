@@ -133,7 +133,7 @@ pub const FAMILIES: [Family; 28] = [
             Ok((patterns::kronecker(&nodes, &drawn([16, 16], 4)?)?, None))
         }),
     Family::of("ratings", "two kinds of things and what connects them")
-        // Rows have eight times as many entries as columns have.
+        // A row has 48 entries on average, and a column has 6.
         .products(|products| {
             let columns = (products / 36).max(48);
             Ok(with_transpose(drawn([columns / 8, columns], 6)?))

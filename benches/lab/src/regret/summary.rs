@@ -53,7 +53,8 @@ pub struct HeldOut {
 }
 
 impl HeldOut {
-    /// The summary is `None` if no such product was timed.
+    /// The summary of the families that no costs were fitted to, or `None` if none of their
+    /// products was timed.
     fn of(contests: &[Contest]) -> Option<Self> {
         let held_out = || contests.iter().filter(|of| families::is_held_out(&of.family) && of.regret().is_some());
         let mut families: Vec<&str> = held_out().map(|of| of.family.as_str()).collect();

@@ -18,8 +18,8 @@ pub(in crate::product) struct Column {
     pub entries: u32,
     /// Number of products. The value 2^32 - 1 stands for 2^32 - 1 products or more.
     pub products: u32,
-    /// The first and the last row. `None` if the column has no rows, or if its rows were not looked
-    /// at.
+    /// The first and the last row of the column, or `None` if the column has no rows, or if its
+    /// rows were not looked at.
     pub rows: Option<(u32, u32)>,
     /// Whether the column of B has the same rows as the column before it, and its rows of C are to
     /// be found before the sums.

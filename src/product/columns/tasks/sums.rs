@@ -73,7 +73,7 @@ impl TaskTeams {
 /// The options of [`SumSlots`] for a kind of tasks.
 pub(in crate::product) struct SlotKernel {
     pub kind: TaskKind,
-    /// The bitmaps by which slots are found. `None` if a hash table finds them.
+    /// The bitmaps by which slots are found, or `None` if a hash table finds the slots.
     pub levels: Option<Levels>,
     /// Whether every 1024 products of a slot begin a new sum.
     pub cut: bool,

@@ -194,7 +194,8 @@ impl HostChoice {
         let longest_b = known.longest_b.map_or(u64::MAX, u64::from);
         let profile = RangeProfile {
             products: known.products,
-            // An entry of B in the longest column has as many products as an average entry of B.
+            // Assume that the entries of the longest column of B have the average number of
+            // products.
             longest: longest_b.saturating_mul(known.products).div_ceil(known.b_entries.max(1)).min(known.products),
             columns: known.columns.min(known.b_entries),
             longest_b,

@@ -49,7 +49,7 @@ pub(in crate::product) fn on_host<'w>(
 /// A product whose operands have been read.
 struct OnHost<'w> {
     a: HostArrays<'w>,
-    /// The arrays of B; `None` if B is A.
+    /// The arrays of B, or `None` if B is A.
     b: Option<HostArrays<'w>>,
     /// Products of each column of C.
     products: Vec<u64>,

@@ -16,9 +16,8 @@ pub(super) fn cuts(products: &[u32], ranges: usize) -> Vec<usize> {
     begin
 }
 
-/// The end of the band that begins with column `first`: the band has as many columns as `fits`
-/// admits. `fits` gets the number of columns and of their entries. The end is `None` if not even
-/// one column fits.
+/// The end of the longest band that begins with column `first` and fits, or `None` if not even one
+/// column fits. `fits` gets the number of columns and of their entries.
 pub(super) fn band_end(lengths: &[u32], first: usize, fits: impl Fn(u64, u64) -> bool) -> Option<usize> {
     let (mut end, mut entries) = (first, 0);
     while let Some(&length) = lengths.get(end)

@@ -94,7 +94,7 @@ impl<'a> RangeMemory<'a> {
     }
 
     /// The number of work-groups that count, for a B with `cols` columns and `samples` sampled
-    /// columns. `None` if the analysis does not fit.
+    /// columns, or `None` if the memory does not suffice for the analysis.
     pub(super) fn counting_groups(&self, cols: u64, samples: usize, free_bytes: u64) -> Option<usize> {
         let groups = self.groups(false, 0, free_bytes);
         (groups > 0 && self.fits(self.need_of_setup(cols, groups, samples), free_bytes)).then_some(groups)

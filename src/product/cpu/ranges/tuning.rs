@@ -37,7 +37,7 @@ pub(in crate::product) struct RangeTuning {
     pub ahead: usize,
     /// Whether columns of B with one entry are copied.
     pub direct: bool,
-    /// Number of multiplications of elements in a product of blocks; `None` for scalars.
+    /// Number of multiplications of elements in a product of blocks, or `None` for scalars.
     pub multiplications: Option<u64>,
     /// Picoseconds of each multiplication of elements in a product of blocks, in ranges and in ESC.
     pub multiplication_ps: u64,

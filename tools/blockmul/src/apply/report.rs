@@ -15,7 +15,7 @@ use serde::Serialize;
 struct Fields {
     #[serde(flatten)]
     product: Formatted,
-    /// The field is `None` if there is no `--gram`.
+    /// The second product of `--gram`, or `None` without the option.
     gram: Option<Gram>,
     /// Whether y has the same bits in every run.
     reproducible: bool,
@@ -24,7 +24,7 @@ struct Fields {
     vectors: &'static str,
     semiring: Semiring,
     transposed: bool,
-    /// The factor of the y of `--onto`; `None` if there is no `--onto`.
+    /// The factor of the y of `--onto`, or `None` if there is no `--onto`.
     beta: Option<f64>,
     /// Whether only one triangle of A is kept. The size `a` in the report is that of the whole A.
     symmetric: bool,
@@ -58,7 +58,7 @@ impl Formatted {
 /// The fields of y = Jᵀ·(W·(J·x)), except for those of the product with J.
 #[derive(Serialize)]
 struct Gram {
-    /// The kind of weights; `None` if there are no weights.
+    /// The kind of weights, or `None` if there are no weights.
     weights: Option<&'static str>,
     /// The product with Jᵀ.
     #[serde(flatten)]

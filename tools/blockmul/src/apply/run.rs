@@ -219,7 +219,7 @@ impl Product<'_> {
         }
     }
 
-    /// The exact sums of integers; `None` if they are not known.
+    /// The exact sums of integers, or `None` if they are not known.
     fn exact(&self, sums: IntegerSums) -> Option<Vec<i128>> {
         let a = self.factor();
         let first = sums.exact(a, |k| self.x.number(k) as i128);

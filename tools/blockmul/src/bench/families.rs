@@ -142,7 +142,7 @@ pub struct Named {
 }
 
 impl Named {
-    /// Parses `FAMILY` or `FAMILY:20000x8`; `None` if there is no such family.
+    /// Parses `FAMILY` or `FAMILY:20000x8`, or returns `None` if there is no such family.
     pub fn parse(text: &str) -> Option<std::result::Result<Self, String>> {
         let (name, sizes) = text.split_once(':').map_or((text, None), |(name, sizes)| (name, Some(sizes)));
         let family = FAMILIES.iter().find(|family| family.name == name)?;

@@ -69,9 +69,9 @@ impl Input {
 pub enum Padded {
     /// The zeros stay, as in products of blocks.
     Kept,
-    /// The zeros are left out, because in the algebra zeros would be entries.
+    /// The zeros are left out: in the algebra they would be entries.
     LeftOut,
-    /// The zeros are left out because they would be edges, and the matrix is read as scalars.
+    /// The matrix is read as scalars, without the zeros, which would be edges.
     Graph,
 }
 
@@ -172,8 +172,8 @@ impl Source {
     }
 
     /// A in blocks of `shape`, and B. If A is square, B is A itself, in blocks whose height is the
-    /// width of A's blocks; else B is the transpose of A. The second matrix is `None` if B equals A
-    /// with its blocks.
+    /// width of A's blocks; else B is the transpose of A. For a B that equals A with its blocks,
+    /// returns `None`.
     pub fn operands(&self, element: ElementType, shape: BlockShape) -> Result<(AnyMatrix, Option<AnyMatrix>)> {
         let a = self.any(element, shape)?;
         let size = Size::of(&a);

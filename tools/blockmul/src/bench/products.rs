@@ -19,7 +19,7 @@ const PARTS: GramParts = GramParts { diagonal: Part::Lower, between: Part::Upper
 /// A and B of a product, and C by the reference.
 struct Factors {
     a: AnyMatrix,
-    /// The factor B; `None` if B is A.
+    /// The factor B, or `None` if B is A.
     b: Option<AnyMatrix>,
     want: AnyMatrix,
 }

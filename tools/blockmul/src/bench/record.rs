@@ -26,8 +26,8 @@ pub struct Record {
     pub element: &'static str,
     /// Entries (blocks) of the result.
     pub c_nnz: usize,
-    /// Bandwidth of a copy on the device, in 10^9 bytes a second, which are read or written. The
-    /// field is `None` for work on the host.
+    /// Bandwidth of a copy on the device, in 10^9 bytes read or written a second, or `None` for
+    /// work on the host.
     pub copy_gb_s: Option<f64>,
     pub products: u64,
     /// The floating-point operations; for matrix products 2 x products x block_rows x inner x

@@ -46,7 +46,7 @@ struct Fields {
     runs_ms: Option<Vec<f64>>,
     /// Milliseconds to copy x to the host.
     download_ms: f64,
-    /// The field is `None` if there is no --verify.
+    /// Milliseconds of `--verify`, or `None` without the option.
     verify_ms: Option<f64>,
 }
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct DenseNeeds {
     pub columns: usize,
-    /// The field is `None` if the device refused the plan.
+    /// The plan, or `None` if the device refused the plan.
     pub plan: Option<DensePlan>,
     pub refused: Option<String>,
 }
@@ -30,8 +30,8 @@ pub struct DensePlan {
     pub c_bytes: u64,
     /// The sum of the memory of A, the plan, D and C.
     pub device_bytes: u64,
-    /// Whether `device_bytes` fit the device, or the limit. If they do not fit, `multiply` computes
-    /// bands of columns.
+    /// Whether `device_bytes` fit the device or the limit, so that `multiply` needs no bands of
+    /// columns.
     pub fits: bool,
 }
 

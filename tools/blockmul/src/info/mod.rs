@@ -203,8 +203,8 @@ fn tell(path: &Path, args: &Args, devices: &Devices, messages: &Messages) -> Res
 }
 
 impl Args {
-    /// The shapes of the blocks that `multiply` with the same options takes in groups. `None` if it
-    /// takes blocks of one shape, or scalars.
+    /// The shapes of the blocks that `multiply` with the same options takes in groups, or `None` if
+    /// it takes blocks of one shape, or scalars.
     fn in_groups(&self, file: &MatrixFile) -> Option<String> {
         let in_bands = self.memory_limit.is_some() || self.band_columns.is_some();
         let a = OfFile { name: "A", file, transposed: false };

@@ -31,7 +31,7 @@ pub(super) struct Job<'a> {
 struct Computed {
     /// The product itself, if it is written or verified.
     c: Option<AnyMatrix>,
-    /// Its groups, if blocks of several shapes were multiplied.
+    /// The groups of C, if blocks of several shapes were multiplied.
     groups: Option<BlockGroups<AnyMatrix>>,
     of_c: Extent,
     run: Run,

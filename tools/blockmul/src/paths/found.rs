@@ -22,8 +22,8 @@ pub struct Wanted {
 pub struct Found {
     pub distances: AnyValues,
     pub predecessors: Option<Vec<u32>>,
-    /// The field is `None` if the reference computes the paths; the next two fields are then `None`
-    /// too.
+    /// The schedule of the edges. `schedule`, `rounds` and `visits` are `None` if the reference
+    /// computes the paths.
     pub schedule: Option<Schedule>,
     pub rounds: Option<u64>,
     pub visits: Option<u64>,

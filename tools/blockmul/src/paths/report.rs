@@ -16,7 +16,7 @@ pub struct Fields {
     pub sources: Vec<usize>,
     /// Whether distances were computed for each source separately.
     pub each: bool,
-    /// The field is `None` if the reference computes the paths.
+    /// The schedule of the edges, or `None` if the reference computes the paths.
     pub schedule: Option<Schedule>,
     /// Number of limits between near and far that were set, or number of sweeps; with --each, the
     /// sum over all sources.

@@ -97,7 +97,7 @@ pub struct Choices {
 #[derive(Clone, Copy, serde::Serialize)]
 pub struct StartCosts {
     pub file: f64,
-    /// The field is `None` if there is no chordal start.
+    /// The cost of the chordal start, or `None` if there is no chordal start.
     pub chordal: Option<f64>,
 }
 

@@ -31,8 +31,8 @@ pub struct Product {
     pub a: Size,
     pub b: Size,
     pub c: Size,
-    /// Alignment of the blocks of C: each begins at a multiple of this many bytes. The field is
-    /// `None` if there is no --align.
+    /// Alignment of the blocks of C by `--align`: each block begins at a multiple of this many
+    /// bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<usize>,
     /// The mask: the places of C to compute, in blocks of C.

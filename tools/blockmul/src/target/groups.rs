@@ -12,7 +12,7 @@ use std::num::NonZero;
 /// A product of groups to compute.
 pub struct GroupsTask<'a> {
     pub a: &'a BlockGroups<AnyMatrix>,
-    /// B; `None` if B is A.
+    /// B, or `None` if B is A.
     pub b: Option<&'a BlockGroups<AnyMatrix>>,
     pub method: Method,
     pub semiring: Semiring,

@@ -169,7 +169,8 @@ impl Outcome {
 }
 
 impl OfFamily {
-    /// The result is `None` if no product of the family was held out.
+    /// The times of the family's held-out products, or `None` if no product of the family was held
+    /// out.
     fn of(family: &'static str, samples: &[Sample], costs: [MethodCost; 2]) -> Option<Self> {
         let sum = |ms: &dyn Fn(&Sample) -> f64| samples.iter().map(ms).sum();
         let [present_ms, new_ms] = costs.map(|cost| sum(&|sample| cost.predict_ms(&sample.size)));

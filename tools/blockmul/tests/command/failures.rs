@@ -130,8 +130,8 @@ fn a_product_that_nobody_keeps_is_reported_alike() {
     assert!(text.contains("products"), "{text}");
 }
 
-/// The bound of a band's memory is far above the memory that the band takes. If only bounds
-/// counted, this limit would be refused.
+/// The bound of a band's memory is far above the memory that the band takes. A product that only
+/// compared bounds would refuse the limit.
 #[test]
 fn a_limit_under_which_bands_fit_is_obeyed() {
     let desk = Desk::new();

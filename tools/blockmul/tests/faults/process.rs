@@ -11,7 +11,7 @@ use std::{
 
 /// The outcome of a process.
 pub struct Ran {
-    /// The exit status; `None` if the process did not end in time.
+    /// The exit status, or `None` if the process did not end in time.
     pub status: Option<ExitStatus>,
     pub stderr: String,
     /// The files in the output folder, by name.

@@ -85,7 +85,7 @@ where
         match of.timed(setting, format, rule, &progress) {
             Ok(Some(time)) => subject.cuts.push(Cut { rule: rule.to_string(), time }),
             Ok(None) => report.wrong += 1,
-            // With such a rule the dense part of HYB would be so wide that it is mostly padding.
+            // HYB is refused if the rule makes its dense part so wide that it is mostly padding.
             Err(Error::Argument(_) | Error::Memory { .. }) => {}
             Err(error) => return Err(error),
         }

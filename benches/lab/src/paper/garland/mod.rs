@@ -35,7 +35,7 @@ struct Timed {
     #[serde(skip_serializing_if = "Option::is_none")]
     sources: Option<usize>,
     verified: bool,
-    /// The field is `None` if the result differs from the reference's.
+    /// The time, or `None` if the result differs from the reference's.
     ms: Option<f64>,
     reference_ms: f64,
 }

@@ -107,9 +107,9 @@ pub fn scaling(
     Ok(())
 }
 
-/// The slope of the least-squares line through large products. The function returns `None` if there
-/// are fewer than three large products, or if the largest is less than `SPREAD` times the smallest,
-/// because the slope would then be noise.
+/// The slope of the least-squares line through large products. The slope would be noise, and is
+/// `None`, for fewer than three large products, or if the largest is less than `SPREAD` times the
+/// smallest.
 fn slope(points: &[[f64; 2]]) -> Option<f64> {
     let large: Vec<_> = points.iter().filter(|point| point[0] >= SATURATED).collect();
     let mean = |at: usize| large.iter().map(|point| point[at]).sum::<f64>() / large.len() as f64;

@@ -30,8 +30,8 @@ pub struct Subject {
 /// A product of scalars by `auto` and ESC, and by one thread of the host.
 #[derive(Serialize)]
 pub struct Timed {
-    /// The median time of Gustavson's algorithm (ACM TOMS 4, 1978). `None` if it failed, for
-    /// example because there was no memory for it.
+    /// The median time of Gustavson's algorithm (ACM TOMS 4, 1978), or `None` if the algorithm
+    /// failed, for example for lack of memory.
     serial_ms: Option<f64>,
     #[serde(flatten)]
     contest: Contest,

@@ -71,8 +71,8 @@ fn mixed(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// An integer from -31 to 31 other than 0. With such small integers the sums of the programs of
-/// `benches/peers` are exact in f32.
+/// An integer from -31 to 31 other than 0, so that the programs of `benches/peers` compute exact
+/// sums in f32.
 fn drawn_value(bits: u64) -> f64 {
     let value = (bits & 2047) % 62;
     if value < 31 { value as f64 - 31.0 } else { value as f64 - 30.0 }

@@ -26,7 +26,7 @@ pub const REFERENCE_PRODUCTS: usize = 1 << 29;
 const SHORT_MS: f64 = 5.0;
 const TOGETHER: u32 = 5;
 
-/// The D of the previous matrix. This D is used again if the next matrix needs a D of the same
+/// The D of the previous matrix, which is used again if the next matrix needs a D of the same
 /// shape.
 pub type Kept<T> = Option<Operand<T>>;
 

@@ -17,12 +17,12 @@ pub struct Choice {
     pub best_ms: f64,
     /// The extra time of the choice over the best format, divided by the best format's time.
     pub regret: f64,
-    /// The regret of executions by the chosen format if it is requested by name. This regret is 0
-    /// if the chosen format is the best one.
+    /// The regret of executions by the chosen format if it is requested by name; 0 if the chosen
+    /// format is the best one.
     pub of_format: f64,
     /// The noise of the two times: the larger of their interquartile ranges, each divided by its
-    /// median. A regret that is smaller than this number may be noise. The noise is `None` if there
-    /// are too few rounds.
+    /// median. A regret that is smaller than this number may be noise. With too few rounds the
+    /// noise is unknown.
     pub noise: Option<f64>,
 }
 

@@ -99,7 +99,7 @@ const SORTED: [u64; 8] = [32, 64, 128, 256, 512, 1024, 2048, 3584];
 /// visit the entries of B in such a column one after another.
 const MOST_ENTRIES: u64 = 1024;
 
-/// The class of a column; `None` if it has no products.
+/// The class of a column, or `None` if it has no products.
 fn class_of(column: &Column, numbers: &Numbers) -> Option<&'static str> {
     let &Column { entries, products, range } = column;
     if products == 0 {

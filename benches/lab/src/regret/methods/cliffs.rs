@@ -21,7 +21,7 @@ pub struct Cliff {
     /// it.
     pub jump: Option<f64>,
     pub at: Option<usize>,
-    /// If the jump is large, the contests of all methods before and after the jump. These contests
+    /// If the jump is large, the contests of all methods before and after the jump. The contests
     /// show whether another method is faster beside the jump, or whether the times of all methods
     /// jump.
     pub sides: Vec<Contest>,

@@ -194,7 +194,8 @@ impl Contest {
     }
 
     /// The regret without noise between equal programs: if a method launched the same kernels as
-    /// `auto`, the times of both are pooled. Otherwise the regret is that of [`Contest::regret`].
+    /// `auto`, the times of both are pooled. If no method did, the regret is that of
+    /// [`Contest::regret`].
     pub fn regret_of_choice(&self) -> Option<f64> {
         let Some([auto, same]) = self.same_as_auto().filter(|_| self.products > 0) else { return self.regret() };
         let together = median(&[&auto.runs_ms[..], &same.runs_ms].concat())?;

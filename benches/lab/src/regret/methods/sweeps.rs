@@ -70,7 +70,7 @@ pub fn sweeps(numbers: &Numbers, most: u64) -> Vec<Sweep> {
     sweeps.push(sweep("products of a column, at many", around(big, 256), |p, products| {
         columns([1 << 14, 128, p / 128], products)
     }));
-    // With this many entries in a column of B, the column of C has products in all rows.
+    // If a column of B has `entries` entries, the column of C has products in all rows.
     let (hub_rows, entries) = (
         HUB_PIECES * numbers["adaptive_piece"],
         200 * numbers["adaptive_piece"] / numbers["adaptive_hub_percent"].max(1),
@@ -150,7 +150,7 @@ fn hub_average(numbers: &Numbers) -> usize {
     (HUB_PIECES * numbers["adaptive_hub_percent"]).div_ceil(100)
 }
 
-/// From this many products on, the device is faster than any host.
+/// Number of products from which a device is faster than any host.
 const PAST_HOST: usize = 200_000;
 
 /// A sweep of products of scalars.
@@ -256,7 +256,7 @@ fn half_powers(halves: std::ops::RangeInclusive<i32>) -> impl Iterator<Item = us
 
 /// Sweeps around and beyond the sizes up to which the host computes a product.
 fn host_sweeps(sizes: Vec<usize>) -> Vec<Sweep> {
-    // A has as many entries as columns. Most of the entries of A are in no product.
+    // A has one entry for each of its columns. Most entries of A are in no product.
     let of_a = quarters(MOST_OF_A).filter(|&columns| columns >= LEAST_OF_A).step_by(2).collect();
     vec![
         sweep("products in all, of a band", sizes.clone(), |products, _| {
@@ -269,7 +269,7 @@ fn host_sweeps(sizes: Vec<usize>) -> Vec<Sweep> {
     ]
 }
 
-/// With more windows of rows than this, bitmaps are not used.
+/// Maximum number of windows of rows for which bitmaps are used.
 pub const WINDOWS: usize = 16;
 
 /// The number of products of a point of a sweep.
@@ -286,8 +286,7 @@ fn columns([rows, of_a, of_b]: [usize; 3], products: usize) -> Result<Factors> {
     Ok((drawn([rows, inner], of_a)?, Some(drawn([inner, cols], of_b)?)))
 }
 
-/// Maximum number of columns of A. This number is small, so that an A with many rows does not take
-/// too much memory.
+/// Maximum number of columns of A: few, so that an A with many rows does not take too much memory.
 const INNER: usize = 4096;
 
 #[cfg(test)]
