@@ -32,6 +32,17 @@
 #define WRITTEN_OUT _Pragma("unroll")
 #endif
 
+// Marks a loop whose rounds neither read nor write what another round writes. A CPU runs several of
+// them at once, as the lanes of vectors. PoCL would do this by itself only with another method for
+// its work-groups. A loop that is not turned into vectors, such as one compiled without
+// optimisation, needs no warning.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define VECTORIZED _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define VECTORIZED
+#endif
+
 // Prefetches memory. Only kernels for CPUs use ASK. NVIDIA's compiler is also clang, but its
 // __builtin_prefetch does not take pointers to global memory.
 #if defined(__clang__) && !defined(__NV_CL_C_VERSION)

@@ -62,11 +62,11 @@ impl Way<'_> {
         let mut ends: Vec<_> = squares.iter().map(|&square| Column::new(square, rows == 0)).collect();
         if rows > 0 && cols > 0 {
             let enough: Vec<f64> = squares.iter().map(|square| square * self.end.tolerance.powi(2)).collect();
-            let mut steps = Steps::new(&work, self.kernels, self.inverses, element, rows, &enough)?;
-            steps.start(&work, vectors(&mut x, &mut r, &mut p, &ap))?;
+            let mut steps = Steps::new(&work, self.kernels, self.inverses, &enough)?;
+            steps.take(&work, vectors([&mut x, &mut r, &mut p, &mut ap]))?;
             self.iterate(&mut steps, &mut ends, |steps, work| {
                 multiply(&p, &mut ap)?;
-                steps.take(work, vectors(&mut x, &mut r, &mut p, &ap))
+                steps.take(work, vectors([&mut x, &mut r, &mut p, &mut ap]))
             })?;
         }
         if let Some(scales) = scales {
@@ -112,14 +112,9 @@ impl Way<'_> {
     }
 }
 
-fn vectors<'v, V>(
-    x: &'v mut DeviceDense<V>,
-    r: &'v mut DeviceDense<V>,
-    p: &'v mut DeviceDense<V>,
-    ap: &'v DeviceDense<V>,
-) -> Vectors<'v> {
-    let [x, r, p] = [x, r, p].map(|vector| vector.buffer_mut().values);
-    Vectors { x, r, p, ap: ap.buffer().values }
+fn vectors<V>(of: [&mut DeviceDense<V>; 4]) -> Vectors<'_> {
+    let [x, r, p, ap] = of.map(|vector| vector.buffer_mut().values);
+    Vectors { x, r, p, ap }
 }
 
 /// A column while it is solved.
