@@ -15,17 +15,15 @@ use crate::{
 };
 
 kernel! {
-    struct CountArrivals = "count_arrivals" in "primitives/arrivals.cl" {
+    in "primitives/arrivals.cl":
+    struct CountArrivals = "count_arrivals" {
         row_idx: In<u32>,
         count: InOut<u32>,
         place: Out<u32>,
         found: InOut<u32>,
         n: u32,
     }
-}
-
-kernel! {
-    struct PlaceArrivals = "place_arrivals" in "primitives/arrivals.cl" {
+    struct PlaceArrivals = "place_arrivals" {
         row_idx: In<u32>,
         place: In<u32>,
         row_ptr: In<u32>,
@@ -34,10 +32,7 @@ kernel! {
         n: u32,
         ncols: u32,
     }
-}
-
-kernel! {
-    struct OrderRows = "order_rows" in "primitives/arrivals.cl" {
+    struct OrderRows = "order_rows" {
         row_ptr: In<u32>,
         pair: In<u64>,
         column: Out<u32>,
@@ -46,10 +41,7 @@ kernel! {
         longer: Out<u32>,
         rows: u32,
     }
-}
-
-kernel! {
-    struct OrderLong = "order_long" in "primitives/arrivals.cl" {
+    struct OrderLong = "order_long" {
         row_ptr: In<u32>,
         pair: In<u64>,
         column: Out<u32>,

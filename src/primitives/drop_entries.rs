@@ -17,17 +17,9 @@ use crate::{
 };
 
 kernel! {
-    struct EntrySizes = "entry_sizes" in "primitives/drop_entries.cl" {
-        values: In<Elem>,
-        size: Out<Sum>,
-        nnz: u32,
-        area: u32,
-        stride: u32,
-    }
-}
-
-kernel! {
-    struct ColumnNorms = "column_norms" in "primitives/drop_entries.cl" {
+    in "primitives/drop_entries.cl":
+    struct EntrySizes = "entry_sizes" { values: In<Elem>, size: Out<Sum>, nnz: u32, area: u32, stride: u32 }
+    struct ColumnNorms = "column_norms" {
         size: In<Sum>,
         col_ptr: In<u32>,
         norm: InOut<u32>,
@@ -35,10 +27,7 @@ kernel! {
         ncols: u32,
         lower: u32,
     }
-}
-
-kernel! {
-    struct KeepEntries = "keep_entries" in "primitives/drop_entries.cl" {
+    struct KeepEntries = "keep_entries" {
         size: In<Sum>,
         row_idx: In<u32>,
         col_ptr: In<u32>,
@@ -51,10 +40,7 @@ kernel! {
         diagonal: u32,
         tolerance: Scalar<Sum>,
     }
-}
-
-kernel! {
-    struct MoveEntries = "move_entries" in "primitives/drop_entries.cl" {
+    struct MoveEntries = "move_entries" {
         values: In<Elem>,
         row_idx: In<u32>,
         place: In<u32>,
@@ -63,15 +49,7 @@ kernel! {
         nnz: u32,
         stride: u32,
     }
-}
-
-kernel! {
-    struct MoveColumns = "move_columns" in "primitives/drop_entries.cl" {
-        col_ptr: In<u32>,
-        place: In<u32>,
-        kept_col_ptr: Out<u32>,
-        ncols: u32,
-    }
+    struct MoveColumns = "move_columns" { col_ptr: In<u32>, place: In<u32>, kept_col_ptr: Out<u32>, ncols: u32 }
 }
 
 /// The kernels that remove small entries. Magnitudes are defined for real numbers, so functions

@@ -16,35 +16,11 @@ use crate::{
 };
 
 kernel! {
-    struct CountShare = "count_share" in "primitives/tallies.cl" {
-        row_idx: In<u32>,
-        counts: InOut<u32>,
-        n: u32,
-        share: u32,
-        rows: u32,
-    }
-}
-
-kernel! {
-    struct SumShares = "sum_shares" in "primitives/tallies.cl" {
-        counts: InOut<u32>,
-        row_ptr: Out<u32>,
-        rows: u32,
-        shares: u32,
-    }
-}
-
-kernel! {
-    struct BeginShares = "begin_shares" in "primitives/tallies.cl" {
-        row_ptr: In<u32>,
-        counts: InOut<u32>,
-        rows: u32,
-        shares: u32,
-    }
-}
-
-kernel! {
-    struct PlaceShare = "place_share" in "primitives/tallies.cl" {
+    in "primitives/tallies.cl":
+    struct CountShare = "count_share" { row_idx: In<u32>, counts: InOut<u32>, n: u32, share: u32, rows: u32 }
+    struct SumShares = "sum_shares" { counts: InOut<u32>, row_ptr: Out<u32>, rows: u32, shares: u32 }
+    struct BeginShares = "begin_shares" { row_ptr: In<u32>, counts: InOut<u32>, rows: u32, shares: u32 }
+    struct PlaceShare = "place_share" {
         row_idx: In<u32>,
         col_ptr: In<u32>,
         counts: InOut<u32>,

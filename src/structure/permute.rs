@@ -203,7 +203,8 @@ fn inverse(of: &str, order: &[usize], n: usize) -> Result<Vec<u32>> {
 }
 
 kernel! {
-    struct PermuteEntries = "permute_entries" in "structure/permute.cl" {
+    in "structure/permute.cl":
+    struct PermuteEntries = "permute_entries" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         row_to: In<u32>,
@@ -215,19 +216,8 @@ kernel! {
         ncols: u32,
         nnz: u32,
     }
-}
-
-kernel! {
-    struct PermuteColumns = "permute_columns" in "structure/permute.cl" {
-        by_row: In<u32>,
-        col: In<u32>,
-        col_by_row: Out<u32>,
-        nnz: u32,
-    }
-}
-
-kernel! {
-    struct PermutePattern = "permute_pattern" in "structure/permute.cl" {
+    struct PermuteColumns = "permute_columns" { by_row: In<u32>, col: In<u32>, col_by_row: Out<u32>, nnz: u32 }
+    struct PermutePattern = "permute_pattern" {
         source: In<u32>,
         row: In<u32>,
         turned: In<u32>,

@@ -10,18 +10,9 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct UnionB = "union_b" in "structure/union.cl" {
-        a: InPattern,
-        b: InPattern,
-        before: Out<u32>,
-        both: Out<u32>,
-        ncols: u32,
-        b_nnz: u32,
-    }
-}
-
-kernel! {
-    struct UnionOfA = "union_of_a" in "structure/union.cl" {
+    in "structure/union.cl":
+    struct UnionB = "union_b" { a: InPattern, b: InPattern, before: Out<u32>, both: Out<u32>, ncols: u32, b_nnz: u32 }
+    struct UnionOfA = "union_of_a" {
         a: InPattern,
         b: InPattern,
         both: In<u32>,
@@ -30,10 +21,7 @@ kernel! {
         ncols: u32,
         a_nnz: u32,
     }
-}
-
-kernel! {
-    struct UnionOfB = "union_of_b" in "structure/union.cl" {
+    struct UnionOfB = "union_of_b" {
         before: In<u32>,
         both: In<u32>,
         b_row_idx: In<u32>,
@@ -41,10 +29,7 @@ kernel! {
         pair: InOut<OperandPair>,
         b_nnz: u32,
     }
-}
-
-kernel! {
-    struct UnionColPtr = "union_col_ptr" in "structure/union.cl" {
+    struct UnionColPtr = "union_col_ptr" {
         a_col_ptr: In<u32>,
         b_col_ptr: In<u32>,
         both: In<u32>,
@@ -54,17 +39,9 @@ kernel! {
 }
 
 kernel! {
-    struct UnionBoth = "union_both" in "structure/union_serial.cl" {
-        a: InPattern,
-        b: InPattern,
-        both: Out<u32>,
-        ncols: u32,
-        parts: u32,
-    }
-}
-
-kernel! {
-    struct UnionMerge = "union_merge" in "structure/union_serial.cl" {
+    in "structure/union_serial.cl":
+    struct UnionBoth = "union_both" { a: InPattern, b: InPattern, both: Out<u32>, ncols: u32, parts: u32 }
+    struct UnionMerge = "union_merge" {
         a: InPattern,
         b: InPattern,
         both: In<u32>,

@@ -22,17 +22,9 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct TileLines = "tile_lines" in "vector/lines.cl" {
-        line_ptr: In<u32>,
-        tile_line: Out<u32>,
-        lines: u32,
-        tile: u32,
-        tiles: u32,
-    }
-}
-
-kernel! {
-    struct PlaceTiles = "place_tiles" in "vector/lines.cl" {
+    in "vector/lines.cl":
+    struct TileLines = "tile_lines" { line_ptr: In<u32>, tile_line: Out<u32>, lines: u32, tile: u32, tiles: u32 }
+    struct PlaceTiles = "place_tiles" {
         line_ptr: In<u32>,
         tile_line: In<u32>,
         order: In<u32>,
@@ -42,20 +34,8 @@ kernel! {
         longest: u32,
         is_ordered: u32,
     }
-}
-
-kernel! {
-    struct WeighTiles = "weigh_tiles" in "vector/lines.cl" {
-        line_ptr: In<u32>,
-        tile_weight: InOut<u32>,
-        lines: u32,
-        tile: u32,
-        light: u32,
-    }
-}
-
-kernel! {
-    struct CountPieces = "count_pieces" in "vector/lines.cl" {
+    struct WeighTiles = "weigh_tiles" { line_ptr: In<u32>, tile_weight: InOut<u32>, lines: u32, tile: u32, light: u32 }
+    struct CountPieces = "count_pieces" {
         line_ptr: In<u32>,
         counts: InOut<u32>,
         lines: u32,
@@ -63,10 +43,7 @@ kernel! {
         whole: u32,
         before: u32,
     }
-}
-
-kernel! {
-    struct PlacePieces = "place_pieces" in "vector/lines.cl" {
+    struct PlacePieces = "place_pieces" {
         line_ptr: In<u32>,
         counts: InOut<u32>,
         piece: Out<Piece>,

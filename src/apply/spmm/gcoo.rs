@@ -20,7 +20,8 @@ use crate::{
 };
 
 kernel! {
-    struct PlaceEntries = "place_entries" in "apply/spmm/gcoo.cl" {
+    in "apply/spmm/gcoo.cl":
+    struct PlaceEntries = "place_entries" {
         line_ptr: In<u32>,
         other: In<u32>,
         source: Maybe<u32>,
@@ -33,10 +34,7 @@ kernel! {
         groups: u32,
         nnz: u32,
     }
-}
-
-kernel! {
-    struct MovePieces = "move_pieces" in "apply/spmm/gcoo.cl" {
+    struct MovePieces = "move_pieces" {
         line_ptr: In<u32>,
         piece: In<Piece>,
         moved: Out<Piece>,

@@ -16,7 +16,8 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct CountWhole = "count_whole" in "apply/spmv/symmetric.cl" {
+    in "apply/spmv/symmetric.cl":
+    struct CountWhole = "count_whole" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         row_ptr: In<u32>,
@@ -24,10 +25,7 @@ kernel! {
         whole_ptr: InOut<u32>,
         lines: u32,
     }
-}
-
-kernel! {
-    struct PlaceWhole = "place_whole" in "apply/spmv/symmetric.cl" {
+    struct PlaceWhole = "place_whole" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         row_ptr: In<u32>,

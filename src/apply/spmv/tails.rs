@@ -11,25 +11,16 @@ use crate::{
 };
 
 kernel! {
-    struct CountLengths = "count_lengths" in "apply/spmv/tails.cl" {
-        row_ptr: In<u32>,
-        lengths: InOut<u32>,
-        rows: u32,
-    }
-}
-
-kernel! {
-    struct CountTails = "count_tails" in "apply/spmv/tails.cl" {
+    in "apply/spmv/tails.cl":
+    struct CountLengths = "count_lengths" { row_ptr: In<u32>, lengths: InOut<u32>, rows: u32 }
+    struct CountTails = "count_tails" {
         row_ptr: In<u32>,
         tail_before: Out<u32>,
         line_before: Out<u32>,
         rows: u32,
         width: u32,
     }
-}
-
-kernel! {
-    struct PlaceHeads = "place_heads" in "apply/spmv/tails.cl" {
+    struct PlaceHeads = "place_heads" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,

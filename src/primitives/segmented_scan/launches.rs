@@ -12,7 +12,8 @@ use crate::{
 use std::sync::OnceLock;
 
 kernel! {
-    struct ScanTiles = "scan_tiles" in "primitives/segmented_scan.cl" {
+    in "primitives/segmented_scan.cl":
+    struct ScanTiles = "scan_tiles" {
         begin: In<u32>,
         follows: In<u8>,
         tile_ptr: In<u32>,
@@ -29,10 +30,7 @@ kernel! {
         first_totalled: u32,
         inclusive: u32,
     }
-}
-
-kernel! {
-    struct TotalTiles = "total_tiles" in "primitives/segmented_scan.cl" {
+    struct TotalTiles = "total_tiles" {
         begin: In<u32>,
         follows: In<u8>,
         tile_ptr: In<u32>,
@@ -46,15 +44,7 @@ kernel! {
         wave_end: u32,
         first_totalled: u32,
     }
-}
-
-kernel! {
-    struct SegmentTotals = "segment_totals" in "primitives/segmented_scan.cl" {
-        piece_ptr: In<u32>,
-        totals: In<Sum>,
-        sums: Out<Sum>,
-        segments: u32,
-    }
+    struct SegmentTotals = "segment_totals" { piece_ptr: In<u32>, totals: In<Sum>, sums: Out<Sum>, segments: u32 }
 }
 
 /// Number of full pieces that a CPU's core combines at the same time. In a single piece each

@@ -10,21 +10,16 @@ use crate::{
 };
 
 kernel! {
-    struct CountPieces = "count_pieces" in "primitives/pieces.cl" { offset: In<u32>, count: Out<u64>, segments: u32 }
-}
-
-kernel! {
-    struct PlaceSegments = "place_segments" in "primitives/pieces.cl" {
+    in "primitives/pieces.cl":
+    struct CountPieces = "count_pieces" { offset: In<u32>, count: Out<u64>, segments: u32 }
+    struct PlaceSegments = "place_segments" {
         count: In<u64>,
         piece_ptr: Out<u32>,
         long_begin: Out<u32>,
         long_end: Out<u32>,
         segments: u32,
     }
-}
-
-kernel! {
-    struct PlacePieces = "place_pieces" in "primitives/pieces.cl" {
+    struct PlacePieces = "place_pieces" {
         offset: In<u32>,
         piece_ptr: In<u32>,
         begin: Out<u32>,
@@ -32,10 +27,7 @@ kernel! {
         segments: u32,
         pieces: u32,
     }
-}
-
-kernel! {
-    struct PlaceTiles = "place_tiles" in "primitives/pieces.cl" {
+    struct PlaceTiles = "place_tiles" {
         begin: In<u32>,
         long_begin: In<u32>,
         long_end: In<u32>,

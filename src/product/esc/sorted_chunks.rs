@@ -39,7 +39,8 @@ arguments! {
 }
 
 kernel! {
-    struct CutChunks = "cut_chunks" in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
+    in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl":
+    struct CutChunks = "cut_chunks" {
         a: InPattern,
         b: InPattern,
         segments: InSegments<'static>,
@@ -48,10 +49,7 @@ kernel! {
         cols: u32,
         rows: u32,
     }
-}
-
-kernel! {
-    struct SortChunks = "sorted_chunks" in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
+    struct SortChunks = "sorted_chunks" {
         factors: InOperands<'static>,
         segments: InSegments<'static>,
         cut: In<Cut>,

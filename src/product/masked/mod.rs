@@ -54,7 +54,8 @@ use long_runs::{LongRuns, options_of_runs};
 pub(crate) use once::multiply_masked;
 
 kernel! {
-    struct CountHits = "count_hits" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl":
+    struct CountHits = "count_hits" {
         a_t: InPattern,
         b: InPattern,
         mask_row_idx: In<u32>,
@@ -66,10 +67,7 @@ kernel! {
         places: u32,
         probes: u32,
     }
-}
-
-kernel! {
-    struct MaskRecord = "mask_record" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    struct MaskRecord = "mask_record" {
         probe_ptr: In<u64>,
         hits: In<u32>,
         place_hits: In<u32>,
@@ -77,10 +75,7 @@ kernel! {
         first_place: u32,
         places: u32,
     }
-}
-
-kernel! {
-    struct WriteHits = "write_hits" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    struct WriteHits = "write_hits" {
         a_t: InPattern,
         a_operand: In<u32>,
         b: InPattern,

@@ -12,7 +12,8 @@ use crate::{
 };
 
 kernel! {
-    struct Curvatures = "curvatures" in "solver/gradients.cl" {
+    in "solver/gradients.cl":
+    struct Curvatures = "curvatures" {
         p: In<Elem>,
         ap: In<Elem>,
         sums: Out<Sum>,
@@ -21,10 +22,7 @@ kernel! {
         pieces: u32,
         each: u32,
     }
-}
-
-kernel! {
-    struct Residuals = "residuals" in "solver/gradients.cl" {
+    struct Residuals = "residuals" {
         before: In<Sum>,
         curvature: In<Sum>,
         ap: In<Elem>,
@@ -38,10 +36,7 @@ kernel! {
         pieces: u32,
         each: u32,
     }
-}
-
-kernel! {
-    struct Preconditioned = "preconditioned" in "solver/gradients.cl" {
+    struct Preconditioned = "preconditioned" {
         m: In<Sum>,
         r: In<Elem>,
         sums: Out<Sum>,
@@ -50,10 +45,7 @@ kernel! {
         pieces: u32,
         each: u32,
     }
-}
-
-kernel! {
-    struct Directions = "directions" in "solver/gradients.cl" {
+    struct Directions = "directions" {
         before: In<Sum>,
         turn: In<Sum>,
         product: In<Sum>,

@@ -13,7 +13,8 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct MakeSlots = "make_slots" in "solver/schur/structure.cl" {
+    in "solver/schur/structure.cl":
+    struct MakeSlots = "make_slots" {
         u_col_ptr: In<u32>,
         u_row_idx: In<u32>,
         p_col_ptr: In<u32>,
@@ -26,20 +27,14 @@ kernel! {
         n: u32,
         slots: u32,
     }
-}
-
-kernel! {
-    struct PlaceSlots = "place_slots" in "solver/schur/structure.cl" {
+    struct PlaceSlots = "place_slots" {
         slot_row: In<u32>,
         extra: In<u32>,
         place: InOut<u32>,
         s_row_idx: Out<u32>,
         slots: u32,
     }
-}
-
-kernel! {
-    struct PlaceEntries = "place_entries" in "solver/schur/structure.cl" {
+    struct PlaceEntries = "place_entries" {
         u_col_ptr: In<u32>,
         p_col_ptr: In<u32>,
         p_row_idx: In<u32>,
@@ -50,20 +45,14 @@ kernel! {
         n: u32,
         p_nnz: u32,
     }
-}
-
-kernel! {
-    struct SColumns = "s_columns" in "solver/schur/structure.cl" {
+    struct SColumns = "s_columns" {
         u_col_ptr: In<u32>,
         p_col_ptr: In<u32>,
         extra: In<u32>,
         s_col_ptr: Out<u32>,
         n: u32,
     }
-}
-
-kernel! {
-    pub(super) struct ScatterColumns = "scatter_columns" in "solver/schur/structure.cl" {
+    pub(super) struct ScatterColumns = "scatter_columns" {
         t_row_idx: In<u32>,
         t_source: In<u32>,
         column: Out<u32>,

@@ -19,7 +19,8 @@ use crate::{
 use std::sync::{Arc, OnceLock};
 
 kernel! {
-    struct CountDense = "count_dense" in "apply/spmm/coordinates.cl" {
+    in "apply/spmm/coordinates.cl":
+    struct CountDense = "count_dense" {
         d: In<Elem>,
         counts: Out<u64>,
         lines: u32,
@@ -28,10 +29,7 @@ kernel! {
         d_place: u64,
         groups: u32,
     }
-}
-
-kernel! {
-    struct FillDense = "fill_dense" in "apply/spmm/coordinates.cl" {
+    struct FillDense = "fill_dense" {
         d: In<Elem>,
         counts: In<u64>,
         group_ptr: Out<u32>,
@@ -44,21 +42,8 @@ kernel! {
         d_place: u64,
         groups: u32,
     }
-}
-
-kernel! {
-    struct CountRows = "count_rows" in "apply/spmm/coordinates.cl" {
-        d: In<Elem>,
-        counts: Out<u64>,
-        lines: u32,
-        across: u32,
-        d_line: u64,
-        groups: u32,
-    }
-}
-
-kernel! {
-    struct FillRows = "fill_rows" in "apply/spmm/coordinates.cl" {
+    struct CountRows = "count_rows" { d: In<Elem>, counts: Out<u64>, lines: u32, across: u32, d_line: u64, groups: u32 }
+    struct FillRows = "fill_rows" {
         d: In<Elem>,
         counts: In<u64>,
         group_ptr: Out<u32>,

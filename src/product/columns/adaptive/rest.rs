@@ -10,7 +10,8 @@ use crate::{
 };
 
 kernel! {
-    struct RestLengths = "rest_lengths" in "product/columns/adaptive/rest.cl" {
+    in "product/columns/adaptive/rest.cl":
+    struct RestLengths = "rest_lengths" {
         list: In<u32>,
         b_col_ptr: In<u32>,
         list_ptr: Out<u32>,
@@ -18,10 +19,7 @@ kernel! {
         listed: u32,
         first_col: u32,
     }
-}
-
-kernel! {
-    struct RestEntries = "rest_entries" in "product/columns/adaptive/rest.cl" {
+    struct RestEntries = "rest_entries" {
         list: In<u32>,
         list_ptr: In<u32>,
         b_col_ptr: In<u32>,
@@ -34,10 +32,7 @@ kernel! {
         first_col: u32,
         entries: u32,
     }
-}
-
-kernel! {
-    struct PutLengths = "put_lengths" in "product/columns/adaptive/rest.cl" {
+    struct PutLengths = "put_lengths" {
         list: In<u32>,
         part_ptr: In<u32>,
         lengths: InOut<u32>,
@@ -45,10 +40,7 @@ kernel! {
         columns: u32,
         windows: u32,
     }
-}
-
-kernel! {
-    struct PutColumns = "put_columns" in "product/columns/adaptive/rest.cl" {
+    struct PutColumns = "put_columns" {
         list: In<u32>,
         part_ptr: In<u32>,
         part_row: In<u32>,
