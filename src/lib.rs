@@ -160,6 +160,7 @@ mod gustavson;
 mod interleave;
 pub mod io;
 pub mod matrix;
+mod named;
 mod planned;
 pub mod product;
 pub mod reference;
