@@ -29,6 +29,8 @@
 #if !defined(PIECE) || !defined(WIDTH) || !defined(SIDE)
 #error "PIECE, WIDTH, SIDE: see src/solver/gradients/steps.rs"
 #endif
+// The parameters of each kernel for its share, as InShares of the host passes them.
+#define SHARES uint rows, uint cols, uint pieces, uint each
 #define HALF (PIECE / 2)
 // Sums for each piece and column: r * r, and r * z if z is not r.
 #define KINDS (SIDE > 0 ? 2 : 1)
@@ -122,8 +124,7 @@ ARITHMETIC preconditioned_at(global const ARITHMETIC* restrict m, global const E
     for (uint j = get_local_id(0); j < width; j += GROUP_SIZE)     \
         (to)[j] = sum[j]
 
-KERNEL curvatures(global const ELEMENT* restrict p, global const ELEMENT* restrict ap, global ARITHMETIC* restrict sums, uint rows,
-                  uint cols, uint pieces, uint each)
+KERNEL curvatures(global const ELEMENT* restrict p, global const ELEMENT* restrict ap, global ARITHMETIC* restrict sums, SHARES)
 {
     local ARITHMETIC sum[HALF * WIDTH];
     const uint col = FIRST_COLUMN, width = COLUMNS_FROM(col);
@@ -160,7 +161,7 @@ ARITHMETIC lowered_square(ARITHMETIC alpha, global const ELEMENT* restrict ap, g
 
 KERNEL residuals(global const ARITHMETIC* restrict before, global const ARITHMETIC* restrict curvature, global const ELEMENT* restrict ap,
                  global const ARITHMETIC* restrict m, global ELEMENT* restrict r, global ARITHMETIC* restrict sums,
-                 global ARITHMETIC* restrict turn, uint count, uint rows, uint cols, uint pieces, uint each)
+                 global ARITHMETIC* restrict turn, uint count, SHARES)
 {
     local ARITHMETIC sum[HALF * WIDTH];
     OF_COLUMN(alpha);
@@ -189,8 +190,7 @@ KERNEL residuals(global const ARITHMETIC* restrict before, global const ARITHMET
 }
 
 #if SIDE > 1
-KERNEL preconditioned(global const ARITHMETIC* restrict m, global const ELEMENT* restrict r, global ARITHMETIC* restrict sums, uint rows,
-                      uint cols, uint pieces, uint each)
+KERNEL preconditioned(global const ARITHMETIC* restrict m, global const ELEMENT* restrict r, global ARITHMETIC* restrict sums, SHARES)
 {
     local ARITHMETIC sum[HALF * WIDTH];
     const uint col = FIRST_COLUMN, width = COLUMNS_FROM(col);
@@ -205,8 +205,7 @@ KERNEL preconditioned(global const ARITHMETIC* restrict m, global const ELEMENT*
 
 KERNEL directions(global const ARITHMETIC* restrict before, global const ARITHMETIC* restrict turn, global const ARITHMETIC* restrict product,
                   global const ARITHMETIC* restrict enough, global const ARITHMETIC* restrict m, global const ELEMENT* restrict r,
-                  global ELEMENT* restrict x, global ELEMENT* restrict p, global ARITHMETIC* restrict after, uint count, uint rows,
-                  uint cols, uint pieces, uint each)
+                  global ELEMENT* restrict x, global ELEMENT* restrict p, global ARITHMETIC* restrict after, uint count, SHARES)
 {
     local ARITHMETIC sum[HALF * WIDTH];
     OF_COLUMN(alpha);
