@@ -120,6 +120,10 @@ ARITHMETIC preconditioned_at(global const ARITHMETIC* restrict m, global const E
 
 #define AT(i, j) ((begin + (i)) * COLS + col + (j))
 #define PIECES(piece) for (uint piece = SHARE * each; piece < min(SHARE * each + each, pieces); ++piece)
+// Declares the first row of a piece and the number of its rows.
+#define ROWS_OF(piece)                         \
+    const ulong begin = (ulong)(piece)*PIECE; \
+    const uint height = (uint)min((ulong)PIECE, rows - begin)
 #define PUT_SUMS(to)                                               \
     for (uint j = get_local_id(0); j < width; j += GROUP_SIZE)     \
         (to)[j] = sum[j]
@@ -130,8 +134,7 @@ KERNEL curvatures(global const ELEMENT* restrict p, global const ELEMENT* restri
     const uint col = FIRST_COLUMN, width = COLUMNS_FROM(col);
     PIECES(piece)
     {
-        const ulong begin = (ulong)piece * PIECE;
-        const uint height = (uint)min((ulong)PIECE, rows - begin);
+        ROWS_OF(piece);
 #define CURVATURE_TERM(i, j) (LOAD(p, AT(i, j)) * LOAD(ap, AT(i, j)))
         SUM_PIECE(CURVATURE_TERM);
         PUT_SUMS(sums + (ulong)piece * cols + col);
@@ -178,8 +181,7 @@ KERNEL residuals(global const ARITHMETIC* restrict before, global const ARITHMET
     }
     PIECES(piece)
     {
-        const ulong begin = (ulong)piece * PIECE;
-        const uint height = (uint)min((ulong)PIECE, rows - begin);
+        ROWS_OF(piece);
 #define SQUARE_TERM(i, j) lowered_square(alpha[j], ap, r, AT(i, j))
         SUM_PIECE(SQUARE_TERM); // its first barrier follows the writes of alpha
         PUT_SUMS(sums + (ulong)piece * KINDS * cols + col);
@@ -196,8 +198,7 @@ KERNEL preconditioned(global const ARITHMETIC* restrict m, global const ELEMENT*
     const uint col = FIRST_COLUMN, width = COLUMNS_FROM(col);
     PIECES(piece)
     {
-        const ulong begin = (ulong)piece * PIECE;
-        const uint height = (uint)min((ulong)PIECE, rows - begin);
+        ROWS_OF(piece);
         PUT_PRODUCTS;
     }
 }
@@ -231,8 +232,7 @@ KERNEL directions(global const ARITHMETIC* restrict before, global const ARITHME
     }
     PIECES(piece)
     {
-        const ulong begin = (ulong)piece * PIECE;
-        const uint height = (uint)min((ulong)PIECE, rows - begin);
+        ROWS_OF(piece);
         GROUP_BARRIER; // alpha, beta
         EACH(i, j, 0, height)
         {

@@ -5,7 +5,7 @@ use crate::{
     element::ElementType,
     events::ms,
     planned::prepared::same_device,
-    product::{Bin, Destination, FactorPattern, How, PlannedProduct, Scaling},
+    product::{Destination, FactorPattern, How, PlannedProduct, Scaling},
     resident::DeviceCbc,
 };
 use std::time::Instant;
@@ -29,12 +29,9 @@ pub(super) enum PairPlaces<'a> {
 /// op(A)·op(B), prepared.
 pub(super) struct Pair {
     pub c: DevicePattern,
-    pub products: u64,
     pub flops: u64,
-    pub longest_run: Option<u32>,
-    pub bins: Vec<Bin>,
     pub bytes: u64,
-    product: PlannedProduct,
+    pub product: PlannedProduct,
 }
 
 impl Pair {
@@ -62,7 +59,7 @@ impl Pair {
         let product = match places {
             PairPlaces::Part(part, how) => {
                 let (part, how) = of_arrays(row_major, part, how);
-                PlannedProduct::new(work, element, &first, &second, part, how)?
+                PlannedProduct::new(work, element, (&first, &second), part, how)?
             }
             PairPlaces::Mask(mask, semiring) => {
                 let (c_rows, c_cols) = (first.dimensions().nrows, second.dimensions().ncols);
@@ -76,10 +73,7 @@ impl Pair {
         let (a, b) = (first.op_shape(), second.op_shape());
         Ok(Self {
             c: DevicePattern { arrays: product.c.clone(), array_shape: product.shape, row_major },
-            products,
             flops: 2 * products * (a.area() * b.cols()) as u64,
-            longest_run: product.longest_run,
-            bins: product.bins.clone(),
             bytes,
             product,
         })

@@ -3,7 +3,7 @@
 use super::preconditioner::Inverses;
 use crate::{
     Device, Result,
-    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Out, Sum, Work, kernel},
+    device::{Buffer, Elem, Grid, In, InOut, Kernel, Maybe, Options, Out, Sum, Work, arguments, kernel},
     element::ElementType,
     vector::{
         DOT_PIECE,
@@ -11,17 +11,14 @@ use crate::{
     },
 };
 
+arguments! {
+    /// The sizes of the vectors, and the pieces of a work-group's share.
+    struct InShares { rows: u32, cols: u32, pieces: u32, each: u32 }
+}
+
 kernel! {
     in "solver/gradients.cl":
-    struct Curvatures = "curvatures" {
-        p: In<Elem>,
-        ap: In<Elem>,
-        sums: Out<Sum>,
-        rows: u32,
-        cols: u32,
-        pieces: u32,
-        each: u32,
-    }
+    struct Curvatures = "curvatures" { p: In<Elem>, ap: In<Elem>, sums: Out<Sum>, shares: InShares<'static> }
     struct Residuals = "residuals" {
         before: In<Sum>,
         curvature: In<Sum>,
@@ -31,20 +28,9 @@ kernel! {
         sums: Out<Sum>,
         turn: Out<Sum>,
         count: u32,
-        rows: u32,
-        cols: u32,
-        pieces: u32,
-        each: u32,
+        shares: InShares<'static>,
     }
-    struct Preconditioned = "preconditioned" {
-        m: In<Sum>,
-        r: In<Elem>,
-        sums: Out<Sum>,
-        rows: u32,
-        cols: u32,
-        pieces: u32,
-        each: u32,
-    }
+    struct Preconditioned = "preconditioned" { m: In<Sum>, r: In<Elem>, sums: Out<Sum>, shares: InShares<'static> }
     struct Directions = "directions" {
         before: In<Sum>,
         turn: In<Sum>,
@@ -56,10 +42,7 @@ kernel! {
         p: InOut<Elem>,
         after: Out<Sum>,
         count: u32,
-        rows: u32,
-        cols: u32,
-        pieces: u32,
-        each: u32,
+        shares: InShares<'static>,
     }
 }
 
@@ -206,8 +189,8 @@ impl<'k> Steps<'k> {
     /// Enqueues a step, for an `ap` that is A·p.
     pub fn take(&mut self, work: &Work, vectors: Vectors<'_>) -> Result<()> {
         let Vectors { x, r, p, ap } = vectors;
-        let (grid, [rows, cols, pieces, each]) = (self.grid(), self.sizes());
-        let args = Curvatures { p, ap, sums: &mut self.curvature, rows, cols, pieces, each };
+        let (grid, shares) = (self.grid(), self.shares());
+        let args = Curvatures { p, ap, sums: &mut self.curvature, shares };
         self.kernels.curvatures.launch(work, grid, args)?;
         self.lower(work, ap, r)?;
         self.direct(work, r, x, p)
@@ -229,8 +212,9 @@ impl<'k> Steps<'k> {
         })
     }
 
-    fn sizes(&self) -> [u32; 4] {
-        [self.rows, self.cols, self.pieces, self.each].map(|size| size as u32)
+    fn shares<'a>(&self) -> InShares<'a> {
+        let [rows, cols, pieces, each] = [self.rows, self.cols, self.pieces, self.each].map(|size| size as u32);
+        InShares { rows, cols, pieces, each }
     }
 
     fn grid(&self) -> Grid {
@@ -240,31 +224,31 @@ impl<'k> Steps<'k> {
 
     /// r -= alpha·A·p, and the products of r.
     fn lower(&mut self, work: &Work, ap: &Buffer, r: &mut Buffer) -> Result<()> {
-        let (grid, [rows, cols, pieces, each]) = (self.grid(), self.sizes());
+        let (grid, shares) = (self.grid(), self.shares());
         let m = self.inverses.map(|inverses| &inverses.rows);
         let fewer = few_sums(work, &self.curvature, self.cols)?;
         let curvature = fewer.as_ref().unwrap_or(&self.curvature);
         let count = (curvature.len() / self.cols) as u32;
         let (before, turn, sums) = (&self.before, &mut self.turn, &mut self.product);
-        let args = Residuals { before, curvature, ap, m, r, sums, turn, count, rows, cols, pieces, each };
+        let args = Residuals { before, curvature, ap, m, r, sums, turn, count, shares };
         self.kernels.residuals.launch(work, grid, args)?;
         if let (Some(kernel), Some(m)) = (&self.kernels.preconditioned, m) {
-            let sums = &mut self.product;
-            kernel.launch(work, grid, Preconditioned { m, r, sums, rows, cols, pieces, each })?;
+            let (shares, sums) = (self.shares(), &mut self.product);
+            kernel.launch(work, grid, Preconditioned { m, r, sums, shares })?;
         }
         Ok(())
     }
 
     /// x += alpha·p, p = z + beta·p, and the state after the step.
     fn direct(&mut self, work: &Work, r: &Buffer, x: &mut Buffer, p: &mut Buffer) -> Result<()> {
-        let (grid, [rows, cols, pieces, each]) = (self.grid(), self.sizes());
+        let (grid, shares) = (self.grid(), self.shares());
         let m = self.inverses.map(|inverses| &inverses.rows);
         let sums_of_piece = self.product.len() / self.pieces;
         let fewer = few_sums(work, &self.product, sums_of_piece)?;
         let product = fewer.as_ref().unwrap_or(&self.product);
         let count = (product.len() / sums_of_piece) as u32;
         let (before, turn, enough, after) = (&self.before, &self.turn, &self.enough, &mut self.after);
-        let args = Directions { before, turn, product, enough, m, r, x, p, after, count, rows, cols, pieces, each };
+        let args = Directions { before, turn, product, enough, m, r, x, p, after, count, shares };
         self.kernels.directions.launch(work, grid, args)?;
         std::mem::swap(&mut self.before, &mut self.after);
         Ok(())
