@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     BlockShape, Device, DeviceMatrix, DevicePattern, Error, Matrix, Part, Result,
-    device::{Buffer, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Grid, In, InOut, Options, Out, Work, kernel, kernels},
     element::ElementType,
     matrix::{HostMatrix, MatrixType},
     planned::{
@@ -160,7 +160,7 @@ fn permutation(
         (true, Part::Upper) => (col_to, row_to, Part::Lower),
     };
     let (row_to, col_to) = (work.upload(&row_to)?, work.upload(&col_to)?);
-    let permuted = Kernels::new(device, triangle)?.run(&work, &a.arrays, &row_to, &col_to)?;
+    let permuted = Permuter::new(device, triangle)?.run(&work, &a.arrays, &row_to, &col_to)?;
     if permuted.wrong > 0 {
         let (wrong, side) = (permuted.wrong, if stored == Part::Lower { "above" } else { "below" });
         return Err(Error::Argument(format!("{stored:?} part of {a:?}: {wrong} entries are {side} the diagonal")));
@@ -227,11 +227,13 @@ kernel! {
     }
 }
 
-/// The kernels that find the pattern.
-struct Kernels {
-    entries: Kernel<PermuteEntries<'static>>,
-    columns: Kernel<PermuteColumns<'static>>,
-    pattern: Kernel<PermutePattern<'static>>,
+kernels! {
+    struct Kernels { new entries: PermuteEntries, new columns: PermuteColumns, new pattern: PermutePattern }
+}
+
+/// Finds the pattern.
+struct Permuter {
+    kernels: Kernels,
     sort: RadixSort,
     group_size: usize,
 }
@@ -246,7 +248,7 @@ struct Permuted {
     wrong: u32,
 }
 
-impl Kernels {
+impl Permuter {
     fn new(device: &Device, triangle: Part) -> Result<Self> {
         let triangle = match triangle {
             Part::Full => 0,
@@ -256,9 +258,7 @@ impl Kernels {
         let group_size = device.info().elementwise_group();
         let options = Options::group_size(group_size).define("TRIANGLE", triangle);
         Ok(Self {
-            entries: Kernel::new(device, &options)?,
-            columns: Kernel::new(device, &options)?,
-            pattern: Kernel::new(device, &options)?,
+            kernels: Kernels::new(device, &options)?,
             sort: RadixSort::new(device, RadixTuning::new(device.info()))?,
             group_size,
         })
@@ -281,12 +281,12 @@ impl Kernels {
             ncols,
             nnz,
         };
-        self.entries.launch(work, grid, args)?;
+        self.kernels.entries.launch(work, grid, args)?;
 
         let by_row = self.sort.run(work, Elements { key: &row, keys: a.nrows, order: None })?;
         let (mut col_by_row, by_row) = (by_row.key, by_row.order);
         let args = PermuteColumns { by_row: &by_row, col: &col, col_by_row: &mut col_by_row, nnz };
-        self.columns.launch(work, grid, args)?;
+        self.kernels.columns.launch(work, grid, args)?;
         let sorted = self.sort.run(work, Elements { key: &col_by_row, keys: a.ncols, order: Some(&by_row) })?;
         let (c_col_ptr, source) = (self.sort.starts(work, &sorted.key, a.ncols)?, sorted.order);
 
@@ -299,7 +299,7 @@ impl Kernels {
             c_turned: &mut c_turned,
             nnz,
         };
-        self.pattern.launch(work, grid, args)?;
+        self.kernels.pattern.launch(work, grid, args)?;
         let wrong = wrong.download(work)?[0];
         let pattern = PatternArrays::new(&a.device, a.nrows, a.ncols, c_col_ptr, c_row_idx);
         Ok(Permuted { pattern, source, turned: c_turned, wrong })

@@ -3,7 +3,7 @@
 use super::Rows;
 use crate::{
     Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Maybe, Options, Out, Work, at_most, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Maybe, Options, Out, Work, at_most, kernel, kernels},
     primitives::{
         scan::{Scan, ScanTuning},
         segmented_reduce::RUN_PIECE,
@@ -106,11 +106,13 @@ impl Parts {
     }
 }
 
+kernels! {
+    struct Kernels { new lengths: CountLengths, new tails: CountTails, new place: PlaceHeads }
+}
+
 /// The kernels, compiled for rows whose values are read with an index, or without.
 pub(super) struct TailKernels {
-    lengths: Kernel<CountLengths<'static>>,
-    tails: Kernel<CountTails<'static>>,
-    place: Kernel<PlaceHeads<'static>>,
+    kernels: Kernels,
     scan: Scan<u32>,
     group_size: usize,
 }
@@ -122,9 +124,7 @@ impl TailKernels {
             .define("WIDEST", Lengths::WIDEST)
             .define("THROUGH", u8::from(rows.source.is_some()));
         Ok(Self {
-            lengths: Kernel::new(device, &options)?,
-            tails: Kernel::new(device, &options)?,
-            place: Kernel::new(device, &options)?,
+            kernels: Kernels::new(device, &options)?,
             scan: Scan::new(device, ScanTuning::new(device.info()))?,
             group_size,
         })
@@ -135,7 +135,7 @@ impl TailKernels {
         let mut lengths = work.buffer(Lengths::WIDEST + 3)?;
         work.fill_zero(&mut lengths)?;
         let args = CountLengths { row_ptr: &rows.pattern.col_ptr, lengths: &mut lengths, rows: rows.len() as u32 };
-        self.lengths.launch(work, Grid::items(rows.len(), self.group_size), args)?;
+        self.kernels.lengths.launch(work, Grid::items(rows.len(), self.group_size), args)?;
         let found: Vec<u64> = lengths.download(work)?.into_iter().map(u64::from).collect();
         let (counts, entries) = (&found[..Lengths::WIDEST + 2], rows.pattern.nnz() as u64);
         at_most("rows by their lengths", counts.iter().sum(), rows.len() as u64)?;
@@ -153,7 +153,7 @@ impl TailKernels {
         let row_ptr = &rows.pattern.col_ptr;
         let (tail, line) = (&mut tail_before, &mut line_before);
         let args = CountTails { row_ptr, tail_before: tail, line_before: line, rows: of_rows, width };
-        self.tails.launch(work, grid, args)?;
+        self.kernels.tails.launch(work, grid, args)?;
         self.scan.run(work, &mut tail_before)?;
         self.scan.run(work, &mut line_before)?;
         let places = count * width as usize + tails;
@@ -172,7 +172,7 @@ impl TailKernels {
             rows: of_rows,
             width,
         };
-        self.place.launch(work, Grid::items(count + 1, self.group_size), args)?;
+        self.kernels.place.launch(work, Grid::items(count + 1, self.group_size), args)?;
         Ok(Parts { width, col, source, line_before, tail_ptr, tail_row, tails })
     }
 }

@@ -45,7 +45,7 @@ use super::{
 };
 use crate::{
     OperandPair, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Options, Out, Work, kernel, kernels},
     primitives::scan::Scan,
     resident::InPattern,
 };
@@ -92,11 +92,13 @@ kernel! {
     }
 }
 
+kernels! {
+    struct Kernels { new count: CountHits, new record: MaskRecord, new write: WriteHits }
+}
+
 /// The kernels of the method.
 pub(super) struct Masked {
-    count: Kernel<CountHits<'static>>,
-    record: Kernel<MaskRecord<'static>>,
-    write: Kernel<WriteHits<'static>>,
+    kernels: Kernels,
     runs: LongRuns,
     scan: Scan<u32>,
     tiles: TileTuning,
@@ -122,9 +124,7 @@ impl Masked {
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         let options = options(spec, tuning);
         Ok(Self {
-            count: Kernel::new(device, &options)?,
-            record: Kernel::new(device, &options)?,
-            write: Kernel::new(device, &options)?,
+            kernels: Kernels::new(device, &options)?,
             runs: LongRuns::new(device, tuning)?,
             scan: Scan::new(device, tuning.scan)?,
             tiles: tuning.tiles,
@@ -157,7 +157,7 @@ impl Masked {
             places,
             probes,
         };
-        self.count.launch(work, Grid::groups(tiles, group_size), args)?;
+        self.kernels.count.launch(work, Grid::groups(tiles, group_size), args)?;
         self.scan.run(work, &mut hits)?;
         let mut record = LongRuns::new_record(work)?;
         let args = MaskRecord {
@@ -168,7 +168,7 @@ impl Masked {
             first_place: first,
             places,
         };
-        self.record.launch(work, Grid::items(places as usize, group_size), args)?;
+        self.kernels.record.launch(work, Grid::items(places as usize, group_size), args)?;
         Ok(CountedHits { hits, record })
     }
 
@@ -196,7 +196,7 @@ impl Masked {
             places,
             probes,
         };
-        self.write.launch(work, Grid::groups(self.tiles.count(probes), self.tiles.group_size), args)?;
+        self.kernels.write.launch(work, Grid::groups(self.tiles.count(probes), self.tiles.group_size), args)?;
         let pieces = self.runs.pieces(work, &run_end, record, pieces)?;
         Ok(FoundRuns { run_end, pieces, parts, payload: payload.into_any(), longest })
     }

@@ -67,7 +67,7 @@ impl<T: Real> Form for Formed<T> {
 impl FormedCore {
     pub fn ask(device: &Device, element: ElementType, shape: BlockShape, cameras: usize) -> Result<()> {
         PlannedProduct::ask_retarget(device, &Spec::of_square(element, shape, cameras, Part::Lower))?;
-        structure::Kernels::new(device)?;
+        structure::kernels(device)?;
         Base::ask(device, element, shape.rows())?;
         // The kernel that copies the scalars of S for a sparse Cholesky factorization.
         ask_scalars(device, element, shape.product(shape.transpose()))

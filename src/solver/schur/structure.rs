@@ -3,7 +3,7 @@
 use super::base::Slots;
 use crate::{
     Error, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel, kernels},
     primitives::{
         scan::{Scan, ScanTuning},
         transpose::Transposed,
@@ -68,27 +68,19 @@ pub(super) struct Structure {
     pub slots: Slots,
 }
 
-/// The kernels that find the structure.
-pub(super) struct Kernels {
-    make_slots: Kernel<MakeSlots<'static>>,
-    place_slots: Kernel<PlaceSlots<'static>>,
-    place_entries: Kernel<PlaceEntries<'static>>,
-    s_columns: Kernel<SColumns<'static>>,
-    group_size: usize,
+kernels! {
+    /// The kernels that find the structure.
+    pub(super) struct Kernels {
+        new make_slots: MakeSlots,
+        new place_slots: PlaceSlots,
+        new place_entries: PlaceEntries,
+        new s_columns: SColumns,
+    }
 }
 
-impl Kernels {
-    pub fn new(device: &Device) -> Result<Self> {
-        let group_size = device.info().elementwise_group();
-        let options = Options::group_size(group_size);
-        Ok(Self {
-            make_slots: Kernel::new(device, &options)?,
-            place_slots: Kernel::new(device, &options)?,
-            place_entries: Kernel::new(device, &options)?,
-            s_columns: Kernel::new(device, &options)?,
-            group_size,
-        })
-    }
+/// Requests the kernels.
+pub(super) fn kernels(device: &Device) -> Result<Kernels> {
+    Kernels::new(device, &Options::group_size(device.info().elementwise_group()))
 }
 
 impl Structure {
@@ -97,7 +89,8 @@ impl Structure {
     pub fn new(work: &Work, u: &PatternArrays, product: &PatternArrays) -> Result<Self> {
         let (device, cols, n) = (work.device(), u.ncols, u.ncols as u32);
         let (u_col_ptr, p_col_ptr, p_row_idx) = (&u.col_ptr, &product.col_ptr, &product.row_idx);
-        let Kernels { make_slots, place_slots, place_entries, s_columns, group_size } = Kernels::new(device)?;
+        let Kernels { make_slots, place_slots, place_entries, s_columns } = kernels(device)?;
+        let group_size = device.info().elementwise_group();
 
         let slot_count = u.nnz() + cols;
         if slot_count as u64 > PatternArrays::MAX_NNZ {

@@ -2,7 +2,7 @@
 //! columns that ESC computes into C. Kernels: `cl/product/columns/adaptive/rest.cl`.
 use crate::{
     Result,
-    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Elem, Grid, In, InOut, Options, Out, Work, kernel, kernels},
     element::ElementType,
     primitives::scan::{Scan, ScanTuning},
     product::terms::{ColumnTask, Target},
@@ -55,12 +55,18 @@ kernel! {
     }
 }
 
+kernels! {
+    struct Kernels {
+        rare lengths: RestLengths,
+        rare entries: RestEntries,
+        rare put_lengths: PutLengths,
+        rare put_columns: PutColumns,
+    }
+}
+
 /// The kernels that move columns. They are compiled when they are first needed.
 pub(super) struct Rest {
-    lengths: Kernel<RestLengths<'static>>,
-    entries: Kernel<RestEntries<'static>>,
-    put_lengths: Kernel<PutLengths<'static>>,
-    put_columns: Kernel<PutColumns<'static>>,
+    kernels: Kernels,
     scan: Scan<u32>,
     group_size: usize,
 }
@@ -74,14 +80,7 @@ pub(super) struct Part {
 impl Rest {
     pub fn new(device: &Device, group_size: usize, scan: ScanTuning, element: ElementType) -> Result<Self> {
         let options = Options::group_size(group_size).element(element);
-        Ok(Self {
-            lengths: Kernel::rare(device, &options)?,
-            entries: Kernel::rare(device, &options)?,
-            put_lengths: Kernel::rare(device, &options)?,
-            put_columns: Kernel::rare(device, &options)?,
-            scan: Scan::new(device, scan)?,
-            group_size,
-        })
+        Ok(Self { kernels: Kernels::new(device, &options)?, scan: Scan::new(device, scan)?, group_size })
     }
 
     fn grid(&self, items: usize) -> Grid {
@@ -94,7 +93,7 @@ impl Rest {
         let mut list_ptr = work.buffer(listed as usize + 1)?;
         let b_col_ptr = &b.pattern.col_ptr;
         let args = RestLengths { list, b_col_ptr, list_ptr: &mut list_ptr, first, listed, first_col };
-        self.lengths.launch(work, self.grid(listed as usize + 1), args)?;
+        self.kernels.lengths.launch(work, self.grid(listed as usize + 1), args)?;
         self.scan.run(work, &mut list_ptr)?;
         let (mut row_idx, mut values) = (work.buffer(entries)?, work.buffer_of(b.values.word(), entries)?);
         let args = RestEntries {
@@ -110,7 +109,7 @@ impl Rest {
             first_col,
             entries: entries as u32,
         };
-        self.entries.launch(work, self.grid(entries), args)?;
+        self.kernels.entries.launch(work, self.grid(entries), args)?;
         let pattern = PatternArrays::new(work.device(), b.nrows, listed as usize, list_ptr, row_idx);
         Ok(DeviceCbc { pattern, shape: b.shape, stride: b.stride, values })
     }
@@ -127,7 +126,7 @@ impl Rest {
         let (part_ptr, columns) = (&part.columns.pattern.col_ptr, part.columns.ncols);
         let (first, windows) = (part.first, windows as u32);
         let args = PutLengths { list, part_ptr, lengths, first, columns: columns as u32, windows };
-        self.put_lengths.launch(work, self.grid(columns), args)
+        self.kernels.put_lengths.launch(work, self.grid(columns), args)
     }
 
     /// Puts the columns of `part` into C.
@@ -154,6 +153,6 @@ impl Rest {
             windows: windows as u32,
             part_nnz: pattern.nnz() as u32,
         };
-        self.put_columns.launch(work, self.grid(pattern.nnz()), args)
+        self.kernels.put_columns.launch(work, self.grid(pattern.nnz()), args)
     }
 }
