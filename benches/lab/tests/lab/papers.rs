@@ -251,8 +251,7 @@ fn a_report_replaces_the_figures_of_the_one_before() {
 
 #[test]
 fn a_product_of_nothing_has_a_dash_for_its_choice() {
-    let desk = Desk::new();
-    desk.put("none.mtx", "%%MatrixMarket matrix coordinate real general\n5 5 0\n");
+    let desk = Desk::with([("none.mtx", "%%MatrixMarket matrix coordinate real general\n5 5 0\n")]);
     let (page, _) = study(&desk, "paper parger none.mtx");
     let row = page.lines().find(|line| line.starts_with("| none | a file |")).unwrap();
     assert!(row.ends_with("| 0 | 0 | - |"), "{row}");
@@ -261,9 +260,7 @@ fn a_product_of_nothing_has_a_dash_for_its_choice() {
 /// The paper `shi` is not tested, because it measures squares as well.
 #[test]
 fn an_unreadable_file_is_named_once_and_leaves_the_report_before_it() {
-    let desk = Desk::new();
-    desk.put("bad.mtx", "nothing\n");
-    desk.put("a.mtx", SQUARE);
+    let desk = Desk::with([("bad.mtx", "nothing\n"), ("a.mtx", SQUARE)]);
     for paper in ["garland", "polok", "parger", "evtushenko"] {
         let refused = |kept: &str| {
             let ran = lab(&desk, &format!("paper {paper} bad.mtx -o {paper} --rounds 1"));
@@ -325,9 +322,7 @@ fn what_is_no_paper_is_refused() {
         ("paper polok uniform:9x2 -o p --write-models", "--write-models"),
         ("paper polok -o other.json", "other.json is no folder"),
     ] {
-        let ran = lab(&desk, line);
-        assert_eq!(ran.status, 2, "{line}: {}", ran.stderr);
-        assert!(ran.stderr.contains(words), "{line}: no \"{words}\" in {}", ran.stderr);
+        refused(&desk, line, words);
     }
     assert_eq!(desk.files(), ["other.json"]);
 }
