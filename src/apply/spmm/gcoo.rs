@@ -175,8 +175,7 @@ mod tests {
 
     #[test]
     fn small_groups_have_their_entries_in_order() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
+        let work = Work::new(&test_device(), None);
         for (rows, cols, long) in
             [(0, 3, vec![]), (7, 0, vec![]), (23, 9, vec![]), (11, 1200, vec![(4, 1030), (5, 1100)])]
         {

@@ -138,8 +138,7 @@ mod tests {
 
     #[test]
     fn small_triangles_become_the_whole() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
+        let work = Work::new(&test_device(), None);
         // No line, one line, fewer lines than a group has items, and more lines. Of 150 lines, each
         // has 0 to 8 entries, and line 5 has more than any other.
         for n in [0, 1, 9, 150] {
