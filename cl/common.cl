@@ -71,12 +71,15 @@
 #define KERNEL kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void
 
 // Matrix elements are stored as ELEMENT and computed as ARITHMETIC. Halves are loaded and stored by
-// core functions.
+// core functions. ELEMENT_BITS is the type of an element's bits, which is copied unchanged: few
+// devices can load a half directly.
 #ifdef ELEMENT
 #if ELEMENT_IS_HALF
+#define ELEMENT_BITS ushort
 #define LOAD(values, i) vload_half(i, values)
 #define STORE(value, values, i) vstore_half_rte(value, i, values)
 #else
+#define ELEMENT_BITS ELEMENT
 #define LOAD(values, i) ((values)[i])
 #define STORE(value, values, i) ((values)[i] = (value))
 #endif

@@ -162,6 +162,7 @@ mod gustavson;
 mod interleave;
 pub mod io;
 pub mod matrix;
+mod named;
 mod planned;
 pub mod product;
 pub mod reference;

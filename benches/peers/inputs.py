@@ -23,6 +23,17 @@ LARGEST_VALUE = 8
 SHRINK = 1
 
 
+def comparison(files, metavar, shrunk, shrink=int):
+    """The parser of a program that compares blockmul with a peer, for `files` or for generated ones, which --shrink makes smaller."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("blockmul")
+    parser.add_argument(files, nargs="*", metavar=metavar)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--shrink", type=shrink, default=1, help=f"make {shrunk} N times smaller")
+    parser.add_argument("--rounds", type=int, default=5)
+    return parser
+
+
 def pattern(rows, cols, nrows, ncols):
     """Returns offsets and columns of the given places, each place once."""
     keys = np.unique(np.asarray(rows, np.int64) * ncols + cols)

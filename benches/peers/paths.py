@@ -11,7 +11,6 @@ every order of visits. The script prints a table, and the exit status is 1 if a 
 Times are medians, without reading the file. Needs: pip install numpy scipy.
 """
 
-import argparse
 import json
 import pathlib
 import statistics
@@ -93,12 +92,7 @@ def by_scipy(graph, sources, rounds):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("blockmul")
-    parser.add_argument("graphs", nargs="*", metavar="GRAPH.mtx")
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--shrink", type=int, default=1, help="make graphs N times smaller")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser = inputs.comparison("graphs", "GRAPH.mtx", "graphs")
     args = parser.parse_intermixed_args()
     different = 0
     print("| graph | vertices | edges | sources | reached | different | blockmul ms | by | SciPy ms | times as fast |")

@@ -21,7 +21,6 @@ those of the first type. Times are medians, with operands that are in memory. Th
 if a value differs. Needs: pip install numpy scipy python-graphblas.
 """
 
-import argparse
 import dataclasses
 import json
 import pathlib
@@ -244,12 +243,7 @@ def products_of(graph):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("blockmul")
-    parser.add_argument("graphs", nargs="*", metavar="GRAPH.mtx")
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--shrink", type=int, default=1, help="make graphs N times smaller")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser = inputs.comparison("graphs", "GRAPH.mtx", "graphs")
     parser.add_argument("--most", type=float, default=2e7, help="most products of a C")
     parser.add_argument("--elements", default=",".join(element.name for element in ELEMENTS))
     parser.add_argument("--format", default="auto")

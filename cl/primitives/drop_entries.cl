@@ -22,11 +22,7 @@
 #error "LANES, WIDE: see src/primitives/drop_entries.rs"
 #endif
 // MOVE copies bits, because a conversion to float and back may change the bits of a NaN.
-#if ELEMENT_IS_HALF
-#define MOVE(from, to, i) (((global ushort*)(to))[i] = ((global const ushort*)(from))[i])
-#else
-#define MOVE(from, to, i) ((to)[i] = (from)[i])
-#endif
+#define MOVE(from, to, i) (((global ELEMENT_BITS*)(to))[i] = ((global const ELEMENT_BITS*)(from))[i])
 // LARGER is the larger of two numbers, or NaN if one is NaN.
 #define LARGER(x, y) ((x) >= (y) || (x) != (x) ? (x) : (y))
 

@@ -62,6 +62,22 @@ KERNEL count_digits(global const uint* restrict key, global uint* restrict count
         counts[digit * tiles + get_group_id(0)] = count[digit];
 }
 
+// Writes the element `element` of each position e of the item to its place in `out`, by way of
+// local memory.
+#define DEAL(out, element)                                                                                            \
+    UNROLLED                                                                                                          \
+    for (uint i = 0; i < ITEMS; ++i) {                                                                                \
+        const uint e = start + min(own + i * TEAM_SIZE, length - 1);                                                  \
+        held[place[i]] = element;                                                                                     \
+    }                                                                                                                 \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                     \
+    UNROLLED                                                                                                          \
+    for (uint i = 0; i < ITEMS; ++i) {                                                                                \
+        const uint at = i * GROUP_SIZE + item;                                                                        \
+        if (at < length)                                                                                              \
+            out[to[i]] = held[at];                                                                                    \
+    }
+
 KERNEL deal_digits(global const uint* restrict key_in, global const uint* restrict order_in, global const uint* restrict column_in,
                    global const uint* restrict col_ptr, global const uint* restrict starts, global uint* restrict key_out,
                    global uint* restrict order_out, global uint* restrict column_out, uint n, uint tile, uint ncols, uint shift,
@@ -160,31 +176,9 @@ KERNEL deal_digits(global const uint* restrict key_in, global const uint* restri
             key_out[to[i]] = sorted;
     }
     barrier(CLK_LOCAL_MEM_FENCE); // held[] is read before the next array overwrites it
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i) {
-        const uint e = start + min(own + i * TEAM_SIZE, length - 1);
-        held[place[i]] = fresh ? e : order_in[e];
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i) {
-        const uint at = i * GROUP_SIZE + item;
-        if (at < length)
-            order_out[to[i]] = held[at];
-    }
+    DEAL(order_out, fresh ? e : order_in[e])
 #if COLUMNS
     barrier(CLK_LOCAL_MEM_FENCE); // held[] is read before the next array overwrites it
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i) {
-        const uint e = start + min(own + i * TEAM_SIZE, length - 1);
-        held[place[i]] = fresh ? column_between(col_ptr, ends[0], ends[1], e) : column_in[e];
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    UNROLLED
-    for (uint i = 0; i < ITEMS; ++i) {
-        const uint at = i * GROUP_SIZE + item;
-        if (at < length)
-            column_out[to[i]] = held[at];
-    }
+    DEAL(column_out, fresh ? column_between(col_ptr, ends[0], ends[1], e) : column_in[e])
 #endif
 }

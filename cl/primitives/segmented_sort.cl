@@ -79,6 +79,14 @@ uint2 group_paths(global const uint* left, uint lefts, global const uint* right,
             my_from[i] = from[at];                                                                                    \
         }
 
+// Puts the item's elements at the positions begin..end.
+#define PUT_PART(begin, end)                                                                                          \
+    for (uint i = 0; i < ITEMS; ++i)                                                                                  \
+        if ((begin) + i < (end)) {                                                                                    \
+            key[(begin) + i] = my_key[i];                                                                             \
+            from[(begin) + i] = my_from[i];                                                                           \
+        }
+
 // Sorts key[0..count), which are the positions base..base + count. The positions contain segments
 // first..=last, or a part of one segment.
 void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base, uint count, local uint* key,
@@ -112,11 +120,7 @@ void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base,
                 my_key[i + 1] = k;
                 my_from[i + 1] = f;
             }
-    for (uint i = 0; i < ITEMS; ++i)
-        if (mine + i < count) {
-            key[mine + i] = my_key[i];
-            from[mine + i] = my_from[i];
-        }
+    PUT_PART(mine, count)
 
     for (uint width = ITEMS; width < count; width *= 2) {
         GROUP_BARRIER; // key[] and from[] are written before other items read them
@@ -135,11 +139,7 @@ void sort_tile(global const uint* segment_ptr, uint first, uint last, uint base,
                 stop = begin;
         }
         GROUP_BARRIER; // key[] and from[] are read before they are overwritten
-        for (uint i = 0; i < ITEMS; ++i)
-            if (begin + i < stop) {
-                key[begin + i] = my_key[i];
-                from[begin + i] = my_from[i];
-            }
+        PUT_PART(begin, stop)
     }
     GROUP_BARRIER;
 }
@@ -256,11 +256,7 @@ KERNEL merge_chunks(global const uint* segment_ptr, global const uint* chunk_ptr
         MERGE_PART(mine, stop, 0u, lefts, count)
     }
     GROUP_BARRIER; // key[] and from[] are read before they are overwritten
-    for (uint i = 0; i < ITEMS; ++i)
-        if (mine + i < stop) {
-            key[mine + i] = my_key[i];
-            from[mine + i] = my_from[i];
-        }
+    PUT_PART(mine, stop)
     GROUP_BARRIER;
     for (uint i = item; i < count; i += GROUP_SIZE) {
         const uint source = from[i];

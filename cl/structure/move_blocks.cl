@@ -14,13 +14,6 @@
 #endif
 #define AREA (ROWS * COLS)
 
-// The type of an element's bits. Few devices can load a half directly.
-#if ELEMENT_IS_HALF
-#define BITS ushort
-#else
-#define BITS ELEMENT
-#endif
-
 // MIRRORED is the index in the block of an element of its transpose, which has COLS x ROWS
 // elements.
 #define MIRRORED(element) ((element) % COLS * ROWS + (element) / COLS)
@@ -36,14 +29,14 @@
 KERNEL move_blocks(global const uint* restrict source, TURNED_ARGUMENT global const ELEMENT* restrict from,
                    global ELEMENT* restrict to, uint nnz, uint from_stride, uint to_stride)
 {
-    global const BITS* in = (global const BITS*)from;
-    global BITS* out = (global BITS*)to;
+    global const ELEMENT_BITS* in = (global const ELEMENT_BITS*)from;
+    global ELEMENT_BITS* out = (global ELEMENT_BITS*)to;
 #if BLOCKS
     const ulong first = get_global_id(0) * (ulong)BLOCKS;
     const uint end = (uint)min(first + BLOCKS, (ulong)nnz);
     for (uint k = (uint)min(first, (ulong)nnz); k < end; ++k) {
-        global const BITS* block = in + (ulong)source[k] * from_stride;
-        global BITS* moved = out + (ulong)k * to_stride;
+        global const ELEMENT_BITS* block = in + (ulong)source[k] * from_stride;
+        global ELEMENT_BITS* moved = out + (ulong)k * to_stride;
         if (TURNED(k))
             for (uint row = 0; row < ROWS; ++row)
                 for (uint col = 0; col < COLS; ++col)

@@ -53,6 +53,25 @@ pub(crate) struct Kernel<S> {
     arguments: PhantomData<fn(S)>,
 }
 
+/// Declares kernels that are compiled with the same options. Each is made by [`Kernel::new`] or by
+/// [`Kernel::rare`].
+macro_rules! kernels {
+    (
+        $(#[$meta:meta])* $visibility:vis struct $name:ident { $($make:ident $kernel:ident: $arguments:ident),+ $(,)? }
+    ) => {
+        $(#[$meta])*
+        $visibility struct $name {
+            $($kernel: $crate::device::Kernel<$arguments<'static>>),+
+        }
+        impl $name {
+            pub fn new(device: &$crate::Device, options: &$crate::device::Options) -> $crate::Result<Self> {
+                Ok(Self { $($kernel: $crate::device::Kernel::$make(device, options)?),+ })
+            }
+        }
+    };
+}
+pub(crate) use kernels;
+
 /// The part of a kernel that does not depend on its argument types, so that it is compiled once.
 struct Untyped {
     home: Arc<Program>,

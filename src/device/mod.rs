@@ -48,7 +48,7 @@ pub use counters::Counters;
 pub(crate) use files::{File, file};
 pub use handle::{RawContext, RawDevice, RawEvent, RawMemory, RawQueue};
 pub use info::{DeviceInfo, DeviceKind};
-pub(crate) use kernel::{Grid, Kernel};
+pub(crate) use kernel::{Grid, Kernel, kernels};
 pub(crate) use loans::Loan;
 pub use marker::Marker;
 pub(crate) use parameters::{Arguments, Declared, In, InOut, Local, Maybe, Out, Param, Scalar, arguments, kernel};

@@ -265,8 +265,21 @@ macro_rules! arguments {
 pub(crate) use arguments;
 
 /// Declares the arguments of a kernel, see the head of this file. If several files are given, the
-/// last file contains the kernel, and the other files are put before it.
+/// last file contains the kernel, and the other files are put before it. Kernels of the same files
+/// stand together, after `in` and the files.
 macro_rules! kernel {
+    (in $($path:literal),+: $($kernels:tt)+) => {
+        $crate::device::kernel! { ($crate::device::source!($($path),+)): $($kernels)+ }
+    };
+    (
+        $source:tt: $(
+            $(#[$meta:meta])* $visibility:vis struct $name:ident $(<$($word:ident: $bound:path),+>)? = $kernel:literal $arguments:tt
+        )+
+    ) => {
+        $($crate::device::kernel! {
+            $(#[$meta])* $visibility struct $name $(<$($word: $bound),+>)? = $kernel in $source $arguments
+        })+
+    };
     (
         $(#[$meta:meta])* $visibility:vis struct $name:ident = $kernel:literal in $($path:literal),+ with $arguments:ident
     ) => {

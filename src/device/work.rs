@@ -351,8 +351,7 @@ mod tests {
 
     #[test]
     fn more_values_than_can_be_counted_are_refused() {
-        let device = test_device();
-        let work = Work::new(&device, None);
+        let work = Work::new(&test_device(), None);
         // For the first four lengths, multiplication modulo 2^64 would give 16 bytes or fewer.
         for len in [(1 << 61) + 2, 1 << 61, (1 << 62) + 1, 1 << 63, usize::MAX, (1 << 59) + 1] {
             let refused = work.buffer::<f64>(len).map(drop);

@@ -1,6 +1,6 @@
 //! Element types known at run time.
 use super::Element;
-use crate::{Error, Result};
+use crate::{Error, Result, named::named};
 use half::f16;
 
 /// The type of an [`Element`](crate::Element), known at run time, for code that is compiled once
@@ -125,8 +125,4 @@ impl ElementType {
     }
 }
 
-impl std::fmt::Display for ElementType {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
+named!(ElementType);

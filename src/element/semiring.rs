@@ -1,6 +1,6 @@
 //! Semirings: the algebras of sums and products, by name.
 use super::{Element, ElementType};
-use crate::{Error, Result};
+use crate::{Error, Result, named::named};
 
 /// An algebra of sums and products. C = A·B and y = A·x use its operations instead of + and ·.
 ///
@@ -156,18 +156,4 @@ impl Semiring {
     }
 }
 
-impl std::fmt::Display for Semiring {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for Semiring {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|semiring| semiring.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|semiring| semiring.name()).collect();
-            Error::Argument(format!("no semiring \"{text}\"; there are: {}", names.join(", ")))
-        })
-    }
-}
+named!(Semiring, "semiring", Semiring::ALL);

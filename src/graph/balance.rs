@@ -17,7 +17,8 @@ use crate::{
 };
 
 kernel! {
-    struct InsideLengths = "inside_lengths" in "graph/edges.cl", "graph/balance.cl" {
+    in "graph/edges.cl", "graph/balance.cl":
+    struct InsideLengths = "inside_lengths" {
         ptr: In<u32>,
         idx: In<u32>,
         values: Maybe<Elem>,
@@ -26,10 +27,7 @@ kernel! {
         vertices: u32,
         stride: u32,
     }
-}
-
-kernel! {
-    struct BeginSecond = "begin_second" in "graph/edges.cl", "graph/balance.cl" {
+    struct BeginSecond = "begin_second" {
         edges: Entering,
         label: In<u32>,
         path_length: In<f64>,

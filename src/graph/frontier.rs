@@ -24,7 +24,8 @@ use crate::{
 };
 
 kernel! {
-    struct BeginFrontier = "begin_frontier" in "graph/edges.cl", "graph/frontier_lists.cl", "graph/frontier.cl" {
+    in "graph/edges.cl", "graph/frontier_lists.cl", "graph/frontier.cl":
+    struct BeginFrontier = "begin_frontier" {
         vertex: In<u32>,
         out_ptr: In<u32>,
         queued: InOut<u32>,
@@ -32,10 +33,7 @@ kernel! {
         record: InOut<u32>,
         sources: u32,
     }
-}
-
-kernel! {
-    struct FrontierRound = "frontier_round" in "graph/edges.cl", "graph/frontier_lists.cl", "graph/frontier.cl" {
+    struct FrontierRound = "frontier_round" {
         edges: Leaving,
         path_length: InOut<Elem>,
         queued: InOut<u32>,

@@ -6,7 +6,8 @@ use crate::{
 };
 
 kernel! {
-    struct BeginLabels = "begin_labels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+    in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl":
+    struct BeginLabels = "begin_labels" {
         edges: Entering,
         path_length: In<Elem>,
         before: Out<u32>,
@@ -15,56 +16,24 @@ kernel! {
         open: InOut<u32>,
         vertices: u32,
     }
-}
-
-kernel! {
-    struct JoinLevels = "join_levels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
-        edges: Entering,
-        path_length: In<Elem>,
-        parent: InOut<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct EnterLevels = "enter_levels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+    struct JoinLevels = "join_levels" { edges: Entering, path_length: In<Elem>, parent: InOut<u32>, vertices: u32 }
+    struct EnterLevels = "enter_levels" {
         before: In<u32>,
         parent: InOut<u32>,
         level: Out<u32>,
         leader: InOut<u32>,
         vertices: u32,
     }
-}
-
-kernel! {
-    struct LeaveLevels = "leave_levels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
-        before: InOut<u32>,
-        level: In<u32>,
-        leader: In<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct LabelSources = "label_sources" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+    struct LeaveLevels = "leave_levels" { before: InOut<u32>, level: In<u32>, leader: In<u32>, vertices: u32 }
+    struct LabelSources = "label_sources" {
         vertex: In<u32>,
         of: In<u32>,
         level: In<u32>,
         label: InOut<u32>,
         sources: u32,
     }
-}
-
-kernel! {
-    struct Follow = "follow" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
-        chain: InOut<u32>,
-        label: InOut<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct LowerLabels = "lower_labels" in "graph/edges.cl", "graph/trees.cl", "graph/labels.cl" {
+    struct Follow = "follow" { chain: InOut<u32>, label: InOut<u32>, vertices: u32 }
+    struct LowerLabels = "lower_labels" {
         edges: Entering,
         path_length: In<Elem>,
         label: In<u32>,

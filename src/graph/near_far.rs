@@ -12,16 +12,9 @@ use crate::{
 };
 
 kernel! {
-    struct SetSources = "set_sources" in "graph/edges.cl", "graph/near_far.cl" {
-        vertex: In<u32>,
-        place: InOut<u8>,
-        near: InOut<u32>,
-        sources: u32,
-    }
-}
-
-kernel! {
-    struct NearFar = "near_far" in "graph/edges.cl", "graph/near_far.cl" {
+    in "graph/edges.cl", "graph/near_far.cl":
+    struct SetSources = "set_sources" { vertex: In<u32>, place: InOut<u8>, near: InOut<u32>, sources: u32 }
+    struct NearFar = "near_far" {
         edges: Leaving,
         path_length: InOut<Elem>,
         place: InOut<u8>,

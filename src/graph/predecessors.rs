@@ -18,33 +18,21 @@ use crate::{
 };
 
 kernel! {
-    struct BeginPredecessors = "begin_predecessors" in "graph/edges.cl", "graph/predecessors.cl" {
-        settled: Out<u32>,
-        predecessor: Out<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct SettleSources = "settle_sources" in "graph/edges.cl", "graph/predecessors.cl" {
+    in "graph/edges.cl", "graph/predecessors.cl":
+    struct BeginPredecessors = "begin_predecessors" { settled: Out<u32>, predecessor: Out<u32>, vertices: u32 }
+    struct SettleSources = "settle_sources" {
         vertex: In<u32>,
         path_length: In<Elem>,
         settled: InOut<u32>,
         sources: u32,
     }
-}
-
-kernel! {
-    struct ClaimCloser = "claim_closer" in "graph/edges.cl", "graph/predecessors.cl" {
+    struct ClaimCloser = "claim_closer" {
         edges: Leaving,
         path_length: In<Elem>,
         predecessor: InOut<u32>,
         vertices: u32,
     }
-}
-
-kernel! {
-    struct Settle = "settle" in "graph/edges.cl", "graph/predecessors.cl" {
+    struct Settle = "settle" {
         path_length: In<Elem>,
         predecessor: In<u32>,
         settled: InOut<u32>,
@@ -52,10 +40,7 @@ kernel! {
         vertices: u32,
         parts: u32,
     }
-}
-
-kernel! {
-    struct MarkSteps = "mark_steps" in "graph/edges.cl", "graph/predecessors.cl" {
+    struct MarkSteps = "mark_steps" {
         edges: Leaving,
         path_length: In<Elem>,
         settled: In<u32>,
@@ -64,10 +49,7 @@ kernel! {
         count: InOut<u32>,
         vertices: u32,
     }
-}
-
-kernel! {
-    struct ClaimBySteps = "claim_by_steps" in "graph/edges.cl", "graph/predecessors.cl" {
+    struct ClaimBySteps = "claim_by_steps" {
         out_ptr: In<u32>,
         to: In<u32>,
         step_length: In<u32>,

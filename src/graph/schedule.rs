@@ -13,6 +13,7 @@ use crate::{
     device::{Buffer, Work},
     element::ElementType,
     host::Progress,
+    named::{self, named},
 };
 
 /// The first step of the limit between near and far is the mean length divided by this number. If
@@ -116,22 +117,16 @@ impl Schedule {
     }
 }
 
-impl std::fmt::Display for Schedule {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
+named!(Schedule);
 
 impl std::str::FromStr for Schedule {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self> {
-        let known = [Self::Auto].iter().chain(Self::ALL).copied();
-        let is_named =
-            |of: &Self| std::iter::once(of.name()).chain(of.alias()).any(|name| name.eq_ignore_ascii_case(text));
-        known.clone().find(is_named).ok_or_else(|| {
-            let names: Vec<_> = known.map(Self::name).collect();
-            Error::Argument(format!("no schedule \"{text}\"; there are: {}", names.join(", ")))
-        })
+        let is_alias = |of: &&Self| of.alias().is_some_and(|alias| alias.eq_ignore_ascii_case(text));
+        match Self::ALL.iter().find(is_alias) {
+            Some(schedule) => Ok(*schedule),
+            None => named::find("schedule", &[&[Self::Auto], Self::ALL], Self::name, text),
+        }
     }
 }
 

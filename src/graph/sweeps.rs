@@ -36,22 +36,15 @@ kernel! {
 }
 
 kernel! {
-    struct FindLast = "last_edges" in "graph/edges.cl", "graph/last_edges.cl" {
+    in "graph/edges.cl", "graph/last_edges.cl":
+    struct FindLast = "last_edges" {
         edges: Entering,
         before: In<Elem>,
         after: InOut<Elem>,
         last: InOut<u32>,
         vertices: u32,
     }
-}
-
-kernel! {
-    struct LastLengths = "last_lengths" in "graph/edges.cl", "graph/last_edges.cl" {
-        edges: Entering,
-        last: In<u32>,
-        last_length: Out<Elem>,
-        vertices: u32,
-    }
+    struct LastLengths = "last_lengths" { edges: Entering, last: In<u32>, last_length: Out<Elem>, vertices: u32 }
 }
 
 /// Number of sweeps on a GPU before the host reads whether distances still fall. A read takes as

@@ -18,17 +18,9 @@ use crate::{
 };
 
 kernel! {
-    struct FlagEdges = "flag_edges" in "graph/triangles.cl" {
-        col_ptr: In<u32>,
-        row_idx: In<u32>,
-        place: Out<u32>,
-        nnz: u32,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct MoveEdges = "move_edges" in "graph/triangles.cl" {
+    in "graph/triangles.cl":
+    struct FlagEdges = "flag_edges" { col_ptr: In<u32>, row_idx: In<u32>, place: Out<u32>, nnz: u32, vertices: u32 }
+    struct MoveEdges = "move_edges" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         place: In<u32>,
@@ -37,19 +29,8 @@ kernel! {
         nnz: u32,
         vertices: u32,
     }
-}
-
-kernel! {
-    struct BeginEdges = "begin_edges" in "graph/triangles.cl" {
-        col_ptr: In<u32>,
-        place: In<u32>,
-        edge_ptr: Out<u32>,
-        vertices: u32,
-    }
-}
-
-kernel! {
-    struct CountTriangles = "count_triangles" in "graph/triangles.cl" {
+    struct BeginEdges = "begin_edges" { col_ptr: In<u32>, place: In<u32>, edge_ptr: Out<u32>, vertices: u32 }
+    struct CountTriangles = "count_triangles" {
         edge_ptr: In<u32>,
         to: In<u32>,
         owner: In<u32>,

@@ -1,5 +1,5 @@
 //! Dense matrices: the layout of their elements, and borrowed arrays.
-use crate::{Element, Error, Pattern, Result};
+use crate::{Element, Error, Pattern, Result, named::named};
 use nalgebra::DMatrix;
 
 /// The order of a dense matrix's elements.
@@ -32,20 +32,7 @@ impl Layout {
     }
 }
 
-impl std::fmt::Display for Layout {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for Layout {
-    type Err = Error;
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|layout| layout.name() == name).ok_or_else(|| {
-            Error::Argument(format!("no layout is named \"{name}\"; there are: {}, {}", Self::ByRows, Self::ByColumns))
-        })
-    }
-}
+named!(Layout, "layout", Layout::ALL);
 
 /// The side of a product on which the sparse matrix is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

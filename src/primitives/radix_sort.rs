@@ -98,18 +98,9 @@ fn refuse_more(n: usize) -> Result<()> {
 }
 
 kernel! {
-    struct CountDigits = "count_digits" in "ptx.cl", "primitives/radix_sort.cl" {
-        key: In<u32>,
-        counts: Out<u32>,
-        n: u32,
-        tile: u32,
-        shift: u32,
-        digits: u32,
-    }
-}
-
-kernel! {
-    struct DealDigits = "deal_digits" in "ptx.cl", "primitives/radix_sort.cl" {
+    in "ptx.cl", "primitives/radix_sort.cl":
+    struct CountDigits = "count_digits" { key: In<u32>, counts: Out<u32>, n: u32, tile: u32, shift: u32, digits: u32 }
+    struct DealDigits = "deal_digits" {
         key_in: In<u32>,
         order_in: In<u32>,
         column_in: In<u32>,

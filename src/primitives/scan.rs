@@ -49,16 +49,9 @@ impl ScanTuning {
 }
 
 kernel! {
-    struct Reduce<W: Word> = "scan_reduce" in "primitives/scan.cl" { data: In<W>, partials: Out<W>, n: u32 }
-}
-
-kernel! {
-    struct Tiles<W: Word> = "scan_tiles" in "primitives/scan.cl" {
-        data: InOut<W>,
-        partials: In<W>,
-        n: u32,
-        scanned: u32,
-    }
+    in "primitives/scan.cl":
+    struct Reduce<W: Word> = "scan_reduce" { data: In<W>, partials: Out<W>, n: u32 }
+    struct Tiles<W: Word> = "scan_tiles" { data: InOut<W>, partials: In<W>, n: u32, scanned: u32 }
 }
 
 pub(crate) struct Scan<W: Word> {

@@ -16,21 +16,9 @@ use crate::{
 pub(crate) const RUN_PIECE: usize = 1024;
 
 kernel! {
-    struct ReduceRuns = "reduce_runs" in "primitives/segmented_reduce.cl" {
-        run_end: In<u32>,
-        values: In<Sum>,
-        sums: Out<Elem>,
-        runs: u32,
-    }
-}
-
-kernel! {
-    struct ReduceLongRuns = "reduce_long_runs" in "primitives/segmented_reduce.cl" {
-        run_end: In<u32>,
-        piece: In<Piece>,
-        values: In<Sum>,
-        sums: Out<Elem>,
-    }
+    in "primitives/segmented_reduce.cl":
+    struct ReduceRuns = "reduce_runs" { run_end: In<u32>, values: In<Sum>, sums: Out<Elem>, runs: u32 }
+    struct ReduceLongRuns = "reduce_long_runs" { run_end: In<u32>, piece: In<Piece>, values: In<Sum>, sums: Out<Elem> }
 }
 
 pub(crate) struct SegmentedReduce {

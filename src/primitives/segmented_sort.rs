@@ -123,25 +123,10 @@ arguments! {
 }
 
 kernel! {
-    struct SortTiles = "sort_tiles" in "primitives/segmented_sort.cl" {
-        segment_ptr: In<u32>,
-        arrays: InOutArrays,
-        segments: u32,
-        n: u32,
-    }
-}
-
-kernel! {
-    struct SortChunks = "sort_chunks" in "primitives/segmented_sort.cl" {
-        segment_ptr: In<u32>,
-        chunk_ptr: In<u32>,
-        arrays: InOutArrays,
-        segments: u32,
-    }
-}
-
-kernel! {
-    struct MergeChunks = "merge_chunks" in "primitives/segmented_sort.cl" {
+    in "primitives/segmented_sort.cl":
+    struct SortTiles = "sort_tiles" { segment_ptr: In<u32>, arrays: InOutArrays, segments: u32, n: u32 }
+    struct SortChunks = "sort_chunks" { segment_ptr: In<u32>, chunk_ptr: In<u32>, arrays: InOutArrays, segments: u32 }
+    struct MergeChunks = "merge_chunks" {
         segment_ptr: In<u32>,
         chunk_ptr: In<u32>,
         arrays: InOutArrays,

@@ -5,7 +5,7 @@ mod numbers;
 mod pieces;
 
 pub(crate) use numbers::SegmentNumbers;
-pub(super) use pieces::{Cutter, Pieces, Step};
+pub(super) use pieces::{Cutter, Pieces, Step, Wave};
 
 use crate::{
     Device, DeviceInfo, DeviceVector, Error, Result,

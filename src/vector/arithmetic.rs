@@ -7,38 +7,15 @@ use crate::{
 };
 
 kernel! {
-    struct DotPieces = "dot_pieces" in "vector/dot.cl" {
-        x: In<Elem>,
-        y: In<Elem>,
-        sums: Out<Sum>,
-        n: u64,
-    }
+    in "vector/dot.cl":
+    struct DotPieces = "dot_pieces" { x: In<Elem>, y: In<Elem>, sums: Out<Sum>, n: u64 }
+    struct AddPieces = "add_pieces" { terms: In<Sum>, sums: Out<Sum>, n: u64 }
 }
 
 kernel! {
-    struct AddPieces = "add_pieces" in "vector/dot.cl" {
-        terms: In<Sum>,
-        sums: Out<Sum>,
-        n: u64,
-    }
-}
-
-kernel! {
-    struct Axpby = "axpby" in "vector/axpby.cl" {
-        x: In<Elem>,
-        y: InOut<Elem>,
-        n: u64,
-        alpha: Scalar<Sum>,
-        beta: Scalar<Sum>,
-    }
-}
-
-kernel! {
-    struct Scale = "scale" in "vector/axpby.cl" {
-        y: InOut<Elem>,
-        n: u64,
-        alpha: Scalar<Sum>,
-    }
+    in "vector/axpby.cl":
+    struct Axpby = "axpby" { x: In<Elem>, y: InOut<Elem>, n: u64, alpha: Scalar<Sum>, beta: Scalar<Sum> }
+    struct Scale = "scale" { y: InOut<Elem>, n: u64, alpha: Scalar<Sum> }
 }
 
 /// Number of values that one step of a reduction adds up: terms in the first step, sums afterwards.

@@ -11,7 +11,8 @@ use crate::{
 };
 
 kernel! {
-    struct ColumnDots = "column_dots" in "vector/columns.cl" {
+    in "vector/columns.cl":
+    struct ColumnDots = "column_dots" {
         x: In<Elem>,
         y: In<Elem>,
         sums: Out<Sum>,
@@ -22,19 +23,8 @@ kernel! {
         y_row: u64,
         y_col: u64,
     }
-}
-
-kernel! {
-    struct ColumnSums = "column_sums" in "vector/columns.cl" {
-        terms: In<Sum>,
-        sums: Out<Sum>,
-        rows: u64,
-        cols: u32,
-    }
-}
-
-kernel! {
-    struct ColumnAxpby = "column_axpby" in "vector/columns.cl" {
+    struct ColumnSums = "column_sums" { terms: In<Sum>, sums: Out<Sum>, rows: u64, cols: u32 }
+    struct ColumnAxpby = "column_axpby" {
         factor: In<Sum>,
         x: In<Elem>,
         y: InOut<Elem>,
@@ -46,10 +36,7 @@ kernel! {
         x_leading: u32,
         y_leading: u32,
     }
-}
-
-kernel! {
-    struct CopyElements = "copy_elements" in "vector/columns.cl" {
+    struct CopyElements = "copy_elements" {
         x: In<Elem>,
         y: Out<Elem>,
         elements: u64,

@@ -13,7 +13,8 @@ use crate::{
 };
 
 kernel! {
-    struct FindDiagonal = "find_diagonal" in "vector/diagonal.cl" {
+    in "vector/diagonal.cl":
+    struct FindDiagonal = "find_diagonal" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         entry_idx: Out<u32>,
@@ -21,10 +22,7 @@ kernel! {
         d_row_idx: Out<u32>,
         n: u32,
     }
-}
-
-kernel! {
-    struct CopyBlocks = "copy_blocks" in "vector/diagonal.cl" {
+    struct CopyBlocks = "copy_blocks" {
         entry_idx: In<u32>,
         values: In<Elem>,
         d_values: Out<Elem>,
@@ -32,10 +30,7 @@ kernel! {
         stride: u32,
         d_stride: u32,
     }
-}
-
-kernel! {
-    struct CopyElements = "copy_elements" in "vector/diagonal.cl" {
+    struct CopyElements = "copy_elements" {
         entry_idx: In<u32>,
         values: In<Elem>,
         diagonal: Out<Elem>,

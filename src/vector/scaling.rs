@@ -9,17 +9,9 @@ use crate::{
 };
 
 kernel! {
-    struct ScaleRows = "scale_rows" in "vector/scaling.cl" {
-        row_idx: In<u32>,
-        factor: In<Elem>,
-        values: InOut<Elem>,
-        nnz: u32,
-        stride: u32,
-    }
-}
-
-kernel! {
-    struct ScaleColumns = "scale_columns" in "vector/scaling.cl" {
+    in "vector/scaling.cl":
+    struct ScaleRows = "scale_rows" { row_idx: In<u32>, factor: In<Elem>, values: InOut<Elem>, nnz: u32, stride: u32 }
+    struct ScaleColumns = "scale_columns" {
         col_ptr: In<u32>,
         factor: In<Elem>,
         values: InOut<Elem>,

@@ -1,6 +1,6 @@
 //! Plans of products of scalars that do not keep the operand pair of each product: by every method
 //! of scalars, and if there is not enough memory for pairs.
-use crate::common::device;
+use crate::common::{device, nothing_taken};
 use blockmul::{
     Cbc, Csc, Csr, Device, Element, Error, Method, Planned, Product,
     generate::{self, Values},
@@ -162,12 +162,7 @@ fn executions_without_pairs_take_no_memory_read_nothing_and_may_meet() {
     for _ in 0..20 {
         plan.execute((&da, &da), &mut c).unwrap();
     }
-    device.finish().unwrap();
-    let after = device.counters();
-    assert_eq!(
-        (after.buffers_created, after.buffers_taken, after.read_backs),
-        (before.buffers_created, before.buffers_taken, before.read_backs)
-    );
+    nothing_taken(&device, &before);
     assert_eq!(bytes(&c.download().unwrap()), bytes(&want));
     std::thread::scope(|scope| {
         for _ in 0..2 {

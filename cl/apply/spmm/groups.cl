@@ -37,10 +37,6 @@
 #define NUMBER_OF(entry) (entry)
 #endif
 #define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))
-// The DEPTH rows of D that a block multiplies are loaded in PANELS passes of up to PANEL rows, so
-// that the passes are about equal. PANEL is at most AHEAD.
-#define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
-#define PANEL ((DEPTH + PANELS - 1) / PANELS)
 
 // VALUE is element k of a line of the entry that is staged at `at`.
 #if VALUES_STAGED
@@ -154,13 +150,7 @@ KERNEL sum_groups(global const uint* restrict line_ptr, global const uint* restr
                 AS_WRITTEN
                 for (uint k = 0; k < DEPTH; k += PANEL) {
                     if (!same) {
-                        WRITTEN_OUT
-                        for (uint i = 0; i < PANEL; ++i) {
-                            WRITTEN_OUT
-                            for (uint v = 0; v < VECTORS; ++v)
-                                x[i * VECTORS + v] =
-                                    LOAD_VECTOR(d, (row + min(k + i, (uint)DEPTH - 1)) * d_leading + COLUMN(v, first, to));
-                        }
+                        LOAD_PANEL(x, row, k, first, to)
                     }
                     WRITTEN_OUT
                     for (uint l = 0; l < LINES; ++l) {

@@ -36,10 +36,6 @@
 #else
 #define BLOCK_OF(place) ((ulong)source[place] * stride)
 #endif
-// The DEPTH rows of D that a block multiplies are loaded in PANELS passes of up to PANEL rows, so
-// that the passes are about equal. PANEL is at most AHEAD.
-#define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
-#define PANEL ((DEPTH + PANELS - 1) / PANELS)
 #define AT(line, k) (ACROSS ? (k)*SIDE + (line) : (line)*DEPTH + (k))
 
 // Computes the sums of HELD lines of a block, from line `number` on, over the entries begin to
@@ -86,13 +82,7 @@ void sum_terms(VECTOR* sum, uint begin, uint end, uint number, uint first, uint 
         AS_WRITTEN
         for (uint from = 0; from < DEPTH; from += PANEL) {
             VECTOR x[PANEL * VECTORS];
-            WRITTEN_OUT
-            for (uint k = 0; k < PANEL; ++k) {
-                WRITTEN_OUT
-                for (uint v = 0; v < VECTORS; ++v)
-                    x[k * VECTORS + v] =
-                        LOAD_VECTOR(d, (row + min(from + k, (uint)DEPTH - 1)) * d_leading + COLUMN(v, first, column_end));
-            }
+            LOAD_PANEL(x, row, from, first, column_end)
             WRITTEN_OUT
             for (uint k = 0; k < PANEL; ++k) {
                 if (DEPTH % PANEL == 0 || from + k < DEPTH) {

@@ -55,6 +55,22 @@
 #define COLUMN(number, first, end) min((first) + ((number)*LANES + LANE) * VEC, (end)-VEC)
 #define LANE ((uint)get_local_id(0) % LANES)
 
+// The DEPTH rows of D that a block multiplies are loaded in PANELS passes of up to PANEL rows, so
+// that the passes are about equal. PANEL is at most AHEAD.
+#define PANELS ((DEPTH + AHEAD - 1) / AHEAD)
+#define PANEL ((DEPTH + PANELS - 1) / PANELS)
+
+// Loads the item's vectors of a panel: of the rows of D from `row` + `from` on. After row DEPTH - 1
+// it loads this row again.
+#define LOAD_PANEL(x, row, from, first, to)                                                                           \
+    WRITTEN_OUT                                                                                                       \
+    for (uint i = 0; i < PANEL; ++i) {                                                                                \
+        WRITTEN_OUT                                                                                                   \
+        for (uint v = 0; v < VECTORS; ++v)                                                                            \
+            x[i * VECTORS + v] =                                                                                      \
+                LOAD_VECTOR(d, (row + min(from + i, (uint)DEPTH - 1)) * d_leading + COLUMN(v, first, to));            \
+    }
+
 // Returns the task and the share of columns with number `id`. Consecutive numbers are shares of one
 // task, or if `shares_last` is 1, tasks of one share, so that a cache keeps the part of D that
 // these tasks read. After the last number the task is out of range.

@@ -15,13 +15,8 @@
 //   in   b_prods[b_nnz + 1]  segment_ptr[cols + 1]  chunk_ptr[cols + 1]
 //   out  cut[chunks]                           the row of the first product of each chunk, and the
 //                                              number of products of that row in the chunks before
-//   out  row[products]  payload[products]      sorted by row inside each long segment or chunk,
-//                                              stably
-//   out  row_between[products]  payload_between[products]     written in place of row and payload
-//                                              for the chunks of segments that take an odd number
-//                                              of merge passes
-//   out  tile_segment[tiles + 1]               segment of the first product of each tile of TILE
-//                                              products, and of the last product of all
+//   out  row[products]  payload[products]  row_between[products]  payload_between[products]
+//   out  tile_segment[tiles + 1]               see cl/product/esc/sorted_expansion.cl
 //
 // The rows of a column of A ascend, so its products that belong to a chunk are neighbours. The
 // products of a row are in the order of the entries of B. A chunk may begin between two products of
@@ -35,6 +30,8 @@
 #define ROOM PRODUCTS
 #define ITEMS HELD
 #define WORDS ((ROOM + 31) / 32)
+// Visits the products of a work-item: item + i * GROUP_SIZE.
+#define EACH_OWN(i) UNROLLED for (uint i = 0; i < ITEMS; ++i) if (item + i * GROUP_SIZE < count)
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
@@ -227,35 +224,17 @@ KERNEL sorted_chunks(global const uint* a_col_ptr, global const uint* a_row_idx,
         barrier(CLK_LOCAL_MEM_FENCE); // held[] is read before it is overwritten
         // Each word of the payloads goes through local memory separately.
 #if PAYLOAD_IS_WIDE
-        UNROLLED
-        for (uint i = 0; i < ITEMS; ++i)
-            if (item + i * GROUP_SIZE < count)
-                held[item + i * GROUP_SIZE] = as_uint2(payloads[i]).x;
+        EACH_OWN(i) held[item + i * GROUP_SIZE] = as_uint2(payloads[i]).x;
         barrier(CLK_LOCAL_MEM_FENCE);
-        UNROLLED
-        for (uint i = 0; i < ITEMS; ++i)
-            if (item + i * GROUP_SIZE < count)
-                key[i] = held[place[i]];
+        EACH_OWN(i) key[i] = held[place[i]];
         barrier(CLK_LOCAL_MEM_FENCE); // held[] is read before it is overwritten
-        UNROLLED
-        for (uint i = 0; i < ITEMS; ++i)
-            if (item + i * GROUP_SIZE < count)
-                held[item + i * GROUP_SIZE] = as_uint2(payloads[i]).y;
+        EACH_OWN(i) held[item + i * GROUP_SIZE] = as_uint2(payloads[i]).y;
         barrier(CLK_LOCAL_MEM_FENCE);
-        UNROLLED
-        for (uint i = 0; i < ITEMS; ++i)
-            if (item + i * GROUP_SIZE < count)
-                payload_to[item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)((uint2)(key[i], held[place[i]]));
+        EACH_OWN(i) payload_to[item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)((uint2)(key[i], held[place[i]]));
 #else
-        UNROLLED
-        for (uint i = 0; i < ITEMS; ++i)
-            if (item + i * GROUP_SIZE < count)
-                held[item + i * GROUP_SIZE] = as_uint(payloads[i]);
+        EACH_OWN(i) held[item + i * GROUP_SIZE] = as_uint(payloads[i]);
         barrier(CLK_LOCAL_MEM_FENCE);
-        UNROLLED
-        for (uint i = 0; i < ITEMS; ++i)
-            if (item + i * GROUP_SIZE < count)
-                payload_to[item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)(held[place[i]]);
+        EACH_OWN(i) payload_to[item + i * GROUP_SIZE] = JOIN(as_, PAYLOAD)(held[place[i]]);
 #endif
 
         for (uint tile = (base + TILE - 1) / TILE + item; tile * TILE < base + count; tile += GROUP_SIZE)

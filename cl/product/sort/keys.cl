@@ -41,82 +41,46 @@
         key[first] = low;                                                                                             \
     } while (0)
 
-// Sorts each ODD neighbouring keys of the lane, by the fewest comparisons (Knuth 1998, 5.3.4).
+#define COMPARE_NEIGHBOURS(first, second) COMPARE(i + first, i + second);
+
+// The comparisons that sort ODD neighbouring keys: the fewest (Knuth 1998, 5.3.4). Fewer merge them
+// if they are bitonic: ascending and then descending, or a rotation of such keys. That takes 8
+// comparisons for 5 keys and 12 for 7, where sorting takes 9 and 16. An exhaustive search for 5
+// keys found no fewer. A network that sorts all bitonic words of zeros and ones sorts all bitonic
+// keys.
+#if ODD == 3
+#define SORT_ODD(C) C(0, 1) C(1, 2) C(0, 1)
+#define MERGE_ODD(C) SORT_ODD(C)
+#elif ODD == 5
+#define SORT_ODD(C) C(0, 3) C(1, 4) C(0, 2) C(1, 3) C(0, 1) C(2, 4) C(1, 2) C(3, 4) C(2, 3)
+#define MERGE_ODD(C) C(0, 1) C(2, 4) C(0, 2) C(1, 3) C(0, 1) C(2, 4) C(1, 2) C(3, 4)
+#elif ODD == 7
+#define SORT_ODD(C)                                                                                                   \
+    C(0, 6) C(2, 3) C(4, 5) C(0, 2) C(1, 4) C(3, 6) C(0, 1) C(2, 5) C(3, 4) C(1, 2) C(4, 6) C(2, 3) C(4, 5) C(1, 2)    \
+    C(3, 4) C(5, 6)
+#define MERGE_ODD(C) \
+    C(0, 1) C(2, 6) C(3, 5) C(0, 4) C(1, 5) C(2, 3) C(0, 2) C(1, 3) C(4, 6) C(1, 2) C(3, 4) C(5, 6)
+#else
+#define SORT_ODD(C)
+#define MERGE_ODD(C)
+#endif
+
+// Sorts each ODD neighbouring keys of the lane.
 void sort_odd(uint* key)
 {
     UNROLLED
     for (uint i = 0; i < HELD; i += ODD) {
-#if ODD == 3
-        COMPARE(i, i + 1);
-        COMPARE(i + 1, i + 2);
-        COMPARE(i, i + 1);
-#elif ODD == 5
-        COMPARE(i, i + 3);
-        COMPARE(i + 1, i + 4);
-        COMPARE(i, i + 2);
-        COMPARE(i + 1, i + 3);
-        COMPARE(i, i + 1);
-        COMPARE(i + 2, i + 4);
-        COMPARE(i + 1, i + 2);
-        COMPARE(i + 3, i + 4);
-        COMPARE(i + 2, i + 3);
-#elif ODD == 7
-        COMPARE(i, i + 6);
-        COMPARE(i + 2, i + 3);
-        COMPARE(i + 4, i + 5);
-        COMPARE(i, i + 2);
-        COMPARE(i + 1, i + 4);
-        COMPARE(i + 3, i + 6);
-        COMPARE(i, i + 1);
-        COMPARE(i + 2, i + 5);
-        COMPARE(i + 3, i + 4);
-        COMPARE(i + 1, i + 2);
-        COMPARE(i + 4, i + 6);
-        COMPARE(i + 2, i + 3);
-        COMPARE(i + 4, i + 5);
-        COMPARE(i + 1, i + 2);
-        COMPARE(i + 3, i + 4);
-        COMPARE(i + 5, i + 6);
-#endif
+        SORT_ODD(COMPARE_NEIGHBOURS)
     }
 }
 
-// Does the same as sort_odd if each ODD neighbouring keys are bitonic: ascending and then
-// descending, or a rotation of such keys. merge_odd takes 8 comparisons for 5 keys and 12 for 7,
-// and sort_odd takes 9 and 16. An exhaustive search for 5 keys found no network with fewer
-// comparisons. A network that sorts all bitonic words of zeros and ones sorts all bitonic keys.
+// Does the same as sort_odd if each ODD neighbouring keys are bitonic.
 void merge_odd(uint* key)
 {
-#if ODD < 5
-    sort_odd(key);
-#else
     UNROLLED
     for (uint i = 0; i < HELD; i += ODD) {
-#if ODD == 5
-        COMPARE(i, i + 1);
-        COMPARE(i + 2, i + 4);
-        COMPARE(i, i + 2);
-        COMPARE(i + 1, i + 3);
-        COMPARE(i, i + 1);
-        COMPARE(i + 2, i + 4);
-        COMPARE(i + 1, i + 2);
-        COMPARE(i + 3, i + 4);
-#elif ODD == 7
-        COMPARE(i, i + 1);
-        COMPARE(i + 2, i + 6);
-        COMPARE(i + 3, i + 5);
-        COMPARE(i, i + 4);
-        COMPARE(i + 1, i + 5);
-        COMPARE(i + 2, i + 3);
-        COMPARE(i, i + 2);
-        COMPARE(i + 1, i + 3);
-        COMPARE(i + 4, i + 6);
-        COMPARE(i + 1, i + 2);
-        COMPARE(i + 3, i + 4);
-        COMPARE(i + 5, i + 6);
-#endif
+        MERGE_ODD(COMPARE_NEIGHBOURS)
     }
-#endif
 }
 
 // Sorts the lane's keys. Each 2 * distance neighbouring keys are bitonic. Compares keys that are

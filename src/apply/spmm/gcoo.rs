@@ -20,7 +20,8 @@ use crate::{
 };
 
 kernel! {
-    struct PlaceEntries = "place_entries" in "apply/spmm/gcoo.cl" {
+    in "apply/spmm/gcoo.cl":
+    struct PlaceEntries = "place_entries" {
         line_ptr: In<u32>,
         other: In<u32>,
         source: Maybe<u32>,
@@ -33,10 +34,7 @@ kernel! {
         groups: u32,
         nnz: u32,
     }
-}
-
-kernel! {
-    struct MovePieces = "move_pieces" in "apply/spmm/gcoo.cl" {
+    struct MovePieces = "move_pieces" {
         line_ptr: In<u32>,
         piece: In<Piece>,
         moved: Out<Piece>,
@@ -177,8 +175,7 @@ mod tests {
 
     #[test]
     fn small_groups_have_their_entries_in_order() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
+        let work = Work::new(&test_device(), None);
         for (rows, cols, long) in
             [(0, 3, vec![]), (7, 0, vec![]), (23, 9, vec![]), (11, 1200, vec![(4, 1030), (5, 1100)])]
         {

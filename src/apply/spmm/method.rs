@@ -1,6 +1,6 @@
 //! Methods of a product with a dense matrix: how entries of A are divided among work-items.
 use super::{Request, gcoo::Gcoo, tuning};
-use crate::{BlockShape, Error, Result, device::Work, vector::lines::Index};
+use crate::{BlockShape, Result, device::Work, named::named, vector::lines::Index};
 use serde::Serialize;
 
 /// The division of A's entries among work-items in a product with a dense matrix. All methods give
@@ -34,22 +34,7 @@ impl DenseMethod {
     }
 }
 
-impl std::fmt::Display for DenseMethod {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for DenseMethod {
-    type Err = Error;
-    fn from_str(name: &str) -> Result<Self> {
-        let mut all = [Self::Auto].iter().chain(Self::ALL).copied();
-        all.find(|method| method.name() == name).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|method| method.name()).collect();
-            Error::Argument(format!("no method is named \"{name}\"; there are: auto, {}", names.join(", ")))
-        })
-    }
-}
+named!(DenseMethod, "method", &[DenseMethod::Auto], DenseMethod::ALL);
 
 /// A method, and the reason for it in a sentence.
 #[derive(Debug, Clone)]

@@ -46,13 +46,8 @@ impl BlockPack {
         Ok(Self { kernel: Kernel::new(device, &options)?, group_size })
     }
 
-    pub fn run(
-        &self,
-        work: &Work,
-        source: Option<&Buffer<u32>>,
-        Stored { values, stride }: Stored<'_>,
-        packed: &mut Buffer,
-    ) -> Result<()> {
+    pub fn run(&self, work: &Work, source: Option<&Buffer<u32>>, a: Stored<'_>, packed: &mut Buffer) -> Result<()> {
+        let Stored { values, stride } = a;
         let elements = packed.len();
         let args = PackBlocks { source, values, packed, elements: elements as u64, stride };
         self.kernel.launch(work, Grid::items(elements, self.group_size), args)

@@ -13,16 +13,9 @@ use crate::{
 };
 
 kernel! {
-    struct SumRows = "sum_rows" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
-        row_ptr: In<u32>,
-        terms: InTerms<u32>,
-        y: InOutScaled,
-        rows: u32,
-    }
-}
-
-kernel! {
-    struct SumStretches = "sum_stretches" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl" {
+    in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/csr.cl":
+    struct SumRows = "sum_rows" { row_ptr: In<u32>, terms: InTerms<u32>, y: InOutScaled, rows: u32 }
+    struct SumStretches = "sum_stretches" {
         row_ptr: In<u32>,
         stretch_row: In<u32>,
         terms: InTerms<u32>,

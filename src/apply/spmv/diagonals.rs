@@ -13,7 +13,8 @@ use crate::{
 };
 
 kernel! {
-    struct CountDiagonals = "count_diagonals" in "apply/spmv/diagonals.cl" {
+    in "apply/spmv/diagonals.cl":
+    struct CountDiagonals = "count_diagonals" {
         row_ptr: In<u32>,
         col: In<u32>,
         places: InOut<u64>,
@@ -22,10 +23,7 @@ kernel! {
         columns: u32,
         slices: u32,
     }
-}
-
-kernel! {
-    struct PlaceDiagonals = "place_diagonals" in "apply/spmv/diagonals.cl" {
+    struct PlaceDiagonals = "place_diagonals" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,

@@ -1,5 +1,5 @@
 //! The formats of A·x.
-use crate::{Error, Result, element::Order};
+use crate::{element::Order, named::named};
 
 /// A format of A·x: the way in which the rows of A are stored and divided among work-items.
 /// Matrices of blocks support some of the formats, see [`Format::has_blocks`]. The rows of a matrix
@@ -138,19 +138,4 @@ impl Format {
     }
 }
 
-impl std::fmt::Display for Format {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for Format {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Self> {
-        let known = [Self::Auto].iter().chain(Self::ALL).chain(Self::COMPARED).copied();
-        known.clone().find(|format| format.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
-            let names: Vec<_> = known.map(Self::name).collect();
-            Error::Argument(format!("no format \"{text}\"; there are: {}", names.join(", ")))
-        })
-    }
-}
+named!(Format, "format", &[Format::Auto], Format::ALL, Format::COMPARED);

@@ -24,7 +24,8 @@ use crate::{
 };
 
 kernel! {
-    struct SumHeads = "sum_heads" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl":
+    struct SumHeads = "sum_heads" {
         terms: InTerms<u32>,
         line_before: In<u32>,
         head: InOut<Sum>,
@@ -32,10 +33,7 @@ kernel! {
         rows: u32,
         width: u32,
     }
-}
-
-kernel! {
-    struct SumTails = "sum_tails" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct SumTails = "sum_tails" {
         tail_ptr: In<u32>,
         tile_line: In<u32>,
         tail_row: In<u32>,
@@ -45,10 +43,7 @@ kernel! {
         heads: u64,
         tile: u32,
     }
-}
-
-kernel! {
-    struct SumTailPieces = "sum_tail_pieces" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
+    struct SumTailPieces = "sum_tail_pieces" {
         piece: In<Piece>,
         tail_ptr: In<u32>,
         tail_row: In<u32>,
@@ -58,15 +53,7 @@ kernel! {
         y: InOutScaled,
         heads: u64,
     }
-}
-
-kernel! {
-    struct AddTailParts = "add_tail_parts" in "ptx.cl", "once.cl", "apply/spmv/values.cl", "apply/spmv/row.cl", "apply/spmv/hyb.cl" {
-        cut: In<Piece>,
-        tail_row: In<u32>,
-        parts: In<Sum>,
-        y: InOutScaled,
-    }
+    struct AddTailParts = "add_tail_parts" { cut: In<Piece>, tail_row: In<u32>, parts: In<Sum>, y: InOutScaled }
 }
 
 pub(super) struct Hyb {

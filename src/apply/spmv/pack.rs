@@ -65,13 +65,8 @@ impl ValuePack {
         Ok(Self { kernel: Kernel::new(device, &options)?, block, layout, group_size })
     }
 
-    pub fn run(
-        &self,
-        work: &Work,
-        source: Option<&Buffer<u32>>,
-        Stored { values, stride }: Stored<'_>,
-        packed: &mut Buffer,
-    ) -> Result<()> {
+    pub fn run(&self, work: &Work, source: Option<&Buffer<u32>>, a: Stored<'_>, packed: &mut Buffer) -> Result<()> {
+        let Stored { values, stride } = a;
         let places = packed.len() / self.block.area();
         // With an item for each sum, an H200 wrote 200 MB of whole sums in 294 us, and 200 MB in
         // other layouts in 122 us.

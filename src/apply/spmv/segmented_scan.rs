@@ -17,7 +17,8 @@ use crate::{
 };
 
 kernel! {
-    struct ScanTiles = "scan_tiles" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
+    in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl":
+    struct ScanTiles = "scan_tiles" {
         row: In<u32>,
         terms: InTerms<u32>,
         y: InOutScaled,
@@ -25,10 +26,7 @@ kernel! {
         part_row: Out<u32>,
         nnz: u32,
     }
-}
-
-kernel! {
-    struct ScanParts = "scan_parts" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
+    struct ScanParts = "scan_parts" {
         parts: In<Sum>,
         part_row: In<u32>,
         y: InOutScaled,
@@ -36,15 +34,7 @@ kernel! {
         carry_row: Out<u32>,
         tiles: u32,
     }
-}
-
-kernel! {
-    struct ScanCarries = "scan_carries" in "apply/spmv/values.cl", "apply/spmv/segmented_scan.cl" {
-        carries: In<Sum>,
-        carry_row: In<u32>,
-        y: InOutScaled,
-        groups: u32,
-    }
+    struct ScanCarries = "scan_carries" { carries: In<Sum>, carry_row: In<u32>, y: InOutScaled, groups: u32 }
 }
 
 pub(super) struct SegmentedScan {

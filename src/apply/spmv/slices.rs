@@ -16,7 +16,8 @@ use crate::{
 };
 
 kernel! {
-    struct CountPlaces = "count_places" in "apply/spmv/slices.cl" {
+    in "apply/spmv/slices.cl":
+    struct CountPlaces = "count_places" {
         row_ptr: In<u32>,
         col: In<u32>,
         places: Out<u64>,
@@ -25,10 +26,7 @@ kernel! {
         rows: u32,
         slices: u32,
     }
-}
-
-kernel! {
-    struct PlaceRows = "place_rows" in "apply/spmv/slices.cl" {
+    struct PlaceRows = "place_rows" {
         row_ptr: In<u32>,
         col: In<u32>,
         source: Maybe<u32>,

@@ -17,7 +17,8 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct CountWhole = "count_whole" in "apply/spmv/symmetric.cl" {
+    in "apply/spmv/symmetric.cl":
+    struct CountWhole = "count_whole" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         row_ptr: In<u32>,
@@ -25,10 +26,7 @@ kernel! {
         whole_ptr: InOut<u32>,
         lines: u32,
     }
-}
-
-kernel! {
-    struct PlaceWhole = "place_whole" in "apply/spmv/symmetric.cl" {
+    struct PlaceWhole = "place_whole" {
         col_ptr: In<u32>,
         row_idx: In<u32>,
         row_ptr: In<u32>,
@@ -141,8 +139,7 @@ mod tests {
 
     #[test]
     fn small_triangles_become_the_whole() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
+        let work = Work::new(&test_device(), None);
         // No line, one line, fewer lines than a group has items, and more lines. Each of the 150
         // lines has 0 to 8 entries, and line 5 has most.
         for n in [0, 1, 9, 150] {

@@ -138,8 +138,7 @@ mod tests {
 
     #[test]
     fn a_fill_in_pieces_reaches_every_value() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
+        let work = Work::new(&test_device(), None);
         for (len, most) in [(0, 16), (1, 16), (3, 16), (4, 16), (5, 16), (1000, 48), (1000, 1 << 20)] {
             let mut buffer = work.upload(&vec![7u32; len])?;
             work.fill_zero_by(&mut buffer, most)?;

@@ -88,8 +88,7 @@ mod tests {
 
     #[test]
     fn copies_that_are_enqueued_together_have_their_values() -> Result<()> {
-        let device = test_device();
-        let work = Work::new(&device, None);
+        let work = Work::new(&test_device(), None);
         let values: Vec<u64> = (0..3000).map(|value| value * value).collect();
         let (of_many, many) = work.upload_later(values.clone())?;
         let (of_none, none) = work.upload_later(Vec::<f64>::new())?;

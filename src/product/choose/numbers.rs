@@ -133,31 +133,12 @@ const GPU: AdaptiveNumbers = AdaptiveNumbers {
 };
 
 const CPU: AdaptiveNumbers = AdaptiveNumbers {
-    adaptive_narrow_words: 256,
-    adaptive_medium_words: 1536,
-    adaptive_wide_words: 10_600,
-    adaptive_big_products: 8192,
-    adaptive_small_hash_words: 1024,
-    adaptive_medium_hash_words: 4096,
-    adaptive_hash_words: 10_600,
-    adaptive_hash_products: 1 << 22,
-    adaptive_far_words: 10_600,
-    adaptive_far_products: 3584,
-    adaptive_piece: 512,
-    adaptive_hub_percent: 100,
     // One queue takes all tasks in turn, so a small number of tasks costs nothing.
     adaptive_equal_products: 1,
-    adaptive_sorted_products: 256,
-    adaptive_long_column: 128,
-    adaptive_few_columns: 1 << 16,
     // A kernel uses all cores. PoCL 3.1 fails if two queues begin the same kernel at once
     // (assertion of `pocl_release_dlhandle_cache`).
     adaptive_lanes: 1,
-    adaptive_analysis_us: 100,
-    adaptive_column_ps: 90,
-    adaptive_bin_us: 15,
-    adaptive_visit_ps: 85,
-    adaptive_longest_ns: 250,
+    ..GPU
 };
 
 /// If an average wide column has at most `PAIRED_PRODUCTS` products, each team counts a column

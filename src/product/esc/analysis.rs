@@ -21,7 +21,8 @@ use crate::{
 use std::ops::Range;
 
 kernel! {
-    struct SetupEntries = "setup_entries" in "product/esc/analysis.cl" {
+    in "product/esc/analysis.cl":
+    struct SetupEntries = "setup_entries" {
         a: InPattern,
         b: InPattern,
         b_prods: Out<u64>,
@@ -30,10 +31,7 @@ kernel! {
         b_nnz: u32,
         part: u32,
     }
-}
-
-kernel! {
-    struct SetupSegments = "setup_segments" in "product/esc/analysis.cl" {
+    struct SetupSegments = "setup_segments" {
         b_col_ptr: In<u32>,
         b_prods: In<u64>,
         segment_ptr: Out<u32>,

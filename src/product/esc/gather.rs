@@ -18,7 +18,8 @@ use crate::{
 };
 
 kernel! {
-    struct GatherRuns = "gather_runs" in "product/esc/pieces.cl", "product/esc/gather.cl" {
+    in "product/esc/pieces.cl", "product/esc/gather.cl":
+    struct GatherRuns = "gather_runs" {
         row: In<u32>,
         tail_flags: In<u32>,
         tail_ptr: In<u32>,
@@ -26,10 +27,7 @@ kernel! {
         c_row_idx: Out<u32>,
         products: u32,
     }
-}
-
-kernel! {
-    struct GatherEnds = "gather_ends" in "product/esc/pieces.cl", "product/esc/gather.cl" {
+    struct GatherEnds = "gather_ends" {
         segment_ptr: In<u32>,
         run_end: In<u32>,
         tail_ptr: InOut<u32>,

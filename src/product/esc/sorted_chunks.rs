@@ -1,7 +1,7 @@
 //! Expansion and sort of the chunks of long segments in registers, for devices whose teams are
 //! warps. Columns of A are first cut by rows, if that is cheaper than merging the chunks. Kernels:
 //! `cl/product/esc/sorted_chunks.cl`.
-use super::{Columns, Products};
+use super::{Columns, Products, expansion::InExpanded};
 use crate::{
     Result,
     device::{Buffer, Device, Grid, In, Kernel, Out, Payload, Work, arguments, kernel},
@@ -24,22 +24,17 @@ arguments! {
 }
 
 arguments! {
-    /// The arrays to which sorted products are written, and the columns of the band.
+    /// The arrays to which sorted products are written.
     pub(super) struct InSorted {
         row_between: Out<u32>,
         payload_between: Out<Payload>,
-        row: Out<u32>,
-        payload: Out<Payload>,
-        tile_segment: Out<u32>,
-        first_product: u64,
-        products: u32,
-        first_col: u32,
-        cols: u32,
+        expanded: InExpanded<'static>,
     }
 }
 
 kernel! {
-    struct CutChunks = "cut_chunks" in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
+    in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl":
+    struct CutChunks = "cut_chunks" {
         a: InPattern,
         b: InPattern,
         segments: InSegments<'static>,
@@ -48,10 +43,7 @@ kernel! {
         cols: u32,
         rows: u32,
     }
-}
-
-kernel! {
-    struct SortChunks = "sorted_chunks" in "ptx.cl", "team.cl", "product/terms/payload.cl", "product/sort/keys.cl", "product/sort/far_rows.cl", "product/esc/search.cl", "product/esc/sorted_chunks.cl" {
+    struct SortChunks = "sorted_chunks" {
         factors: InOperands<'static>,
         segments: InSegments<'static>,
         cut: In<Cut>,
@@ -79,17 +71,8 @@ impl<'a> InSegments<'a> {
 
 impl<'a> InSorted<'a> {
     pub fn of(band: &Band, between: &'a mut Between, products: &'a mut Products) -> Self {
-        Self {
-            row_between: &mut between.rows,
-            payload_between: &mut between.payload,
-            row: &mut products.rows,
-            payload: &mut products.payload,
-            tile_segment: &mut products.tile_segment,
-            first_product: band.first_product,
-            products: band.sizes.products as u32,
-            first_col: band.columns.start,
-            cols: band.columns.len() as u32,
-        }
+        let Between { rows, payload } = between;
+        Self { row_between: rows, payload_between: payload, expanded: InExpanded::of(band, products) }
     }
 }
 

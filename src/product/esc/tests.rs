@@ -191,6 +191,13 @@ pub(crate) fn with_segments(lengths: &[usize], rows: usize) -> Result<Case> {
     Case::new(a, Csc::from_triplets(total, lengths.len(), places)?)
 }
 
+/// Factors without products, some of which have no rows or columns.
+pub(crate) fn without_products() -> Result<[(Csc<f64>, Csc<f64>); 4]> {
+    let empty = |rows, cols| Csc::from_triplets(rows, cols, []);
+    let one = Csc::from_triplets(3, 2, [(1, 0, 2.0)])?;
+    Ok([(empty(0, 0)?, empty(0, 0)?), (empty(3, 2)?, empty(2, 0)?), (empty(5, 3)?, one), (empty(0, 4)?, empty(4, 9)?)])
+}
+
 /// Cases whose number of products is near the size of a tile (16), a group (8) or the second level
 /// of a scan. The products are in one segment or in several.
 pub(crate) fn edge_cases() -> Result<Vec<Case>> {

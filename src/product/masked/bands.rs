@@ -9,7 +9,8 @@ use crate::{
 };
 
 kernel! {
-    struct MaskProbes = "mask_probes" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl":
+    struct MaskProbes = "mask_probes" {
         a_t_col_ptr: In<u32>,
         b_col_ptr: In<u32>,
         mask: InPattern,
@@ -18,16 +19,7 @@ kernel! {
         cols: u32,
         nnz: u32,
     }
-}
-
-kernel! {
-    struct MaskBands = "mask_bands" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
-        probe_ptr: In<u64>,
-        band: Out<u64>,
-        share: u64,
-        bands: u32,
-        nnz: u32,
-    }
+    struct MaskBands = "mask_bands" { probe_ptr: In<u64>, band: Out<u64>, share: u64, bands: u32, nnz: u32 }
 }
 
 /// Most probes of a band. Offsets have 32 bits. One bit is left unused so that sums of two offsets

@@ -47,7 +47,7 @@ use super::{
 };
 use crate::{
     OperandPair, Result,
-    device::{Buffer, Device, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Grid, In, InOut, Options, Out, Work, kernel, kernels},
     primitives::scan::Scan,
     resident::InPattern,
 };
@@ -56,7 +56,8 @@ use long_runs::{LongRuns, options_of_runs};
 pub(crate) use once::multiply_masked;
 
 kernel! {
-    struct CountHits = "count_hits" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl":
+    struct CountHits = "count_hits" {
         a_t: InPattern,
         b: InPattern,
         mask_row_idx: In<u32>,
@@ -68,10 +69,7 @@ kernel! {
         places: u32,
         probes: u32,
     }
-}
-
-kernel! {
-    struct MaskRecord = "mask_record" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    struct MaskRecord = "mask_record" {
         probe_ptr: In<u64>,
         hits: In<u32>,
         place_hits: In<u32>,
@@ -79,10 +77,7 @@ kernel! {
         first_place: u32,
         places: u32,
     }
-}
-
-kernel! {
-    struct WriteHits = "write_hits" in "product/terms/payload.cl", "product/masked/tally.cl", "product/masked/masked.cl" {
+    struct WriteHits = "write_hits" {
         a_t: InPattern,
         a_operand: In<u32>,
         b: InPattern,
@@ -99,11 +94,13 @@ kernel! {
     }
 }
 
+kernels! {
+    struct Kernels { new count: CountHits, new record: MaskRecord, new write: WriteHits }
+}
+
 /// The kernels of method `masked`.
 pub(super) struct Masked {
-    count: Kernel<CountHits<'static>>,
-    record: Kernel<MaskRecord<'static>>,
-    write: Kernel<WriteHits<'static>>,
+    kernels: Kernels,
     runs: LongRuns,
     scan: Scan<u32>,
     tiles: TileTuning,
@@ -129,9 +126,7 @@ impl Masked {
     pub fn new(device: &Device, spec: &Spec, tuning: &Tuning) -> Result<Self> {
         let options = options(spec, tuning);
         Ok(Self {
-            count: Kernel::new(device, &options)?,
-            record: Kernel::new(device, &options)?,
-            write: Kernel::new(device, &options)?,
+            kernels: Kernels::new(device, &options)?,
             runs: LongRuns::new(device, tuning)?,
             scan: Scan::new(device, tuning.scan)?,
             tiles: tuning.tiles,
@@ -164,7 +159,7 @@ impl Masked {
             places,
             probes,
         };
-        self.count.launch(work, Grid::groups(tiles, group_size), args)?;
+        self.kernels.count.launch(work, Grid::groups(tiles, group_size), args)?;
         self.scan.run(work, &mut hits)?;
         let mut record = LongRuns::new_record(work)?;
         let args = MaskRecord {
@@ -175,7 +170,7 @@ impl Masked {
             first_place: first,
             places,
         };
-        self.record.launch(work, Grid::items(places as usize, group_size), args)?;
+        self.kernels.record.launch(work, Grid::items(places as usize, group_size), args)?;
         Ok(CountedHits { hits, record })
     }
 
@@ -203,7 +198,7 @@ impl Masked {
             places,
             probes,
         };
-        self.write.launch(work, Grid::groups(self.tiles.count(probes), self.tiles.group_size), args)?;
+        self.kernels.write.launch(work, Grid::groups(self.tiles.count(probes), self.tiles.group_size), args)?;
         let pieces = self.runs.pieces(work, &run_end, record, pieces)?;
         Ok(FoundRuns { run_end, pieces, parts, payload: payload.into_any(), longest })
     }

@@ -198,33 +198,12 @@ fn long_runs_are_cut() -> Result<()> {
 fn sums_of_another_device_s_tuning_pass_over_empty_runs() -> Result<()> {
     let work = Work::new(&test_device(), None);
     let mut info = test_device().info().clone();
-    let a = generate::Uniform {
-        rows: 40,
-        cols: 40,
-        per_column: 5,
-        shape: BlockShape::new(2, 3)?,
-        values: generate::Values::Integer,
-        ..Default::default()
-    }
-    .matrix()?;
-    let b = generate::Uniform {
-        rows: 40,
-        cols: 40,
-        per_column: 5,
-        shape: BlockShape::new(3, 2)?,
-        values: generate::Values::Integer,
-        seed: 2,
-    }
-    .matrix()?;
-    let mask = generate::Uniform {
-        rows: 40,
-        cols: 40,
-        per_column: 20,
-        values: generate::Values::Integer,
-        seed: 3,
-        ..Default::default()
-    }
-    .matrix()?;
+    let uniform = |per_column, shape, seed| {
+        let values = generate::Values::Integer;
+        generate::Uniform { rows: 40, cols: 40, per_column, shape, values, seed }.matrix()
+    };
+    let (a, b) = (uniform(5, BlockShape::new(2, 3)?, 1)?, uniform(5, BlockShape::new(3, 2)?, 2)?);
+    let mask = uniform(20, BlockShape::SCALAR, 3)?;
     let (whole, on) = (crate::reference::multiply(&a, &b)?, PatternArrays::upload(&work, mask.pattern())?);
     let (da, db) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     for (kind, columns) in [crate::DeviceKind::Gpu, crate::DeviceKind::Cpu].into_iter().zip(ways()) {

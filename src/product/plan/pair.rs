@@ -30,12 +30,9 @@ pub(super) enum PairPlaces<'a> {
 /// op(A)·op(B), prepared.
 pub(super) struct Pair {
     pub c: DevicePattern,
-    pub products: u64,
     pub flops: u64,
-    pub longest_run: Option<u32>,
-    pub bins: Vec<Bin>,
     pub bytes: u64,
-    product: PlannedProduct,
+    pub product: PlannedProduct,
 }
 
 impl Pair {
@@ -63,7 +60,7 @@ impl Pair {
         let planned = || match places {
             PairPlaces::Part(part, how) => {
                 let (part, how) = of_arrays(row_major, part, how);
-                PlannedProduct::new(work, element, &first, &second, part, how)
+                PlannedProduct::new(work, element, (&first, &second), part, how)
             }
             PairPlaces::Mask(mask, semiring) => {
                 let (c_rows, c_cols) = (first.dimensions().nrows, second.dimensions().ncols);
@@ -78,10 +75,7 @@ impl Pair {
         let (a, b) = (first.op_shape(), second.op_shape());
         Ok(Self {
             c: DevicePattern { arrays: product.c.clone(), array_shape: product.shape, row_major },
-            products,
             flops: 2 * products * (a.area() * b.cols()) as u64,
-            longest_run: product.longest_run,
-            bins: product.bins.clone(),
             bytes,
             product,
         })
@@ -96,7 +90,7 @@ impl Pair {
         c: Destination<'_>,
     ) -> Result<()> {
         let operands = if self.c.row_major { (b, a) } else { (a, b) };
-        work.counted(|| self.product.execute(work, operands, scaling, c), |()| numbers(&self.bins))
+        work.counted(|| self.product.execute(work, operands, scaling, c), |()| numbers(&self.product.bins))
     }
 }
 

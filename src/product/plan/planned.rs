@@ -19,8 +19,8 @@ use crate::{
             blocks::{BlockSums, Places},
         },
         terms::{
-            Bin, CPattern, Counts, Destination, FactorPattern, Factors, FoundColumns, FoundRuns, How, Method, Part,
-            Scaling, Spec,
+            Bin, CPattern, Counts, Destination, FactorPair, FactorPattern, Factors, FoundColumns, FoundRuns, How,
+            Method, Part, Scaling, Spec,
         },
         tuning::Tuning,
     },
@@ -90,16 +90,8 @@ impl PlannedProduct {
     ///
     /// A plan of scalars keeps pairs if few products are added to one entry of C. If there is no
     /// memory for the pairs, it keeps the data of an adaptive product.
-    pub fn new(
-        work: &Work,
-        element: ElementType,
-        a: &FactorPattern,
-        b: &FactorPattern,
-        part: Part,
-        how: impl Into<How>,
-    ) -> Result<Self> {
-        let how = how.into();
-        let pairs = || Self::of_pairs(work, element, a, b, part, how);
+    pub fn new(work: &Work, element: ElementType, (a, b): FactorPair<'_>, part: Part, how: How) -> Result<Self> {
+        let pairs = || Self::of_pairs(work, element, (a, b), part, how);
         let Some((teams, rule)) = Self::keeping(work.device(), (a, b), part, how.method) else { return pairs() };
         let sums = |rule| -> Result<Option<Self>> {
             let kept = KeptSums::keep(work, (&a.pattern, &b.pattern), teams, element, how, rule)?;
@@ -125,27 +117,13 @@ impl PlannedProduct {
     }
 
     /// Analyses a product and keeps operand pairs in every case, for plans whose pairs are read.
-    pub fn of_pairs(
-        work: &Work,
-        element: ElementType,
-        a: &FactorPattern,
-        b: &FactorPattern,
-        part: Part,
-        how: impl Into<How>,
-    ) -> Result<Self> {
-        let how = how.into();
+    pub fn of_pairs(work: &Work, element: ElementType, (a, b): FactorPair<'_>, part: Part, how: How) -> Result<Self> {
         let (tuning, spec) = Self::numbers(work.device(), element, (a, b), part, how);
         Self::tuned(work, (a, b), tuning, &spec, how.method)
     }
 
     /// Analyses a product and keeps operand pairs, for a plan that will be retargeted.
-    pub fn to_retarget(
-        work: &Work,
-        element: ElementType,
-        a: &FactorPattern,
-        b: &FactorPattern,
-        part: Part,
-    ) -> Result<Self> {
+    pub fn to_retarget(work: &Work, element: ElementType, (a, b): FactorPair<'_>, part: Part) -> Result<Self> {
         let (tuning, spec) = Self::numbers(work.device(), element, (a, b), part, How::default());
         let sums = BlockSums::with_empty_runs(work.device(), &tuning, &spec)?;
         Self::analysed(work, (a, b), tuning, &spec, Method::Auto, sums)
@@ -156,7 +134,7 @@ impl PlannedProduct {
     /// memory for them.
     fn keeping(
         device: &Device,
-        (a, b): (&FactorPattern, &FactorPattern),
+        (a, b): FactorPair<'_>,
         part: Part,
         method: Method,
     ) -> Option<(Teams, Option<KeepRule>)> {
@@ -201,13 +179,7 @@ impl PlannedProduct {
         Retarget::new(device).map(drop)
     }
 
-    fn numbers(
-        device: &Device,
-        element: ElementType,
-        (a, b): (&FactorPattern, &FactorPattern),
-        part: Part,
-        how: How,
-    ) -> (Tuning, Spec) {
+    fn numbers(device: &Device, element: ElementType, (a, b): FactorPair<'_>, part: Part, how: How) -> (Tuning, Spec) {
         let spec = Spec::of_factors(element, a, b, part).over(how.semiring);
         (Self::tuning(device, &spec, how.method), spec)
     }
@@ -218,7 +190,7 @@ impl PlannedProduct {
 
     pub(in crate::product) fn tuned(
         work: &Work,
-        factors: (&FactorPattern, &FactorPattern),
+        factors: FactorPair<'_>,
         tuning: Tuning,
         spec: &Spec,
         method: Method,
@@ -229,7 +201,7 @@ impl PlannedProduct {
 
     fn analysed(
         work: &Work,
-        (a, b): (&FactorPattern, &FactorPattern),
+        (a, b): FactorPair<'_>,
         tuning: Tuning,
         spec: &Spec,
         method: Method,

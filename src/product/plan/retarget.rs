@@ -11,7 +11,8 @@ use crate::{
 };
 
 kernel! {
-    struct RetargetEnds = "retarget_ends" in "product/plan/retarget.cl" {
+    in "product/plan/retarget.cl":
+    struct RetargetEnds = "retarget_ends" {
         place: In<u32>,
         run_end: In<u32>,
         place_end: Out<u32>,
@@ -20,10 +21,7 @@ kernel! {
         first_place: u32,
         places: u32,
     }
-}
-
-kernel! {
-    struct RetargetPieces = "retarget_pieces" in "product/plan/retarget.cl" {
+    struct RetargetPieces = "retarget_pieces" {
         place: In<u32>,
         piece: InOut<Piece>,
         first: u32,

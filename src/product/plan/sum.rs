@@ -8,7 +8,7 @@ use crate::{
     BlockShape, DevicePattern, OperandPair, Pattern, Result, Semiring,
     device::{Buffer, Elem, Grid, In, InOut, Kernel, Options, Scalar, Sum, Work, kernel},
     element::ElementType,
-    product::{Destination, FactorPattern, Method, Part, PlannedProduct, Scaling},
+    product::{Destination, FactorPattern, Part, PlannedProduct, Scaling, terms::How},
     resident::PatternArrays,
 };
 use std::sync::Arc;
@@ -47,18 +47,12 @@ impl GroupSum {
         let stacked = stacked_identities(work, patterns.len(), first.arrays.ncols)?;
         let factor =
             |pattern: Arc<PatternArrays>| FactorPattern { pattern, shape: BlockShape::SCALAR, transposed: false };
+        let factors = (&factor(joined), &factor(stacked));
         let group_size = device.info().value_group();
         let options = Options::group_size(group_size).element_in(element, semiring);
         Ok(Self {
             kernel: Kernel::new(device, &options)?,
-            union: PlannedProduct::of_pairs(
-                work,
-                element,
-                &factor(joined),
-                &factor(stacked),
-                Part::Full,
-                Method::Auto,
-            )?,
+            union: PlannedProduct::of_pairs(work, element, factors, Part::Full, How::default())?,
             area: first.array_shape.area(),
             group_size,
         })

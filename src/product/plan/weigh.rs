@@ -10,7 +10,8 @@ use crate::{
 };
 
 kernel! {
-    struct WeighEntries = "weigh" in "product/plan/weigh.cl" {
+    in "product/plan/weigh.cl":
+    struct WeighEntries = "weigh" {
         block_row: In<u32>,
         j_values: In<Elem>,
         information: In<Elem>,
@@ -21,15 +22,7 @@ kernel! {
         information_stride: u32,
         rows_per_weight: u32,
     }
-}
-
-kernel! {
-    struct EntryColumns = "entry_columns" in "product/plan/weigh.cl" {
-        col_ptr: In<u32>,
-        column: Out<u32>,
-        ncols: u32,
-        nnz: u32,
-    }
+    struct EntryColumns = "entry_columns" { col_ptr: In<u32>, column: Out<u32>, ncols: u32, nnz: u32 }
 }
 
 /// W·J, prepared: the kernel, and scratch for T.

@@ -94,16 +94,7 @@ impl Class {
     ];
     /// The classes of columns that are sorted in registers. Columns of sorted classes have up to
     /// [`SORTED_PRODUCTS`] products.
-    pub const SORTED: [Self; SORTED_PRODUCTS.len()] = {
-        let mut sorted = [Self::Sorted32; SORTED_PRODUCTS.len()];
-        let mut at = 0;
-        while at < sorted.len() {
-            sorted[at] = Self::ALL[Self::Sorted32 as usize + at];
-            at += 1;
-        }
-        assert!(matches!(sorted[sorted.len() - 1], Self::Sorted3584));
-        sorted
-    };
+    pub const SORTED: [Self; SORTED_PRODUCTS.len()] = Self::between(Self::Sorted32, Self::Sorted3584);
     /// Most entries of a column of B that is not long. An H100 takes 0.3 to 0.5 ms to visit 1024
     /// entries one after another. ESC is predicted to take 0.19 ms for a few columns, in addition
     /// to the time of their products.
@@ -118,17 +109,19 @@ impl Class {
     /// The classes whose rows are found by bitmaps of windows.
     pub const IN_WINDOWS: [Self; 3] = [Self::Wide, Self::Big, Self::Long];
     /// The classes of columns whose rows of C are found before the products are summed.
-    pub const FOUND: [Self; 9] = [
-        Self::Narrow,
-        Self::Medium,
-        Self::Wide,
-        Self::Big,
-        Self::HashedSmall,
-        Self::HashedMedium,
-        Self::HashedLarge,
-        Self::HashedGlobal,
-        Self::Long,
-    ];
+    pub const FOUND: [Self; 9] = Self::between(Self::Narrow, Self::Long);
+
+    /// The `N` classes from `first` to `last`.
+    const fn between<const N: usize>(first: Self, last: Self) -> [Self; N] {
+        assert!(last as usize + 1 - first as usize == N);
+        let mut classes = [first; N];
+        let mut at = 0;
+        while at < N {
+            classes[at] = Self::ALL[first as usize + at];
+            at += 1;
+        }
+        classes
+    }
 
     /// Whether the rows of the class are found by bitmaps.
     pub fn is_dense(self) -> bool {

@@ -72,6 +72,8 @@ impl<'a> NumberedPattern<'a> {
 
 /// The patterns of A and of B.
 pub(crate) type PatternPair<'a> = (&'a PatternArrays, &'a PatternArrays);
+/// Patterns of two factors, each of which may be transposed.
+pub(crate) type FactorPair<'a> = (&'a FactorPattern, &'a FactorPattern);
 
 /// The patterns of A and B, and the words that kernels read for their entries.
 #[derive(Clone, Copy)]

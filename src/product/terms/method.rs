@@ -1,5 +1,5 @@
 //! Methods: the list of all methods.
-use crate::{Error, Result};
+use crate::named::named;
 
 /// The list of methods: variant, name, documentation. [`Esc`](crate::product::esc::Esc) compiles
 /// the methods under `columns`. [`Adaptive`](crate::product::columns::adaptive::Adaptive) compiles
@@ -87,19 +87,4 @@ methods! {
     }
 }
 
-impl std::fmt::Display for Method {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for Method {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Self> {
-        let known = [Self::Auto].iter().chain(Self::ALL).copied();
-        known.clone().find(|m| m.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
-            let names: Vec<_> = known.map(Self::name).collect();
-            Error::Argument(format!("no method \"{text}\"; there are: {}", names.join(", ")))
-        })
-    }
-}
+named!(Method, "method", &[Method::Auto], Method::ALL);

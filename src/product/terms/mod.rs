@@ -35,7 +35,9 @@ pub(crate) use class_sums::{ClassSizes, ClassSums, ClassesSums, no_columns, with
 pub(crate) use consumer::BandConsumer;
 pub use counts::Bin;
 pub(crate) use counts::Counts;
-pub(crate) use factors::{Destination, FactorPattern, Factors, NumberedPattern, Operands, PatternPair, Place};
+pub(crate) use factors::{
+    Destination, FactorPair, FactorPattern, Factors, NumberedPattern, Operands, PatternPair, Place,
+};
 pub(in crate::product) use factors::{InFactors, InOperands};
 pub(crate) use known::Known;
 pub(crate) use lists::{ClassLists, Profile};

@@ -18,25 +18,16 @@ use crate::{
 use std::sync::Arc;
 
 kernel! {
-    struct CountPieces = "count_pieces" in "solver/schur/lines.cl" {
-        line_ptr: In<u32>,
-        piece_ptr: Out<u32>,
-        lines: u32,
-    }
-}
-
-kernel! {
-    struct MakePieces = "make_pieces" in "solver/schur/lines.cl" {
+    in "solver/schur/lines.cl":
+    struct CountPieces = "count_pieces" { line_ptr: In<u32>, piece_ptr: Out<u32>, lines: u32 }
+    struct MakePieces = "make_pieces" {
         line_ptr: In<u32>,
         piece_ptr: In<u32>,
         piece: Out<Piece>,
         lines: u32,
         pieces: u32,
     }
-}
-
-kernel! {
-    struct SumPieces = "sum_pieces" in "solver/schur/lines.cl" {
+    struct SumPieces = "sum_pieces" {
         piece: In<Piece>,
         other: In<u32>,
         source: In<u32>,
@@ -44,10 +35,7 @@ kernel! {
         x: In<Elem>,
         parts: Out<Elem>,
     }
-}
-
-kernel! {
-    struct ReduceRows = "reduce_rows" in "solver/schur/lines.cl" {
+    struct ReduceRows = "reduce_rows" {
         line_ptr: In<u32>,
         other: In<u32>,
         source: In<u32>,
@@ -59,10 +47,7 @@ kernel! {
         r: Out<Elem>,
         lines: u32,
     }
-}
-
-kernel! {
-    struct BackSubstitute = "back_substitute" in "solver/schur/lines.cl" {
+    struct BackSubstitute = "back_substitute" {
         line_ptr: In<u32>,
         other: In<u32>,
         piece_ptr: In<u32>,

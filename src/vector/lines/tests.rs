@@ -16,8 +16,7 @@ fn pattern(lengths: &[usize]) -> Result<Pattern> {
 /// and that pieces cover their lines.
 fn shares_are_complete(lengths: &[usize], limits: Limits, before: usize) -> Result<()> {
     let Limits { tile, whole, .. } = limits;
-    let device = test_device();
-    let work = Work::new(&device, None);
+    let work = Work::new(&test_device(), None);
     let arrays = PatternArrays::upload(&work, &pattern(lengths)?)?;
     let sizes = [arrays.ncols, arrays.nnz()];
     let lines = Shares::new(&work, &arrays.col_ptr, sizes, limits, before)?;
@@ -63,8 +62,7 @@ fn shares_are_complete(lengths: &[usize], limits: Limits, before: usize) -> Resu
 
 #[test]
 fn small_tiles_with_long_lines_come_first() -> Result<()> {
-    let device = test_device();
-    let work = Work::new(&device, None);
+    let work = Work::new(&test_device(), None);
     // Tiles of 128 entries and lines: one of short lines, one with a line of 70, one with a line in
     // pieces, one with a line of 128, and one with a line of 64 beside short ones.
     let mut lengths = [vec![1; 64], vec![70, 57], vec![300], vec![0; 83], vec![128, 64], vec![1; 64]].concat();

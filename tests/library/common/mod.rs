@@ -5,6 +5,7 @@ mod outside;
 
 use blockmul::{
     BlockShape, Cbc, Csc, Device, DeviceMatrix, Element, Matrix, Part, Plan, Planned, Product, Result,
+    device::Counters,
     generate::{self, Values},
     matrix::Pattern,
     product::Report,
@@ -40,6 +41,18 @@ pub fn equal<M: Matrix>(got: &M, want: &M, what: &str) {
 /// Returns the pattern and the bytes of the values, padding included.
 pub fn bits<T: Element>(matrix: &Cbc<T>) -> (&Pattern, &[u8]) {
     (matrix.pattern(), bytemuck::cast_slice(matrix.values()))
+}
+
+/// Waits for the device. Since `before`, no buffer was made or taken, and nothing was read. Returns
+/// the counters.
+pub fn nothing_taken(device: &Device, before: &Counters) -> Counters {
+    device.finish().unwrap();
+    let after = device.counters();
+    assert_eq!(
+        (after.buffers_created, after.buffers_taken, after.read_backs),
+        (before.buffers_created, before.buffers_taken, before.read_backs)
+    );
+    after
 }
 
 pub fn shape(rows: usize, cols: usize) -> BlockShape {

@@ -5,7 +5,7 @@ mod operator;
 mod refusals;
 mod weighted;
 
-use crate::common::{Random, device, shape};
+use crate::common::{Random, device, nothing_taken, shape};
 use blockmul::{
     BlockShape, Bsr, Cbc, Csc, Csr, Device, DeviceMatrix, Element, Error, Matrix, Part, Planned, Product,
     foreign::Marker,

@@ -8,7 +8,7 @@ mod refusals;
 mod repeated;
 mod solver;
 
-use crate::common::{device, shape};
+use crate::common::{device, nothing_taken, shape};
 use blockmul::{
     BlockShape, Bsr, Cbc, Device, DeviceMatrix, DeviceVector, Error, Part, Planned, Product,
     element::Real,

@@ -2,7 +2,7 @@
 //! vectors, and executions of plans allocate nothing and read nothing back. Refused arguments are
 //! tested, too.
 use super::{bits, reals, shape};
-use crate::common::{Family, blocks, device};
+use crate::common::{Family, blocks, device, nothing_taken};
 use blockmul::{
     Bsr, Cbc, Device, Error, Planned,
     dense::{DenseProduct, DenseShape, DenseView, DenseViewMut, Layout, Side},
@@ -59,12 +59,7 @@ fn executions_take_no_memory_and_read_nothing() -> blockmul::Result<()> {
         packed.update(&a)?;
         packed.execute(&right, &mut e)?;
     }
-    device.finish()?;
-    let after = device.counters();
-    assert_eq!(
-        (after.buffers_created, after.buffers_taken, after.read_backs),
-        (before.buffers_created, before.buffers_taken, before.read_backs)
-    );
+    nothing_taken(&device, &before);
     Ok(())
 }
 

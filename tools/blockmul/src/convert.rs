@@ -64,13 +64,10 @@ pub struct Args {
     /// Round the values to this type.
     #[arg(long, default_value = "f64", value_parser = choice::real())]
     element: ElementType,
-    /// Do not report on stderr that the file was written.
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let places = args.files.overwriting.places().reads([&args.input]).reads(&bla::beside(&args.input));
+    let places = args.files.writing.places().reads([&args.input]).reads(&bla::beside(&args.input));
     let layout = args.bla.then(|| bla::place_beside(&args.output));
     let dense = args.makes_dense()?;
     let places = if dense { places.others([&args.output]) } else { places.matrices([&args.output]) };
@@ -120,13 +117,13 @@ impl Args {
 
 /// Writes every element of the matrix.
 fn to_dense(args: &Args) -> Result<(), Failure> {
-    let (messages, name) = (Messages::new(args.quiet), args.input.display().to_string());
+    let (messages, name) = (Messages::new(args.files.writing.quiet), args.input.display().to_string());
     let matrix = dense::read(args.element, &args.input, &name, &args.files.reading, &messages)?;
     matrix.write(&args.output, &messages)
 }
 
 fn to_sparse(args: &Args) -> Result<(), Failure> {
-    let messages = Messages::new(args.quiet);
+    let messages = Messages::new(args.files.writing.quiet);
     let Declared { matrix, layout, grouping } = input::read_any(&args.input, &args.files.reading, &messages)?;
     let grouping = args.grouping(grouping);
     let block = args.block.or_else(|| layout.as_ref().and_then(input::uniform));

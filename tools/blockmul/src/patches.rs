@@ -3,7 +3,7 @@ use crate::choice::{named, one_of};
 use crate::failure::Failure;
 use crate::messages::{Messages, Unit};
 use crate::numbers::{self, finite, some};
-use crate::places::Overwriting;
+use crate::places::Writing;
 use crate::report::Report;
 use crate::runs::timed;
 use crate::sizes::{count, count_of};
@@ -92,10 +92,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     #[command(flatten)]
-    overwriting: Overwriting,
-    /// Print neither messages nor the summary.
-    #[arg(short, long)]
-    quiet: bool,
+    writing: Writing,
 }
 
 #[derive(Serialize)]
@@ -166,8 +163,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.graph && args.energy == Energy::Centroid {
         return Err(Failure::Usage("--energy centroid is for centres near centroids, not for those of --graph".into()));
     }
-    args.overwriting.places().reads([&args.mesh]).others(&args.output).json(&args.report).check()?;
-    let messages = Messages::new(args.quiet);
+    args.writing.places().reads([&args.mesh]).others(&args.output).json(&args.report).check()?;
+    let messages = Messages::new(args.writing.quiet);
     messages.step(format!("reading {}", args.mesh.display()));
     let mesh = match output::is_standard(&args.mesh) {
         true => mesh::read_from(std::io::stdin(), "stdin"),
@@ -315,5 +312,5 @@ fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(),
         report.deviation,
         report.total_ms,
     );
-    output::summary(&text, args.quiet, [&args.output, &args.report], messages)
+    output::summary(&text, args.writing.quiet, [&args.output, &args.report], messages)
 }

@@ -91,9 +91,6 @@ pub struct Args {
     run: RunArgs,
     #[command(flatten)]
     files: FileArgs,
-    /// Print neither messages nor the summary.
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// Element types of lengths.
@@ -109,11 +106,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let outputs = [("-o", &args.output), ("--predecessors", &args.predecessors), ("--report", &args.run.report)];
     output::check_stdout(&outputs)?;
     [&args.output, &args.predecessors].into_iter().flatten().try_for_each(|path| vector::check_name(path))?;
-    let places = args.files.overwriting.places().reads([&args.graph]);
+    let places = args.files.writing.places().reads([&args.graph]);
     places.others(&args.output).others(&args.predecessors).json(&args.run.report).check()?;
     // Levels are the lengths of paths if all edges have length 1.
     let element = if args.levels { ElementType::U32 } else { args.element };
-    let messages = Messages::new(args.quiet);
+    let messages = Messages::new(args.files.writing.quiet);
     let file = input::read_graph(&args.graph, &args.files.reading, &messages)?;
     let g = match args.levels {
         true => Csc::new(file.matrix.pattern().clone(), vec![1u32; file.matrix.nnz()])?.into(),

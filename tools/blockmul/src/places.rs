@@ -16,13 +16,23 @@ pub struct Overwriting {
     overwrite: bool,
 }
 
+/// The options of commands that write files and messages.
+#[derive(clap::Args)]
+pub struct Writing {
+    #[command(flatten)]
+    pub overwriting: Overwriting,
+    /// Print neither messages nor a summary or a table.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
 /// The options of commands that read matrices and write files.
 #[derive(clap::Args)]
 pub struct FileArgs {
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
-    pub overwriting: Overwriting,
+    pub writing: Writing,
 }
 
 /// The contents of an output.
@@ -41,6 +51,12 @@ pub struct Places {
     overwrite: bool,
     inputs: Vec<PathBuf>,
     outputs: Vec<(PathBuf, OutputKind)>,
+}
+
+impl Writing {
+    pub fn places(&self) -> Places {
+        self.overwriting.places()
+    }
 }
 
 impl Overwriting {

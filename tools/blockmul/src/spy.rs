@@ -70,9 +70,6 @@ pub struct Args {
     device: Option<String>,
     #[command(flatten)]
     files: FileArgs,
-    /// Print no messages.
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 fn shades() -> [(PossibleValue, Shade); 3] {
@@ -96,9 +93,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let in_terminal = args.term || args.output.is_none();
     if let Some(path) = &args.output {
         check_output(path, in_terminal)?;
-        args.files.overwriting.places().reads([&args.file]).reads(&args.diff).others([path]).check()?;
+        args.files.writing.places().reads([&args.file]).reads(&args.diff).others([path]).check()?;
     }
-    let messages = Messages::new(args.quiet);
+    let messages = Messages::new(args.files.writing.quiet);
     let target = Target::choose(args.device.as_deref(), ElementType::F64, Method::Auto, &messages)?;
     let subject = Subject::read(args, &target, &messages)?;
     messages.step("drawing");

@@ -139,9 +139,7 @@ fn a_report_replaces_the_figures_of_the_one_before() {
 /// The paper `shi` is not tested, because it measures squares as well.
 #[test]
 fn an_unreadable_file_is_named_once_and_leaves_the_report_before_it() {
-    let desk = Desk::new();
-    desk.put("bad.mtx", "nothing\n");
-    desk.put("a.mtx", SQUARE);
+    let desk = Desk::with([("bad.mtx", "nothing\n"), ("a.mtx", SQUARE)]);
     for paper in ["garland", "polok", "parger", "evtushenko"] {
         let refused = |kept: &str| {
             let ran = lab(&desk, &format!("paper {paper} bad.mtx -o {paper} --rounds 1"));
@@ -203,9 +201,7 @@ fn what_is_no_paper_is_refused() {
         ("paper polok uniform:9x2 -o p --write-models", "--write-models"),
         ("paper polok -o other.json", "other.json is no folder"),
     ] {
-        let ran = lab(&desk, line);
-        assert_eq!(ran.status, 2, "{line}: {}", ran.stderr);
-        assert!(ran.stderr.contains(words), "{line}: no \"{words}\" in {}", ran.stderr);
+        refused(&desk, line, words);
     }
     assert_eq!(desk.files(), ["other.json"]);
 }

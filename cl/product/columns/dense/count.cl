@@ -55,11 +55,7 @@ bool mark(local uint* bits, uint word, uint bit)
     return atomic_or(bits + word, bit) == 0;
 }
 
-KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
-                    global const uint* b_row_idx, global const uint* list, global const uint* first_row,
-                    global const uint* last_row, global const uint* products, global uint* lengths, global uint* place, global uint* top,
-                    global uint* rows, local uint* bitmaps, uint top_at, uint words, uint room, uint first, uint columns, uint listed,
-                    uint first_col, uint windows, uint purpose)
+KERNEL count_narrow(IN_ROWS, local uint* bitmaps, uint top_at, IN_COLUMNS)
 {
     TEAM_MEMORY;
     local uint touched_words[TEAMS][2 * TOUCHED], touched_counts[TEAMS];
@@ -194,11 +190,7 @@ KERNEL count_narrow(global const uint* a_col_ptr, global const uint* a_row_idx, 
     }
 }
 
-KERNEL count_wide(global const uint* a_col_ptr, global const uint* a_row_idx, global const uint* b_col_ptr,
-                  global const uint* b_row_idx, global const uint* list, global const uint* first_row,
-                  global const uint* last_row, global const uint* products, global uint* lengths, global uint* place, global uint* top,
-                  global uint* rows, local uint* bits, uint top_at, uint words, uint room, uint first, uint columns, uint listed,
-                  uint first_col, uint windows, uint purpose)
+KERNEL count_wide(IN_ROWS, local uint* bits, uint top_at, IN_COLUMNS)
 {
     TEAM_MEMORY;
     // The extents are stretches of columns of A. steps_before[] has the number of steps before each

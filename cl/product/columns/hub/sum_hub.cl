@@ -35,11 +35,7 @@
         ++own_terms;                                                                                                  \
     } while (0)
 
-KERNEL sum_hub(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
-               global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
-               global const ulong* task, global uint* cursor, global const uint* chunk_ptr, global const uint* place,
-               global const uint* rows, global uint* c_row_idx, global ELEMENT* c_values, local ulong* memory, uint slice,
-               uint cursor_at, ulong first, uint tasks, uint first_col, uint windows, TARGET_ARGUMENTS)
+KERNEL sum_hub(TASK_ARGUMENTS)
 {
     TEAM_MEMORY_OF(HELD);
     const uint lane = LANE;

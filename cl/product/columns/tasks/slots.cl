@@ -13,6 +13,15 @@
 #if !defined(LEVELS)
 #error "LEVELS: see src/product/columns/tasks/sums.rs"
 #endif
+// The parameters of kernels that add pieces, as TaskArguments of src/product/columns/tasks/sums.rs
+// passes them.
+#define TASK_ARGUMENTS                                                                                                \
+    global const uint *a_col_ptr, global const uint *a_row_idx, global const ELEMENT *a_values,                       \
+        global const uint *b_col_ptr, global const uint *b_row_idx, global const ELEMENT *b_values,                   \
+        global const ulong *task, global uint *cursor, global const uint *chunk_ptr, global const uint *place,        \
+        global const uint *rows, global uint *c_row_idx, global ELEMENT *c_values, local ulong *memory, uint slice,   \
+        uint cursor_at, ulong first, uint tasks, uint first_col, uint windows, TARGET_ARGUMENTS
+
 #define NO_SLOT 0xffffffff
 #define TEAMS (GROUP_SIZE / TEAM_SIZE)
 

@@ -107,11 +107,7 @@
         }                                                                                                             \
     } while (0)
 
-KERNEL sum_slots(global const uint* a_col_ptr, global const uint* a_row_idx, global const ELEMENT* a_values,
-                 global const uint* b_col_ptr, global const uint* b_row_idx, global const ELEMENT* b_values,
-                 global const ulong* task, global uint* cursor, global const uint* chunk_ptr, global const uint* place,
-                 global const uint* rows, global uint* c_row_idx, global ELEMENT* c_values, local ulong* memory, uint slice,
-                 uint cursor_at, ulong first, uint tasks, uint first_col, uint windows, TARGET_ARGUMENTS)
+KERNEL sum_slots(TASK_ARGUMENTS)
 {
     TEAM_MEMORY;
     const uint lane = LANE;

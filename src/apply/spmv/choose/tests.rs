@@ -46,6 +46,8 @@ const PACKED: Request = Request {
     packed: true,
     symmetric: false,
 };
+/// A matrix whose rows are not counted.
+const UNCOUNTED: Profile = Profile { rows: 0, entries: 0, longest: 0, sliced_places: 0, on_diagonals: 0, near: false };
 const POISSON: Profile =
     Profile { rows: 1_000_000, entries: 4_996_000, longest: 5, sliced_places: 5_000_000, on_diagonals: 0, near: false };
 const SKEWED: Profile = Profile {
@@ -178,20 +180,9 @@ fn orders_of_their_own_are_chosen_only_if_allowed() {
 #[test]
 fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
     let situation = |device, [rows, entries]: [u64; 2], columns, request| Situation {
-        profile: Profile { rows, entries, longest: 0, sliced_places: 0, on_diagonals: 0, near: false },
         columns,
-        longest: None,
-        request,
-        device,
         compute_units: 2,
-        slice_sums: if device == DeviceKind::Gpu { 32 } else { slices::LANES },
-        element_bytes: 8,
-        vector_bytes: 8,
-        block: Block::SCALAR,
-        tile: 1024,
-        of_item: None,
-        in_order: true,
-        by_columns: false,
+        ..situation(device, Profile { rows, entries, ..UNCOUNTED }, request, true)
     };
     let of = |device, sizes, columns, request| foregone(&situation(device, sizes, columns, request));
     let format = |choice: Option<FormatChoice>| choice.map(|choice| choice.format);
@@ -229,24 +220,9 @@ fn lengths_of_rows_are_asked_for_only_if_the_choice_depends_on_them() {
 #[test]
 fn a_cpu_finds_no_rows_for_a_few_products() {
     let by_columns = |device, compute_units, uses| {
-        let profile =
-            Profile { rows: 100_000, entries: 800_000, longest: 0, sliced_places: 0, on_diagonals: 0, near: false };
-        let situation = Situation {
-            profile,
-            columns: 100_000,
-            longest: None,
-            request: Request { packed: false, uses, ..PACKED },
-            device,
-            compute_units,
-            slice_sums: if device == DeviceKind::Gpu { 32 } else { slices::LANES },
-            element_bytes: 8,
-            vector_bytes: 8,
-            block: Block::SCALAR,
-            tile: 1024,
-            of_item: None,
-            in_order: false,
-            by_columns: true,
-        };
+        let (profile, request) =
+            (Profile { rows: 100_000, entries: 800_000, ..UNCOUNTED }, Request { uses, packed: false, ..PACKED });
+        let situation = Situation { compute_units, by_columns: true, ..situation(device, profile, request, false) };
         (foregone(&situation).map(|choice| choice.format), situation)
     };
     assert_eq!(by_columns(DeviceKind::Cpu, 2, 1).0, Some(Format::Csc));

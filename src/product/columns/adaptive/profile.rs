@@ -18,7 +18,8 @@ use crate::{
 use std::ops::Range;
 
 kernel! {
-    struct ProfileColumns = "profile_columns" in "ptx.cl", "team.cl", "product/columns/hub/columns.cl", "product/columns/adaptive/equal.cl", "product/columns/adaptive/profile.cl" {
+    in "ptx.cl", "team.cl", "product/columns/hub/columns.cl", "product/columns/adaptive/equal.cl", "product/columns/adaptive/profile.cl":
+    struct ProfileColumns = "profile_columns" {
         a: InPattern,
         b: InPattern,
         products: Out<u32>,
@@ -31,10 +32,7 @@ kernel! {
         sorted_most: u32,
         most_words: u32,
     }
-}
-
-kernel! {
-    struct ListColumns = "list_columns" in "ptx.cl", "team.cl", "product/columns/hub/columns.cl", "product/columns/adaptive/equal.cl", "product/columns/adaptive/profile.cl" {
+    struct ListColumns = "list_columns" {
         class: In<u32>,
         record: InOut<u32>,
         list: InOut<u32>,

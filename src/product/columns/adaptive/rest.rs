@@ -3,7 +3,7 @@
 use super::towards;
 use crate::{
     Result,
-    device::{Buffer, Device, Elem, Grid, In, InOut, Kernel, Options, Out, Work, kernel},
+    device::{Buffer, Device, Elem, Grid, In, InOut, Options, Out, Work, kernel, kernels},
     element::ElementType,
     primitives::scan::{Scan, ScanTuning},
     product::{
@@ -14,7 +14,8 @@ use crate::{
 };
 
 kernel! {
-    struct RestLengths = "rest_lengths" in "product/columns/adaptive/rest.cl" {
+    in "product/columns/adaptive/rest.cl":
+    struct RestLengths = "rest_lengths" {
         list: In<u32>,
         b_col_ptr: In<u32>,
         list_ptr: Out<u32>,
@@ -22,10 +23,7 @@ kernel! {
         listed: u32,
         first_col: u32,
     }
-}
-
-kernel! {
-    struct RestEntries = "rest_entries" in "product/columns/adaptive/rest.cl" {
+    struct RestEntries = "rest_entries" {
         list: In<u32>,
         list_ptr: In<u32>,
         b_col_ptr: In<u32>,
@@ -38,10 +36,7 @@ kernel! {
         first_col: u32,
         entries: u32,
     }
-}
-
-kernel! {
-    struct PutLengths = "put_lengths" in "product/columns/adaptive/rest.cl" {
+    struct PutLengths = "put_lengths" {
         list: In<u32>,
         part_ptr: In<u32>,
         lengths: InOut<u32>,
@@ -49,10 +44,7 @@ kernel! {
         columns: u32,
         windows: u32,
     }
-}
-
-kernel! {
-    struct PutColumns = "put_columns" in "product/columns/adaptive/rest.cl" {
+    struct PutColumns = "put_columns" {
         list: In<u32>,
         part_ptr: In<u32>,
         part_row: In<u32>,
@@ -70,12 +62,18 @@ kernel! {
 /// Describes the columns of ESC in the report of an adaptive product.
 const OTHERS: &str = "the others";
 
+kernels! {
+    struct Kernels {
+        rare lengths: RestLengths,
+        rare entries: RestEntries,
+        rare put_lengths: PutLengths,
+        rare put_columns: PutColumns,
+    }
+}
+
 /// The kernels that move columns, compiled when they are first needed.
 pub(super) struct Rest {
-    lengths: Kernel<RestLengths<'static>>,
-    entries: Kernel<RestEntries<'static>>,
-    put_lengths: Kernel<PutLengths<'static>>,
-    put_columns: Kernel<PutColumns<'static>>,
+    kernels: Kernels,
     scan: Scan<u32>,
     group_size: usize,
 }
@@ -89,14 +87,7 @@ pub(super) struct Part {
 impl Rest {
     pub fn new(device: &Device, group_size: usize, scan: ScanTuning, element: ElementType) -> Result<Self> {
         let options = Options::group_size(group_size).element(element);
-        Ok(Self {
-            lengths: Kernel::rare(device, &options)?,
-            entries: Kernel::rare(device, &options)?,
-            put_lengths: Kernel::rare(device, &options)?,
-            put_columns: Kernel::rare(device, &options)?,
-            scan: Scan::new(device, scan)?,
-            group_size,
-        })
+        Ok(Self { kernels: Kernels::new(device, &options)?, scan: Scan::new(device, scan)?, group_size })
     }
 
     fn grid(&self, items: usize) -> Grid {
@@ -141,7 +132,7 @@ impl Rest {
         let mut list_ptr = work.buffer(listed as usize + 1)?;
         let b_col_ptr = &b.pattern.col_ptr;
         let args = RestLengths { list, b_col_ptr, list_ptr: &mut list_ptr, first, listed, first_col };
-        self.lengths.launch(work, self.grid(listed as usize + 1), args)?;
+        self.kernels.lengths.launch(work, self.grid(listed as usize + 1), args)?;
         self.scan.run(work, &mut list_ptr)?;
         let (mut row_idx, mut values) = (work.buffer(entries)?, work.buffer_of(b.values.word(), entries)?);
         let args = RestEntries {
@@ -157,7 +148,7 @@ impl Rest {
             first_col,
             entries: entries as u32,
         };
-        self.entries.launch(work, self.grid(entries), args)?;
+        self.kernels.entries.launch(work, self.grid(entries), args)?;
         let pattern = PatternArrays::new(work.device(), b.nrows, listed as usize, list_ptr, row_idx);
         Ok(DeviceCbc { pattern, shape: b.shape, stride: b.stride, values })
     }
@@ -174,7 +165,7 @@ impl Rest {
         let (part_ptr, columns) = (&part.columns.pattern.col_ptr, part.columns.ncols);
         let (first, windows) = (part.first, windows as u32);
         let args = PutLengths { list, part_ptr, lengths, first, columns: columns as u32, windows };
-        self.put_lengths.launch(work, self.grid(columns), args)
+        self.kernels.put_lengths.launch(work, self.grid(columns), args)
     }
 
     /// Puts the columns of `part` into C.
@@ -201,6 +192,6 @@ impl Rest {
             windows: windows as u32,
             part_nnz: pattern.nnz() as u32,
         };
-        self.put_columns.launch(work, self.grid(pattern.nnz()), args)
+        self.kernels.put_columns.launch(work, self.grid(pattern.nnz()), args)
     }
 }

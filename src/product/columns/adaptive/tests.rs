@@ -19,6 +19,7 @@ use crate::{
         Bin, Product,
         bands::HostColumns,
         choose::{AdaptiveNumbers, Prices},
+        esc::tests::without_products,
         terms::{
             BandConsumer, Class, Counts, Destination, MOST_SORTED_PRODUCTS, Operands, Pipeline, SORTED_PRODUCTS,
             Scaling, Spec, sorted_class,
@@ -79,8 +80,7 @@ fn check<T: Element>(a: &Csc<T>, b: &Csc<T>, tuning: &AdaptiveTuning) -> Result<
 
 /// Computes C = A·B as `check` does, and compares it with `want`.
 fn check_equal<T: Element>(a: &Csc<T>, b: &Csc<T>, want: &Csc<T>, tuning: &AdaptiveTuning) -> Result<Vec<Method>> {
-    let device = test_device();
-    let work = Work::new(&device, None);
+    let work = Work::new(&test_device(), None);
     let (x, y) = (DeviceCbc::upload(&work, a.as_cbc())?, DeviceCbc::upload(&work, b.as_cbc())?);
     let operands = Operands { a: &x, b: &y, c_stride: 1, consumer: BandConsumer::ANY };
     let (c, counts, used) = run(&operands, tuning, None)?;
@@ -357,11 +357,7 @@ fn no_number_changes_a_bit() -> Result<()> {
 
 #[test]
 fn nothing_times_something_is_empty() -> Result<()> {
-    let empty = |rows, cols| Csc::<f64>::from_triplets(rows, cols, []);
-    let one = Csc::from_triplets(3, 2, [(1, 0, 2.0)])?;
-    for (a, b) in
-        [(empty(0, 0)?, empty(0, 0)?), (empty(3, 2)?, empty(2, 0)?), (empty(5, 3)?, one), (empty(0, 4)?, empty(4, 9)?)]
-    {
+    for (a, b) in without_products()? {
         check(&a, &b, &tuning(Method::Auto))?;
     }
     Ok(())

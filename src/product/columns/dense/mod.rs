@@ -17,16 +17,14 @@ use crate::{
 };
 
 kernel! {
-    pub(super) struct CountRows = "count_narrow" in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/tasks/bits.cl", "product/columns/dense/count.cl" {
+    in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/tasks/bits.cl", "product/columns/dense/count.cl":
+    pub(super) struct CountRows = "count_narrow" {
         rows: InRows<'static>,
         bitmaps: Local<u32>,
         top_at: u32,
         columns: InColumns<'static>,
     }
-}
-
-kernel! {
-    pub(super) struct CountWindows = "count_wide" in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/tasks/bits.cl", "product/columns/dense/count.cl" {
+    pub(super) struct CountWindows = "count_wide" {
         rows: InRows<'static>,
         bits: Local<u32>,
         top_at: u32,

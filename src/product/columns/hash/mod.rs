@@ -22,15 +22,9 @@ use crate::{
 };
 
 kernel! {
-    struct CountLocal = "count_local" in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/bits.cl", "product/columns/hash/order.cl", "product/columns/hash/count.cl" {
-        rows: InRows<'static>,
-        table: Local<u32>,
-        columns: InColumns<'static>,
-    }
-}
-
-kernel! {
-    struct CountGlobal = "count_global" in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/bits.cl", "product/columns/hash/order.cl", "product/columns/hash/count.cl" {
+    in "ptx.cl", "team.cl", "product/columns/tasks/found.cl", "product/columns/hash/slots.cl", "product/columns/hash/table.cl", "product/columns/tasks/bits.cl", "product/columns/hash/order.cl", "product/columns/hash/count.cl":
+    struct CountLocal = "count_local" { rows: InRows<'static>, table: Local<u32>, columns: InColumns<'static> }
+    struct CountGlobal = "count_global" {
         rows: InRows<'static>,
         tables: InOut<u32>,
         cursor: InOut<u32>,

@@ -38,15 +38,9 @@ arguments! {
 }
 
 kernel! {
-    struct CountTasks = "count_tasks" in "product/columns/adaptive/equal.cl", "product/columns/hash/slots.cl", "product/columns/tasks/cut.cl" {
-        found: InFound<'static>,
-        record: InOut<u32>,
-        band: InBand<'static>,
-    }
-}
-
-kernel! {
-    struct ListTasks = "list_tasks" in "product/columns/adaptive/equal.cl", "product/columns/hash/slots.cl", "product/columns/tasks/cut.cl" {
+    in "product/columns/adaptive/equal.cl", "product/columns/hash/slots.cl", "product/columns/tasks/cut.cl":
+    struct CountTasks = "count_tasks" { found: InFound<'static>, record: InOut<u32>, band: InBand<'static> }
+    struct ListTasks = "list_tasks" {
         found: InFound<'static>,
         record: InOut<u32>,
         task: InOut<u64>,

@@ -29,7 +29,7 @@ pub(in crate::product) use memory::RangeMemory;
 pub(crate) use numbers::RangeNumbers;
 pub(in crate::product) use profile::{CACHED_ROWS, RangeProfile, Sides};
 pub(in crate::product) use scalars::ScalarKernels;
-use sums::{FilledRanges, RangeSums, RangeTask};
+use sums::{FilledRanges, Filling, RangeSums, RangeTask};
 pub(in crate::product) use tuning::RangeTuning;
 
 use crate::{
@@ -199,7 +199,7 @@ impl<S: RangeSums> Ranged<S> {
             rooms: &mut rooms,
             entries: &mut entries,
         };
-        self.kernels.sums.fill(work, task, &mut col_ptr, &mut places)?;
+        self.kernels.sums.fill(work, task, Filling { c_col_ptr: &mut col_ptr, places: &mut places })?;
         let to = begins(&counted(work, &entries, profile.products)?);
         drop((bitmaps, rooms, entries));
         let c_nnz = to[to.len() - 1] as usize;

@@ -4,7 +4,7 @@
 use super::{
     arrays::{ColumnsOfC, Phase, sum_places},
     memory::Groups,
-    sums::{FilledRanges, InCollected, InRanges, InSummed, RangeSums, RangeTask},
+    sums::{FilledRanges, Filling, InCollected, InRanges, InSummed, RangeSums, RangeTask},
 };
 use crate::{
     Result,
@@ -93,15 +93,9 @@ impl RangeSums for ScalarKernels {
         self.sums.launch(work, grid, args)
     }
 
-    fn fill(
-        &self,
-        work: &Work,
-        task: RangeTask<'_, Self::Rooms>,
-        c_col_ptr: &mut Buffer<u32>,
-        places: &mut Self::Places,
-    ) -> Result<()> {
+    fn fill(&self, work: &Work, task: RangeTask<'_, Self::Rooms>, to: Filling<'_, Self::Places>) -> Result<()> {
         work.stage("sums");
-        let ScalarPlaces { row, value } = places;
+        let Filling { c_col_ptr, places: ScalarPlaces { row, value } } = to;
         self.sum(work, task, ColumnsOfC { first_col: 0, col_ptr: c_col_ptr, row_idx: row, values: value })
     }
 

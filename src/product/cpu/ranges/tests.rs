@@ -15,6 +15,7 @@ use crate::{
     matrix::{CbcView, MatrixKind},
     product::{
         bands::HostColumns,
+        esc::tests::without_products,
         terms::{BandConsumer, Bound, CountedProduct, Counts, Operands, Pipeline, Spec, Way},
         tuning::Tuning,
     },
@@ -220,11 +221,7 @@ fn special_values_are_those_of_the_reference() -> Result<()> {
 
 #[test]
 fn nothing_times_something_is_empty() -> Result<()> {
-    let empty = |rows, cols| Csc::<f64>::from_triplets(rows, cols, []);
-    let one = Csc::from_triplets(3, 2, [(1, 0, 2.0)])?;
-    for (a, b) in
-        [(empty(0, 0)?, empty(0, 0)?), (empty(3, 2)?, empty(2, 0)?), (empty(5, 3)?, one), (empty(0, 4)?, empty(4, 9)?)]
-    {
+    for (a, b) in without_products()? {
         check_all(&a, &b)?;
     }
     // ESC would compute a C with so many rows if it had entries.
@@ -276,20 +273,32 @@ fn a_limit_changes_the_way_and_no_bit() -> Result<()> {
     let (counted, less) = check((&a, &b), &small(), most / 2)?;
     assert_eq!((way(&counted), counted.bands), (Some(Way::TwoPasses), 1));
     assert_eq!(check((&a, &b), &small(), less)?.1, less, "what was enough is enough again");
-    let (mut bands, mut limit) = (0, less - less / 8);
+    let cut = |counts: &Counts| counts.bands > 1 || way(counts).is_none();
+    bands_until_refused(less, 8, |limit| check((&a, &b), &small(), limit), cut);
+    Ok(())
+}
+
+/// Lowers the limit by parts of it, from below `limit` to the first that is refused. The products
+/// within the others are `cut`, some of them into many bands.
+fn bands_until_refused(
+    mut limit: u64,
+    part: u64,
+    within: impl Fn(u64) -> Result<(Counts, u64)>,
+    cut: impl Fn(&Counts) -> bool,
+) {
+    let mut bands = 0;
     let refused = loop {
-        match check((&a, &b), &small(), limit) {
+        limit -= limit / part;
+        match within(limit) {
             Ok((counts, used)) => {
-                assert!(used <= limit && (counts.bands > 1 || way(&counts).is_none()), "{counts:?} within {limit}");
+                assert!(used <= limit && cut(&counts), "{counts:?} within {limit}");
                 bands = bands.max(if way(&counts).is_some() { counts.bands } else { 0 });
-                limit -= limit / 8;
             }
             Err(error) => break error,
         }
     };
     assert!(bands > 3, "{bands} bands");
     assert!(matches!(refused, Error::Memory { needed, available, .. } if needed > available), "{refused}");
-    Ok(())
 }
 
 #[test]

@@ -26,7 +26,8 @@ fn a_plan_in_bands_has_the_same_bits() -> Result<()> {
     let want = reference::multiply(&w, &w.transpose())?;
     for (limit, banded) in [(None, false), (Some(24 << 20), true)] {
         let work = Work::new(&device, limit);
-        let plan = PlannedProduct::new(&work, f64::TYPE, &factor(&a.cbc), &factor(&b.cbc), Part::Full, Method::Auto)?;
+        let plan =
+            PlannedProduct::new(&work, f64::TYPE, (&factor(&a.cbc), &factor(&b.cbc)), Part::Full, How::default())?;
         assert_eq!(plan.bands().len() > 1, banded, "{} bands", plan.bands().len());
         assert!(plan.longest_run > Some(1024));
         let mut values = work.buffer_of(f64::TYPE.word(), plan.c.nnz() * plan.shape.area())?;

@@ -13,7 +13,8 @@ use crate::{
 };
 
 kernel! {
-    struct SolveLower = "solve_lower" in "solver/schur/several.cl" {
+    in "solver/schur/several.cl":
+    struct SolveLower = "solve_lower" {
         factor: In<Elem>,
         b: In<Elem>,
         x: Out<Elem>,
@@ -24,10 +25,7 @@ kernel! {
         x_row: u64,
         x_col: u64,
     }
-}
-
-kernel! {
-    struct SolveUpper = "solve_upper" in "solver/schur/several.cl" {
+    struct SolveUpper = "solve_upper" {
         factor: In<Elem>,
         x: InOut<Elem>,
         points: u32,

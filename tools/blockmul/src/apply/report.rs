@@ -163,5 +163,5 @@ fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result<(),
         report.a.entries(),
         report.executed.text()
     );
-    output::summary(&text, args.quiet, [&args.output, &args.run.report], messages)
+    output::summary(&text, args.files.writing.quiet, [&args.output, &args.run.report], messages)
 }

@@ -145,9 +145,6 @@ pub struct Args {
     dense: dense::DenseArgs,
     #[command(flatten)]
     pub files: FileArgs,
-    /// Print neither messages nor the table.
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// Parses the name of an operation.
@@ -205,8 +202,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     args.check()?;
     let files = args.inputs.iter().filter_map(Input::file).chain(&args.iterations);
-    args.files.overwriting.places().reads(files).json(&args.json).check()?;
-    let bench = Bench { args, devices: args.devices()?, messages: Messages::new(args.quiet) };
+    args.files.writing.places().reads(files).json(&args.json).check()?;
+    let bench = Bench { args, devices: args.devices()?, messages: Messages::new(args.files.writing.quiet) };
     let mut session = Session::new(&bench);
     for file in &args.iterations {
         session.keep_all(&file.display().to_string(), bench.iteration(file))?;

@@ -125,7 +125,7 @@ impl<'a> Session<'a> {
         let to_stdout = self.bench.args.json.as_deref().is_some_and(output::is_standard);
         self.bench.messages.pause(|| match to_stdout {
             true => output::print(&results::json(&self.results)),
-            false if self.bench.args.quiet || self.results.is_empty() => Ok(()),
+            false if self.bench.args.files.writing.quiet || self.results.is_empty() => Ok(()),
             false => {
                 let text = table::text(&self.results, self.bench.args.stages);
                 output::print_beside(self.bench.args.json.is_some(), &visible(&text))

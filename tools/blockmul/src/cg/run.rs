@@ -77,7 +77,7 @@ pub fn run(args: &Args, a: &AnyMatrix, b: &AnyDense, messages: &Messages) -> Res
     }
     let report = Report::new(&Target::Device(device), fields);
     report.write(&args.report)?;
-    output::summary(&text(&report), args.quiet, [&args.output, &args.report], messages)?;
+    output::summary(&text(&report), args.writing.quiet, [&args.output, &args.report], messages)?;
     let columns = &report.of.columns;
     if let Some((at, column)) = columns.iter().enumerate().find(|(_, column)| column.curvature.is_some()) {
         let curvature = column.curvature.unwrap_or(f64::NAN);

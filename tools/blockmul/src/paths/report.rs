@@ -59,5 +59,5 @@ pub fn tell(args: &Args, report: &Report<Fields>, messages: &Messages) -> Result
         report.reached,
         report.total_ms
     );
-    output::summary(&text, args.quiet, [&args.output, &args.predecessors, &args.run.report], messages)
+    output::summary(&text, args.files.writing.quiet, [&args.output, &args.predecessors, &args.run.report], messages)
 }

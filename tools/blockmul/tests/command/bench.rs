@@ -183,9 +183,7 @@ fn b_is_a_cut_to_meet_it_or_its_transpose() {
 
 #[test]
 fn files_of_every_kind_are_timed() {
-    let desk = Desk::new();
-    desk.put("p.mtx", SYMMETRIC);
-    desk.put("w.mtx", WIDE);
+    let desk = Desk::with([("p.mtx", SYMMETRIC), ("w.mtx", WIDE)]);
     desk.ok("generate pose-graph --poses 20 --closures 5 -q -o h.bin");
     desk.ok("convert p.mtx -q -o p.bcsr");
     let all = desk.benched("p.mtx w.mtx h.bin p.bcsr ./h.bin --block 1");

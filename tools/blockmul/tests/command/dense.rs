@@ -4,8 +4,7 @@ use blockmul::io::{ReadOptions, dense};
 use nalgebra::{DMatrix, dmatrix};
 
 fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.put("a.mtx", WIDE);
+    let desk = Desk::with([("a.mtx", WIDE)]);
     // A dense matrix of 4 x 2, stored by columns.
     desk.put("d.mtx", "%%MatrixMarket matrix array real general\n4 2\n2\n7\n0.25\n-1\n1\n1\n1\n1\n");
     desk.put("ones.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 1 1\n2 2 1\n3 3 1\n4 4 1\n");

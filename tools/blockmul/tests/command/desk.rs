@@ -23,6 +23,13 @@ impl Desk {
         Self(tempfile::tempdir().unwrap())
     }
 
+    /// A folder with these files.
+    pub fn with<const N: usize>(files: [(&str, &str); N]) -> Self {
+        let desk = Self::new();
+        files.iter().for_each(|(name, text)| desk.put(name, text));
+        desk
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }

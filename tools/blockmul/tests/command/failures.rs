@@ -24,8 +24,7 @@ fn without_opencl(desk: &Desk, line: &str) -> Vec<Ran> {
 
 #[test]
 fn without_opencl_the_command_says_what_to_install() {
-    let desk = Desk::new();
-    desk.put("a.mtx", SQUARE);
+    let desk = Desk::with([("a.mtx", SQUARE)]);
     for line in ["devices", "devices --json", "multiply a.mtx --device 0", "multiply a.mtx --method esc"] {
         for ran in without_opencl(&desk, line) {
             assert_eq!((ran.status, ran.stdout.as_str()), (3, ""), "{line}: {}", ran.stderr);
@@ -36,8 +35,7 @@ fn without_opencl_the_command_says_what_to_install() {
 
 #[test]
 fn without_opencl_auto_is_the_reference_and_says_so() {
-    let desk = Desk::new();
-    desk.put("a.mtx", SQUARE);
+    let desk = Desk::with([("a.mtx", SQUARE)]);
     let want = desk.multiply("a.mtx -o -").stdout;
     for ran in without_opencl(&desk, "multiply a.mtx -o - --report r.json") {
         assert_eq!((ran.status, &ran.stdout), (0, &want), "{}", ran.stderr);
@@ -82,8 +80,7 @@ fn wrong_usage_and_unreadable_inputs_are_status_2() {
 
 #[test]
 fn a_device_that_is_not_there_is_status_3_and_lists_what_is() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     let device = common::device();
     let name = &device.info().name;
     desk.fails("multiply s.mtx --device 99", 3, &["\"99\"", name]);
@@ -145,8 +142,7 @@ fn a_limit_under_which_bands_fit_is_obeyed() {
 #[test]
 #[cfg(unix)]
 fn a_place_that_cannot_be_written_is_status_5() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     // Every write to /dev/full fails.
     desk.fails("transpose s.mtx -o /dev/full", 5, &["/dev/full"]);
     desk.fails("multiply s.mtx --device reference -q --report /dev/full", 5, &["/dev/full"]);
@@ -273,8 +269,7 @@ fn a_file_that_may_not_grow_is_a_failure_and_leaves_nothing() {
 #[test]
 #[cfg(unix)]
 fn a_closed_stdout_is_a_failure_unless_it_has_only_a_summary() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     let shell = |line: &str| {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("exec \"$0\" {line}"), env!("CARGO_BIN_EXE_blockmul")]);

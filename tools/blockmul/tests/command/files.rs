@@ -82,8 +82,7 @@ fn names_give_the_format() {
 
 #[test]
 fn the_transpose_of_the_transpose_is_the_matrix() {
-    let desk = Desk::new();
-    desk.put("w.mtx", WIDE);
+    let desk = Desk::with([("w.mtx", WIDE)]);
     desk.ok("transpose w.mtx -o t.mtx");
     assert_eq!(desk.read::<f64>("t.mtx"), desk.read::<f64>("w.mtx").transpose());
     desk.ok("transpose t.mtx -o back.mtx");
@@ -92,10 +91,7 @@ fn the_transpose_of_the_transpose_is_the_matrix() {
 
 #[test]
 fn sums_are_the_librarys() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
-    desk.put("p.mtx", SYMMETRIC);
-    desk.put("w.mtx", WIDE);
+    let desk = Desk::with([("s.mtx", SQUARE), ("p.mtx", SYMMETRIC), ("w.mtx", WIDE)]);
     let (s, p) = (desk.read::<f64>("s.mtx"), desk.read("p.mtx"));
     desk.ok("add s.mtx p.mtx -o c.mtx");
     assert_eq!(desk.read::<f64>("c.mtx"), matrix::add(1.0, &s, 1.0, &p).unwrap());

@@ -114,8 +114,7 @@ const TORO: &str =
 
 #[test]
 fn the_format_of_edges_is_named_or_asked_for() {
-    let desk = Desk::new();
-    desk.put("x.graph", TORO);
+    let desk = Desk::with([("x.graph", TORO)]);
     let (toro, said) = solved(&desk, "x.graph");
     let note = "read as a graph of TORO, because EDGE2's numbers on line 1 are singular as iSAM's\n";
     assert!(toro["format"] == "TORO" && said.contains(note), "{toro}\n{said}");

@@ -7,8 +7,7 @@ use blockmul::{
 use nalgebra::{DMatrix, dmatrix};
 
 fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.put("a.mtx", WIDE);
+    let desk = Desk::with([("a.mtx", WIDE)]);
     // A dense matrix of 4 x 2, stored by columns.
     desk.put("d.mtx", "%%MatrixMarket matrix array real general\n4 2\n2\n7\n0.25\n-1\n1\n1\n1\n1\n");
     desk

@@ -13,8 +13,7 @@ fn devices() -> [String; 2] {
 
 #[test]
 fn components_are_named_by_their_least_vertex() {
-    let desk = Desk::new();
-    desk.put("g.mtx", GRAPH);
+    let desk = Desk::with([("g.mtx", GRAPH)]);
     for device in devices() {
         let ran = desk.ok(&format!("components g.mtx --device {device} --verify -o l.mtx"));
         assert!(
@@ -32,8 +31,7 @@ fn components_are_named_by_their_least_vertex() {
 
 #[test]
 fn triangles_are_counted_once_and_at_their_vertices() {
-    let desk = Desk::new();
-    desk.put("g.mtx", GRAPH);
+    let desk = Desk::with([("g.mtx", GRAPH)]);
     for device in devices() {
         let ran = desk.ok(&format!("triangles g.mtx --device {device} --verify -o c.mtx"));
         assert!(
@@ -58,8 +56,7 @@ fn triangles_are_counted_once_and_at_their_vertices() {
 /// kernels, loading them takes half of the run's time.
 #[test]
 fn the_time_of_a_first_run_is_that_of_the_graph() {
-    let desk = Desk::new();
-    desk.put("g.mtx", GRAPH);
+    let desk = Desk::with([("g.mtx", GRAPH)]);
     for word in ["triangles", "components"] {
         let mut command = desk.command(&format!("{word} g.mtx --device {} --report - -q", devices()[0]));
         command.env("BLOCKMUL_CACHE", desk.path(&format!("kernels-{word}")));
@@ -74,9 +71,7 @@ fn the_time_of_a_first_run_is_that_of_the_graph() {
 
 #[test]
 fn what_is_no_graph_is_refused() {
-    let desk = Desk::new();
-    desk.put("wide.mtx", WIDE);
-    desk.put("g.mtx", GRAPH);
+    let desk = Desk::with([("wide.mtx", WIDE), ("g.mtx", GRAPH)]);
     for device in devices() {
         for command in ["components", "triangles"] {
             let line = format!("{command} wide.mtx --device {device}");

@@ -42,8 +42,7 @@ fn byte_order_marks_are_skipped_and_utf_16_is_named() {
 
 #[test]
 fn the_matrix_of_a_zip_archive_is_read() {
-    let desk = Desk::new();
-    desk.put("a.mtx", SQUARE);
+    let desk = Desk::with([("a.mtx", SQUARE)]);
     let want = desk.read::<f64>("a.mtx");
     for (name, files) in [
         ("d.zip", &[("m.mtx", SQUARE), ("readme.html", "<p>")][..]),
@@ -140,10 +139,7 @@ fn a_factor_of_zero_spreads_no_nan() {
 
 #[test]
 fn endings_of_other_formats_are_refused() {
-    let desk = Desk::new();
-    desk.put("a.mtx", SQUARE);
-    desk.put("g.g2o", GRAPH);
-    desk.put("b.txt", BUNDLE);
+    let desk = Desk::with([("a.mtx", SQUARE), ("g.g2o", GRAPH), ("b.txt", BUNDLE)]);
     for line in [
         "multiply a.mtx -o c.npy",
         "multiply a.mtx -o c.png",

@@ -7,8 +7,7 @@ struct Fixture(Desk);
 
 impl Fixture {
     fn new() -> Self {
-        let desk = Desk::new();
-        desk.put("a.mtx", SQUARE);
+        let desk = Desk::with([("a.mtx", SQUARE)]);
         Self(desk)
     }
 

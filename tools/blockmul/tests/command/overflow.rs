@@ -82,8 +82,7 @@ fn dense_results_that_become_infinite_are_counted_and_reported() {
 
 #[test]
 fn other_commands_tell_of_values_too_large_as_well() {
-    let desk = Desk::new();
-    desk.put("a.mtx", LARGE);
+    let desk = Desk::with([("a.mtx", LARGE)]);
     let said = desk.ok("convert a.mtx -o c.mtx --element f16 -q").stderr;
     assert_eq!(said, "warning: 1 of 3 values of a.mtx are too large for f16: they are infinite\n");
     let said = desk.ok("compare a.mtx a.mtx --element f16 -q").stderr;

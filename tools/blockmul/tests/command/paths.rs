@@ -6,9 +6,7 @@ use super::*;
 const GRAPH: &str = "%%MatrixMarket matrix coordinate real general\n5 5 5\n2 1 1\n3 2 2\n4 3 3\n3 1 9\n1 5 4\n";
 
 fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.put("g.mtx", GRAPH);
-    desk
+    Desk::with([("g.mtx", GRAPH)])
 }
 
 fn on_device(line: &str) -> String {

@@ -209,8 +209,7 @@ fn a_folder_that_takes_no_file_is_found_before_there_is_a_result() {
 
 #[test]
 fn endings_are_those_of_their_kind() {
-    let desk = Desk::new();
-    desk.put("in.mtx", SQUARE);
+    let desk = Desk::with([("in.mtx", SQUARE)]);
     let (graph, adjustment) = ("generate g2o --poses 3 --closures 0", "generate bal --cameras 2 --points 9 --views 2");
     let report = "multiply in.mtx --device reference --report";
     for (line, names) in [

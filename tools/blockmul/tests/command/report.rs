@@ -4,8 +4,7 @@ use blockmul::device::DeviceKind;
 
 #[test]
 fn the_report_has_every_field_and_counts_as_it_says() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     let report = desk.report("s.mtx --method esc --verify");
     let keys: Vec<_> = report.as_object().unwrap().keys().map(String::as_str).collect();
     let mut want = vec![
@@ -91,8 +90,7 @@ fn the_report_has_every_field_and_counts_as_it_says() {
 
 #[test]
 fn the_report_counts_blocks_and_empty_products() {
-    let desk = Desk::new();
-    desk.put("e.mtx", EMPTY);
+    let desk = Desk::with([("e.mtx", EMPTY)]);
     let report = desk.report("e.mtx");
     assert_eq!((&report["c"]["nnz"], &report["products"], &report["flops_paper"]), (&0.into(), &0.into(), &0.into()));
     assert_eq!(report["expansion_factor"], Value::Null);
@@ -105,8 +103,7 @@ fn the_report_counts_blocks_and_empty_products() {
 
 #[test]
 fn the_reference_reports_and_verifies_too() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     let ran = desk.ok("multiply s.mtx --device reference --verify --repeat 2 --report -");
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((&report["device"]["name"], &report["method"]), (&"reference".into(), &"reference".into()));

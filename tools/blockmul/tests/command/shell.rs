@@ -58,8 +58,7 @@ fn every_subcommand_explains_itself() {
 
 #[test]
 fn what_is_nearly_right_is_set_right() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
+    let desk = Desk::with([("s.mtx", SQUARE)]);
     desk.fails("multiply s.mtx --blok 3", 2, &["'--block'"]);
     desk.fails("multply s.mtx", 2, &["'multiply'"]);
     desk.fails("info s.mtx --jsn", 2, &["'--json'"]);

@@ -78,8 +78,7 @@ const MIXED: &str =
 
 #[test]
 fn small_matrices_are_enlarged_with_their_magnitudes() {
-    let desk = Desk::new();
-    desk.put("m.mtx", MIXED);
+    let desk = Desk::with([("m.mtx", MIXED)]);
     let png = desk.spy("m.mtx");
     // The picture has 4 cells of 32 pixels and the frame. The picture is wider than that because of
     // the legend.
@@ -108,8 +107,7 @@ fn small_matrices_are_enlarged_with_their_magnitudes() {
 
 #[test]
 fn blocks_are_drawn_whole_or_by_their_elements() {
-    let desk = Desk::new();
-    desk.put("m.mtx", MIXED);
+    let desk = Desk::with([("m.mtx", MIXED)]);
     // By default elements are shown one by one. Stored elements that are not zero are black. Zeros
     // are grey, also the zeros that blocks add.
     let png = desk.spy("m.mtx --block 2 --shade pattern");
@@ -184,8 +182,7 @@ fn the_difference_is_coloured_and_counted() {
 
 #[test]
 fn the_terminal_shows_braille() {
-    let desk = Desk::new();
-    desk.put("m.mtx", MIXED);
+    let desk = Desk::with([("m.mtx", MIXED)]);
     let large = "┌────────┐\n│⣿⣿    ⣿⣿│\n│⣿⣿      │\n│⣿⣿      │\n│⣿⣿    ⣿⣿│\n└────────┘\n";
     assert_eq!(desk.term("m.mtx --width 80"), large);
     // 12 dots are available for 10 lines, so each line has a dot. A character has eight dots, and

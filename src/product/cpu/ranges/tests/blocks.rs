@@ -89,18 +89,6 @@ fn a_limit_cuts_blocks_into_bands_and_changes_no_bit() -> Result<()> {
     let within = |limit| check_payload::<_, BlockKernels>((&a, &b), &tuning, (9, limit));
     let (whole, most) = within(u64::MAX)?;
     assert_eq!((way(&whole), whole.bands), (Some(Way::Kept), 1));
-    let (mut bands, mut limit) = (0, most - most / 4);
-    let refused = loop {
-        match within(limit) {
-            Ok((counts, used)) => {
-                assert!(used <= limit && way(&counts) != Some(Way::Kept), "{counts:?} within {limit}");
-                bands = bands.max(if way(&counts).is_some() { counts.bands } else { 0 });
-                limit -= limit / 4;
-            }
-            Err(error) => break error,
-        }
-    };
-    assert!(bands > 3, "{bands} bands");
-    assert!(matches!(refused, Error::Memory { needed, available, .. } if needed > available), "{refused}");
+    bands_until_refused(most, 4, within, |counts| way(counts) != Some(Way::Kept));
     Ok(())
 }

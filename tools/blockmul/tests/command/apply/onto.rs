@@ -38,9 +38,7 @@ fn a_product_is_added_to_an_old_y() {
 
 #[test]
 fn a_step_of_paths_is_one_command() {
-    let desk = Desk::new();
-    desk.put("g.mtx", LENGTHS);
-    desk.put("d.mtx", REACHED);
+    let desk = Desk::with([("g.mtx", LENGTHS), ("d.mtx", REACHED)]);
     for element in ["f64", "u32"] {
         let line = format!("g.mtx d.mtx --semiring min-plus --onto d.mtx --element {element} --verify -o e.mtx");
         let ran = apply(&desk, &line);

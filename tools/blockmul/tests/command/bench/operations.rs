@@ -57,9 +57,7 @@ fn every_operation_is_verified_and_timed() {
 /// The test uses the integer types, over every algebra that they support.
 #[test]
 fn integers_are_verified_and_timed() {
-    let desk = Desk::new();
-    desk.put("s.mtx", SQUARE);
-    desk.put("p.mtx", SYMMETRIC);
+    let desk = Desk::with([("s.mtx", SQUARE), ("p.mtx", SYMMETRIC)]);
     let operations = "product,plan,apply,apply-transposed,dense";
     let variants = ["auto", "plan", "apply", "apply-transposed", "dense rows by rows 3"];
     let line = "bundle-adjustment:9x40x3 --operation apply-gram";
@@ -187,8 +185,7 @@ fn operations_declare_their_bytes_and_their_work() {
 
 #[test]
 fn reading_is_timed_without_a_device() {
-    let desk = Desk::new();
-    desk.put("w.mtx", WIDE);
+    let desk = Desk::with([("w.mtx", WIDE)]);
     let ran = desk.ok("bench --device nonesuch w.mtx uniform:60x3 --operation read --rounds 3 --json -");
     let all: Value = serde_json::from_str(&ran.stdout).unwrap();
     let records = all["results"].as_array().unwrap();
